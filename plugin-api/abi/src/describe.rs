@@ -1,0 +1,216 @@
+//! What a module declares, as constant data: classes, structs, functions, imports and exports. The host copies
+//! what it needs while emitting; the cells are the only part it writes, and they die with the image.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use abi_stable::StableAbi;
+use abi_stable::std_types::{ROption, RSlice, RStr};
+
+use crate::call::{Call, Failure, Invoke, Status};
+use crate::handles::PartPtr;
+use crate::kinds::PropertyKind;
+use crate::value::{KeepSink, TextView};
+use crate::zcall::ZCallBuffer;
+
+/// A number the host fills while it loads a module, before any of the module's hooks run: a property's offset,
+/// a function's ZCall handle, or a class number.
+#[repr(transparent)]
+#[derive(StableAbi, Debug, Default)]
+pub struct Cell(AtomicU64);
+
+impl Cell {
+    /// What an unfilled cell holds.
+    pub const UNFILLED: u64 = u64::MAX;
+
+    /// A cell that waits to be filled.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(Self::UNFILLED))
+    }
+
+    /// The number, or [`Self::UNFILLED`].
+    #[inline]
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Fills it. Only the host does.
+    pub fn fill(&self, number: u64) {
+        self.0.store(number, Ordering::Relaxed);
+    }
+}
+
+/// A property, a struct field or a parameter.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct PropertyDesc {
+    /// Its name, unique in its owner.
+    pub name: RStr<'static>,
+    /// What it holds.
+    pub kind: PropertyKind,
+    /// Path of the struct or class of the value; empty for plain kinds.
+    pub type_path: RStr<'static>,
+    /// Bits of [`crate::kinds::property_flags`].
+    pub flags: u64,
+    /// The default, as the property's kind parses it; empty means zero.
+    pub default: RStr<'static>,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+    /// Bytes from the start of the struct or parameter block; not used for class properties, which the host lays out.
+    pub offset: u32,
+    /// Receives the offset in the object, for class properties.
+    pub cell: ROption<&'static Cell>,
+}
+
+/// A reflected function.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct FunctionDesc {
+    /// Its name, unique in its class unless it overrides.
+    pub name: RStr<'static>,
+    /// Bits of [`crate::kinds::function_flags`].
+    pub flags: u64,
+    /// Path of the class whose event it overrides; empty otherwise.
+    pub overrides: RStr<'static>,
+    /// Parameters in order; the result last, with the `RETURN` flag.
+    pub params: RSlice<'static, PropertyDesc>,
+    /// Bytes of the parameter block.
+    pub params_size: u32,
+    /// Alignment of the parameter block.
+    pub params_align: u32,
+    /// Fingerprint of the signature.
+    pub fingerprint: u64,
+    /// The body; for a native event the default one.
+    pub invoke: Invoke,
+    /// Receives the handle of the virtual call.
+    pub cell: &'static Cell,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+}
+
+/// The hooks of one class's plugin half.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct PartHooks {
+    /// Builds the plugin half.
+    pub red_constructor: unsafe extern "C" fn(call: &mut Call<'_>, out: &mut PartPtr) -> Status,
+    /// Once in a life.
+    pub class_constructor: ROption<Invoke>,
+    /// After the defaults were copied in.
+    pub post_init_properties: ROption<Invoke>,
+    /// Puts the kept fields.
+    pub save_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
+    /// Takes one kept field back; `FAILED` leaves the field as the red constructor made it.
+    pub load_kept: unsafe extern "C" fn(
+        part: PartPtr,
+        name: TextView,
+        data: *const u8,
+        len: usize,
+        failure: &mut Failure,
+    ) -> Status,
+    /// The finalizer: drops the plugin half, on the finalizer thread.
+    pub finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
+}
+
+/// A class.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct ClassDesc {
+    /// The package it binds to, without `/Script/`.
+    pub package: RStr<'static>,
+    /// Its name in the package.
+    pub name: RStr<'static>,
+    /// Path of its base class.
+    pub base: RStr<'static>,
+    /// Bits of [`crate::kinds::class_flags`].
+    pub flags: u64,
+    /// Its own properties.
+    pub properties: RSlice<'static, PropertyDesc>,
+    /// Its own functions.
+    pub functions: RSlice<'static, FunctionDesc>,
+    /// Its plugin half.
+    pub hooks: PartHooks,
+    /// Receives the class number.
+    pub cell: &'static Cell,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+}
+
+/// A struct that travels by value.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct StructDesc {
+    /// The package it binds to, without `/Script/`.
+    pub package: RStr<'static>,
+    /// Its name in the package.
+    pub name: RStr<'static>,
+    /// Bytes.
+    pub size: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Fields in order, with their offsets.
+    pub fields: RSlice<'static, PropertyDesc>,
+    /// Fingerprint of size, alignment and fields.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+}
+
+/// What an import asks for.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImportKind(pub u8);
+
+impl ImportKind {
+    /// A class: the cell receives its number.
+    pub const CLASS: Self = Self(1);
+    /// A property: the cell receives its offset.
+    pub const PROPERTY: Self = Self(2);
+    /// A function, called virtually: the cell receives a ZCall handle.
+    pub const FUNCTION: Self = Self(3);
+    /// A function, called finally: the cell receives a ZCall handle.
+    pub const FUNCTION_FINAL: Self = Self(4);
+    /// A struct: only its fingerprint is compared.
+    pub const STRUCT: Self = Self(5);
+}
+
+/// Something a module uses and another declares. Checked while loading, so that a missing member or another
+/// signature is found before the first call.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct ImportDesc {
+    /// What it is.
+    pub kind: ImportKind,
+    /// Its path: `/Script/Package.Type` or `/Script/Package.Type:member`.
+    pub path: RStr<'static>,
+    /// Fingerprint of its type, signature or layout.
+    pub fingerprint: u64,
+    /// Receives the number.
+    pub cell: &'static Cell,
+}
+
+/// A plugin function's ZCall shell.
+///
+/// # Safety
+/// `buffer` lends its slots, live and unshared, until the function returns; pointer slots are what the name's
+/// signature says they are.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct ZCallInvoke(pub unsafe extern "C" fn(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status);
+
+/// A static function a module offers by name: as `ex:/name`, or as `nm:/module:type:name`.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct ExportDesc {
+    /// Path of the type it belongs to; empty for `ex`.
+    pub type_path: RStr<'static>,
+    /// Its name.
+    pub name: RStr<'static>,
+    /// Fingerprint of the signature.
+    pub fingerprint: u64,
+    /// The signature in words, for errors.
+    pub signature: RStr<'static>,
+    /// The body.
+    pub invoke: ZCallInvoke,
+}

@@ -1,0 +1,47 @@
+//! Fingerprints of signatures and layouts, computed by both sides at compile time or load time and compared
+//! before the first call. FNV-1a: stable, `const`, and good enough to find mistakes; it defends against none.
+
+/// A hash in the making.
+#[derive(Clone, Copy, Debug)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// The empty fingerprint.
+    pub const START: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    /// Adds bytes.
+    #[must_use]
+    pub const fn bytes(self, bytes: &[u8]) -> Self {
+        let mut hash = self.0;
+        let mut at = 0;
+        while at < bytes.len() {
+            hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+            at += 1;
+        }
+        Self(hash)
+    }
+
+    /// Adds a text and its end, so that "ab","c" differs from "a","bc".
+    #[must_use]
+    pub const fn text(self, text: &str) -> Self {
+        self.bytes(text.as_bytes()).bytes(&[0xff])
+    }
+
+    /// Adds a number.
+    #[must_use]
+    pub const fn number(self, number: u64) -> Self {
+        self.bytes(&number.to_le_bytes())
+    }
+
+    /// Adds one value's type: its kind, and the path of its struct or class or the empty text.
+    #[must_use]
+    pub const fn value(self, kind: crate::kinds::PropertyKind, type_path: &str) -> Self {
+        self.number(kind.0 as u64).text(type_path)
+    }
+
+    /// The finished number; never zero, which means "not checked".
+    #[must_use]
+    pub const fn finish(self) -> u64 {
+        if self.0 == 0 { 1 } else { self.0 }
+    }
+}

@@ -1,0 +1,128 @@
+//! The functions a plugin may call. A prefix type: functions may be added at its end without breaking a plugin
+//! that was built before they existed.
+
+use core::sync::atomic::AtomicU32;
+
+use abi_stable::StableAbi;
+use abi_stable::std_types::RStr;
+
+use crate::call::{Failure, Status};
+use crate::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
+use crate::log::{LogLevel, LogRecord, SpanStep};
+use crate::value::{TextRaw, TextSink, TextView};
+use crate::zcall::{ZCallBuffer, ZCallStatus};
+
+/// The host as a plugin sees it: a word to hand back. It stays valid until the module is unmapped.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct HostRef(pub *const ());
+
+// SAFETY: a plugin only hands the word back; the functions that accept it on any thread say so, and the others
+// check the thread before they follow it.
+#[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
+unsafe impl Send for HostRef {}
+// SAFETY: as above.
+#[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
+unsafe impl Sync for HostRef {}
+
+/// What the host does at the moment; every write tests it.
+pub mod mode {
+    /// Writes go straight to memory.
+    pub const NORMAL: u32 = 0;
+    /// A collection is marking: writes ask first.
+    pub const MARKING: u32 = 1;
+    /// A reload rebuilds conjugates: writes ask first.
+    pub const REBUILDING: u32 = 2;
+}
+
+/// What a module is told when it is attached.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy)]
+pub struct ModuleContext {
+    /// The word to hand back.
+    pub host: HostRef,
+    /// The functions.
+    pub table: HostTableRef,
+    /// The module's number in the host, for logs and errors.
+    pub module: u64,
+    /// The generation it belongs to.
+    pub generation: u64,
+    /// The host mode word: see [`mode`].
+    pub mode: *const AtomicU32,
+    /// The loudest level anybody listens to.
+    pub level: LogLevel,
+}
+
+/// The functions a plugin may call. Unless a line says otherwise: game thread only, refused elsewhere with
+/// `WRONG_THREAD`.
+///
+/// # Safety
+/// For all of them: `host` is the word of this module's [`ModuleContext`]; references are live for the call;
+/// texts are UTF-8.
+#[repr(C)]
+#[derive(StableAbi)]
+#[sabi(kind(Prefix(prefix_ref = HostTableRef)))]
+#[sabi(missing_field(panic))]
+pub struct HostTable {
+    /// An event. Any thread.
+    pub log_event: unsafe extern "C" fn(host: HostRef, module: u64, record: &LogRecord<'_>),
+    /// A span starts; its number, or zero when nobody listens. Any thread.
+    pub span_open: unsafe extern "C" fn(host: HostRef, module: u64, record: &LogRecord<'_>) -> u64,
+    /// A span goes on. Any thread.
+    pub span_step: unsafe extern "C" fn(host: HostRef, span: u64, step: SpanStep),
+    /// Finds what a ZCall name stands for; `fingerprint` zero is not compared.
+    pub zcall_resolve: unsafe extern "C" fn(
+        host: HostRef,
+        name: RStr<'_>,
+        fingerprint: u64,
+        out: &mut ZCallHandle,
+        failure: &mut Failure,
+    ) -> ZCallStatus,
+    /// Calls it.
+    pub zcall: unsafe extern "C" fn(
+        host: HostRef,
+        handle: ZCallHandle,
+        buffer: &mut ZCallBuffer,
+        failure: &mut Failure,
+    ) -> ZCallStatus,
+    /// The memory of a living object of `class` or a subclass; class zero takes any.
+    pub object_resolve: unsafe extern "C" fn(
+        host: HostRef,
+        object: ObjectHandle,
+        class: ClassId,
+        out: &mut *mut u8,
+        failure: &mut Failure,
+    ) -> Status,
+    /// The plugin half that the asking module made for `class` of the object; none where another made it.
+    pub object_part: unsafe extern "C" fn(
+        host: HostRef,
+        module: u64,
+        object: ObjectHandle,
+        class: ClassId,
+        out: &mut PartPtr,
+        failure: &mut Failure,
+    ) -> Status,
+    /// Whether a property of the object may be written now; asked when the mode word is not normal.
+    pub may_write: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status,
+    /// The object's name.
+    pub object_name: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status,
+    /// The path of the object's class.
+    pub object_class: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status,
+    /// A new object of `class` inside `outer` (none: the world's package).
+    pub spawn: unsafe extern "C" fn(
+        host: HostRef,
+        class: ClassId,
+        outer: ObjectHandle,
+        out: &mut ObjectHandle,
+        failure: &mut Failure,
+    ) -> Status,
+    /// Destroys an object now; its memory stays readable until the safe point.
+    pub destroy: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status,
+    /// Overwrites a text in host memory.
+    pub text_assign: unsafe extern "C" fn(host: HostRef, target: *mut TextRaw, text: TextView) -> Status,
+    /// The name of a text.
+    pub name_intern: unsafe extern "C" fn(host: HostRef, text: TextView, out: &mut Name) -> Status,
+    /// The text of a name.
+    #[sabi(last_prefix_field)]
+    pub name_text: unsafe extern "C" fn(host: HostRef, name: Name, sink: &TextSink) -> Status,
+}

@@ -1,0 +1,48 @@
+//! One number for the layout of everything that crosses by value. It stands in the manifest section, so that a
+//! plugin built against another layout is refused before it is mapped; `abi_stable` checks the rest after.
+
+use core::mem::{align_of, offset_of, size_of};
+
+use crate::call::{Call, Failure};
+use crate::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, PartHooks, PropertyDesc, StructDesc};
+use crate::fingerprint::Fingerprint;
+use crate::host::ModuleContext;
+use crate::log::{LogField, LogRecord};
+use crate::value::{KeepSink, TextRaw, TextSink, TextView};
+use crate::zcall::{Slot, ZCallBuffer};
+
+macro_rules! layout {
+    ($($type:ty { $($field:ident),* })*) => {{
+        let mut print = Fingerprint::START.text("abi_stable 0.11.3");
+        $(
+            print = print
+                .text(stringify!($type))
+                .number(size_of::<$type>() as u64)
+                .number(align_of::<$type>() as u64)
+                $(.text(stringify!($field)).number(offset_of!($type, $field) as u64))*;
+        )*
+        print.finish()
+    }};
+}
+
+/// The fingerprint of sizes, alignments and field offsets. The two prefix types are left out: they may grow.
+pub const LAYOUT_HASH: u64 = layout! {
+    Slot {}
+    ZCallBuffer { slots, len }
+    TextRaw { data, len, capacity }
+    TextView { data, len }
+    TextSink { context, put }
+    KeepSink { context, put }
+    Call<'static> { object, memory, part, params, failure }
+    Failure { kind, line, column, object, message, file, held, wanted }
+    LogField<'static> { name, value }
+    LogRecord<'static> { level, line, target, message, file, fields }
+    PropertyDesc { name, kind, type_path, flags, default, doc, offset, cell }
+    FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, cell, doc }
+    PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
+    ClassDesc { package, name, base, flags, properties, functions, hooks, cell, doc }
+    StructDesc { package, name, size, align, fields, fingerprint, doc }
+    ImportDesc { kind, path, fingerprint, cell }
+    ExportDesc { type_path, name, fingerprint, signature, invoke }
+    ModuleContext { host, table, module, generation, mode, level }
+};

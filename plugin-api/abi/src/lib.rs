@@ -1,0 +1,34 @@
+//! The border: every type that crosses between a host and a plugin, and nothing else.
+//!
+//! Both sides link this crate, each with a copy of its own; what makes the copies agree is `#[repr(C)]`, the
+//! layout check of `abi_stable`, and [`LAYOUT_HASH`] in the manifest section. So nothing here allocates, logs,
+//! or knows who is the host. No Rust enum, `bool`, `String`, `Vec`, closure or trait object crosses as such.
+
+pub mod call;
+pub mod describe;
+pub mod fingerprint;
+pub mod handles;
+pub mod host;
+pub mod kinds;
+pub mod log;
+pub mod manifest;
+pub mod module;
+pub mod value;
+pub mod zcall;
+
+mod layout;
+
+pub use abi_stable;
+pub use layout::LAYOUT_HASH;
+
+/// The number of the border itself. It changes when an old plugin can no longer be understood at all.
+pub const ABI_NUMBER: u32 = 1;
+
+/// The oldest host API this crate's plugins can live with.
+pub const API_OLDEST: u32 = 1;
+
+/// The host API of this crate: it grows when a function is added to [`host::HostTable`].
+pub const API_CURRENT: u32 = 1;
+
+/// Whether the slots of a ZCall buffer carry their type byte in this build.
+pub const SLOT_TYPES: bool = cfg!(feature = "slot-types");

@@ -1,0 +1,338 @@
+//! The manifest section: who a module is and how it was built, readable without mapping the file. Mapping already
+//! runs initialisers, so whatever must be refused before any code of the module runs stands here.
+//!
+//! The bytes are little-endian and fixed by [`FORMAT`]: magic, format, total length, ABI number, layout hash,
+//! oldest and newest API, flags, build id, then texts (16-bit length, UTF-8): name, version, compiler; then the
+//! number of dependencies and for each its name and version range; last a checksum over all before it.
+
+use crate::fingerprint::Fingerprint;
+use crate::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
+
+/// The ELF section that holds the manifest.
+pub const SECTION: &str = ".alcedo.manifest";
+
+/// The ELF section that holds one record per declared type: kind, 16-bit length, path.
+pub const TYPES_SECTION: &str = ".alcedo.types";
+
+/// First bytes of the section.
+pub const MAGIC: [u8; 8] = *b"ALCEDO\r\n";
+
+/// The version of this encoding.
+pub const FORMAT: u32 = 1;
+
+/// Kinds of records in the types section.
+pub mod type_records {
+    /// A class.
+    pub const CLASS: u8 = 1;
+    /// A struct.
+    pub const STRUCT: u8 = 2;
+}
+
+const FLAG_UNWIND: u32 = 1;
+const FLAG_SLOT_TYPES: u32 = 2;
+
+/// What the `module!` macro knows at compile time.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The module's name.
+    pub name: &'a str,
+    /// Its version, as semantic versioning writes it.
+    pub version: &'a str,
+    /// Differs whenever the sources, the compiler's arguments or the libraries linked differ.
+    pub build_id: u128,
+    /// The compiler, in its own words.
+    pub compiler: &'a str,
+    /// Whether panics unwind.
+    pub unwinds: bool,
+    /// Modules it needs: name and version range.
+    pub dependencies: &'a [(&'a str, &'a str)],
+}
+
+/// Bytes that [`encode`] will write for `source`.
+#[must_use]
+pub const fn encoded_len(source: &Source<'_>) -> usize {
+    let mut len = 8 + 4 + 4 + 4 + 8 + 4 + 4 + 4 + 16;
+    len += 2 + source.name.len() + 2 + source.version.len() + 2 + source.compiler.len() + 2;
+    let mut at = 0;
+    while at < source.dependencies.len() {
+        len += 4 + source.dependencies[at].0.len() + source.dependencies[at].1.len();
+        at += 1;
+    }
+    len + 8
+}
+
+/// The section's bytes; `N` is [`encoded_len`] of the same source.
+#[must_use]
+pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
+    let flags = if source.unwinds { FLAG_UNWIND } else { 0 } | if SLOT_TYPES { FLAG_SLOT_TYPES } else { 0 };
+    let mut writer = Writer { bytes: [0; N], at: 0 };
+    writer = writer.put(&MAGIC).put(&FORMAT.to_le_bytes()).put(&(N as u32).to_le_bytes());
+    writer = writer.put(&ABI_NUMBER.to_le_bytes()).put(&LAYOUT_HASH.to_le_bytes());
+    writer = writer.put(&API_OLDEST.to_le_bytes()).put(&API_CURRENT.to_le_bytes());
+    writer = writer.put(&flags.to_le_bytes()).put(&source.build_id.to_le_bytes());
+    writer = writer.text(source.name).text(source.version).text(source.compiler);
+    writer = writer.put(&(source.dependencies.len() as u16).to_le_bytes());
+    let mut at = 0;
+    while at < source.dependencies.len() {
+        writer = writer.text(source.dependencies[at].0).text(source.dependencies[at].1);
+        at += 1;
+    }
+    let sum = checksum(&writer.bytes, writer.at);
+    writer = writer.put(&sum.to_le_bytes());
+    assert!(writer.at == N, "encoded_len and encode disagree");
+    writer.bytes
+}
+
+struct Writer<const N: usize> {
+    bytes: [u8; N],
+    at: usize,
+}
+
+impl<const N: usize> Writer<N> {
+    const fn put(mut self, bytes: &[u8]) -> Self {
+        let mut from = 0;
+        while from < bytes.len() {
+            self.bytes[self.at] = bytes[from];
+            self.at += 1;
+            from += 1;
+        }
+        self
+    }
+
+    const fn text(self, text: &str) -> Self {
+        assert!(text.len() < u16::MAX as usize, "a text in the manifest is too long");
+        self.put(&(text.len() as u16).to_le_bytes()).put(text.as_bytes())
+    }
+}
+
+const fn checksum(bytes: &[u8], len: usize) -> u64 {
+    Fingerprint::START.bytes(bytes.split_at(len).0).finish()
+}
+
+/// Bytes of one record of the types section.
+#[must_use]
+pub const fn type_record_len(package: &str, name: &str) -> usize {
+    1 + 2 + "/Script/".len() + package.len() + 1 + name.len()
+}
+
+/// One record of the types section; `N` is [`type_record_len`].
+#[must_use]
+pub const fn type_record<const N: usize>(kind: u8, package: &str, name: &str) -> [u8; N] {
+    let writer = Writer { bytes: [0; N], at: 0 };
+    let writer = writer.put(&[kind]).put(&((N - 3) as u16).to_le_bytes());
+    let writer = writer.put(b"/Script/").put(package.as_bytes()).put(b".").put(name.as_bytes());
+    writer.bytes
+}
+
+/// A manifest section that was read and believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest<'a> {
+    /// The border the module speaks.
+    pub abi_number: u32,
+    /// Its layout of what crosses.
+    pub layout_hash: u64,
+    /// The oldest host API it can live with.
+    pub api_oldest: u32,
+    /// The host API it was built for.
+    pub api_current: u32,
+    /// Whether its panics unwind.
+    pub unwinds: bool,
+    /// Whether its slots carry a type byte.
+    pub slot_types: bool,
+    /// Differs between builds that differ.
+    pub build_id: u128,
+    /// The module's name.
+    pub name: &'a str,
+    /// Its version.
+    pub version: &'a str,
+    /// Recorded, never a reason to refuse.
+    pub compiler: &'a str,
+    dependencies: &'a [u8],
+    dependency_count: u16,
+}
+
+/// Why a section is no manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManifestError {
+    /// It does not start with the magic.
+    Magic,
+    /// Another encoding: the number found.
+    Format(u32),
+    /// It ends too early, or claims a length it does not have.
+    Length,
+    /// The checksum does not fit.
+    Checksum,
+    /// A text is not UTF-8, or a count does not fit.
+    Content,
+}
+
+impl core::fmt::Display for ManifestError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Magic => f.write_str("it does not start as a manifest does"),
+            Self::Format(found) => write!(f, "it has format {found}, this host reads format {FORMAT}"),
+            Self::Length => f.write_str("its length is not what it says"),
+            Self::Checksum => f.write_str("its checksum does not fit"),
+            Self::Content => f.write_str("its content makes no sense"),
+        }
+    }
+}
+
+impl core::error::Error for ManifestError {}
+
+impl<'a> Manifest<'a> {
+    /// Reads the section's bytes.
+    ///
+    /// # Errors
+    /// When the bytes are no manifest of this format, or were damaged.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, ManifestError> {
+        let mut reader = Reader { bytes };
+        if reader.take(8).map_err(|_| ManifestError::Magic)? != MAGIC {
+            return Err(ManifestError::Magic);
+        }
+        let format = reader.u32()?;
+        if format != FORMAT {
+            return Err(ManifestError::Format(format));
+        }
+        let total = reader.u32()? as usize;
+        if total > bytes.len() || total < 72 || bytes[total..].iter().any(|byte| *byte != 0) {
+            return Err(ManifestError::Length);
+        }
+        let (body, sum) = bytes[..total].split_at(total - 8);
+        if sum != checksum(body, body.len()).to_le_bytes() {
+            return Err(ManifestError::Checksum);
+        }
+        let mut reader = Reader { bytes: &body[16..] };
+        let abi_number = reader.u32()?;
+        let layout_hash = u64::from_le_bytes(reader.array()?);
+        let (api_oldest, api_current) = (reader.u32()?, reader.u32()?);
+        let flags = reader.u32()?;
+        let build_id = u128::from_le_bytes(reader.array()?);
+        let (name, version, compiler) = (reader.text()?, reader.text()?, reader.text()?);
+        let dependency_count = u16::from_le_bytes(reader.array()?);
+        let dependencies = reader.bytes;
+        for _ in 0..dependency_count {
+            reader.text()?;
+            reader.text()?;
+        }
+        if !reader.bytes.is_empty() {
+            return Err(ManifestError::Content);
+        }
+        Ok(Self {
+            abi_number,
+            layout_hash,
+            api_oldest,
+            api_current,
+            unwinds: flags & FLAG_UNWIND != 0,
+            slot_types: flags & FLAG_SLOT_TYPES != 0,
+            build_id,
+            name,
+            version,
+            compiler,
+            dependencies,
+            dependency_count,
+        })
+    }
+
+    /// The modules it needs: name and version range.
+    pub fn dependencies(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let mut reader = Reader { bytes: self.dependencies };
+        (0..self.dependency_count).filter_map(move |_| Some((reader.text().ok()?, reader.text().ok()?)))
+    }
+}
+
+/// Reads the types section: kind and path of each declared type.
+///
+/// # Errors
+/// When a record does not end inside the section or its path is not UTF-8.
+pub fn read_types(bytes: &[u8]) -> Result<impl Iterator<Item = (u8, &str)>, ManifestError> {
+    let mut reader = Reader { bytes };
+    while !reader.bytes.is_empty() {
+        reader.take(1)?;
+        reader.text()?;
+    }
+    let mut reader = Reader { bytes };
+    Ok(core::iter::from_fn(move || Some((reader.take(1).ok()?[0], reader.text().ok()?))))
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], ManifestError> {
+        let (head, tail) = self.bytes.split_at_checked(len).ok_or(ManifestError::Length)?;
+        self.bytes = tail;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], ManifestError> {
+        self.take(N)?.try_into().map_err(|_| ManifestError::Length)
+    }
+
+    fn u32(&mut self) -> Result<u32, ManifestError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn text(&mut self) -> Result<&'a str, ManifestError> {
+        let len = u16::from_le_bytes(self.array()?);
+        core::str::from_utf8(self.take(len as usize)?).map_err(|_| ManifestError::Content)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Manifest, ManifestError, Source, encode, encoded_len, read_types, type_record, type_record_len};
+
+    const SOURCE: Source<'_> = Source {
+        name: "kitchen",
+        version: "1.2.3",
+        build_id: 7,
+        compiler: "rustc 1.95.0",
+        unwinds: true,
+        dependencies: &[("base", "^1"), ("other", "*")],
+    };
+    const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let manifest = Manifest::read(&BYTES).expect("just encoded");
+        assert_eq!((manifest.name, manifest.version, manifest.build_id), ("kitchen", "1.2.3", 7));
+        assert_eq!(manifest.layout_hash, crate::LAYOUT_HASH);
+        assert!(manifest.unwinds);
+        assert_eq!(manifest.dependencies().collect::<Vec<_>>(), [("base", "^1"), ("other", "*")]);
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        for bit in 0..BYTES.len() * 8 {
+            let mut bytes = BYTES;
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(Manifest::read(&bytes).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_noticed() {
+        for len in 0..BYTES.len() {
+            assert!(Manifest::read(&BYTES[..len]).is_err(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn another_format_is_named() {
+        let mut bytes = BYTES;
+        bytes[8] = 9;
+        assert_eq!(Manifest::read(&bytes), Err(ManifestError::Format(9)));
+    }
+
+    #[test]
+    fn type_records_stand_one_after_the_other() {
+        const A: [u8; type_record_len("Game", "Cube")] = type_record(1, "Game", "Cube");
+        const B: [u8; type_record_len("Game", "Spin")] = type_record(2, "Game", "Spin");
+        let bytes = [A.as_slice(), B.as_slice()].concat();
+        let types: Vec<_> = read_types(&bytes).expect("whole records").collect();
+        assert_eq!(types, [(1, "/Script/Game.Cube"), (2, "/Script/Game.Spin")]);
+        assert!(read_types(&bytes[..bytes.len() - 1]).is_err());
+    }
+}

@@ -1,0 +1,224 @@
+//! The buffer of a ZCall: slots of a type byte and eight bytes of value.
+
+use abi_stable::StableAbi;
+
+use crate::handles::{Name, ObjectHandle};
+
+/// What a slot holds.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SlotType(pub u8);
+
+impl SlotType {
+    /// Nothing yet: a result slot before the call.
+    pub const EMPTY: Self = Self(0);
+    /// `u8`, and booleans.
+    pub const U8: Self = Self(1);
+    /// `u16`.
+    pub const U16: Self = Self(2);
+    /// `u32`, and names.
+    pub const U32: Self = Self(3);
+    /// `u64`.
+    pub const U64: Self = Self(4);
+    /// `i8`.
+    pub const I8: Self = Self(5);
+    /// `i16`.
+    pub const I16: Self = Self(6);
+    /// `i32`.
+    pub const I32: Self = Self(7);
+    /// `i64`.
+    pub const I64: Self = Self(8);
+    /// `f32`.
+    pub const F32: Self = Self(9);
+    /// `f64`.
+    pub const F64: Self = Self(10);
+    /// An address: structs, [`crate::value::TextView`] going in, [`crate::value::TextSink`] for text coming out.
+    pub const POINTER: Self = Self(11);
+    /// A value of the module's heap that the host holds on to.
+    pub const GC_HANDLE: Self = Self(12);
+    /// An object or another conjugate, by handle.
+    pub const CONJUGATE: Self = Self(13);
+
+    /// The name that errors use.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self.0 {
+            0 => "empty",
+            1 => "u8",
+            2 => "u16",
+            3 => "u32",
+            4 => "u64",
+            5 => "i8",
+            6 => "i16",
+            7 => "i32",
+            8 => "i64",
+            9 => "f32",
+            10 => "f64",
+            11 => "pointer",
+            12 => "gc_handle",
+            13 => "conjugate",
+            _ => "unknown",
+        }
+    }
+}
+
+/// One parameter or result. Sixteen bytes with the type byte, eight without.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct Slot {
+    #[cfg(feature = "slot-types")]
+    kind: SlotType,
+    bits: u64,
+}
+
+impl Slot {
+    /// A slot waiting for a result.
+    pub const EMPTY: Self = Self::from_bits(SlotType::EMPTY, 0);
+
+    /// A slot of `kind`, whose value is in the low bytes of `bits`.
+    ///
+    /// Whoever calls this with [`SlotType::POINTER`] vouches for the address; the faces for plugin and host code
+    /// that are safe to use offer no such slot.
+    #[must_use]
+    #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]
+    pub const fn from_bits(kind: SlotType, bits: u64) -> Self {
+        Self {
+            #[cfg(feature = "slot-types")]
+            kind,
+            bits,
+        }
+    }
+
+    /// The value's bytes, zero-extended.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// The type byte, where this build has one.
+    #[must_use]
+    pub const fn kind(self) -> Option<SlotType> {
+        #[cfg(feature = "slot-types")]
+        {
+            Some(self.kind)
+        }
+        #[cfg(not(feature = "slot-types"))]
+        {
+            None
+        }
+    }
+
+    /// Whether the slot may be read as `wanted`; always true where the type byte is compiled away.
+    #[must_use]
+    pub const fn is(self, wanted: SlotType) -> bool {
+        match self.kind() {
+            Some(kind) => kind.0 == wanted.0,
+            None => true,
+        }
+    }
+}
+
+/// A plain value that fits one slot.
+pub trait SlotValue: Copy {
+    /// Its slot type.
+    const SLOT: SlotType;
+    /// Into the slot's bytes.
+    fn into_bits(self) -> u64;
+    /// Out of the slot's bytes.
+    fn from_bits(bits: u64) -> Self;
+}
+
+macro_rules! integers {
+    ($($rust:ty => $slot:ident),*) => {$(
+        impl SlotValue for $rust {
+            const SLOT: SlotType = SlotType::$slot;
+
+            fn into_bits(self) -> u64 { self as u64 }
+            fn from_bits(bits: u64) -> Self { bits as Self }
+        }
+    )*};
+}
+integers!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64);
+
+impl SlotValue for f32 {
+    const SLOT: SlotType = SlotType::F32;
+    fn into_bits(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits as u32)
+    }
+}
+
+impl SlotValue for f64 {
+    const SLOT: SlotType = SlotType::F64;
+    fn into_bits(self) -> u64 {
+        self.to_bits()
+    }
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+}
+
+impl SlotValue for bool {
+    const SLOT: SlotType = SlotType::U8;
+    fn into_bits(self) -> u64 {
+        u64::from(self)
+    }
+    fn from_bits(bits: u64) -> Self {
+        bits & 0xff != 0
+    }
+}
+
+impl SlotValue for Name {
+    const SLOT: SlotType = SlotType::U32;
+    fn into_bits(self) -> u64 {
+        u64::from(self.0)
+    }
+    fn from_bits(bits: u64) -> Self {
+        Self(bits as u32)
+    }
+}
+
+impl SlotValue for ObjectHandle {
+    const SLOT: SlotType = SlotType::CONJUGATE;
+    fn into_bits(self) -> u64 {
+        self.0
+    }
+    fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+}
+
+/// A row of slots, lent for one call. Parameters come first, the result (if any) is the last slot.
+#[repr(C)]
+#[derive(StableAbi, Debug)]
+pub struct ZCallBuffer {
+    /// First slot; never read when `len` is zero.
+    pub slots: *mut Slot,
+    /// Number of slots.
+    pub len: usize,
+}
+
+/// How a ZCall ended.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[must_use]
+pub struct ZCallStatus(pub u8);
+
+impl ZCallStatus {
+    /// Done; out slots are written.
+    pub const SUCCESS: Self = Self(0);
+    /// The load context cannot take calls: out slots untouched.
+    pub const CONTEXT_UNAVAILABLE: Self = Self(1);
+    /// Zero, or never given out.
+    pub const INVALID_HANDLE: Self = Self(2);
+    /// Given out once; its generation is over.
+    pub const DISPATCHER_NOT_FOUND: Self = Self(3);
+    /// The dispatcher refused: wrong thread, stale object, re-entrant borrow …
+    pub const DISPATCHER_ERROR: Self = Self(4);
+    /// Wrong number or types of slots.
+    pub const BUFFER_ERROR: Self = Self(5);
+    /// The callee panicked; message and place are in the failure.
+    pub const EXTERNAL_ERROR: Self = Self(6);
+}

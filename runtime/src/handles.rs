@@ -1,0 +1,22 @@
+//! The names of things, as the whole runtime uses them. Their layout is fixed by the border crate.
+
+pub use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
+
+/// Which Master load context a thing belongs to. The host itself, whose things never end, is generation zero.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Generation(pub u64);
+
+impl Generation {
+    /// The host's own.
+    pub const HOST: Self = Self(0);
+}
+
+impl std::fmt::Display for Generation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// One loaded module, counted over the life of the runtime. A module that is loaded again has a new number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ModuleId(pub u64);

@@ -1,0 +1,168 @@
+//! A library file looked at without mapping it as code.
+//!
+//! Mapping runs a file's initialisers and trusts its headers, so whatever can be known beforehand is found out here,
+//! from one reading of the file: what is checked, hashed and staged are the same bytes, whatever the build does to the
+//! file meanwhile.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::elf::{self, Facts, Flaw};
+
+/// The bytes of a whole library for this host, and what its headers say. May be sent to and shared between threads.
+#[derive(Debug)]
+pub struct ImageFile {
+    bytes: Vec<u8>,
+    facts: Facts,
+    digest: Digest,
+}
+
+/// A 128-bit digest of a file's content, shown as 32 hex digits.
+///
+/// It tells builds apart; it is not made to resist somebody who wants two files to look the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(u128);
+
+/// Why a file cannot be mapped here. Nothing of it was mapped to find out.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// The file could not be read.
+    #[error("cannot read {}: {source}; check that the path is right and the build has finished", path.display())]
+    Io {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file has no bytes at all.
+    #[error("{} is empty: it is still being built or the build failed; build it again", path.display())]
+    Empty {
+        /// The file that was looked at.
+        path: PathBuf,
+    },
+    /// The file ends before something that its headers announce.
+    #[error("{} is cut short: {what} needs {need} bytes, the file has {have}; build it again", path.display())]
+    Truncated {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// The part that is not all there.
+        what: String,
+        /// The length in bytes that the file would need to have.
+        need: u64,
+        /// The length in bytes that it has.
+        have: u64,
+    },
+    /// The file is not for this host.
+    #[error("{} is {found}, this host maps {wanted}: build it for this host's target", path.display())]
+    Foreign {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// What it is, in words.
+        found: String,
+        /// What it should be, in words.
+        wanted: String,
+    },
+    /// The file is for this host but is a program or an object file.
+    #[error("{} is {found}, not a shared library: set `crate-type = [\"cdylib\"]` and build it again", path.display())]
+    WrongKind {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// What it is, in words.
+        found: String,
+    },
+    /// The file's headers contradict each other.
+    #[error("{} is damaged: {what}; build it again", path.display())]
+    Malformed {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// The first contradiction found.
+        what: String,
+    },
+}
+
+impl ImageFile {
+    /// Reads the whole file once and checks that it is a complete shared library for this host.
+    ///
+    /// Complete means that the headers, the sections, the dynamic table and the relocations agree with each other and
+    /// with the length of the file. A flipped bit inside code or data is beyond this check.
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError`] says what is wrong with the file. A file that is being written fails the same way as a damaged
+    /// one, so a caller that watches a build tries again once the file is quiet.
+    pub fn read(path: &Path) -> Result<Self, ImageError> {
+        let bytes = fs::read(path).map_err(|source| ImageError::Io { path: path.to_owned(), source })?;
+        Self::from_bytes(path, bytes)
+    }
+
+    /// The same check for bytes that are in memory already; `name` stands for the path in errors.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ImageFile::read`], except that nothing is read.
+    pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
+        if bytes.is_empty() {
+            return Err(ImageError::Empty { path: name.to_owned() });
+        }
+        let facts = elf::survey(&bytes).map_err(|flaw| with_path(flaw, name, bytes.len() as u64))?;
+        let digest = Digest(xxh3_128(&bytes));
+        Ok(Self { bytes, facts, digest })
+    }
+
+    /// The whole file as it was read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes of the first section called `name`, if it has any in the file.
+    pub fn section(&self, name: &str) -> Option<&[u8]> {
+        let (_, range) = self.facts.sections.iter().find(|(known, _)| known == name)?;
+        self.bytes.get(range.clone())
+    }
+
+    /// The libraries this one asks the loader for (`DT_NEEDED`), in its order.
+    pub fn needed(&self) -> &[String] {
+        &self.facts.needed
+    }
+
+    /// The shared Rust standard library this file wants, if it was built with `-C prefer-dynamic`.
+    ///
+    /// Such a file must not be unmapped: its destructors are registered in the name of the shared library and outlive
+    /// it.
+    pub fn links_std_dynamically(&self) -> Option<&str> {
+        self.needed().iter().map(String::as_str).find(|name| name.starts_with("libstd-"))
+    }
+
+    /// The digest of the whole content.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
+    let path = path.to_owned();
+    match flaw {
+        Flaw::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
+        Flaw::Foreign { found } => ImageError::Foreign { path, found, wanted: elf::wanted() },
+        Flaw::WrongKind { found } => ImageError::WrongKind { path, found },
+        Flaw::Malformed { what } => ImageError::Malformed { path, what },
+    }
+}

@@ -1,0 +1,146 @@
+//! A library mapped as code: the one place from which foreign code enters the process, and by which it leaves.
+//!
+//! Leaving is a fact to look for. The loader may keep an image after it was closed, and says nothing then; so
+//! unmapping answers with what was seen afterwards.
+#![expect(unsafe_code, reason = "mapping a library runs its code, and a symbol has the type we believe it has")]
+
+use std::ffi::CStr;
+use std::mem::transmute_copy;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::imp::Mapping;
+use crate::stage::StagedFile;
+
+/// A mapped library and the staged copy it was mapped from.
+///
+/// Dropping it leaves the library mapped, as [`Image::park`] does: only [`Image::unmap`] runs its finalisers. It may
+/// be used from any thread; which threads the library itself can stand is its owner's knowledge.
+#[derive(Debug)]
+pub struct Image {
+    mapping: Mapping,
+    staged: StagedFile,
+}
+
+/// What became of an image that was to leave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "a parked image still takes memory, and somebody should hear why"]
+pub enum Unmapped {
+    /// It was looked for and is not in this process any more.
+    Gone,
+    /// It is still mapped and stays so until the process ends.
+    Parked {
+        /// The copy it was mapped from, which is no longer there as a file.
+        path: PathBuf,
+        /// Why it is still there, in words.
+        reason: String,
+    },
+}
+
+/// A library could not be mapped, or has not the symbol asked for.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MapError {
+    /// The loader refused the file.
+    #[error(
+        "cannot map {}: {reason}; check that the libraries it needs are installed and that the directory allows \
+         execution (TMPDIR chooses another)",
+        path.display()
+    )]
+    Open {
+        /// The staged copy.
+        path: PathBuf,
+        /// What the loader said.
+        reason: String,
+    },
+    /// The library itself does not define the symbol.
+    #[error("{} has no symbol `{name}`: {reason}; export it and build again", path.display())]
+    Symbol {
+        /// The staged copy.
+        path: PathBuf,
+        /// The symbol that was asked for.
+        name: String,
+        /// What the loader said.
+        reason: String,
+    },
+}
+
+impl Image {
+    /// Maps a staged copy, binds all its symbols and runs its initialisers on this thread.
+    ///
+    /// # Safety
+    ///
+    /// The caller has checked that the file is a library it means to run: its initialisers are sound to run here and
+    /// now, as are its finalisers later.
+    ///
+    /// # Errors
+    ///
+    /// [`MapError::Open`] with the loader's words; nothing stays mapped and the copy is removed.
+    pub unsafe fn map(staged: StagedFile) -> Result<Self, MapError> {
+        // SAFETY: our caller promises that the initialisers are sound to run.
+        match unsafe { Mapping::open(staged.path()) } {
+            Ok(mapping) => Ok(Self { mapping, staged }),
+            Err(reason) => Err(MapError::Open { path: staged.path().to_owned(), reason }),
+        }
+    }
+
+    /// The staged copy, which is the name under which debuggers and `/proc/self/maps` know the image.
+    pub fn path(&self) -> &Path {
+        self.staged.path()
+    }
+
+    /// The address of the symbol `name`, taken for a `T`: a function pointer, a reference or a raw pointer.
+    ///
+    /// Where the platform can tell, a symbol of a library that this one merely needs does not count. A thread-local
+    /// symbol is not found either.
+    ///
+    /// # Safety
+    ///
+    /// `T` is the type of the symbol's address, and the value is not used once the image is unmapped.
+    ///
+    /// # Errors
+    ///
+    /// [`MapError::Symbol`] when the library does not define it.
+    pub unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Result<T, MapError> {
+        const { assert!(size_of::<T>() == size_of::<*mut ()>(), "a symbol is as large as a pointer") };
+        let address = self.mapping.address(name).map_err(|reason| MapError::Symbol {
+            path: self.path().to_owned(),
+            name: name.to_string_lossy().into_owned(),
+            reason,
+        })?;
+        // SAFETY: our caller promises that `T` is the type of this address, which is not null.
+        Ok(unsafe { transmute_copy(&address) })
+    }
+
+    /// Whether the address lies in the code or data of this image, as it was mapped.
+    ///
+    /// Memory that the image allocated and its thread-locals do not count. Where the platform cannot tell, the answer
+    /// is `false`.
+    pub fn contains(&self, address: usize) -> bool {
+        self.mapping.contains(address)
+    }
+
+    /// Runs the finalisers on this thread, closes the image, then looks whether it is gone. The copy is removed.
+    ///
+    /// # Safety
+    ///
+    /// Nothing of the image is used afterwards: no symbol, no value whose code or type is in it, no thread inside it.
+    /// Its finalisers are sound to run now.
+    pub unsafe fn unmap(self) -> Unmapped {
+        let Self { mapping, staged } = self;
+        // SAFETY: our caller promises that nothing of the image is used afterwards.
+        match unsafe { mapping.close(staged.path()) } {
+            Ok(()) => Unmapped::Gone,
+            Err(reason) => {
+                tracing::warn!(path = %staged.path().display(), reason, "an image stays mapped");
+                Unmapped::Parked { path: staged.path().to_owned(), reason }
+            }
+        }
+    }
+
+    /// Leaves the image mapped for good, so that what still points into it stays valid. The copy is removed.
+    pub fn park(self) -> Unmapped {
+        Unmapped::Parked { path: self.path().to_owned(), reason: "it was left mapped on purpose".to_owned() }
+    }
+}

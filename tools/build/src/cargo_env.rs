@@ -1,0 +1,163 @@
+//! What of our environment a plugin's cargo may see.
+//!
+//! We are often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment.
+//! Handed on, that makes build scripts stale for no reason, points linkers at the host's libraries and offers a
+//! jobserver nobody serves. What the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …)
+//! stays. This file decides; `request.rs` applies it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// One difference between our environment and that of the nested cargo.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Unset(OsString),
+    Set(OsString, OsString),
+}
+
+/// The differences for a nested cargo. `other_toolchain` says that not the toolchain that runs us was asked for;
+/// `cwd` is the folder relative paths of the user mean, because the nested cargo runs in another.
+pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd: &Path) -> Vec<Change> {
+    let under_cargo = vars.iter().any(|(name, _)| name == "CARGO_MANIFEST_DIR");
+    vars.iter()
+        .filter_map(|(name, value)| {
+            let known = name.to_str()?;
+            if of_outer_build(known) || (other_toolchain && of_toolchain(known)) {
+                return Some(Change::Unset(name.clone()));
+            }
+            match known {
+                "LD_LIBRARY_PATH" | "DYLD_FALLBACK_LIBRARY_PATH" if under_cargo => users_library_path(name, value),
+                "CARGO_TARGET_DIR" if !value.is_empty() && Path::new(value).is_relative() => {
+                    Some(Change::Set(name.clone(), cwd.join(value).into()))
+                }
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+/// Adds `extra` to the flags the user has, in the variable cargo will listen to: the encoded one wins over the plain.
+pub(crate) fn with_rustflags(encoded: Option<&str>, plain: Option<&str>, extra: &str) -> (&'static str, String) {
+    match (encoded, plain) {
+        (Some(flags), _) if !flags.is_empty() => {
+            let extra: Vec<_> = extra.split_whitespace().collect();
+            ("CARGO_ENCODED_RUSTFLAGS", format!("{flags}\x1f{}", extra.join("\x1f")))
+        }
+        (_, Some(flags)) if !flags.trim().is_empty() => ("RUSTFLAGS", format!("{flags} {extra}")),
+        _ => ("RUSTFLAGS", extra.to_owned()),
+    }
+}
+
+/// Set by cargo for the program it runs, about the package that program is of.
+fn of_outer_build(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "CARGO_BIN_NAME",
+        "CARGO_CRATE_NAME",
+        "CARGO_MAKEFLAGS",
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_LINKS",
+        "CARGO_MANIFEST_PATH",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_RUSTC_CURRENT_DIR",
+        "CARGO_TARGET_TMPDIR",
+        "MAKEFLAGS",
+        "MAKELEVEL",
+        "MFLAGS",
+        "OUT_DIR",
+    ];
+    const PREFIXES: &[&str] = &["CARGO_PKG_", "CARGO_BIN_EXE_", "CARGO_CFG_", "CARGO_FEATURE_", "__CARGO_"];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Pins the toolchain that runs us, and so would overrule the one asked for.
+fn of_toolchain(name: &str) -> bool {
+    matches!(name, "CARGO" | "RUSTC" | "RUSTDOC" | "RUSTUP_TOOLCHAIN" | "RUSTUP_TOOLCHAIN_SOURCE")
+}
+
+fn users_library_path(name: &OsStr, value: &OsStr) -> Option<Change> {
+    let all: Vec<_> = std::env::split_paths(value).collect();
+    let kept: Vec<_> = all.iter().filter(|entry| !added_by_cargo(entry)).collect();
+    if kept.len() == all.len() {
+        return None;
+    }
+    match std::env::join_paths(&kept) {
+        Ok(value) if !kept.is_empty() => Some(Change::Set(name.to_owned(), value)),
+        _ => Some(Change::Unset(name.to_owned())),
+    }
+}
+
+/// Cargo prepends its profile folder, what lies in it (`deps`, `build/*/out`), and the toolchain's own libraries.
+fn added_by_cargo(entry: &Path) -> bool {
+    let parts: Vec<_> = entry.iter().filter_map(OsStr::to_str).collect();
+    let profile = |part: &str| matches!(part, "debug" | "release");
+    match parts.as_slice() {
+        parts if parts.contains(&"rustlib") => true,
+        [.., "toolchains", _, "lib"] => true,
+        [.., last] if profile(last) => true,
+        [.., parent, "deps"] if profile(parent) => true,
+        parts => parts.windows(2).any(|pair| profile(pair[0]) && pair[1] == "build"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, changes, with_rustflags};
+    use std::path::Path;
+
+    /// What becomes of `vars`: `NAME` where unset, `NAME=value` where changed.
+    fn check(other_toolchain: bool, vars: &[(&str, &str)], expected: &[&str]) {
+        let vars: Vec<_> = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let found: Vec<_> = changes(&vars, other_toolchain, Path::new("/here"))
+            .into_iter()
+            .map(|change| match change {
+                Change::Unset(name) => name.into_string().unwrap(),
+                Change::Set(name, value) => format!("{}={}", name.display(), value.display()),
+            })
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_cargo_said_of_the_outer_package_stays_outside() {
+        let names = ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MAKEFLAGS", "MAKEFLAGS", "__CARGO_X", "OUT_DIR"];
+        check(false, &names.map(|name| (name, "x")), &names);
+    }
+
+    #[test]
+    fn what_the_user_set_goes_in() {
+        let names = ["CARGO_HOME", "CARGO_PROFILE_DEV_DEBUG", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO", "PATH"];
+        check(false, &names.map(|name| (name, "x")), &[]);
+    }
+
+    #[test]
+    fn a_toolchain_asked_for_is_not_overruled_by_the_one_that_runs_us() {
+        let vars = [("CARGO", "/c"), ("RUSTUP_TOOLCHAIN", "stable"), ("RUSTUP_HOME", "/r")];
+        check(false, &vars, &[]);
+        check(true, &vars, &["CARGO", "RUSTUP_TOOLCHAIN"]);
+    }
+
+    #[test]
+    fn only_the_library_folders_that_cargo_added_go() {
+        let ours = "/w/target/debug/build/x-1/out:/w/target/debug/deps:/w/target/debug:/r/toolchains/stable/lib";
+        check(false, &[("LD_LIBRARY_PATH", ours)], &[]); // no outer cargo: the user wrote it
+        let outer = ("CARGO_MANIFEST_DIR", "/w");
+        check(false, &[outer, ("LD_LIBRARY_PATH", ours)], &["CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH"]);
+        let both = format!("{ours}:/opt/lib:/opt/deps");
+        let expected = ["CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH=/opt/lib:/opt/deps"];
+        check(false, &[outer, ("LD_LIBRARY_PATH", &both)], &expected);
+    }
+
+    #[test]
+    fn a_relative_target_folder_is_relative_to_the_user() {
+        check(false, &[("CARGO_TARGET_DIR", "out")], &["CARGO_TARGET_DIR=/here/out"]);
+        check(false, &[("CARGO_TARGET_DIR", "/out")], &[]);
+    }
+
+    #[test]
+    fn extra_flags_join_the_flags_cargo_listens_to() {
+        assert_eq!(with_rustflags(None, None, "-g"), ("RUSTFLAGS", "-g".into()));
+        assert_eq!(with_rustflags(Some(""), Some("-O"), "-g"), ("RUSTFLAGS", "-O -g".into()));
+        let encoded = ("CARGO_ENCODED_RUSTFLAGS", "-O\x1f-C\x1fx".into());
+        assert_eq!(with_rustflags(Some("-O"), Some("-g"), "-C x"), encoded);
+    }
+}

@@ -1,0 +1,24 @@
+//! The one place that runs cargo for plugins: the `alcedo` tool, the stress binary and the integration tests
+//! all build, find and watch plugins through it, so that a plugin is built in one way everywhere.
+//!
+//! Decisions (what environment a nested cargo may see, what cargo's messages amount to, when a burst of saves
+//! is over) are pure files; `running`, `find`, `variants` and `watch` are the thin shells that act on them.
+
+mod cargo_env;
+mod error;
+mod find;
+mod report;
+mod request;
+mod running;
+mod settle;
+mod variants;
+mod watch;
+
+pub use error::{BuildError, WatchError};
+pub use find::{PluginCrate, find_plugins};
+pub use report::{Artifact, BuildOutcome};
+pub use request::BuildRequest;
+pub use running::{RunningBuild, build, spawn};
+pub use settle::{Due, Settle, is_source};
+pub use variants::Variants;
+pub use watch::{SourceEvent, SourceWatch};

@@ -1,0 +1,219 @@
+//! What to build, and how that reads as a cargo command. A request is plain data; making it a command is the only
+//! step that looks at the environment.
+
+use crate::cargo_env::{self, Change};
+use std::env;
+use std::path::{Path, PathBuf, absolute};
+use std::process::Command;
+
+/// One build of one plugin crate, or of all default members of a workspace.
+#[derive(Debug, Clone)]
+pub struct BuildRequest<'a> {
+    manifest: &'a Path,
+    package: Option<&'a str>,
+    features: Vec<String>,
+    release: bool,
+    extra_rustflags: Option<String>,
+    toolchain: Option<String>,
+    rustc: Option<PathBuf>,
+    target_dir: Option<PathBuf>,
+    envs: Vec<(String, String)>,
+    color: bool,
+}
+
+impl<'a> BuildRequest<'a> {
+    /// A debug build of the crate or workspace at `manifest` (its `Cargo.toml`), as its user would build it there.
+    pub fn new(manifest: &'a Path) -> Self {
+        Self {
+            manifest,
+            package: None,
+            features: Vec::new(),
+            release: false,
+            extra_rustflags: None,
+            toolchain: None,
+            rustc: None,
+            target_dir: None,
+            envs: Vec::new(),
+            color: false,
+        }
+    }
+
+    /// Builds this member of the workspace only.
+    pub fn package(mut self, name: &'a str) -> Self {
+        self.package = Some(name);
+        self
+    }
+
+    /// Turns on one more feature.
+    pub fn feature(mut self, name: impl Into<String>) -> Self {
+        self.features.push(name.into());
+        self
+    }
+
+    /// Builds with the release profile.
+    pub fn release(mut self, yes: bool) -> Self {
+        self.release = yes;
+        self
+    }
+
+    /// Flags for the compiler, after those of the user's own RUSTFLAGS.
+    /// As with RUSTFLAGS, they take the place of `build.rustflags` in a cargo configuration.
+    pub fn extra_rustflags(mut self, flags: impl Into<String>) -> Self {
+        self.extra_rustflags = Some(flags.into());
+        self
+    }
+
+    /// Builds with this rustup toolchain, as `cargo +name` does.
+    pub fn toolchain(mut self, name: impl Into<String>) -> Self {
+        self.toolchain = Some(name.into());
+        self
+    }
+
+    /// Builds with this compiler, whatever the toolchain.
+    pub fn rustc(mut self, path: impl Into<PathBuf>) -> Self {
+        self.rustc = Some(path.into());
+        self
+    }
+
+    /// Builds into this folder. Otherwise cargo decides: CARGO_TARGET_DIR, then the workspace's configuration.
+    pub fn target_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.target_dir = Some(dir.into());
+        self
+    }
+
+    /// Sets a variable for cargo, the compiler and build scripts.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.envs.push((name.into(), value.into()));
+        self
+    }
+
+    /// Asks for diagnostics in color.
+    pub fn color(mut self, yes: bool) -> Self {
+        self.color = yes;
+        self
+    }
+
+    /// The package, or the manifest where no package was named: what errors speak of.
+    pub(crate) fn what(&self) -> String {
+        self.package.map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
+    }
+
+    pub(crate) fn package_name(&self) -> Option<&'a str> {
+        self.package
+    }
+
+    pub(crate) fn manifest(&self) -> PathBuf {
+        full(self.manifest)
+    }
+
+    pub(crate) fn own_target_dir(&self) -> Option<PathBuf> {
+        self.target_dir.as_deref().map(full)
+    }
+
+    /// Cargo without a verb, in the environment and the folder a user would call it from: cargo looks for its
+    /// configuration from the working folder upward, not from the manifest.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut cargo = match (&self.toolchain, env::var_os("CARGO")) {
+            (Some(toolchain), _) => {
+                let mut shim = Command::new("cargo");
+                shim.arg(format!("+{toolchain}"));
+                shim
+            }
+            (None, Some(program)) if !program.is_empty() => Command::new(program),
+            (None, _) => Command::new("cargo"),
+        };
+        if let Some(dir) = self.manifest().parent().filter(|dir| dir.is_dir()) {
+            cargo.current_dir(dir);
+        }
+        let vars: Vec<_> = env::vars_os().collect();
+        for change in cargo_env::changes(&vars, self.toolchain.is_some(), &env::current_dir().unwrap_or_default()) {
+            match change {
+                Change::Unset(name) => cargo.env_remove(name),
+                Change::Set(name, value) => cargo.env(name, value),
+            };
+        }
+        if let Some(extra) = self.extra_rustflags.as_deref().filter(|flags| !flags.trim().is_empty()) {
+            let user = |name| env::var(name).ok();
+            let (encoded, plain) = (user("CARGO_ENCODED_RUSTFLAGS"), user("RUSTFLAGS"));
+            let (name, value) = cargo_env::with_rustflags(encoded.as_deref(), plain.as_deref(), extra);
+            cargo.env(name, value);
+        }
+        if let Some(rustc) = &self.rustc {
+            // A bare name is looked up in PATH, so only a path is made whole.
+            let named = rustc.components().count() == 1;
+            cargo.env("RUSTC", if named { rustc.clone() } else { full(rustc) });
+        }
+        cargo.envs(self.envs.iter().map(|(name, value)| (name, value)));
+        cargo
+    }
+
+    /// The arguments of the build.
+    pub(crate) fn build_args(&self) -> Vec<String> {
+        let format = if self.color { "json-diagnostic-rendered-ansi" } else { "json" };
+        let mut args = vec!["build".into(), "--lib".into(), format!("--message-format={format}")];
+        args.extend(["--color".into(), if self.color { "always" } else { "never" }.into()]);
+        args.extend(["--manifest-path".into(), self.manifest().display().to_string()]);
+        if let Some(package) = self.package {
+            args.extend(["--package".into(), package.into()]);
+        }
+        if !self.features.is_empty() {
+            args.extend(["--features".into(), self.features.join(",")]);
+        }
+        if self.release {
+            args.push("--release".into());
+        }
+        if let Some(dir) = self.own_target_dir() {
+            args.extend(["--target-dir".into(), dir.display().to_string()]);
+        }
+        args
+    }
+
+    /// The build as a person would type it: without what only serves us to read the answer.
+    pub(crate) fn shown(&self) -> String {
+        let mut words: Vec<String> = Vec::new();
+        if let Some(flags) = &self.extra_rustflags {
+            words.push(format!("RUSTFLAGS={}", quoted(flags)));
+        }
+        if let Some(rustc) = &self.rustc {
+            words.push(format!("RUSTC={}", quoted(&rustc.display().to_string())));
+        }
+        words.extend(self.envs.iter().map(|(name, value)| format!("{name}={}", quoted(value))));
+        words.push("cargo".into());
+        words.extend(self.toolchain.iter().map(|name| format!("+{name}")));
+        let mut args = self.build_args().into_iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--color" => drop(args.next()),
+                format if format.starts_with("--message-format") => {}
+                arg => words.push(quoted(arg)),
+            }
+        }
+        words.join(" ")
+    }
+}
+
+fn full(path: &Path) -> PathBuf {
+    absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BuildRequest;
+    use std::path::Path;
+
+    #[test]
+    fn a_request_reads_as_the_command_a_person_would_type() {
+        let request = BuildRequest::new(Path::new("/p/Cargo.toml")).package("x").feature("a").feature("b");
+        let request = request.release(true).toolchain("nightly").env("A", "b c").target_dir("/t").color(true);
+        assert_eq!(
+            request.shown(),
+            "A='b c' cargo +nightly build --lib --manifest-path /p/Cargo.toml --package x --features a,b --release \
+             --target-dir /t"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! A cargo that runs: started, read, and waited for or ended. The dev loop ends a build as soon as the sources change
+//! again, because its library would be stale before it is loaded.
+
+use crate::error::BuildError;
+use crate::report::{BuildOutcome, Ending, Report};
+use crate::request::BuildRequest;
+use cargo_metadata::Message;
+use crossbeam::channel::{Receiver, bounded};
+use std::io::{self, BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+/// A build under way. Dropping it cancels it: a build nobody waits for would only hold cargo's lock.
+#[derive(Debug)]
+pub struct RunningBuild {
+    cargo: Child,
+    messages: Option<JoinHandle<(Report, f64)>>,
+    stderr: Option<JoinHandle<String>>,
+    finished: Receiver<()>,
+    what: String,
+    command: String,
+    canceled: bool,
+}
+
+/// Builds, and waits for the libraries.
+pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
+    spawn(request)?.wait()
+}
+
+/// Starts a build and returns at once.
+pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
+    let (what, shown) = (request.what(), request.shown());
+    let mut command = request.cargo();
+    command.args(request.build_args());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    own_group(&mut command);
+    tracing::debug!(command = %shown, "building");
+
+    let started = Instant::now();
+    let mut cargo = command.spawn().map_err(|source| not_run(&command, source))?;
+    let (stdout, stderr) = (cargo.stdout.take(), cargo.stderr.take());
+    let (alive, finished) = bounded(0);
+    let messages = thread::spawn(move || {
+        let _alive = alive; // Dropped at the end, which is what `finished` sees.
+        let report = stdout.map(read_messages).unwrap_or_default();
+        (report, started.elapsed().as_secs_f64() * 1000.0)
+    });
+    let stderr = thread::spawn(move || stderr.map(read_stderr).unwrap_or_default());
+    Ok(RunningBuild {
+        cargo,
+        messages: Some(messages),
+        stderr: Some(stderr),
+        finished,
+        what,
+        command: shown,
+        canceled: false,
+    })
+}
+
+impl RunningBuild {
+    /// Disconnects when the build has ended, so that `select!` can wait for it and for the sources at once.
+    /// It never carries a message.
+    pub fn finished(&self) -> &Receiver<()> {
+        &self.finished
+    }
+
+    /// Waits for the end and says how it went.
+    pub fn wait(mut self) -> Result<BuildOutcome, BuildError> {
+        let (report, millis) = joined(self.messages.take());
+        let stderr = joined(self.stderr.take());
+        let command = std::mem::take(&mut self.command);
+        let success = match self.cargo.wait() {
+            _ if self.canceled => return Err(BuildError::Canceled { command }),
+            Ok(status) => status.success(),
+            Err(source) => return Err(BuildError::CargoNotRun { program: command, source }),
+        };
+        report.conclude(Ending { success, stderr, millis }, std::mem::take(&mut self.what), command)
+    }
+
+    /// Ends the build, with the compilers it has started. Does nothing when it has already ended.
+    pub fn cancel(&mut self) {
+        // Until it is waited for, an ended cargo keeps its id, so the id can be of no one else.
+        if matches!(self.cargo.try_wait(), Ok(None)) {
+            self.canceled = true;
+            end(&mut self.cargo);
+            let _ = self.cargo.wait();
+        }
+    }
+}
+
+impl Drop for RunningBuild {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+/// Cargo that could not be started, named as it was tried.
+pub(crate) fn not_run(command: &Command, source: io::Error) -> BuildError {
+    BuildError::CargoNotRun { program: command.get_program().display().to_string(), source }
+}
+
+fn read_messages(stdout: impl Read) -> Report {
+    let mut report = Report::default();
+    for message in Message::parse_stream(BufReader::new(stdout)) {
+        match message {
+            Ok(message) => report.note(message),
+            // A line that is not text: something a macro printed. Reading on keeps cargo from blocking.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
+            Err(_) => break,
+        }
+    }
+    report
+}
+
+fn read_stderr(stderr: impl Read) -> String {
+    let mut all = String::new();
+    for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        tracing::debug!("cargo: {line}");
+        all.push_str(&line);
+        all.push('\n');
+    }
+    all.truncate(all.trim_end().len());
+    all
+}
+
+/// A thread that only reads and collects has nothing to panic about; if it does, that goes on here.
+fn joined<T>(reader: Option<JoinHandle<T>>) -> T {
+    let reader = reader.expect("`wait` consumes the build, so each reader is joined once");
+    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Cargo leads a process group of its own, so that its compilers can be ended with it.
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    command.process_group(0);
+}
+
+/// Elsewhere cargo ties its compilers to itself.
+#[cfg(not(unix))]
+fn own_group(_: &mut Command) {}
+
+/// Ends the whole group: a compiler that outlives its cargo would write its stale library over that of the next
+/// build. The `kill` program stands in for the system call, which std does not offer and which would need `unsafe`.
+fn end(cargo: &mut Child) {
+    let group = format!("-{}", cargo.id());
+    let kill = |group: &str| {
+        let mut kill = Command::new("kill");
+        kill.args(["-KILL", "--", group]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        kill.status().is_ok_and(|status| status.success())
+    };
+    if cfg!(not(unix)) || !kill(&group) {
+        let _ = cargo.kill();
+    }
+}

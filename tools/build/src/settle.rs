@@ -1,0 +1,197 @@
+//! When a burst of saves is over, and which files count. This file decides; `watch.rs` hears the events and the
+//! caller has the clock, so times are plain durations since any start the caller likes.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Gathers changes until they settle.
+///
+/// Take a change out with [`take`](Settle::take) when its build *starts*: what is noted later, even while that build
+/// runs, belongs to the next one, so a second save is never lost.
+#[derive(Debug, Clone)]
+pub struct Settle {
+    quiet: Duration,
+    longest: Duration,
+    pending: Option<Pending>,
+}
+
+/// What to do now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// Nothing has changed.
+    Nothing,
+    /// Something has, but more may follow: ask again after this time, or at the next event.
+    Wait(Duration),
+    /// These files have changed, in order of their names: build now.
+    Ready(Vec<PathBuf>),
+}
+
+#[derive(Debug, Clone)]
+struct Pending {
+    first: Duration,
+    last: Duration,
+    paths: BTreeSet<PathBuf>,
+}
+
+impl Default for Settle {
+    /// Quiet for 10 ms, and never longer than 200 ms.
+    ///
+    /// The quiet window is paid in full on every edit, on the way from a save to the new code running, so it is only
+    /// as long as one save: an editor's write, sync and rename, or "save all" on a few files, come within a few
+    /// milliseconds of each other. A longer burst (a checkout, a formatter) is cut in two by it, which is harmless:
+    /// the second half cancels the build of the first.
+    fn default() -> Self {
+        Self::new(Duration::from_millis(10), Duration::from_millis(200))
+    }
+}
+
+impl Settle {
+    /// Settles after `quiet` without an event, or `longest` after the first one: a program that writes all the time
+    /// may delay a build, not prevent it.
+    pub fn new(quiet: Duration, longest: Duration) -> Self {
+        Self { quiet, longest, pending: None }
+    }
+
+    /// A change at `at`, of a file for which [`is_source`] holds or of a folder of such files. All else is passed over.
+    pub fn note(&mut self, at: Duration, path: &Path) {
+        if !is_source(path) && !is_source_folder(path) {
+            return;
+        }
+        let pending = self.pending.get_or_insert_with(|| Pending { first: at, last: at, paths: BTreeSet::new() });
+        // Events come from another thread, so they may be a little out of order.
+        pending.first = pending.first.min(at);
+        pending.last = pending.last.max(at);
+        pending.paths.insert(path.to_owned());
+    }
+
+    /// What to do at `now`.
+    pub fn due(&self, now: Duration) -> Due {
+        let Some(pending) = &self.pending else { return Due::Nothing };
+        let deadline = (pending.last + self.quiet).min(pending.first + self.longest);
+        match deadline.saturating_sub(now) {
+            Duration::ZERO => Due::Ready(pending.paths.iter().cloned().collect()),
+            rest => Due::Wait(rest),
+        }
+    }
+
+    /// Takes out all that is pending, settled or not.
+    pub fn take(&mut self) -> Vec<PathBuf> {
+        self.pending.take().map(|pending| pending.paths.into_iter().collect()).unwrap_or_default()
+    }
+}
+
+/// Whether a change of this file can change a library. Cargo.lock does not count, since cargo itself writes it.
+pub fn is_source(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    // Editors' files beside the real one (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's
+    // probe `4913` have none of our extensions.
+    let hidden = name.starts_with('.');
+    let extension = path.extension().and_then(OsStr::to_str);
+    !hidden && matches!(extension, Some("rs" | "toml" | "c" | "h")) && !is_made_by_tools(path)
+}
+
+/// Whether a folder of this name can hold sources. New folders are judged by name, before anything is in them.
+pub fn is_source_folder(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)
+}
+
+/// Below git's or cargo's own folder. A module may be called `target` too, so cargo's is known by what it holds.
+fn is_made_by_tools(path: &Path) -> bool {
+    let parts: Vec<_> = path.iter().filter_map(OsStr::to_str).collect();
+    let of_cargo = |below: &str| matches!(below, "debug" | "release" | "doc" | "package" | "tmp") || below.contains('-');
+    let mut pairs = parts.iter().zip(parts.iter().skip(1));
+    parts.contains(&".git") || pairs.any(|(folder, below)| *folder == "target" && of_cargo(below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Due, Settle, is_source};
+    use std::path::Path;
+    use std::time::Duration;
+
+    /// Plays `script` on a settle of 10 and 50 ms: `3:a` is an event of `a.rs` at 3, `?4` asks at 4, `take` takes.
+    fn check(script: &str, expected: &str) {
+        let ms = |text: &str| Duration::from_millis(text.parse().unwrap());
+        let names = |paths: Vec<std::path::PathBuf>| {
+            let names: Vec<_> = paths.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
+            names.join("+")
+        };
+        let mut settle = Settle::new(ms("10"), ms("50"));
+        let mut answers = Vec::new();
+        for step in script.split(' ') {
+            if let Some(now) = step.strip_prefix('?') {
+                answers.push(match settle.due(ms(now)) {
+                    Due::Nothing => "-".into(),
+                    Due::Wait(rest) => format!("wait{}", rest.as_millis()),
+                    Due::Ready(paths) => names(paths),
+                });
+            } else if let Some((at, name)) = step.split_once(':') {
+                settle.note(ms(at), Path::new(&format!("/p/src/{name}.rs")));
+            } else {
+                answers.push(format!("took({})", names(settle.take())));
+            }
+        }
+        assert_eq!(answers.join(" "), expected, "{script}");
+    }
+
+    #[test]
+    fn nothing_is_due_before_anything_changes() {
+        check("?0 ?1000 take", "- - took()");
+    }
+
+    #[test]
+    fn one_save_is_due_after_the_quiet_window() {
+        check("0:a ?0 ?9 ?10 ?11", "wait10 wait1 a a");
+    }
+
+    #[test]
+    fn a_burst_is_one_change() {
+        check("0:a 4:b 8:a ?10 ?18", "wait8 a+b");
+    }
+
+    #[test]
+    fn endless_writes_cannot_put_a_build_off_for_ever() {
+        check("0:a 9:a 18:a 27:a 36:a 45:a ?49 ?50", "wait1 a");
+    }
+
+    #[test]
+    fn a_save_during_a_build_makes_the_next_one_due() {
+        check("0:a ?10 take ?11 12:a ?13 ?22 take ?23", "a took(a) - wait9 a took(a) -");
+    }
+
+    #[test]
+    fn asking_changes_nothing() {
+        check("0:a ?10 ?10 ?5 take", "a a wait5 took(a)");
+    }
+
+    #[test]
+    fn events_out_of_order_count_from_the_earliest_to_the_latest() {
+        check("8:a 0:b ?17 ?18", "wait1 a+b");
+    }
+
+    #[test]
+    fn only_sources_count() {
+        let check = |path: &str, expected: bool| assert_eq!(is_source(Path::new(path)), expected, "{path}");
+        for path in ["src/lib.rs", "Cargo.toml", "src/a.c", "src/a.h", "src/target/mod.rs", "src/target/arch/x.rs"] {
+            check(path, true);
+        }
+        for path in [
+            "Cargo.lock",
+            "4913",
+            "src/.lib.rs.swp",
+            "src/lib.rs~",
+            "src/#lib.rs#",
+            "src/.#lib.rs",
+            "src/lib.rs.bck",
+            "README.md",
+            ".git/refs/heads/fix.rs",
+            "target/debug/build/x-1/out/made.rs",
+            "target/x86_64-unknown-linux-gnu/debug/build/x-1/out/made.rs",
+        ] {
+            check(path, false);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Hears when sources change. Only a shell: which files count and when a change is complete is decided in `settle.rs`,
+//! and whether anything must be compiled is decided by cargo.
+
+use crate::error::WatchError;
+use crate::settle::{Due, Settle, is_source, is_source_folder};
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A change of a source file, or of all in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceEvent {
+    /// When it was heard, on the clock of [`SourceWatch::now`].
+    pub at: Duration,
+    /// The file, which may be gone, or the folder, when it came as a whole or when the system lost count.
+    pub path: PathBuf,
+}
+
+/// An event as the system told it, and when.
+type Raw = (Duration, notify::Result<Event>);
+
+/// A watch on source folders, which ends when dropped.
+#[derive(Debug)]
+pub struct SourceWatch {
+    receiver: Receiver<SourceEvent>,
+    started: Instant,
+    _watcher: Arc<Mutex<RecommendedWatcher>>,
+}
+
+impl SourceWatch {
+    /// Watches `dirs` and all below them, and, without going deeper, each folder above them that holds a `Cargo.toml`:
+    /// there lie manifests and build scripts, but also `target`, which is large and always busy.
+    pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
+        let (sender, receiver) = unbounded();
+        let started = Instant::now();
+        let (deep, flat) = folders(dirs);
+        let (heard, raw) = unbounded();
+        let stamp = move |event| drop(heard.send((started.elapsed(), event)));
+        let mut watcher = notify::recommended_watcher(stamp).map_err(|source| WatchError::NoWatcher { source })?;
+        let watched_deep = deep.iter().map(|dir| (dir, RecursiveMode::Recursive));
+        let watched_flat = flat.iter().map(|dir| (dir, RecursiveMode::NonRecursive));
+        for (dir, mode) in watched_deep.chain(watched_flat) {
+            watcher.watch(dir, mode).map_err(|source| WatchError::Dir { dir: dir.clone(), source })?;
+        }
+        let watcher = Arc::new(Mutex::new(watcher));
+        let weak = Arc::downgrade(&watcher);
+        let deep: Vec<_> = deep.into_iter().collect();
+        thread::spawn(move || listen(&raw, &weak, &deep, &sender));
+        Ok(Self { receiver, started, _watcher: watcher })
+    }
+
+    /// The events, for callers that wait for other things as well. Hand each to [`Settle::note`].
+    pub fn receiver(&self) -> &Receiver<SourceEvent> {
+        &self.receiver
+    }
+
+    /// The time on the clock that stamps the events; what [`Settle::due`] wants to know.
+    pub fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Waits until a change has settled and takes it out, for callers that wait for nothing else.
+    /// Gives an empty list when nothing has settled within `patience`.
+    pub fn settled(&self, settle: &mut Settle, patience: Duration) -> Result<Vec<PathBuf>, WatchError> {
+        let end = self.now() + patience;
+        loop {
+            while let Ok(event) = self.receiver.try_recv() {
+                settle.note(event.at, &event.path);
+            }
+            let now = self.now();
+            let rest = end.saturating_sub(now);
+            let wait = match settle.due(now) {
+                Due::Ready(_) => return Ok(settle.take()),
+                _ if rest.is_zero() => return Ok(Vec::new()),
+                Due::Wait(wait) => wait.min(rest),
+                Due::Nothing => rest,
+            };
+            match self.receiver.recv_timeout(wait) {
+                Ok(event) => settle.note(event.at, &event.path),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(WatchError::Ended),
+            }
+        }
+    }
+}
+
+/// The folders to watch in depth, and those to watch flat. None is watched twice: the second mode would replace the
+/// first.
+fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let all: BTreeSet<_> = dirs.iter().map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.clone())).collect();
+    let covered = |dir: &Path, by_itself: bool| {
+        dir.ancestors().skip(usize::from(!by_itself)).any(|ancestor| all.contains(ancestor))
+    };
+    let deep = all.iter().filter(|dir| !covered(dir, false)).cloned().collect();
+    let above = all.iter().flat_map(|dir| dir.ancestors().skip(1));
+    let flat = above.filter(|dir| dir.join("Cargo.toml").is_file() && !covered(dir, true)).map(Path::to_owned).collect();
+    (deep, flat)
+}
+
+/// Passes on what counts, until the watch is dropped and with it the other end of `raw`.
+fn listen(raw: &Receiver<Raw>, watcher: &Weak<Mutex<RecommendedWatcher>>, deep: &[PathBuf], sender: &Sender<SourceEvent>) {
+    for (at, event) in raw {
+        // A receiver that is gone has no use for events, so sending may fail.
+        let send = |path: PathBuf| drop(sender.send(SourceEvent { at, path }));
+        match event {
+            Ok(event) if event.need_rescan() => {
+                tracing::debug!("the system dropped file events, so every source may have changed");
+                deep.iter().cloned().for_each(send);
+            }
+            Ok(event) => {
+                for path in event.paths {
+                    if is_change(event.kind) && is_source(&path) {
+                        send(path);
+                    } else if is_arrival(event.kind) && is_source_folder(&path) && path.is_dir() {
+                        if deep.contains(&path) {
+                            watch_again(watcher, &path);
+                        }
+                        send(path);
+                    }
+                }
+            }
+            Err(error) => tracing::warn!("the file watcher reports {error}: a change may have been missed, save again"),
+        }
+    }
+}
+
+/// A folder that was removed and came back (a checkout does that) is another folder to the system.
+fn watch_again(watcher: &Weak<Mutex<RecommendedWatcher>>, dir: &Path) {
+    let Some(watcher) = watcher.upgrade() else { return };
+    let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = watcher.unwatch(dir); // It may have noticed the removal by itself.
+    if let Err(error) = watcher.watch(dir, RecursiveMode::Recursive) {
+        tracing::warn!("{} came back but cannot be watched: {error}; start the watch anew", dir.display());
+    }
+}
+
+/// Opening and reading is what compilers do; among accesses only the end of a write is a change.
+fn is_change(kind: EventKind) -> bool {
+    !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
+}
+
+/// A folder that came, came with files for which there are no events, so it counts as a whole.
+fn is_arrival(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)))
+}
