@@ -1,1 +1,29 @@
-//! Placeholder.
+//! What the `alcedo` command does: `build` makes sealed libraries, `dev` keeps a world running while its plugins are
+//! edited, `demo` shows a reload by making the edits itself.
+//!
+//! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
+//! it tells [`session::Event`]s, and `dev` and `demo` say them, each in its own way.
+
+#![forbid(unsafe_code)]
+
+mod build;
+mod cli;
+mod command;
+mod demo;
+mod dev;
+mod error;
+mod input;
+mod paint;
+mod screen;
+mod session;
+mod telling;
+
+use std::process::ExitCode;
+
+/// Runs the command that this process was called with, on the calling thread, which becomes the game thread.
+///
+/// The code is 0 when all went well, 1 when the command failed or a step of the demo did not do what it should, and 2
+/// when the arguments make no sense.
+pub fn run() -> ExitCode {
+    cli::run()
+}

@@ -19,8 +19,8 @@ use crate::zcall::ZCallBuffer;
 pub struct Cell(AtomicU64);
 
 impl Cell {
-    /// What an unfilled cell holds.
-    pub const UNFILLED: u64 = u64::MAX;
+    /// What an unfilled cell holds: no offset, no class number, and no ZCall handle that is ever given out.
+    pub const UNFILLED: u64 = 1 << 63;
 
     /// A cell that waits to be filled.
     #[must_use]

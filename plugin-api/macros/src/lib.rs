@@ -1,1 +1,81 @@
-//! Placeholder.
+//! The attributes of an Alcedo plugin. Each reads what the author wrote, refuses what breaks a rule at the very
+//! token that breaks it, and writes calls of patterns in `::alcedo_plugin_api::plumbing`, where the meaning is.
+//! Nothing here knows a layout, and no path but those of `plumbing` is ever written.
+
+mod build_id;
+mod class_impl;
+mod class_struct;
+mod default_value;
+mod docs;
+mod export;
+mod imported_impl;
+mod method;
+mod module;
+mod pod;
+mod words;
+
+use proc_macro::TokenStream;
+use quote::quote;
+use syn::{Item, parse_macro_input};
+
+use crate::words::Words;
+
+/// A reflected class, or its methods.
+///
+/// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into
+/// the host object and get accessors on [`This`](../alcedo_plugin_api/struct.This.html); the others are the plugin
+/// half, built anew in each reload unless they say `#[keep]`. Words of `uproperty`: `edit_anywhere`,
+/// `blueprint_read`, `blueprint_write`, `transient`, `default = …`, `default_subobject`, `root_component`.
+///
+/// On its one `impl` block: `#[uclass]`, with methods that say `#[red_constructor]`, `#[class_constructor]`,
+/// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`; others stay plain.
+///
+/// With `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
+#[proc_macro_attribute]
+pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let item = parse_macro_input!(item as Item);
+    let output = match item {
+        Item::Struct(item) => class_struct::expand(&words, item),
+        Item::Impl(item) => class_impl::expand(&words, item),
+        other => Err(syn::Error::new_spanned(
+            other,
+            "`#[uclass]` stands on a struct, which declares the class, or on its `impl` block",
+        )),
+    };
+    finish(output)
+}
+
+/// A struct of plain values that travels by value: `#[ustruct(pod, package = "Game")]`. It becomes `#[repr(C)]` and
+/// `Copy`. With `imported`, the host or another module declares it, and its layout is compared while loading.
+#[proc_macro_attribute]
+pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let item = parse_macro_input!(item as syn::ItemStruct);
+    finish(pod::expand(&words, item))
+}
+
+/// A free function that anybody can call by name: `#[zcall(ex = "math.add")]` offers it as `ex:/math.add`.
+#[proc_macro_attribute]
+pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let item = parse_macro_input!(item as syn::ItemFn);
+    finish(export::expand(&words, &item))
+}
+
+/// Makes the crate a module: `module! { name: "magic_cube", main: started, exit: ended, dependencies: [("base", "^1")] }`.
+///
+/// `main` is `fn(&[&str])` or `fn()`, `exit` is `fn()`; both may be left out, and so may the dependencies.
+#[proc_macro]
+pub fn module(input: TokenStream) -> TokenStream {
+    let module = parse_macro_input!(input as module::Module);
+    finish(module::expand(&module))
+}
+
+fn finish(output: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    let output = output.unwrap_or_else(|error| {
+        let error = error.to_compile_error();
+        quote! { #error }
+    });
+    output.into()
+}

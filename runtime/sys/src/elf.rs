@@ -11,9 +11,9 @@ use std::ops::Range;
 use object::LittleEndian as LE;
 use object::elf::{
     EM_AARCH64, EM_NONE, EM_RISCV, EM_X86_64, ET_DYN, FileHeader64, Machine, PF_R, PF_W, PF_X, PT_DYNAMIC,
-    PT_GNU_EH_FRAME, PT_GNU_PROPERTY, PT_GNU_RELRO, PT_GNU_SFRAME, PT_GNU_STACK, PT_LOAD, PT_NOTE, PT_PHDR, PT_TLS,
-    ProgramHeader64, ProgramType, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_DYNAMIC, SHT_NOBITS, SHT_NOTE,
-    SHT_NULL, SHT_STRTAB, SectionHeader64, SectionType,
+    PT_GNU_EH_FRAME, PT_GNU_PROPERTY, PT_GNU_RELRO, PT_GNU_SFRAME, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_NOTE, PT_PHDR,
+    PT_TLS, ProgramHeader64, ProgramType, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_DYNAMIC, SHT_NOBITS,
+    SHT_NOTE, SHT_NULL, SHT_STRTAB, SectionHeader64, SectionType,
 };
 use object::pod::{Pod, from_bytes, slice_from_all_bytes};
 
@@ -297,7 +297,9 @@ fn check_section(section: &Section, table_at: u64, count: usize) -> Result<(), F
     ensure(*align == 0 || align.is_power_of_two(), || format!("section {name} has alignment {align}"))?;
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
-    ensure(section.has(SHF_ALLOC.0) || *addr == 0, || format!("section {name} has an address but is not loaded"))?;
+    // Notes about the build keep the address they speak of.
+    let at_home = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
+    ensure(at_home, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that is not there"))
 }
 
@@ -326,10 +328,11 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), Flaw> {
         return Err(malformed("no segment is to be loaded"));
     };
     ensure(first.offset == 0, || "the first segment does not hold the headers".to_owned())?;
-    ensure(last.end() - first.addr <= MOST_MEMORY, || "the segments need too much memory".to_owned())?;
     for pair in loads.windows(2) {
         ensure(pair[0].end() <= pair[1].addr, || format!("segments overlap at {:#x}", pair[1].addr))?;
     }
+    // In order, so the last one ends behind the first one's start.
+    ensure(last.end().saturating_sub(first.addr) <= MOST_MEMORY, || "the segments need too much memory".to_owned())?;
     loads.into_iter().try_for_each(|load| check_load(elf, load))
 }
 
@@ -347,7 +350,7 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
     let file_end = in_file.map(|section| section.file_end()).max();
     let end = inside.iter().map(|section| section.end()).max();
     // lld rounds the last code segment up to a page, so that its filling cannot be trimmed away.
-    let ends_at = |said: u64, seen: u64| said == seen || said == seen.next_multiple_of(PAGE);
+    let ends_at = |said: u64, seen: u64| said == seen || Some(said) == seen.checked_next_multiple_of(PAGE);
     ensure(file_end.is_none_or(|seen| ends_at(load.file_end(), seen)), || {
         format!("segment {at:#x} does not end with its last section in the file")
     })?;
@@ -405,6 +408,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
         PT_GNU_EH_FRAME => exactly(elf.section_named(".eh_frame_hdr")),
         PT_GNU_PROPERTY => exactly(elf.section_named(".note.gnu.property")),
         PT_GNU_SFRAME => exactly(elf.section_named(".sframe")),
+        PT_INTERP => exactly(elf.section_named(".interp")),
         PT_PHDR => {
             let size = (elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
             (*offset, *filesz, *memsz) == (size_of::<FileHeader64<LE>>() as u64, size, size)
@@ -435,7 +439,9 @@ fn holds_thread_locals(elf: &Elf<'_>, segment: &Segment) -> bool {
     let align = locals().map(|section| section.align).max();
     start == Some(segment.addr)
         && align.is_some_and(|align| segment.align >= align)
-        && end.is_some_and(|end| segment.end() == end || segment.end() == end.next_multiple_of(segment.align.max(1)))
+        && end.is_some_and(|end| {
+            segment.end() == end || Some(segment.end()) == end.checked_next_multiple_of(segment.align.max(1))
+        })
         && segment.filesz == filesz
 }
 

@@ -13,6 +13,7 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::elf::{self, Facts, Flaw};
+use crate::seal::{Seal, split};
 
 /// The bytes of a whole library for this host, and what its headers say. May be sent to and shared between threads.
 #[derive(Debug)]
@@ -20,6 +21,7 @@ pub struct ImageFile {
     bytes: Vec<u8>,
     facts: Facts,
     digest: Digest,
+    is_sealed: bool,
 }
 
 /// A 128-bit digest of a file's content, shown as 32 hex digits.
@@ -90,7 +92,8 @@ impl ImageFile {
     /// Reads the whole file once and checks that it is a complete shared library for this host.
     ///
     /// Complete means that the headers, the sections, the dynamic table and the relocations agree with each other and
-    /// with the length of the file. A flipped bit inside code or data is beyond this check.
+    /// with the length of the file. A flipped bit inside code or data is found only in a file that was sealed by
+    /// [`seal_file`](crate::seal_file).
     ///
     /// # Errors
     ///
@@ -110,12 +113,22 @@ impl ImageFile {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
-        let facts = elf::survey(&bytes).map_err(|flaw| with_path(flaw, name, bytes.len() as u64))?;
+        let (len, is_sealed) = match split(&bytes) {
+            Seal::None(body) => (body.len(), false),
+            Seal::Fits(body) => (body.len(), true),
+            Seal::Broken => {
+                let what = "its seal is of other bytes".to_owned();
+                return Err(ImageError::Malformed { path: name.to_owned(), what });
+            }
+        };
+        let mut bytes = bytes;
+        bytes.truncate(len);
+        let facts = elf::survey(&bytes).map_err(|flaw| with_path(flaw, name, len as u64))?;
         let digest = Digest(xxh3_128(&bytes));
-        Ok(Self { bytes, facts, digest })
+        Ok(Self { bytes, facts, digest, is_sealed })
     }
 
-    /// The whole file as it was read.
+    /// The whole file as it was read, without its seal.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -139,7 +152,12 @@ impl ImageFile {
         self.needed().iter().map(String::as_str).find(|name| name.starts_with("libstd-"))
     }
 
-    /// The digest of the whole content.
+    /// Whether the file carries a seal, which then fits: a flipped bit anywhere would have been refused.
+    pub fn is_sealed(&self) -> bool {
+        self.is_sealed
+    }
+
+    /// The digest of the whole content without its seal, so that sealing a build does not make it another one.
     pub fn digest(&self) -> Digest {
         self.digest
     }

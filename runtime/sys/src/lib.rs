@@ -10,8 +10,10 @@ mod image;
 mod imp;
 mod map;
 pub mod process;
+mod seal;
 mod stage;
 
 pub use image::{Digest, ImageError, ImageFile};
 pub use map::{Image, MapError, Unmapped};
+pub use seal::seal_file;
 pub use stage::{StageDir, StageError, StagedFile};

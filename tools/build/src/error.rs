@@ -17,7 +17,9 @@ pub enum BuildError {
         command: String,
     },
     /// The cargo program could not be started at all.
-    #[error("could not start `{program}`: {source}; install Rust from https://rustup.rs, or set CARGO to a cargo program")]
+    #[error(
+        "could not start `{program}`: {source}; install Rust from https://rustup.rs, or set CARGO to a cargo program"
+    )]
     CargoNotRun {
         /// The program that was tried.
         program: String,
@@ -25,7 +27,9 @@ pub enum BuildError {
         source: io::Error,
     },
     /// Cargo stopped before or beside the compiler: a manifest, a lock file, a registry, a build script.
-    #[error("`{command}` failed before it had a library:\n{stderr}\nrun it by hand once cargo's complaint is settled")]
+    #[error(
+        "`{command}` failed before it had a library:\n{stderr}\ncorrect what cargo names above, or run the command by hand to see more"
+    )]
     CargoFailed {
         /// The command that shows the same in a shell.
         command: String,
@@ -33,7 +37,9 @@ pub enum BuildError {
         stderr: String,
     },
     /// The build went well, but made nothing that a host can load.
-    #[error("{what} has no cdylib, so there is nothing to load: add `[lib] crate-type = [\"cdylib\"]` to its Cargo.toml")]
+    #[error(
+        "{what} has no cdylib, so there is nothing to load: add `[lib] crate-type = [\"cdylib\"]` to its Cargo.toml"
+    )]
     NoLibrary {
         /// The package or the manifest that was built.
         what: String,

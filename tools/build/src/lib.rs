@@ -19,6 +19,6 @@ pub use find::{PluginCrate, find_plugins};
 pub use report::{Artifact, BuildOutcome};
 pub use request::BuildRequest;
 pub use running::{RunningBuild, build, spawn};
-pub use settle::{Due, Settle, is_source};
+pub use settle::{Due, Settle, is_source, is_source_folder};
 pub use variants::Variants;
 pub use watch::{SourceEvent, SourceWatch};

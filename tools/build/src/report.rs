@@ -96,7 +96,9 @@ impl Report {
 
 /// A count of messages rather than a message; cargo hides these as well.
 fn is_tally(message: &str) -> bool {
-    message.starts_with("aborting due to ") || message.ends_with(" warning emitted") || message.ends_with(" warnings emitted")
+    message.starts_with("aborting due to ")
+        || message.ends_with(" warning emitted")
+        || message.ends_with(" warnings emitted")
 }
 
 /// Cargo lifts what was asked for into the profile's folder; the cdylib of a mere dependency stays below it.

@@ -101,7 +101,8 @@ pub fn is_source_folder(path: &Path) -> bool {
 /// Below git's or cargo's own folder. A module may be called `target` too, so cargo's is known by what it holds.
 fn is_made_by_tools(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().filter_map(OsStr::to_str).collect();
-    let of_cargo = |below: &str| matches!(below, "debug" | "release" | "doc" | "package" | "tmp") || below.contains('-');
+    let of_cargo =
+        |below: &str| matches!(below, "debug" | "release" | "doc" | "package" | "tmp") || below.contains('-');
     let mut pairs = parts.iter().zip(parts.iter().skip(1));
     parts.contains(&".git") || pairs.any(|(folder, below)| *folder == "target" && of_cargo(below))
 }

@@ -98,12 +98,18 @@ fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     };
     let deep = all.iter().filter(|dir| !covered(dir, false)).cloned().collect();
     let above = all.iter().flat_map(|dir| dir.ancestors().skip(1));
-    let flat = above.filter(|dir| dir.join("Cargo.toml").is_file() && !covered(dir, true)).map(Path::to_owned).collect();
+    let flat =
+        above.filter(|dir| dir.join("Cargo.toml").is_file() && !covered(dir, true)).map(Path::to_owned).collect();
     (deep, flat)
 }
 
 /// Passes on what counts, until the watch is dropped and with it the other end of `raw`.
-fn listen(raw: &Receiver<Raw>, watcher: &Weak<Mutex<RecommendedWatcher>>, deep: &[PathBuf], sender: &Sender<SourceEvent>) {
+fn listen(
+    raw: &Receiver<Raw>,
+    watcher: &Weak<Mutex<RecommendedWatcher>>,
+    deep: &[PathBuf],
+    sender: &Sender<SourceEvent>,
+) {
     for (at, event) in raw {
         // A receiver that is gone has no use for events, so sending may fail.
         let send = |path: PathBuf| drop(sender.send(SourceEvent { at, path }));
@@ -116,7 +122,7 @@ fn listen(raw: &Receiver<Raw>, watcher: &Weak<Mutex<RecommendedWatcher>>, deep: 
                 for path in event.paths {
                     if is_change(event.kind) && is_source(&path) {
                         send(path);
-                    } else if is_arrival(event.kind) && is_source_folder(&path) && path.is_dir() {
+                    } else if is_arrival(event.kind) && is_below(&path, deep) && path.is_dir() {
                         if deep.contains(&path) {
                             watch_again(watcher, &path);
                         }
@@ -142,6 +148,11 @@ fn watch_again(watcher: &Weak<Mutex<RecommendedWatcher>>, dir: &Path) {
 /// Opening and reading is what compilers do; among accesses only the end of a write is a change.
 fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
+}
+
+/// Only folders among sources are of interest: where we watch flat, new ones are target folders as often as not.
+fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
+    is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
 }
 
 /// A folder that came, came with files for which there are no events, so it counts as a whole.

@@ -8,20 +8,21 @@ use std::ops::Range;
 
 use object::LittleEndian as LE;
 use object::elf::{
-    DT_FINI, DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_FLAGS, DT_FLAGS_1, DT_GNU_HASH, DT_HASH, DT_INIT, DT_INIT_ARRAY,
-    DT_INIT_ARRAYSZ, DT_JMPREL, DT_NEEDED, DT_NULL, DT_PLTGOT, DT_PLTREL, DT_PLTRELSZ, DT_RELA, DT_RELACOUNT,
-    DT_RELAENT, DT_RELASZ, DT_RELR, DT_RELRENT, DT_RELRSZ, DT_RPATH, DT_RUNPATH, DT_SONAME, DT_STRSZ, DT_STRTAB,
-    DT_SYMBOLIC, DT_SYMENT, DT_SYMTAB, DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM, DT_VERSYM, Dyn64,
-    DynamicTag, EM_X86_64, PF_W, PT_DYNAMIC, Rela64, SHF_ALLOC, SHT_DYNSYM, SHT_FINI_ARRAY, SHT_GNU_HASH,
-    SHT_GNU_VERDEF, SHT_GNU_VERNEED, SHT_GNU_VERSYM, SHT_HASH, SHT_INIT_ARRAY, SHT_RELA, STT_TLS, SectionType, Sym64,
-    Vernaux, Verneed,
+    DT_BIND_NOW, DT_FINI, DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_FLAGS, DT_FLAGS_1, DT_GNU_HASH, DT_HASH, DT_INIT,
+    DT_INIT_ARRAY, DT_INIT_ARRAYSZ, DT_JMPREL, DT_NEEDED, DT_NULL, DT_PLTGOT, DT_PLTREL, DT_PLTRELSZ, DT_RELA,
+    DT_RELACOUNT, DT_RELAENT, DT_RELASZ, DT_RELR, DT_RELRENT, DT_RELRSZ, DT_RPATH, DT_RUNPATH, DT_SONAME, DT_STRSZ,
+    DT_STRTAB, DT_SYMBOLIC, DT_SYMENT, DT_SYMTAB, DT_TLSDESC_GOT, DT_TLSDESC_PLT, DT_VERDEF, DT_VERDEFNUM, DT_VERNEED,
+    DT_VERNEEDNUM, DT_VERSYM, Dyn64, DynamicTag, EM_X86_64, PF_W, PT_DYNAMIC, Rela64, SHF_ALLOC, SHT_DYNSYM,
+    SHT_FINI_ARRAY, SHT_GNU_HASH, SHT_GNU_VERDEF, SHT_GNU_VERNEED, SHT_GNU_VERSYM, SHT_HASH, SHT_INIT_ARRAY, SHT_RELA,
+    SHT_RELR, STT_TLS, SectionType, Sym64, Vernaux, Verneed,
 };
 use object::pod::{from_bytes, slice_from_all_bytes};
 
 use super::{Elf, Flaw, HOST, Section, ensure, malformed, slice, string};
 
 /// The tags a linker writes for a library that glibc can map. Text relocations and `DT_REL` are not among them.
-const KNOWN: [DynamicTag; 35] = [
+const KNOWN: [DynamicTag; 38] = [
+    DT_BIND_NOW,
     DT_FINI,
     DT_FINI_ARRAY,
     DT_FINI_ARRAYSZ,
@@ -53,6 +54,8 @@ const KNOWN: [DynamicTag; 35] = [
     DT_SYMBOLIC,
     DT_SYMENT,
     DT_SYMTAB,
+    DT_TLSDESC_GOT,
+    DT_TLSDESC_PLT,
     DT_VERDEF,
     DT_VERDEFNUM,
     DT_VERNEED,
@@ -91,7 +94,8 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             slice_from_all_bytes(raw).map_err(|()| malformed("the dynamic table ends within an entry"))?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        let clean = entries[end..].iter().all(|e| e.d_tag.get(LE) == DT_NULL && e.d_val.get(LE) == 0);
+        // Tools that take an entry out leave its value behind, so only the tags count here.
+        let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table goes on after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
         for entry in &entries[..end] {
@@ -169,11 +173,16 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let (bloom, shift) = word(2).zip(word(3)).ok_or_else(wrong)?;
         ensure(buckets > 0 && bloom.is_power_of_two() && shift < 64, || "the symbol hash table is odd".to_owned())?;
         let start = 4 + bloom * 2;
+        let mut empty = true;
         for index in 0..buckets {
             let bucket = word(start + index).ok_or_else(wrong)?;
             ensure(bucket == 0 || (first..symbols).contains(&bucket), || format!("hash bucket {index} is wrong"))?;
+            empty &= bucket == 0;
         }
-        let last = if first < symbols { word(start + buckets + symbols - first - 1).ok_or_else(wrong)? } else { 1 };
+        if empty {
+            return Ok(()); // no chain is ever entered, and linkers write none then
+        }
+        let last = word(start + buckets + symbols - first - 1).ok_or_else(wrong)?;
         ensure(last & 1 == 1, || "the last hash chain has no end".to_owned())
     }
 
@@ -225,12 +234,13 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             let ends = loaded().any(|s| s.end() == range.end);
             ensure(starts && ends, || "a relocation table is not where its section is".to_owned())?;
         }
-        let packed = self.get(DT_RELR).zip(self.get(DT_RELRSZ));
-        let mapped = packed.is_none_or(|(at, size)| self.elf.mapped(at, size).is_some());
-        ensure(mapped && packed.is_some() == self.get(DT_RELR).is_some(), || "packed relocations are lost".to_owned())?;
-        let got = self.get(DT_PLTGOT);
-        let placed = got.is_none_or(|at| self.elf.load_of(at, 0).is_some_and(|load| load.allows(PF_W.0)));
-        ensure(placed, || "the call table is not writable".to_owned())?;
+        let packed = self.agree(DT_RELR, SHT_RELR)?.map(|section| section.size);
+        ensure(packed == self.get(DT_RELRSZ), || "packed relocations have a wrong size".to_owned())?;
+        ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || "packed relocations are not words".to_owned())?;
+        // The loader writes its own entry into the first words of this table.
+        let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
+        let placed = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
+        ensure(placed, || "the call table is not where its section is".to_owned())?;
         let relative = self.get(DT_RELACOUNT).unwrap_or(0);
         ensure(relative <= (data.end - data.start) / each, || "relocations are miscounted".to_owned())?;
         self.check_table(&data, relative, symbols)?;

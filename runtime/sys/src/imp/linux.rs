@@ -43,7 +43,7 @@ impl Mapping {
         // The loader gives an image that it knows back under the image's first name. Using it would run old code.
         let ranges = ranges_of(path);
         if ranges.is_empty() {
-            // SAFETY: `library` is the reference that was just added; the image's first owner holds another.
+            // Only the use that was just added ends here; the image's first owner holds another.
             drop(library);
             return Err("the loader takes the file for an image that is mapped already".to_owned());
         }

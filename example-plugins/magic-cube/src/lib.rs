@@ -1,0 +1,110 @@
+//! A cube that turns and bobs. What the host shows of it survives every reload of this code.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+use engine_glue::{Actor, Rotator, SceneComponent, Vector};
+
+module! { name: "magic_cube", main: started, exit: ended }
+
+/// Which build this is: set `ALCEDO_BUILD_TAG` while building, and read it back through `MagicCube:build_tag`.
+const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u64::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
+
+/// How far the cube bobs, up and down.
+const BOB_HEIGHT: f64 = 20.0;
+
+/// How often it bobs in a second.
+const BOB_RATE: f64 = 0.5;
+
+fn started(args: &[&str]) {
+    tracing::info!(?args, "game module started");
+}
+
+fn ended() {
+    tracing::info!("game module ended");
+}
+
+/// A cube that turns and bobs.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct MagicCube {
+    /// Degrees a second.
+    #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 180.0)]
+    rotation_speed: f64,
+    /// What is seen of it.
+    #[uproperty(default_subobject, root_component)]
+    mesh: Obj<SceneComponent>,
+
+    /// Seconds since this code began to move it.
+    elapsed: f64,
+    /// How high it stands in its bobbing, to be taken off again before the next step.
+    #[keep]
+    bob: f64,
+    /// How often it said hello.
+    #[keep]
+    greetings: u32,
+}
+
+#[uclass]
+impl MagicCube {
+    /// At birth, and again in every reload.
+    #[red_constructor]
+    fn new(_this: This<Self>) -> Self {
+        Self { elapsed: 0.0, bob: 0.0, greetings: 0 }
+    }
+
+    /// Once in the object's life.
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        this.set_can_tick(true);
+    }
+
+    /// After the class defaults were copied in: no two cubes turn alike.
+    #[post_init_properties]
+    fn differ(&mut self, this: This<Self>) {
+        this.set_rotation_speed(this.rotation_speed() + f64::from(this.seed() % 10));
+    }
+
+    /// Says hello.
+    #[ufunction(blueprint_native_event, blueprint_callable)]
+    fn say_hello(&self);
+    fn say_hello_implementation(&mut self, this: This<Self>) {
+        self.greetings += 1;
+        tracing::info!("{} says hello for the {}. time", this.name(), self.greetings);
+    }
+
+    /// How often it said hello.
+    #[ufunction(blueprint_pure)]
+    fn greeting_count(&self) -> u32 {
+        self.greetings
+    }
+
+    #[overrides(Actor)]
+    fn receive_tick(&mut self, this: This<Self>, delta: f32) {
+        let delta = f64::from(delta);
+        self.elapsed += delta;
+        this.add_rotation(Rotator::yaw(this.rotation_speed() * delta));
+
+        let bob = BOB_HEIGHT * (self.elapsed * BOB_RATE * std::f64::consts::TAU).sin();
+        this.add_location(Vector::up(bob - self.bob));
+        self.bob = bob;
+    }
+
+    /// Which build this is.
+    #[zmethod]
+    fn build_tag() -> u64 {
+        BUILD_TAG
+    }
+}
+
+impl Drop for MagicCube {
+    // The finalizer thread: there is no `This` here, so no engine; the compiler sees to it.
+    fn drop(&mut self) {
+        tracing::trace!(greetings = self.greetings, "a cube's plugin half ends");
+    }
+}

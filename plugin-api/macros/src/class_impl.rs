@@ -1,0 +1,436 @@
+//! `#[uclass]` on the `impl` block of a declared class: constructors, functions, events, overrides, exports.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{
+    Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, TraitItemFn, Type,
+};
+
+use crate::class_struct::face_of;
+use crate::docs;
+use crate::export;
+use crate::method::{Method, SelfKind};
+use crate::words::{Words, take_attr};
+
+const FUNCTION_WORDS: &[&str] = &["blueprint_callable", "blueprint_pure", "blueprint_native_event"];
+
+/// What the block adds up to.
+struct Body<'a> {
+    class: &'a Ident,
+    face: Ident,
+    /// Items beside the block: shells, cells, callers, checks.
+    beside: Vec<TokenStream>,
+    functions: Vec<TokenStream>,
+    red_constructor: Option<TokenStream>,
+    class_constructor: Option<Ident>,
+    post_init_properties: Option<Ident>,
+    /// How many shells have been named.
+    shells: usize,
+    /// Events that still want their body.
+    events: Vec<Event>,
+}
+
+/// A native event that was declared.
+struct Event {
+    method: Method,
+    flags: TokenStream,
+    attrs: Vec<Attribute>,
+}
+
+pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
+    words.expect(&["imported"])?;
+    let class = class_of(&item)?;
+    if words.flag("imported")? {
+        return crate::imported_impl::expand(&item, &class);
+    }
+    let mut body = Body {
+        class: &class,
+        face: face_of(&class),
+        beside: Vec::new(),
+        functions: Vec::new(),
+        red_constructor: None,
+        class_constructor: None,
+        post_init_properties: None,
+        shells: 0,
+        events: Vec::new(),
+    };
+    let mut kept = Vec::new();
+    for member in std::mem::take(&mut item.items) {
+        match member {
+            ImplItem::Fn(mut function) => {
+                body.add(&mut function)?;
+                kept.push(ImplItem::Fn(function));
+            }
+            ImplItem::Verbatim(tokens) => body.add_event(syn::parse2(tokens)?)?,
+            other => kept.push(other),
+        }
+    }
+    body.finish_events(&kept)?;
+    item.items = kept;
+
+    let Body { beside, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
+    let (class_constructor, post_init_properties) = (hook(class_constructor), hook(post_init_properties));
+    Ok(quote! {
+        #item
+        const _: () = {
+            #(#beside)*
+            impl #class {
+                #[doc(hidden)]
+                pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::plumbing::Body =
+                    ::alcedo_plugin_api::plumbing::Body {
+                        functions: &[#(#functions),*],
+                        class_constructor: #class_constructor,
+                        post_init_properties: #post_init_properties,
+                    };
+                #red_constructor
+            }
+        };
+    })
+}
+
+/// The class of an `impl` block, which has no parameters and no trait.
+pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
+    if let Some((_, path, _)) = &item.trait_ {
+        return Err(syn::Error::new_spanned(path, "`#[uclass]` stands on the class's own `impl`, not on one of a trait"));
+    }
+    if !item.generics.params.is_empty() {
+        return Err(syn::Error::new_spanned(&item.generics, "a reflected class is not generic"));
+    }
+    match &*item.self_ty {
+        Type::Path(path) if path.path.get_ident().is_some() => Ok(path.path.require_ident()?.clone()),
+        other => Err(syn::Error::new_spanned(other, "the name of a class of this very module goes here")),
+    }
+}
+
+fn hook(shell: Option<Ident>) -> TokenStream {
+    match shell {
+        Some(shell) => quote! {
+            ::core::option::Option::Some(::alcedo_plugin_api::plumbing::Invoke(
+                ::alcedo_plugin_api::plumbing::invoke::<#shell>,
+            ))
+        },
+        None => quote! { ::core::option::Option::None },
+    }
+}
+
+impl Body<'_> {
+    fn add(&mut self, function: &mut ImplItemFn) -> Result<()> {
+        let attrs = &mut function.attrs;
+        let red = take_attr(attrs, "red_constructor")?;
+        let class = take_attr(attrs, "class_constructor")?;
+        let post_init = take_attr(attrs, "post_init_properties")?;
+        let reflected = take_attr(attrs, "ufunction")?;
+        let overrides = take_attr(attrs, "overrides")?;
+        let exported = take_attr(attrs, "zmethod")?;
+        let roles = [&red, &class, &post_init, &reflected, &overrides, &exported];
+        if let Some(second) = roles.into_iter().flatten().nth(1) {
+            return Err(syn::Error::new_spanned(second, "a method has one role: another attribute gave it one already"));
+        }
+        let (signature, attrs) = (&function.sig, &function.attrs);
+        if let Some(attr) = red {
+            self.red_constructor(&attr, signature)
+        } else if let Some(attr) = class {
+            let slot = self.class_constructor.is_some();
+            self.class_constructor = Some(self.life_hook(&attr, signature, "class constructor", slot)?);
+            Ok(())
+        } else if let Some(attr) = post_init {
+            let slot = self.post_init_properties.is_some();
+            self.post_init_properties = Some(self.life_hook(&attr, signature, "PostInitProperties hook", slot)?);
+            Ok(())
+        } else if let Some(attr) = reflected {
+            self.function(&attr, function)
+        } else if let Some(attr) = overrides {
+            self.override_of(&attr, signature, attrs)
+        } else if let Some(attr) = exported {
+            self.export(&attr, signature)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn red_constructor(&mut self, attr: &Attribute, signature: &Signature) -> Result<()> {
+        Words::of(attr)?.expect(&[])?;
+        if self.red_constructor.is_some() {
+            return Err(syn::Error::new_spanned(attr, "a class has one red constructor: this is the second"));
+        }
+        let method = Method::of(signature)?;
+        if method.self_kind != SelfKind::None {
+            return Err(syn::Error::new_spanned(
+                &signature.inputs,
+                "a red constructor builds the plugin half, so it takes no `self`: `fn new(this: This<Self>) -> Self`",
+            ));
+        }
+        if let Some(parameter) = method.parameters.first() {
+            return Err(syn::Error::new_spanned(
+                &parameter.ty,
+                "the host calls a red constructor, at birth and in each reload: it takes `this` and nothing else",
+            ));
+        }
+        if method.result.is_none() {
+            return Err(syn::Error::new_spanned(signature, "a red constructor gives the plugin half: `-> Self`"));
+        }
+        let name = &signature.ident;
+        let this = method.wants_this.then(|| quote! { this });
+        self.red_constructor = Some(quote! {
+            #[doc(hidden)]
+            #[allow(unused_variables, reason = "a red constructor may do without `this`")]
+            pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::plumbing::This<'_, Self>) -> Self {
+                Self::#name(#this)
+            }
+        });
+        Ok(())
+    }
+
+    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, taken: bool) -> Result<Ident> {
+        Words::of(attr)?.expect(&[])?;
+        if taken {
+            return Err(syn::Error::new_spanned(attr, format!("a class has one {what}: this is the second")));
+        }
+        let method = Method::of(signature)?;
+        let named = format!("a {what}");
+        method.needs_self(signature, &named)?;
+        method.takes_and_gives_nothing(signature, &named)?;
+        let shell = self.next_shell();
+        self.beside.push(method.shell(&shell, self.class, &method.name));
+        Ok(shell)
+    }
+
+    fn function(&mut self, attr: &Attribute, function: &ImplItemFn) -> Result<()> {
+        let signature = &function.sig;
+        let words = Words::of(attr)?;
+        let flags = function_flags(&words)?;
+        if words.flag("blueprint_native_event")? {
+            return Err(syn::Error::new(
+                function.block.brace_token.span.join(),
+                format!(
+                    "an event is declared without a body, `fn {0}(…);`: its default body is `fn {0}_implementation`",
+                    signature.ident
+                ),
+            ));
+        }
+        let method = Method::of(signature)?;
+        method.needs_self(signature, "a reflected function")?;
+        if words.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
+            return Err(syn::Error::new_spanned(
+                &signature.inputs[0],
+                "a pure function changes nothing: take `&self`",
+            ));
+        }
+        let target = method.name.clone();
+        self.reflect(&method, &target, &flags, &quote! { "" }, &function.attrs);
+        self.call(&method, &docs::shared(&function.attrs));
+        Ok(())
+    }
+
+    fn add_event(&mut self, declaration: TraitItemFn) -> Result<()> {
+        let TraitItemFn { mut attrs, sig, .. } = declaration;
+        let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
+            return Err(syn::Error::new_spanned(
+                sig,
+                "a declaration without a body is an event: say `#[ufunction(blueprint_native_event)]`",
+            ));
+        };
+        let words = Words::of(&attr)?;
+        let flags = function_flags(&words)?;
+        if !words.flag("blueprint_native_event")? {
+            return Err(syn::Error::new(
+                words.span(),
+                "only an event has no body: say `blueprint_native_event`, or give the function one",
+            ));
+        }
+        let method = Method::of(&sig)?;
+        method.needs_self(&sig, "an event")?;
+        if method.wants_this {
+            return Err(syn::Error::new_spanned(
+                &sig.inputs[1],
+                "the declaration lists what a caller gives; `this` is for the `_implementation`",
+            ));
+        }
+        self.events.push(Event { method, flags, attrs });
+        Ok(())
+    }
+
+    /// Finds the default body of each event, and compares the two signatures.
+    fn finish_events(&mut self, members: &[ImplItem]) -> Result<()> {
+        for Event { method, flags, attrs } in std::mem::take(&mut self.events) {
+            let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
+            let Some(body) = members.iter().find_map(|member| match member {
+                ImplItem::Fn(function) if function.sig.ident == target => Some(&function.sig),
+                _ => None,
+            }) else {
+                return Err(syn::Error::new(
+                    method.name.span(),
+                    format!("the event has no body to run where nobody overrides it: write `fn {target}(…)`"),
+                ));
+            };
+            let default = Method::of(body)?;
+            default.needs_self(body, "the body of an event")?;
+            compare(&method, &default, body)?;
+            let implementation = Method {
+                name: method.name.clone(),
+                self_kind: default.self_kind,
+                wants_this: default.wants_this,
+                parameters: default.parameters,
+                result: default.result,
+            };
+            self.reflect(&implementation, &target, &flags, &quote! { "" }, &attrs);
+            self.call(&method, &docs::shared(&attrs));
+            self.event_constant(&method);
+        }
+        Ok(())
+    }
+
+    fn override_of(&mut self, attr: &Attribute, signature: &Signature, attrs: &[Attribute]) -> Result<()> {
+        let base: Path = attr.parse_args().map_err(|error| {
+            syn::Error::new(error.span(), "the class that declares the event goes here: `#[overrides(Actor)]`")
+        })?;
+        let method = Method::of(signature)?;
+        method.needs_self(signature, "an override")?;
+        let (class, name) = (self.class, &method.name);
+        let (constant, fn_type) = (method.event_constant(), method.as_fn_type());
+        // The event's own signature as a type: the compiler says what differs, at the name of the override.
+        self.beside.push(quote_spanned! {name.span()=>
+            const _: ::core::marker::PhantomData<#fn_type> =
+                <<#base as ::alcedo_plugin_api::plumbing::Class>::Face<'static>>::#constant;
+        });
+        let flags = quote! { ::alcedo_plugin_api::plumbing::function_flags::OVERRIDE };
+        let overrides = quote! { <#base as ::alcedo_plugin_api::plumbing::Class>::PATH };
+        self.reflect(&method, name, &flags, &overrides, attrs);
+
+        let (text, base_name) = (method.text(), format_ident!("base_{}", method.text(), span = name.span()));
+        let (cell, fingerprint) = (format_ident!("ALCEDO_BASE_{}", text.to_uppercase()), method.fingerprint());
+        let path = quote! {
+            ::alcedo_plugin_api::plumbing::join!(
+                <<#class as ::alcedo_plugin_api::plumbing::Class>::Base as ::alcedo_plugin_api::plumbing::Class>::PATH,
+                ":",
+                #text
+            )
+        };
+        let doc = format!("Runs the body of `{text}` that this class overrides: the one of its base class.");
+        let callers = method.callers(&self.face, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
+        self.beside.push(quote! {
+            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
+            ::alcedo_plugin_api::plumbing::import! { FUNCTION_FINAL #path, #fingerprint, #cell }
+            #callers
+        });
+        Ok(())
+    }
+
+    fn export(&mut self, attr: &Attribute, signature: &Signature) -> Result<()> {
+        Words::of(attr)?.expect(&[])?;
+        let method = Method::of(signature)?;
+        if method.self_kind != SelfKind::None || method.wants_this {
+            return Err(syn::Error::new_spanned(
+                &signature.inputs,
+                "a zmethod belongs to the type, not to an object: it takes neither `self` nor `this`",
+            ));
+        }
+        let (class, name) = (self.class, &method.name);
+        self.beside.push(export::export(
+            &method,
+            &method.text(),
+            &quote! { <#class as ::alcedo_plugin_api::plumbing::Class>::PATH },
+            &quote! { #class::#name },
+        ));
+        Ok(())
+    }
+
+    /// Adds a reflected function whose body is the method `target`.
+    fn reflect(
+        &mut self,
+        method: &Method,
+        target: &Ident,
+        flags: &TokenStream,
+        overrides: &TokenStream,
+        attrs: &[Attribute],
+    ) {
+        let (shell, cell) = (self.next_shell(), cell_of(method));
+        let doc = docs::text(attrs);
+        self.functions.push(method.description(&shell, flags, overrides, &cell, &doc));
+        let shell = method.shell(&shell, self.class, target);
+        self.beside.push(quote! {
+            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
+            #shell
+        });
+    }
+
+    fn next_shell(&mut self) -> Ident {
+        self.shells += 1;
+        format_ident!("AlcedoShell{}", self.shells)
+    }
+
+    /// Adds the callers of a reflected function.
+    fn call(&mut self, method: &Method, attrs: &[Attribute]) {
+        let (class, text) = (self.class, method.text());
+        let what = quote! {
+            ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
+        };
+        self.beside.push(method.callers(&self.face, &method.name, &cell_of(method), &what, attrs));
+    }
+
+    fn event_constant(&mut self, method: &Method) {
+        let (face, constant, fn_type) = (&self.face, method.event_constant(), method.as_fn_type());
+        self.beside.push(event_constant(face, &constant, &fn_type));
+    }
+}
+
+/// The constant by which overrides of an event are checked.
+pub(crate) fn event_constant(face: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
+    quote! {
+        impl #face<'_> {
+            /// The signature of the event, for whoever overrides it.
+            #[doc(hidden)]
+            pub const #constant: ::core::marker::PhantomData<#fn_type> = ::core::marker::PhantomData;
+        }
+    }
+}
+
+fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
+    let text = |ty: &Type| quote! { #ty }.to_string();
+    for (at, wanted) in event.parameters.iter().enumerate() {
+        match body.parameters.get(at) {
+            Some(found) if text(&found.ty) == text(&wanted.ty) => {}
+            Some(found) => {
+                return Err(syn::Error::new_spanned(
+                    &found.ty,
+                    format!("the event declares `{}` here", text(&wanted.ty)),
+                ));
+            }
+            None => {
+                return Err(syn::Error::new_spanned(
+                    signature,
+                    format!("the event has another parameter: `{}`", text(&wanted.ty)),
+                ));
+            }
+        }
+    }
+    if let Some(extra) = body.parameters.get(event.parameters.len()) {
+        return Err(syn::Error::new_spanned(&extra.ty, "the event does not declare this parameter"));
+    }
+    if event.result.as_ref().map(text) != body.result.as_ref().map(text) {
+        return Err(syn::Error::new_spanned(&signature.output, "the event declares another result"));
+    }
+    Ok(())
+}
+
+/// The flags of a reflected function.
+fn function_flags(words: &Words) -> Result<TokenStream> {
+    words.expect(FUNCTION_WORDS)?;
+    if words.flag("blueprint_callable")? && words.flag("blueprint_pure")? {
+        return Err(syn::Error::new(words.span(), "a pure function is callable: say one of the two"));
+    }
+    let mut flags = vec![quote! { 0 }];
+    for (word, flag) in
+        [("blueprint_callable", "CALLABLE"), ("blueprint_pure", "PURE"), ("blueprint_native_event", "NATIVE_EVENT")]
+    {
+        if words.flag(word)? {
+            let flag = format_ident!("{flag}");
+            flags.push(quote! { ::alcedo_plugin_api::plumbing::function_flags::#flag });
+        }
+    }
+    Ok(quote! { #(#flags)|* })
+}
+
+fn cell_of(method: &Method) -> Ident {
+    format_ident!("ALCEDO_{}", method.text().to_uppercase())
+}

@@ -1,0 +1,301 @@
+//! `#[uclass]` on a struct: its reflected fields move into the host object, the others are the plugin half.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
+
+use crate::default_value::DefaultValue;
+use crate::docs;
+use crate::words::{Words, take_attr};
+
+const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "imported"];
+const PROPERTY_WORDS: &[&str] = &[
+    "edit_anywhere",
+    "blueprint_read",
+    "blueprint_write",
+    "transient",
+    "default",
+    "default_subobject",
+    "root_component",
+];
+
+/// A reflected field.
+struct Property {
+    field: Field,
+    name: Ident,
+    words: Words,
+}
+
+/// The name of a class's face.
+pub(crate) fn face_of(class: &Ident) -> Ident {
+    format_ident!("{class}Face")
+}
+
+pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
+    words.expect(CLASS_WORDS)?;
+    if !item.generics.params.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &item.generics,
+            "a reflected class is not generic: the host knows it by one path and lays it out once",
+        ));
+    }
+    let imported = words.flag("imported")?;
+    let package = words.package(&item.ident)?;
+    let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
+    let (properties, kept) = sort_fields(&mut fields)?;
+    if imported {
+        return expand_imported(words, &item, &fields, &package, &properties);
+    }
+
+    let class = &item.ident;
+    let face = face_of(class);
+    let base = base_of(words)?;
+    let path = format!("/Script/{}.{class}", package.value());
+    let (doc, flags, vis) = (docs::text(&item.attrs), class_flags(words)?, &item.vis);
+    let (face_doc, name) = (format!("What can be done with a [`{class}`]."), class.to_string());
+
+    let mut members = Vec::new();
+    let mut descriptions = Vec::new();
+    for property in &properties {
+        let cell = property.cell();
+        let (description, check) = property.description(&cell)?;
+        descriptions.push(description);
+        let accessors = property.accessors(&face, &cell);
+        members.push(quote! {
+            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
+            #check
+            #accessors
+        });
+    }
+    let plain: Vec<&Field> = fields.iter().collect();
+    let send_checks = plain.iter().map(|field| {
+        let ty = &field.ty;
+        quote_spanned! {ty.span()=> ::alcedo_plugin_api::plumbing::the_finalizer_thread_drops_it::<#ty>(); }
+    });
+    let keep_checks = plain.iter().filter(|field| kept.contains(&field.ident)).map(|field| {
+        let ty = &field.ty;
+        quote_spanned! {ty.span()=> const _: fn(&#ty) = |value| {
+            let _ = <#ty as ::alcedo_plugin_api::plumbing::Keep>::to_cbor(value);
+        }; }
+    });
+    let kept_names = kept.iter().flatten().map(Ident::to_string);
+    let kept = kept.iter().flatten();
+    let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
+    let field_types = plain.iter().map(|field| &field.ty);
+    let item = with_fields(&item, &fields);
+    Ok(quote! {
+        #item
+        ::alcedo_plugin_api::plumbing::class! { face: #[doc = #face_doc] #vis #class #face }
+        const _: () = {
+            ::alcedo_plugin_api::plumbing::class! { impl: #class #face #base, #path }
+            #(#members)*
+            const _: () = { #(#send_checks)* };
+            #(#keep_checks)*
+            ::alcedo_plugin_api::plumbing::emit_class! {
+                #class,
+                package: #package, name: #name, flags: #flags, doc: #doc,
+                properties: [#(#descriptions),*],
+                kept: [#((#kept, #kept_names)),*],
+                fields: [#((#field_names, #field_types)),*],
+            }
+        };
+    })
+}
+
+fn expand_imported(
+    words: &Words,
+    item: &ItemStruct,
+    fields: &Fields,
+    package: &LitStr,
+    properties: &[Property],
+) -> Result<TokenStream> {
+    if let Some(field) = fields.iter().next() {
+        return Err(syn::Error::new_spanned(
+            field,
+            "an imported class has reflected properties only: its plugin half is elsewhere",
+        ));
+    }
+    for flag in ["blueprintable", "blueprint_type"] {
+        if let Some(word) = words.get(flag) {
+            return Err(syn::Error::new(word.name.span(), "the class says this where it is declared"));
+        }
+    }
+    let class = &item.ident;
+    let face = face_of(class);
+    let base = base_of(words)?;
+    let path = format!("/Script/{}.{class}", package.value());
+    let (attrs, vis) = (&item.attrs, &item.vis);
+    let face_doc = format!("What can be done with a [`{class}`].");
+    let mut members = Vec::new();
+    for property in properties {
+        property.words.expect(&[])?;
+        let (cell, ty) = (property.cell(), &property.field.ty);
+        let member = format!("{path}:{}", property.name);
+        let accessors = property.accessors(&face, &cell);
+        members.push(quote! {
+            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
+            ::alcedo_plugin_api::plumbing::import! {
+                PROPERTY #member, ::alcedo_plugin_api::plumbing::property_fingerprint::<#ty>(), #cell
+            }
+            #accessors
+        });
+    }
+    Ok(quote! {
+        #(#attrs)*
+        #[derive(Debug)]
+        #vis enum #class {}
+        ::alcedo_plugin_api::plumbing::class! { face: #[doc = #face_doc] #vis #class #face }
+        const _: () = {
+            ::alcedo_plugin_api::plumbing::class! { impl: #class #face #base, #path }
+            ::alcedo_plugin_api::plumbing::import! { CLASS #path, 0, ALCEDO_CLASS }
+            #(#members)*
+        };
+    })
+}
+
+fn base_of(words: &Words) -> Result<TokenStream> {
+    Ok(match words.path("base")? {
+        Some(path) => quote! { #path },
+        None => quote! { ::alcedo_plugin_api::Object },
+    })
+}
+
+fn class_flags(words: &Words) -> Result<TokenStream> {
+    match (words.flag("blueprintable")?, words.flag("blueprint_type")?) {
+        (true, true) => Err(syn::Error::new(
+            words.span(),
+            "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: say one of them",
+        )),
+        (true, false) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINTABLE }),
+        (false, true) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINT_TYPE }),
+        (false, false) => Ok(quote! { 0 }),
+    }
+}
+
+/// Takes the reflected fields out, and says which of the rest are kept.
+fn sort_fields(fields: &mut Fields) -> Result<(Vec<Property>, Vec<Option<Ident>>)> {
+    let named = match fields {
+        Fields::Named(fields) => fields,
+        Fields::Unit => return Ok((Vec::new(), Vec::new())),
+        Fields::Unnamed(fields) => {
+            return Err(syn::Error::new_spanned(fields, "the fields of a reflected class have names"));
+        }
+    };
+    let mut properties: Vec<Property> = Vec::new();
+    let mut plain = syn::punctuated::Punctuated::new();
+    let mut kept = Vec::new();
+    for mut field in std::mem::take(&mut named.named) {
+        let property = take_attr(&mut field.attrs, "uproperty")?;
+        let keep = take_attr(&mut field.attrs, "keep")?;
+        let Some(name) = field.ident.clone() else { continue };
+        match (property, keep) {
+            (Some(_), Some(keep)) => {
+                return Err(syn::Error::new_spanned(
+                    keep,
+                    "a reflected property lives in the host object and survives every reload: it needs no `#[keep]`",
+                ));
+            }
+            (Some(attr), None) => {
+                let words = Words::of(&attr)?;
+                words.expect(PROPERTY_WORDS)?;
+                properties.push(Property { field, name, words });
+            }
+            (None, keep) => {
+                if let Some(keep) = keep {
+                    Words::of(&keep)?.expect(&[])?;
+                    kept.push(Some(name));
+                }
+                plain.push(field);
+            }
+        }
+    }
+    named.named = plain;
+    Ok((properties, kept))
+}
+
+fn with_fields(item: &ItemStruct, fields: &Fields) -> ItemStruct {
+    let mut item = item.clone();
+    item.fields = fields.clone();
+    item
+}
+
+impl Property {
+    fn cell(&self) -> Ident {
+        format_ident!("ALCEDO_{}", self.text().to_uppercase())
+    }
+
+    /// The name as the host knows it.
+    fn text(&self) -> String {
+        syn::ext::IdentExt::unraw(&self.name).to_string()
+    }
+
+    fn accessors(&self, face: &Ident, cell: &Ident) -> TokenStream {
+        let (get, ty) = (&self.name, &self.field.ty);
+        let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
+        let attrs = docs::shared(&self.field.attrs);
+        // A text is taken in whatever form it comes; any other value as what it is.
+        let arg = if is_named(ty, "String") {
+            quote! { impl ::core::convert::Into<#ty> }
+        } else {
+            quote! { #ty }
+        };
+        quote! {
+            ::alcedo_plugin_api::plumbing::property! { #(#attrs)* #face #get #set #try_set: #ty, #arg, #cell }
+        }
+    }
+
+    fn description(&self, cell: &Ident) -> Result<(TokenStream, TokenStream)> {
+        let ty = &self.field.ty;
+        let subobject = self.words.flag("default_subobject")?;
+        if self.words.flag("root_component")? && !subobject {
+            return Err(syn::Error::new(
+                self.words.span(),
+                "only a `default_subobject` can be the `root_component`: it is made together with its owner",
+            ));
+        }
+        if subobject && !is_named(ty, "Obj") {
+            return Err(syn::Error::new_spanned(
+                ty,
+                "a `default_subobject` is an object: write `Obj<Class>`, the class of the subobject",
+            ));
+        }
+        let (default, check) = match self.words.get("default") {
+            None => (String::new(), TokenStream::new()),
+            Some(word) if subobject => {
+                return Err(syn::Error::new(word.name.span(), "a subobject is made by the host and has no `default`"));
+            }
+            Some(word) => {
+                let Some(value) = &word.value else {
+                    return Err(syn::Error::new(word.name.span(), "`default` takes a value: `default = 180.0`"));
+                };
+                let default = DefaultValue::of(value, ty)?;
+                (default.text, default.check)
+            }
+        };
+        let mut flags = vec![quote! { 0 }];
+        for (word, flag) in [
+            ("edit_anywhere", "EDIT_ANYWHERE"),
+            ("blueprint_read", "BLUEPRINT_READ"),
+            ("blueprint_write", "BLUEPRINT_WRITE"),
+            ("transient", "TRANSIENT"),
+            ("default_subobject", "DEFAULT_SUBOBJECT"),
+            ("root_component", "ROOT_COMPONENT"),
+        ] {
+            if self.words.flag(word)? {
+                let flag = format_ident!("{flag}");
+                flags.push(quote! { ::alcedo_plugin_api::plumbing::property_flags::#flag });
+            }
+        }
+        let (name, doc) = (self.text(), docs::text(&self.field.attrs));
+        let description = quote_spanned! {ty.span()=>
+            ::alcedo_plugin_api::plumbing::property::<#ty>(#name, #(#flags)|*, #default, #doc, &#cell)
+        };
+        Ok((description, check))
+    }
+}
+
+/// Whether the last word of a type is `name`: enough for better messages, never for meaning.
+pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
+}

@@ -1,0 +1,122 @@
+//! The `default = …` of a property: a text for the host, and a line that makes the compiler check its type.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprAssign, ExprLit, ExprParen, ExprTuple, ExprUnary, Lit, Result, Type, UnOp};
+
+/// A default as the host parses it, and its check.
+pub(crate) struct DefaultValue {
+    /// The text.
+    pub(crate) text: String,
+    /// Compiles only when the value fits the property's type.
+    pub(crate) check: TokenStream,
+}
+
+impl DefaultValue {
+    /// Of a property of type `ty`.
+    pub(crate) fn of(value: &Expr, ty: &Type) -> Result<Self> {
+        if let Some(assigns) = assigns(value) {
+            return Self::of_struct(&assigns, ty);
+        }
+        let text = text(value)?;
+        let check = quote_spanned! {value.span()=>
+            const _: <#ty as ::alcedo_plugin_api::plumbing::Value>::Literal = #value;
+        };
+        Ok(Self { text, check })
+    }
+
+    fn of_struct(assigns: &[&ExprAssign], ty: &Type) -> Result<Self> {
+        let mut fields = Vec::new();
+        let mut checks = Vec::new();
+        for ExprAssign { left, right, .. } in assigns {
+            let Expr::Path(field) = &**left else {
+                return Err(syn::Error::new_spanned(left, "a field of the struct goes here: `(x = 1.0, y = 2.0)`"));
+            };
+            let name = field.path.require_ident()?;
+            fields.push(format!("{name}={}", text(right)?));
+            checks.push(quote_spanned! {right.span()=> value.#name = #right; });
+        }
+        let check = quote! { const _: fn(&mut #ty) = |value| { #(#checks)* }; };
+        Ok(Self { text: format!("({})", fields.join(", ")), check })
+    }
+}
+
+fn assigns(value: &Expr) -> Option<Vec<&ExprAssign>> {
+    match value {
+        Expr::Paren(ExprParen { expr, .. }) => Some(vec![assign(expr)?]),
+        Expr::Tuple(ExprTuple { elems, .. }) if !elems.is_empty() => elems.iter().map(assign).collect(),
+        _ => None,
+    }
+}
+
+fn assign(value: &Expr) -> Option<&ExprAssign> {
+    if let Expr::Assign(assign) = value { Some(assign) } else { None }
+}
+
+fn text(value: &Expr) -> Result<String> {
+    match value {
+        Expr::Lit(ExprLit { lit, .. }) => match lit {
+            Lit::Int(number) => return Ok(number.base10_digits().to_owned()),
+            Lit::Float(number) => return Ok(number.base10_digits().to_owned()),
+            Lit::Bool(truth) => return Ok(truth.value.to_string()),
+            Lit::Str(text) => return Ok(quoted(&text.value())),
+            _ => {}
+        },
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => {
+            if let Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }) = &**expr {
+                return Ok(format!("-{}", text(expr)?));
+            }
+        }
+        _ => {}
+    }
+    Err(syn::Error::new_spanned(
+        value,
+        "a default is a number, `true`, `false`, a text, or `(x = 1.0, y = 2.0)` for a struct: it is data, not code",
+    ))
+}
+
+/// A text in quotes, so that no content of it is read as anything else.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DefaultValue;
+    use syn::parse_quote;
+
+    #[test]
+    fn a_default_is_written_as_the_host_reads_it() {
+        for (value, wanted) in [
+            (parse_quote!(180.0), "180.0"),
+            (parse_quote!(-5), "-5"),
+            (parse_quote!(0x10_u32), "16"),
+            (parse_quote!(true), "true"),
+            (parse_quote!("a \"b\""), "\"a \\\"b\\\"\""),
+            (parse_quote!((x = 1.0)), "(x=1.0)"),
+            (parse_quote!((x = 1.0, y = -2.0)), "(x=1.0, y=-2.0)"),
+        ] {
+            let default = DefaultValue::of(&value, &parse_quote!(T)).expect("a literal");
+            assert_eq!(default.text, wanted);
+        }
+    }
+
+    #[test]
+    fn code_is_no_default() {
+        for value in [parse_quote!(f()), parse_quote!(1 + 1), parse_quote!('c'), parse_quote!((1, 2))] {
+            assert!(DefaultValue::of(&value, &parse_quote!(T)).is_err());
+        }
+    }
+}

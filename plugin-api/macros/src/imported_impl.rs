@@ -1,0 +1,55 @@
+//! `#[uclass(imported)]` on an `impl` of declarations: functions that the host or another module implements.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Ident, ImplItem, ItemImpl, Result, TraitItemFn};
+
+use crate::class_impl::event_constant;
+use crate::class_struct::face_of;
+use crate::docs;
+use crate::method::Method;
+use crate::words::{Words, take_attr};
+
+pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
+    let face = face_of(class);
+    let mut members = Vec::new();
+    for member in &item.items {
+        let ImplItem::Verbatim(tokens) = member else {
+            return Err(syn::Error::new_spanned(
+                member,
+                "an imported class has declarations only, `#[ufunction] fn name(&self, …);`: its bodies are elsewhere",
+            ));
+        };
+        members.push(declaration(class, &face, syn::parse2(tokens.clone())?)?);
+    }
+    Ok(quote! { const _: () = { #(#members)* }; })
+}
+
+fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<TokenStream> {
+    let TraitItemFn { mut attrs, sig, .. } = declaration;
+    let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
+        return Err(syn::Error::new_spanned(sig, "say `#[ufunction]`: only reflected functions can be imported"));
+    };
+    let words = Words::of(&attr)?;
+    words.expect(&["blueprint_native_event"])?;
+    let method = Method::of(&sig)?;
+    method.needs_self(&sig, "an imported function")?;
+    if method.wants_this {
+        return Err(syn::Error::new_spanned(&sig.inputs[1], "the declaration lists what a caller gives"));
+    }
+    let (text, fingerprint) = (method.text(), method.fingerprint());
+    let cell = format_ident!("ALCEDO_{}", text.to_uppercase());
+    let path = quote! {
+        ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
+    };
+    let callers = method.callers(face, &method.name, &cell, &path, &docs::shared(&attrs));
+    let event = words
+        .flag("blueprint_native_event")?
+        .then(|| event_constant(face, &method.event_constant(), &method.as_fn_type()));
+    Ok(quote! {
+        static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
+        ::alcedo_plugin_api::plumbing::import! { FUNCTION #path, #fingerprint, #cell }
+        #callers
+        #event
+    })
+}

@@ -1,0 +1,268 @@
+//! The signature of a method as the rules see it: its `self`, its `this`, its parameters, its result.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{FnArg, Ident, Pat, Receiver, Result, ReturnType, Signature, Type};
+
+use crate::class_struct::is_named;
+
+/// How a method takes its `self`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SelfKind {
+    /// Not at all.
+    None,
+    /// `&self`.
+    Shared,
+    /// `&mut self`.
+    Exclusive,
+}
+
+/// One parameter.
+pub(crate) struct Parameter {
+    /// Its name for generated code.
+    pub(crate) ident: Ident,
+    /// Its name for the host.
+    pub(crate) text: String,
+    /// Its type.
+    pub(crate) ty: Type,
+}
+
+/// A method.
+pub(crate) struct Method {
+    /// Its name.
+    pub(crate) name: Ident,
+    /// How it takes its `self`.
+    pub(crate) self_kind: SelfKind,
+    /// Whether it wants `this`.
+    pub(crate) wants_this: bool,
+    /// Its parameters but `self` and `this`.
+    pub(crate) parameters: Vec<Parameter>,
+    /// Its result, if it has one.
+    pub(crate) result: Option<Type>,
+}
+
+impl Method {
+    /// Reads a signature, refusing what no reflected function can have.
+    pub(crate) fn of(signature: &Signature) -> Result<Self> {
+        refuse_decorations(signature)?;
+        let mut inputs = signature.inputs.iter().peekable();
+        let self_kind = match inputs.next_if(|input| matches!(input, FnArg::Receiver(_))) {
+            Some(FnArg::Receiver(receiver)) => self_kind(receiver)?,
+            _ => SelfKind::None,
+        };
+        let is_this = |input: &&FnArg| matches!(input, FnArg::Typed(typed) if is_named(&typed.ty, "This"));
+        let wants_this = inputs.next_if(|input| is_this(input)).is_some();
+        let mut parameters = Vec::new();
+        for (at, input) in inputs.enumerate() {
+            let FnArg::Typed(typed) = input else { continue };
+            if is_this(&input) {
+                return Err(syn::Error::new_spanned(typed, "`this` is the first parameter after `self`"));
+            }
+            if let Type::Reference(reference) = &*typed.ty {
+                return Err(syn::Error::new_spanned(
+                    reference,
+                    "values cross the border by copy: take `String` for a text, or the plain type without `&`",
+                ));
+            }
+            let Pat::Ident(pat) = &*typed.pat else {
+                return Err(syn::Error::new_spanned(&typed.pat, "a reflected parameter has a plain name"));
+            };
+            let text = syn::ext::IdentExt::unraw(&pat.ident).to_string();
+            let text = text.trim_start_matches('_').to_owned();
+            parameters.push(Parameter {
+                ident: format_ident!("arg{at}", span = pat.ident.span()),
+                text: if text.is_empty() { format!("arg{at}") } else { text },
+                ty: (*typed.ty).clone(),
+            });
+        }
+        if parameters.len() > 8 {
+            return Err(syn::Error::new_spanned(&signature.inputs, "a reflected function has at most 8 parameters"));
+        }
+        Ok(Self {
+            name: signature.ident.clone(),
+            self_kind,
+            wants_this,
+            parameters,
+            result: result_of(&signature.output),
+        })
+    }
+
+    /// The name as the host knows it.
+    pub(crate) fn text(&self) -> String {
+        syn::ext::IdentExt::unraw(&self.name).to_string()
+    }
+
+    /// The result as a type, `()` for none.
+    pub(crate) fn result_type(&self) -> TokenStream {
+        self.result.as_ref().map_or_else(|| quote! { () }, |ty| quote! { #ty })
+    }
+
+    /// Refuses a method without `self`.
+    pub(crate) fn needs_self(&self, signature: &Signature, what: &str) -> Result<()> {
+        if self.self_kind == SelfKind::None {
+            return Err(syn::Error::new(
+                signature.paren_token.span.span(),
+                format!("{what} takes `&self` or `&mut self`"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses parameters and a result.
+    pub(crate) fn takes_and_gives_nothing(&self, signature: &Signature, what: &str) -> Result<()> {
+        if let Some(parameter) = self.parameters.first() {
+            return Err(syn::Error::new_spanned(
+                &parameter.ty,
+                format!("{what} takes no parameters but `self` and `this`"),
+            ));
+        }
+        if let Some(result) = &self.result {
+            return Err(syn::Error::new_spanned(result, format!("{what} has no result")));
+        }
+        let _ = signature;
+        Ok(())
+    }
+
+    /// The signature in words, for errors.
+    pub(crate) fn words(&self) -> String {
+        let text = |ty: &Type| quote! { #ty }.to_string().replace(' ', "");
+        let parameters: Vec<_> = self.parameters.iter().map(|parameter| text(&parameter.ty)).collect();
+        match &self.result {
+            Some(result) => format!("{} -> {}", parameters.join(", "), text(result)),
+            None => parameters.join(", "),
+        }
+    }
+
+    /// The shell type named `shell`: how the plumbing calls this method of `class`, which stands under `target`.
+    pub(crate) fn shell(&self, shell: &Ident, class: &Ident, target: &Ident) -> TokenStream {
+        let (text, result) = (self.text(), self.result_type());
+        let receiver = if self.self_kind == SelfKind::Exclusive { quote! { Exclusive } } else { quote! { Shared } };
+        let idents: Vec<_> = self.parameters.iter().map(|parameter| &parameter.ident).collect();
+        let types = self.parameters.iter().map(|parameter| &parameter.ty);
+        let this = self.wants_this.then(|| quote! { this, });
+        quote! {
+            struct #shell;
+            impl ::alcedo_plugin_api::plumbing::Method for #shell {
+                type Class = #class;
+                type Args = (#(#types,)*);
+                type Result = #result;
+                type Receiver = ::alcedo_plugin_api::plumbing::#receiver;
+                const NAME: &'static str = #text;
+
+                #[allow(unused_variables, reason = "a method may do without `this`")]
+                fn run(
+                    part: ::alcedo_plugin_api::plumbing::Held<'_, Self>,
+                    this: ::alcedo_plugin_api::plumbing::This<'_, #class>,
+                    (#(#idents,)*): Self::Args,
+                ) -> Self::Result {
+                    #class::#target(part, #this #(#idents),*)
+                }
+            }
+        }
+    }
+
+    /// The description of the function whose body is `shell`.
+    pub(crate) fn description(
+        &self,
+        shell: &Ident,
+        flags: &TokenStream,
+        overrides: &TokenStream,
+        cell: &Ident,
+        doc: &str,
+    ) -> TokenStream {
+        let text = self.text();
+        let parameters = self.parameters.iter().map(|Parameter { text, ty, .. }| {
+            quote! { ::alcedo_plugin_api::plumbing::parameter::<#ty>(#text) }
+        });
+        let result = self.result.iter().map(|ty| quote! { ::alcedo_plugin_api::plumbing::result::<#ty>() });
+        let values: Vec<_> = parameters.chain(result).collect();
+        quote! {
+            ::alcedo_plugin_api::plumbing::function::<#shell>(
+                #text,
+                #flags,
+                #overrides,
+                &::alcedo_plugin_api::plumbing::block([#(#values),*]),
+                &#cell,
+                #doc,
+            )
+        }
+    }
+
+    /// The callers on the face, by `name`.
+    pub(crate) fn callers(
+        &self,
+        face: &Ident,
+        name: &Ident,
+        cell: &Ident,
+        what: &TokenStream,
+        attrs: &[syn::Attribute],
+    ) -> TokenStream {
+        let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
+        let result = self.result_type();
+        let parameters = self.parameters.iter().map(|Parameter { ident, ty, .. }| quote! { #ident: #ty });
+        quote! {
+            ::alcedo_plugin_api::plumbing::call! {
+                #(#attrs)* #face #name #try_name(#(#parameters),*) -> #result, #cell, #what
+            }
+        }
+    }
+
+    /// The types of the signature, as one type that two declarations can be compared by.
+    pub(crate) fn as_fn_type(&self) -> TokenStream {
+        let (types, result) = (self.parameters.iter().map(|parameter| &parameter.ty), self.result_type());
+        quote! { fn(#(#types),*) -> #result }
+    }
+
+    /// The fingerprint, as an expression.
+    pub(crate) fn fingerprint(&self) -> TokenStream {
+        let (types, result) = (self.parameters.iter().map(|parameter| &parameter.ty), self.result_type());
+        quote! { ::alcedo_plugin_api::plumbing::fingerprint::<(#(#types,)*), #result>() }
+    }
+
+    /// The constant on a face by which an override finds the event.
+    pub(crate) fn event_constant(&self) -> Ident {
+        format_ident!("{}_EVENT", self.text().to_uppercase(), span = self.name.span())
+    }
+}
+
+fn result_of(output: &ReturnType) -> Option<Type> {
+    match output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => match &**ty {
+            Type::Tuple(tuple) if tuple.elems.is_empty() => None,
+            ty => Some(ty.clone()),
+        },
+    }
+}
+
+fn self_kind(receiver: &Receiver) -> Result<SelfKind> {
+    if receiver.reference.is_none() || receiver.colon_token.is_some() {
+        return Err(syn::Error::new_spanned(
+            receiver,
+            "the host owns the plugin half: take `&self` or `&mut self`",
+        ));
+    }
+    Ok(if receiver.mutability.is_some() { SelfKind::Exclusive } else { SelfKind::Shared })
+}
+
+fn refuse_decorations(signature: &Signature) -> Result<()> {
+    let refused = [
+        (signature.asyncness.map(|token| token.span), "async"),
+        (signature.unsafety.map(|token| token.span), "unsafe"),
+        (signature.abi.as_ref().map(Spanned::span), "extern"),
+        (signature.variadic.as_ref().map(Spanned::span), "variadic"),
+    ];
+    for (span, word) in refused {
+        if let Some(span) = span {
+            return Err(syn::Error::new(span, format!("a function that the host calls is not {word}")));
+        }
+    }
+    if !signature.generics.params.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &signature.generics,
+            "a function that the host calls is not generic: the host knows one signature",
+        ));
+    }
+    Ok(())
+}

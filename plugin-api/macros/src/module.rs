@@ -1,0 +1,105 @@
+//! `module!`: the name, the hooks and the dependencies of a module.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprLit, ExprTuple, Ident, Lit, LitStr, Path, Result, Token, bracketed};
+
+use crate::build_id;
+
+/// What stands in the braces.
+pub(crate) struct Module {
+    name: LitStr,
+    main: Option<Path>,
+    exit: Option<Path>,
+    dependencies: Vec<(LitStr, LitStr)>,
+}
+
+impl Parse for Module {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let span = input.span();
+        let (mut name, mut main, mut exit, mut dependencies) = (None, None, None, None);
+        while !input.is_empty() {
+            let word: Ident = input.parse()?;
+            input.parse::<Token![:]>()?;
+            let said_before = match word.to_string().as_str() {
+                "name" => name.replace(input.parse::<LitStr>()?).is_some(),
+                "main" => main.replace(input.parse::<Path>()?).is_some(),
+                "exit" => exit.replace(input.parse::<Path>()?).is_some(),
+                "dependencies" => dependencies.replace(parse_dependencies(input)?).is_some(),
+                _ => {
+                    return Err(syn::Error::new(
+                        word.span(),
+                        format!("unknown word `{word}`: known here are `name`, `main`, `exit`, `dependencies`"),
+                    ));
+                }
+            };
+            if said_before {
+                return Err(syn::Error::new(word.span(), format!("`{word}` is said twice")));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        let name = name.ok_or_else(|| syn::Error::new(span, "a module has a name: `name: \"magic_cube\"`"))?;
+        if !is_module_name(&name.value()) {
+            return Err(syn::Error::new(
+                name.span(),
+                "a module is named by lower-case letters, digits and `_`, and starts with a letter: `magic_cube`",
+            ));
+        }
+        Ok(Self { name, main, exit, dependencies: dependencies.unwrap_or_default() })
+    }
+}
+
+pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
+    let Module { name, main, exit, dependencies } = module;
+    let build_id = build_id::compute().map_err(|error| {
+        syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
+    })?;
+    let main = match main {
+        Some(main) => quote! { ::alcedo_plugin_api::plumbing::run_main(#main, args) },
+        None => quote! { let _ = args; },
+    };
+    let exit = exit.as_ref().map(|exit| quote! { #exit() });
+    let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
+    Ok(quote! {
+        const _: () = {
+            ::alcedo_plugin_api::plumbing::manifest_section! {
+                name: #name, build_id: #build_id, dependencies: &[#((#names, #ranges)),*]
+            }
+            ::alcedo_plugin_api::plumbing::root! { main: |args| { #main }, exit: { #exit } }
+        };
+    })
+}
+
+fn parse_dependencies(input: ParseStream<'_>) -> Result<Vec<(LitStr, LitStr)>> {
+    let content;
+    bracketed!(content in input);
+    let pairs = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
+    pairs.iter().map(dependency).collect()
+}
+
+fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
+    let text = |expr: &Expr| match expr {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
+        _ => None,
+    };
+    if let Expr::Tuple(ExprTuple { elems, .. }) = pair {
+        if let [name, range] = &elems.iter().map(text).collect::<Vec<_>>()[..] {
+            if let (Some(name), Some(range)) = (name, range) {
+                if !is_module_name(&name.value()) {
+                    return Err(syn::Error::new(name.span(), "this is no name of a module"));
+                }
+                return Ok((name.clone(), range.clone()));
+            }
+        }
+    }
+    Err(syn::Error::new_spanned(pair, "a dependency is a name and a version range: `(\"attributes\", \"^0.1\")`"))
+}
+
+fn is_module_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+}

@@ -1,0 +1,69 @@
+//! The one attachment of a module to its host: who the host is, and which functions it offers. Written once, when
+//! the module is attached; after `detach` the module is alone again, and whatever it still tries goes nowhere.
+#![expect(unsafe_code, reason = "a static that is written once and then read from any thread")]
+
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::host::ModuleContext;
+
+use crate::trap::trap;
+use crate::{CallError, log_bridge, trace_bridge, trap as traps};
+
+/// Nobody attached yet: the context is not written.
+const ALONE: u8 = 0;
+/// Somebody is writing the context.
+const ATTACHING: u8 = 1;
+/// The context is written, and the host is there.
+const ATTACHED: u8 = 2;
+/// The context is written, and the host has gone.
+const DETACHED: u8 = 3;
+
+struct Attachment {
+    state: AtomicU8,
+    context: UnsafeCell<MaybeUninit<ModuleContext>>,
+}
+
+// SAFETY: the context is written by the one thread that moved the state from ALONE to ATTACHING, before ATTACHED is
+// stored with release order, and never again; it is read only after ATTACHED was loaded with acquire order.
+unsafe impl Sync for Attachment {}
+
+static ATTACHMENT: Attachment =
+    Attachment { state: AtomicU8::new(ALONE), context: UnsafeCell::new(MaybeUninit::uninit()) };
+
+/// Connects the module to its host: from now on it can log, and panics are noted for the trap.
+/// The host calls it once, before anything else.
+pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
+    trap(failure, || {
+        if ATTACHMENT.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return Err(CallError::new(FailureKind::OTHER, "the module is attached already: load a fresh copy of it"));
+        }
+        // SAFETY: this thread moved the state from ALONE, so nobody else writes, and nobody reads before ATTACHED.
+        unsafe { ATTACHMENT.context.get().write(MaybeUninit::new(*context)) };
+        ATTACHMENT.state.store(ATTACHED, Ordering::Release);
+        traps::install_hook();
+        trace_bridge::install(context.level);
+        log_bridge::install(context.level);
+        Ok(())
+    })
+}
+
+/// The host is gone for this module: later calls and logs go nowhere. Called last, by the host.
+pub fn detach() {
+    ATTACHMENT.state.store(DETACHED, Ordering::Release);
+    traps::remove_hook();
+}
+
+/// What the host told the module, while it is attached. Any thread may ask.
+#[inline]
+#[must_use]
+pub fn context() -> Option<&'static ModuleContext> {
+    if ATTACHMENT.state.load(Ordering::Acquire) != ATTACHED {
+        return None;
+    }
+    let context = ATTACHMENT.context.get().cast::<ModuleContext>();
+    // SAFETY: ATTACHED is stored after the context was written whole, and it is never written again.
+    Some(unsafe { &*context })
+}

@@ -1,0 +1,165 @@
+//! Why a call over the border did not do its work, as the plugin sees it. It is the failure that crossed, so that
+//! it can cross again and still be the same error on the other side.
+
+use alcedo_abi::call::{Failure, FailureKind};
+use alcedo_abi::handles::ObjectHandle;
+
+/// Where in somebody's source something happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Source file, as the compiler of that code named it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+/// Why a call did not do its work. Nothing is broken by it: the caller may go on, or let it fail its own call.
+#[derive(Clone, Debug)]
+pub struct CallError {
+    failure: Box<Failure>,
+}
+
+impl CallError {
+    /// An error of `kind` with its sentence.
+    #[must_use]
+    pub fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
+        Self::from_failure(Failure::new(kind, message.as_ref()))
+    }
+
+    /// An error that is only a sentence: what was tried, on what, and the way out.
+    #[must_use]
+    pub fn other(message: impl AsRef<str>) -> Self {
+        Self::new(FailureKind::OTHER, message)
+    }
+
+    /// No host is there to do `action`.
+    #[must_use]
+    pub fn no_host(action: &str) -> Self {
+        Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
+    }
+
+    /// The plugin half of `object` is held by the method `held`, and `wanted` wants it.
+    #[must_use]
+    pub fn reentrant(object: ObjectHandle, held: &str, wanted: &str) -> Self {
+        let failure = Failure {
+            object,
+            held: held.into(),
+            wanted: wanted.into(),
+            ..Failure::new(FailureKind::REENTRANT_BORROW, "the plugin half is borrowed already")
+        };
+        Self::from_failure(failure)
+    }
+
+    /// The error that a failure tells of.
+    #[must_use]
+    pub fn from_failure(failure: Failure) -> Self {
+        Self { failure: Box::new(failure) }
+    }
+
+    /// The error as it crosses the border.
+    #[must_use]
+    pub fn into_failure(self) -> Failure {
+        *self.failure
+    }
+
+    /// What sort of error it is.
+    #[must_use]
+    pub fn kind(&self) -> FailureKind {
+        self.failure.kind
+    }
+
+    /// Its sentence without the facts: for a panic, the panic's own message.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        self.failure.message.as_str()
+    }
+
+    /// The object concerned, or none.
+    #[must_use]
+    pub fn object(&self) -> ObjectHandle {
+        self.failure.object
+    }
+
+    /// For a borrow, the method that holds the plugin half; for a signature or class, what was found.
+    #[must_use]
+    pub fn held(&self) -> &str {
+        self.failure.held.as_str()
+    }
+
+    /// For a borrow, the method that wanted the plugin half; for a signature or class, what was asked for.
+    #[must_use]
+    pub fn wanted(&self) -> &str {
+        self.failure.wanted.as_str()
+    }
+
+    /// Where it happened, if it said so.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        let Failure { file, line, column, .. } = &*self.failure;
+        (!file.is_empty()).then(|| Place { file: file.as_str().to_owned(), line: *line, column: *column })
+    }
+}
+
+impl core::fmt::Display for CallError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (message, object, held, wanted) = (self.message(), self.object(), self.held(), self.wanted());
+        match self.kind() {
+            FailureKind::PANIC => match self.place() {
+                Some(Place { file, line, column }) => write!(f, "panicked: \"{message}\" at {file}:{line}:{column}"),
+                None => write!(f, "panicked: \"{message}\""),
+            },
+            FailureKind::REENTRANT_BORROW => write!(
+                f,
+                "{object}: `{wanted}` needs the plugin half while `{held}` holds it: call out through \
+                 `this.lend(self, …)`"
+            ),
+            FailureKind::STALE => {
+                write!(f, "object {object} is gone: ask `is_expired` before using a handle that was kept")
+            }
+            FailureKind::WRONG_THREAD => {
+                write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
+            }
+            FailureKind::DURING_REBUILD => write!(
+                f,
+                "{message} is refused while conjugates are rebuilt: a red constructor may read anything and write its \
+                 own object"
+            ),
+            FailureKind::SIGNATURE => write!(
+                f,
+                "{message} has the signature ({held}), the caller was built for ({wanted}): rebuild the caller"
+            ),
+            FailureKind::WRONG_CLASS => write!(f, "object {object} is a {held}, not a {wanted}"),
+            FailureKind::UNAVAILABLE => {
+                write!(f, "{message} is not available: its generation is over or is being replaced")
+            }
+            _ => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+#[cfg(test)]
+mod tests {
+    use super::CallError;
+    use alcedo_abi::call::{Failure, FailureKind};
+    use alcedo_abi::handles::ObjectHandle;
+
+    #[test]
+    fn a_failure_comes_out_as_it_went_in() {
+        let error = CallError::reentrant(ObjectHandle::new(3, 9), "receive_tick", "say_hello");
+        let failure = error.clone().into_failure();
+        assert_eq!((failure.kind, failure.object), (FailureKind::REENTRANT_BORROW, ObjectHandle::new(3, 9)));
+        assert_eq!(CallError::from_failure(failure).to_string(), error.to_string());
+        assert!(error.to_string().contains("#3.9: `say_hello` needs the plugin half while `receive_tick` holds it"));
+    }
+
+    #[test]
+    fn a_panic_tells_its_place() {
+        let failure =
+            Failure { file: "src/lib.rs".into(), line: 4, column: 2, ..Failure::new(FailureKind::PANIC, "no wheels") };
+        assert_eq!(CallError::from_failure(failure).to_string(), "panicked: \"no wheels\" at src/lib.rs:4:2");
+    }
+}

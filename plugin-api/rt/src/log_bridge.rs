@@ -1,0 +1,48 @@
+//! Brings records of the `log` crate to the host's subscriber: the plugin's copy of `log` has statics of its own.
+
+use alcedo_abi::log::LogLevel;
+use log::{LevelFilter, Log, Metadata, Record};
+
+use crate::records;
+
+struct Bridge;
+
+/// Makes the bridge the logger of this copy of `log`, unless the plugin has chosen one before.
+pub(crate) fn install(level: LogLevel) {
+    if log::set_logger(&Bridge).is_ok() {
+        log::set_max_level(match level {
+            LogLevel::OFF => LevelFilter::Off,
+            LogLevel::ERROR => LevelFilter::Error,
+            LogLevel::WARN => LevelFilter::Warn,
+            LogLevel::INFO => LevelFilter::Info,
+            LogLevel::DEBUG => LevelFilter::Debug,
+            _ => LevelFilter::Trace,
+        });
+    }
+}
+
+impl Log for Bridge {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        records::listens(level_of(metadata.level()))
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let message = record.args().to_string();
+            let (file, line) = (record.file().unwrap_or_default(), record.line().unwrap_or_default());
+            records::event(level_of(record.level()), record.target(), &message, file, line);
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+fn level_of(level: log::Level) -> LogLevel {
+    match level {
+        log::Level::Error => LogLevel::ERROR,
+        log::Level::Warn => LogLevel::WARN,
+        log::Level::Info => LogLevel::INFO,
+        log::Level::Debug => LogLevel::DEBUG,
+        log::Level::Trace => LogLevel::TRACE,
+    }
+}

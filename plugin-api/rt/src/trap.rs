@@ -1,0 +1,174 @@
+//! The trap at the border: no unwind leaves the module. A panic becomes a failure with its message and place; a
+//! typed error that the plumbing threw becomes that very error. The payload dies here, inside the module.
+//!
+//! The module has a panic hook of its own. It prints nothing and takes no backtrace (the symbol cache of a backtrace
+//! would outlive the image); it notes message and place where the trap of the same thread finds them.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
+
+use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::log::LogLevel;
+
+use crate::{CallError, records};
+
+/// What a panic said, and where.
+struct Note {
+    message: String,
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+/// A typed error on its way to the trap.
+struct Thrown(CallError);
+
+thread_local! {
+    // A leaked box instead of an owned one, since an owned one would register a destructor for the thread.
+    static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
+    static OPEN_TRAPS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs `code`; whatever ends it early ends up in `failure`.
+pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
+    OPEN_TRAPS.set(OPEN_TRAPS.get() + 1);
+    // What the code was changing is the plugin author's own, and is dropped or borrowed anew by state that is whole:
+    // parts are guarded by their borrow state, which unwinding releases.
+    let outcome = catch_unwind(AssertUnwindSafe(code));
+    let outcome = match outcome {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error.into_failure()),
+        Err(payload) => Some(failure_of(payload)),
+    };
+    OPEN_TRAPS.set(OPEN_TRAPS.get() - 1);
+    match outcome {
+        None => Status::OK,
+        Some(found) => {
+            *failure = found;
+            Status::FAILED
+        }
+    }
+}
+
+/// Ends the running call with a typed error. It unwinds to the trap, so destructors run; no panic hook is called.
+pub fn fail(error: CallError) -> ! {
+    resume_unwind(Box::new(Thrown(error)))
+}
+
+fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
+    let payload = match payload.downcast::<Thrown>() {
+        Ok(thrown) => return thrown.0.into_failure(),
+        Err(payload) => payload,
+    };
+    let message = message_of(&*payload);
+    let note = take_note();
+    discard(payload);
+    match (message, note) {
+        // The note is of this very panic unless somebody resumed an older one, whose text then differs.
+        (Some(message), Some(note)) if note.message != message => Failure::new(FailureKind::PANIC, message),
+        (_, Some(note)) => Failure {
+            file: note.file.into(),
+            line: note.line,
+            column: note.column,
+            ..Failure::new(FailureKind::PANIC, note.message)
+        },
+        (Some(message), None) => Failure::new(FailureKind::PANIC, message),
+        (None, None) => Failure::new(FailureKind::PANIC, "a panic without a message"),
+    }
+}
+
+/// Drops a payload. One whose drop panics must not get past the trap, and neither must the payload of that panic.
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        drop(take_note());
+        std::mem::forget(second);
+    }
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> Option<String> {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => Some((*text).to_owned()),
+        (_, Some(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn take_note() -> Option<Note> {
+    NOTE.get().and_then(Cell::take)
+}
+
+fn keep_note(note: Note) {
+    let place = NOTE.get().unwrap_or_else(|| {
+        let place: &'static Cell<Option<Note>> = Box::leak(Box::new(Cell::new(None)));
+        NOTE.set(Some(place));
+        place
+    });
+    place.set(Some(note));
+}
+
+/// From now on panics of this module are noted instead of printed.
+pub(crate) fn install_hook() {
+    std::panic::set_hook(Box::new(hook));
+}
+
+/// Gives std its own hook back, so that nothing of ours is called after the host let go.
+pub(crate) fn remove_hook() {
+    drop(std::panic::take_hook());
+}
+
+fn hook(info: &PanicHookInfo<'_>) {
+    let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
+    let place = info.location();
+    let (file, line, column) =
+        place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
+    if OPEN_TRAPS.get() == 0 {
+        // A thread of the module's own: no caller waits for the failure, so the log is where it is told.
+        records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
+        return;
+    }
+    keep_note(Note { message, file: file.to_owned(), line, column });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fail, trap};
+    use crate::CallError;
+    use alcedo_abi::call::{Failure, FailureKind, Status};
+
+    fn check(code: impl FnOnce() -> Result<(), CallError>) -> (FailureKind, String) {
+        let mut failure = Failure::none();
+        let status = trap(&mut failure, code);
+        assert_eq!(status == Status::OK, failure.kind == FailureKind::NONE);
+        (failure.kind, failure.message.as_str().to_owned())
+    }
+
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::panic_any(Bomb)
+        }
+    }
+
+    #[test]
+    fn a_clean_call_leaves_no_failure() {
+        assert_eq!(check(|| Ok(())).0, FailureKind::NONE);
+    }
+
+    #[test]
+    fn a_panic_becomes_a_failure_with_its_message() {
+        assert_eq!(check(|| panic!("no {}", 1)), (FailureKind::PANIC, "no 1".to_owned()));
+    }
+
+    #[test]
+    fn a_typed_error_is_the_same_error_returned_or_thrown() {
+        let stale = || CallError::new(FailureKind::STALE, "gone");
+        assert_eq!(check(|| Err(stale())).0, FailureKind::STALE);
+        assert_eq!(check(|| fail(stale())).0, FailureKind::STALE);
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_dropped_stays_in_the_trap() {
+        assert_eq!(check(|| std::panic::panic_any(Bomb)).0, FailureKind::PANIC);
+    }
+}

@@ -1,0 +1,154 @@
+//! Who may borrow a plugin half, and when. This file decides; `part_cell.rs` holds the memory.
+//!
+//! Shared borrows do not exclude each other; an exclusive one excludes all, until it is lent: then the half looks
+//! free again to whatever the borrower calls, one level deeper.
+
+/// How one level of a plugin half is borrowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Top {
+    Free,
+    Shared(u32),
+    Exclusive,
+}
+
+/// The borrows of one plugin half.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct BorrowState {
+    /// Exclusive borrows that are lent at the moment.
+    lent: u32,
+    top: Top,
+}
+
+/// What happens to a plugin half.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// A `&self` method starts.
+    Share,
+    /// It ends.
+    EndShare,
+    /// A `&mut self` method starts.
+    Take,
+    /// It ends.
+    EndTake,
+    /// The exclusive borrow is lent.
+    Lend,
+    /// It is given back.
+    EndLend,
+}
+
+/// The event does not fit: somebody else holds the half, or an end has no beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Refused;
+
+impl BorrowState {
+    /// Nobody borrows.
+    pub(crate) const FREE: Self = Self { lent: 0, top: Top::Free };
+
+    /// The state after `event`, or why there is none.
+    pub(crate) const fn step(self, event: Event) -> Result<Self, Refused> {
+        let Self { lent, top } = self;
+        let (lent, top) = match (top, event) {
+            (Top::Free, Event::Share) => (lent, Top::Shared(1)),
+            (Top::Shared(count), Event::Share) if count < u32::MAX => (lent, Top::Shared(count + 1)),
+            (Top::Shared(1), Event::EndShare) => (lent, Top::Free),
+            (Top::Shared(count), Event::EndShare) => (lent, Top::Shared(count - 1)),
+            (Top::Free, Event::Take) => (lent, Top::Exclusive),
+            (Top::Exclusive, Event::EndTake) => (lent, Top::Free),
+            (Top::Exclusive, Event::Lend) if lent < u32::MAX => (lent + 1, Top::Free),
+            (Top::Free, Event::EndLend) if lent > 0 => (lent - 1, Top::Exclusive),
+            _ => return Err(Refused),
+        };
+        Ok(Self { lent, top })
+    }
+
+    /// Whether nobody borrows, on any level.
+    pub(crate) const fn is_free(self) -> bool {
+        self.lent == 0 && matches!(self.top, Top::Free)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Event::{EndLend, EndShare, EndTake, Lend, Share, Take};
+    use super::{BorrowState, Event, Refused, Top};
+
+    const EVENTS: [Event; 6] = [Share, EndShare, Take, EndTake, Lend, EndLend];
+
+    #[test]
+    fn every_state_answers_every_event_as_the_table_says() {
+        // state, then what follows Share, EndShare, Take, EndTake, Lend, EndLend; `-` is refused.
+        let table = "
+            0 free      | 0 shared 1 - 0 exclusive - - -
+            0 shared 1  | 0 shared 2|0 free - - - -
+            0 shared 2  | 0 shared 3|0 shared 1 - - - -
+            0 exclusive | - - - 0 free|1 free -
+            1 free      | 1 shared 1 - 1 exclusive - - 0 exclusive
+            1 shared 1  | 1 shared 2|1 free - - - -
+            1 exclusive | - - - 1 free|2 free -
+        ";
+        for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
+            let words: Vec<&str> = row.split([' ', '|']).filter(|word| !word.is_empty()).collect();
+            let mut at = 0;
+            let state = read(&words, &mut at).expect("a row starts with a state");
+            for event in EVENTS {
+                let wanted = read(&words, &mut at).ok_or(Refused);
+                assert_eq!(state.step(event), wanted, "{state:?} {event:?}");
+            }
+            assert_eq!(at, words.len(), "{row}");
+        }
+    }
+
+    fn read(words: &[&str], at: &mut usize) -> Option<BorrowState> {
+        let lent = words[*at];
+        *at += 1;
+        if lent == "-" {
+            return None;
+        }
+        let top = match words[*at] {
+            "free" => Top::Free,
+            "exclusive" => Top::Exclusive,
+            _ => {
+                *at += 1;
+                Top::Shared(words[*at].parse().expect("a count"))
+            }
+        };
+        *at += 1;
+        Some(BorrowState { lent: lent.parse().expect("a depth"), top })
+    }
+
+    #[test]
+    fn no_walk_ever_has_an_exclusive_borrow_beside_another() {
+        // All walks of eight events from the free state.
+        let mut states = vec![(BorrowState::FREE, Vec::new())];
+        for _step in 0..8 {
+            let mut next = Vec::new();
+            for (state, holders) in states {
+                for event in EVENTS {
+                    let Ok(after) = BorrowState::step(state, event) else { continue };
+                    let mut holders: Vec<Event> = holders.clone();
+                    match event {
+                        Share | Take | Lend => holders.push(event),
+                        _ => {
+                            let begin = holders.pop().expect("an end has a beginning");
+                            assert!(matches!((begin, event), (Share, EndShare) | (Take, EndTake) | (Lend, EndLend)));
+                        }
+                    }
+                    // Above a `Take` that is not lent there is nothing; above a `Share` only shares.
+                    for pair in holders.windows(2) {
+                        assert!(matches!(pair, [Take, Lend] | [Share, Share] | [Lend, Share | Take]), "{holders:?}");
+                    }
+                    assert_eq!(after.is_free(), holders.is_empty());
+                    next.push((after, holders));
+                }
+            }
+            states = next;
+        }
+        assert!(states.len() > 50);
+    }
+
+    #[test]
+    fn counters_refuse_to_wrap() {
+        assert_eq!(BorrowState { lent: 0, top: Top::Shared(u32::MAX) }.step(Share), Err(Refused));
+        assert_eq!(BorrowState { lent: u32::MAX, top: Top::Exclusive }.step(Lend), Err(Refused));
+    }
+}

@@ -1,0 +1,52 @@
+//! What the compiler knows of a class: its path, its base, and the face through which its objects are used.
+#![expect(unsafe_code, reason = "declares the trait whose promise the faces rest on")]
+
+use alcedo_abi::describe::Cell;
+use alcedo_abi::handles::ClassId;
+
+use crate::This;
+use crate::part_cell::PartCell;
+use crate::plumbing::Keeper;
+
+/// A class of the host's reflection, as a type. `#[uclass]` implements it.
+///
+/// # Safety
+/// `Face<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. `Base` is the class that the host knows as the base
+/// of the class at `PATH`, and the members that the face reads are the ones the host knows: the load of the module
+/// compares them before any of its code runs.
+pub unsafe trait Class: Sized + 'static {
+    /// The class it extends; [`crate::Object`] is its own.
+    type Base: Class;
+    /// What [`This`] dereferences to: the accessors and calls of the class, then those of its base.
+    type Face<'f>: Copy;
+    /// `/Script/Package.Name`.
+    const PATH: &'static str;
+
+    /// Where the host puts the number of the class.
+    #[doc(hidden)]
+    fn cell() -> &'static Cell;
+
+    /// The number of the class, or none while no host has given it one.
+    #[doc(hidden)]
+    fn id() -> ClassId {
+        // The host gives out 32-bit numbers; an unfilled cell has none of those bits.
+        ClassId((Self::cell().get() & u64::from(u32::MAX)) as u32)
+    }
+}
+
+/// A class that this module declares, with its plugin half.
+///
+/// # Safety
+/// The type is `Send`: the finalizer thread drops it.
+#[doc(hidden)]
+pub unsafe trait Part: Class {
+    /// Builds the plugin half.
+    fn red_constructor(this: This<'_, Self>) -> Self;
+    /// Puts the kept fields.
+    fn save_kept(&self, keeper: &mut Keeper<'_>);
+    /// Takes one kept field back.
+    fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
+}
+
+/// The cell that the host holds for a plugin half.
+pub(crate) type Half<C> = PartCell<C>;

@@ -1,0 +1,122 @@
+//! The root of all classes, and what can be done with any object.
+#![expect(unsafe_code, reason = "implements the promise of `Class` for the root, and makes frame-bound values")]
+
+use alcedo_abi::describe::Cell;
+use alcedo_abi::handles::{ClassId, ObjectHandle};
+
+use crate::signature::{Params, ReturnValue};
+use crate::{CallError, Class, Obj, This, Value, host, zcall};
+
+/// The base of every class.
+#[derive(Debug)]
+pub enum Object {}
+
+static CLASS: Cell = Cell::new();
+
+// SAFETY: the face is transparent over `This<'f, Object>` and reads no members; the root is its own base.
+unsafe impl Class for Object {
+    type Base = Self;
+    type Face<'f> = ObjectFace<'f>;
+    const PATH: &'static str = "/Script/Core.Object";
+
+    fn cell() -> &'static Cell {
+        &CLASS
+    }
+
+    // Zero means "any" to the host, which is just what the root is.
+    fn id() -> ClassId {
+        ClassId::NONE
+    }
+}
+
+/// What can be done with any object. All of it is for the game thread, inside one call from the host.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectFace<'f>(This<'f, Object>);
+
+impl<'f> ObjectFace<'f> {
+    /// Which object it is.
+    #[must_use]
+    pub fn handle(&self) -> ObjectHandle {
+        self.0.object()
+    }
+
+    /// Its name, as `MagicCube_17`; empty when the object is gone.
+    #[must_use]
+    pub fn name(&self) -> String {
+        host::object_name(self.handle())
+    }
+
+    /// The path of its class, which may be a subclass of the one it is known as.
+    #[must_use]
+    pub fn class_path(&self) -> String {
+        host::object_class(self.handle())
+    }
+
+    /// Whether the object is a `T`.
+    #[must_use]
+    pub fn is_a<T: Class>(&self) -> bool {
+        self.cast::<T>().is_ok()
+    }
+
+    /// The same object as a `T`.
+    ///
+    /// # Errors
+    /// `WRONG_CLASS` when it is none; `STALE` when it is gone.
+    pub fn cast<T: Class>(&self) -> Result<This<'f, T>, CallError> {
+        self.get(Obj::from_handle(self.handle()))
+    }
+
+    /// Another object, for the rest of the running call.
+    ///
+    /// # Errors
+    /// `STALE` when it is gone; `WRONG_CLASS` when the handle came from an unchecked place.
+    pub fn get<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
+        let memory = host::object_memory(obj.handle(), T::id())?;
+        // SAFETY: the host found the object alive and of that class, and keeps its memory until the safe point,
+        // which lies after the running call that `'f` stands for.
+        Ok(unsafe { This::new(obj.handle(), memory) })
+    }
+
+    /// A new object of class `T` inside `outer`, or inside the world's package for none.
+    ///
+    /// # Errors
+    /// When its birth fails; the error says at which step. `DURING_REBUILD` in a red constructor of a reload.
+    pub fn spawn<T: Class>(&self, outer: Obj<Object>) -> Result<Obj<T>, CallError> {
+        host::spawn(T::id(), outer.handle()).map(Obj::from_handle)
+    }
+
+    /// Destroys this object now. What is left of the call may still read it.
+    ///
+    /// # Errors
+    /// `STALE` when it is gone already; `DURING_REBUILD` in a red constructor of a reload.
+    pub fn destroy(&self) -> Result<(), CallError> {
+        host::destroy(self.handle())
+    }
+
+    /// Calls whatever `name` stands for: `ex:/function`, `uf:/path` (virtual) or `uf!:/path` (final) on this object,
+    /// `nm:/module:type:method`. The name is looked up in each call; a generated method is faster.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, and whatever
+    /// the callee fails with.
+    pub fn zcall<A: Params, R: ReturnValue>(&self, name: &str, args: A) -> Result<R, CallError> {
+        zcall::by_name(self.handle(), name, args)
+    }
+
+    /// Reads a property by path, as `up:/Script/Engine.Actor:seed`.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for an unknown path, `SIGNATURE` when the property holds something else.
+    pub fn read_property<T: Value>(&self, name: &str) -> Result<T, CallError> {
+        zcall::read_property(self.handle(), name)
+    }
+
+    /// Writes a property by path.
+    ///
+    /// # Errors
+    /// As [`Self::read_property`], and `DURING_REBUILD` in a red constructor of a reload.
+    pub fn write_property<T: Value>(&self, name: &str, value: &T) -> Result<(), CallError> {
+        zcall::write_property(self.handle(), name, value)
+    }
+}

@@ -1,0 +1,44 @@
+//! What the macros of this crate write into a plugin. Not for authors: names and shapes change without notice, and
+//! the unsafe ones rest on promises that only the macros keep.
+
+mod defaults;
+mod describe;
+mod macros;
+mod members;
+mod registry;
+mod root;
+mod shells;
+
+pub use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
+pub use alcedo_abi::call::Invoke;
+pub use alcedo_abi::describe::{
+    Cell, ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, PropertyDesc, StructDesc, ZCallInvoke,
+};
+pub use alcedo_abi::fingerprint::Fingerprint;
+pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+pub use alcedo_abi::manifest;
+pub use alcedo_abi::zcall::Slot;
+pub use alcedo_rt::{COMPILER, fail};
+pub use linkme;
+
+pub use crate::class::Part;
+pub use crate::part_cell::PartCell;
+pub use crate::keep::{Keep, restore, unknown_field};
+pub use crate::signature::{ValueType, fingerprint};
+pub use crate::value::{NoDefault, pointer_of, pointer_slot, pointer_slot_out};
+pub use crate::{
+    __alcedo_call as call, __alcedo_class as class, __alcedo_emit_class as emit_class, __alcedo_export as export,
+    __alcedo_import as import, __alcedo_join as join, __alcedo_manifest as manifest_section, __alcedo_pod as pod,
+    __alcedo_property as property, __alcedo_register as register, __alcedo_root as root,
+    __alcedo_type_record as type_record,
+};
+pub use crate::{CallError, Class, ObjectFace, Params, ReturnValue, This, Value};
+pub use defaults::{BuildDefault, DefaultPart, DefaultRed, Probe, the_finalizer_thread_drops_it};
+pub use describe::{
+    Body, block, field_offsets, function, joined, joined_len, parameter, property, property_fingerprint, result,
+    struct_fingerprint,
+};
+pub use members::{base_ref, invoke_member, read_member, write_member};
+pub use registry::{CLASSES, EXPORTS, IMPORTS, STRUCTS};
+pub use root::{LibHeader, MainFn, ModuleHooks, lib_header, run_main};
+pub use shells::{Exclusive, Export, Held, Keeper, Method, NoBody, Shared, export_shell, hooks, invoke};

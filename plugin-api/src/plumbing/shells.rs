@@ -1,0 +1,256 @@
+//! The shells that the host calls. Each only converts, inside one trap; the author's function, plain and safe, is
+//! reached through a small trait, so that there is one shell per shape and not one per function.
+#![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
+
+use alcedo_abi::abi_stable::std_types::ROption;
+use alcedo_abi::call::{Call, Failure, FailureKind, Invoke, Status};
+use alcedo_abi::describe::PartHooks;
+use alcedo_abi::handles::{ObjectHandle, PartPtr};
+use alcedo_abi::value::{KeepSink, TextView};
+use alcedo_abi::zcall::{Slot, ZCallBuffer};
+use alcedo_rt::trap;
+
+use super::describe::Body;
+use crate::class::{Half, Part};
+use crate::host::lent_text;
+use crate::keep::Keep;
+use crate::signature::{Params, ReturnValue};
+use crate::{CallError, This};
+
+/// How a method takes its `self`.
+pub trait Receiver {
+    /// `&C` or `&mut C`.
+    type Ref<'p, C: 'p>;
+
+    #[doc(hidden)]
+    fn with<C, R>(
+        half: &Half<C>,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(Self::Ref<'_, C>) -> R,
+    ) -> Result<R, CallError>;
+}
+
+/// `&self`.
+#[derive(Debug)]
+pub enum Shared {}
+
+/// `&mut self`.
+#[derive(Debug)]
+pub enum Exclusive {}
+
+impl Receiver for Shared {
+    type Ref<'p, C: 'p> = &'p C;
+
+    fn with<C, R>(
+        half: &Half<C>,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(&C) -> R,
+    ) -> Result<R, CallError> {
+        half.share(object, wanted, code)
+    }
+}
+
+impl Receiver for Exclusive {
+    type Ref<'p, C: 'p> = &'p mut C;
+
+    fn with<C, R>(
+        half: &Half<C>,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(&mut C) -> R,
+    ) -> Result<R, CallError> {
+        half.take(object, wanted, code)
+    }
+}
+
+/// A method of a plugin half, as a type.
+pub trait Method {
+    /// The class whose half it runs on.
+    type Class: Part;
+    /// Its parameters.
+    type Args: Params;
+    /// Its result.
+    type Result: ReturnValue;
+    /// How it takes its `self`.
+    type Receiver: Receiver;
+    /// Its name, for errors.
+    const NAME: &'static str;
+
+    /// Calls it.
+    fn run(part: Held<'_, Self>, this: This<'_, Self::Class>, args: Self::Args) -> Self::Result;
+}
+
+/// The `self` of a method.
+pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
+
+/// The shell of a method.
+///
+/// # Safety
+/// As [`Invoke`] says.
+pub unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
+    let Call { object, memory, part, params, failure } = call;
+    let (object, memory, part, params) = (*object, *memory, *part, *params);
+    trap(failure, || {
+        // SAFETY: `Invoke`: object and memory are live for the call, which is the frame.
+        let this = unsafe { This::<M::Class>::new(object, memory) };
+        // SAFETY: `Invoke`: the part is the one this module made for the class.
+        let half = unsafe { half_of::<M::Class>(part, object) }?;
+        // SAFETY: `Invoke`: the block is laid out as this method's description says.
+        let args = unsafe { M::Args::load(params) };
+        let result = <M::Receiver as Receiver>::with(half, object, M::NAME, |part| M::run(part, this, args))?;
+        // SAFETY: as above.
+        unsafe { result.store_result(params, M::Args::LAYOUT) }
+    })
+}
+
+/// # Safety
+/// `part` is null or the plugin half that this module made for `C` and that the host keeps.
+unsafe fn half_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a Half<C>, CallError> {
+    // SAFETY: promised by the caller.
+    unsafe { part.cast::<Half<C>>().as_ref() }
+        .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin half of {object} for {}", C::PATH)))
+}
+
+/// What a class without a `#[uclass] impl` block has in its place: an inherent constant of the same name, which such
+/// a block writes, goes first. Two blocks collide under this name.
+pub trait NoBody {
+    /// Nothing.
+    const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body = Body::EMPTY;
+}
+
+impl<C> NoBody for C {}
+
+/// The hooks of a class.
+#[must_use]
+pub const fn hooks<C: Part>(body: Body) -> PartHooks {
+    PartHooks {
+        red_constructor: red_constructor::<C>,
+        class_constructor: optional(body.class_constructor),
+        post_init_properties: optional(body.post_init_properties),
+        save_kept: save_kept::<C>,
+        load_kept: load_kept::<C>,
+        finalize: finalize::<C>,
+    }
+}
+
+const fn optional(hook: Option<Invoke>) -> ROption<Invoke> {
+    match hook {
+        Some(hook) => ROption::RSome(hook),
+        None => ROption::RNone,
+    }
+}
+
+/// # Safety
+/// As [`Invoke`] says, with no part yet.
+unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
+    let Call { object, memory, failure, .. } = call;
+    let (object, memory) = (*object, *memory);
+    trap(failure, || {
+        // SAFETY: object and memory are live for the call, which is the frame.
+        let this = unsafe { This::<C>::new(object, memory) };
+        let half = Box::new(Half::new(C::red_constructor(this)));
+        *out = PartPtr(Box::into_raw(half).cast());
+        Ok(())
+    })
+}
+
+/// Where kept fields go.
+pub struct Keeper<'a> {
+    sink: &'a KeepSink,
+}
+
+impl Keeper<'_> {
+    /// Keeps one field. One that cannot be written ends the saving with an error that names it.
+    pub fn put<T: Keep>(&mut self, name: &str, value: &T) {
+        let data = value.to_cbor().unwrap_or_else(|error| {
+            alcedo_rt::fail(CallError::other(format!("`{name}`: {}", error.message())));
+        });
+        // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
+        unsafe { (self.sink.put)(self.sink.context, TextView::of(name), data.as_ptr(), data.len()) };
+    }
+}
+
+/// # Safety
+/// `part` is a plugin half that this module made for `C`; `sink` is live for the call.
+unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
+    trap(failure, || {
+        // SAFETY: promised by the caller.
+        let half = unsafe { half_of::<C>(part.0, ObjectHandle::NONE) }?;
+        half.share(ObjectHandle::NONE, "keep", |part| part.save_kept(&mut Keeper { sink }))
+    })
+}
+
+/// # Safety
+/// `part` is a plugin half that this module made for `C`; name and data are live for the call.
+unsafe extern "C" fn load_kept<C: Part>(
+    part: PartPtr,
+    name: TextView,
+    data: *const u8,
+    len: usize,
+    failure: &mut Failure,
+) -> Status {
+    trap(failure, || {
+        // SAFETY: promised by the caller.
+        let half = unsafe { half_of::<C>(part.0, ObjectHandle::NONE) }?;
+        // SAFETY: promised by the caller.
+        let name = unsafe { lent_text(name) };
+        // SAFETY: promised by the caller; an empty slice is never read.
+        let data = if len == 0 { &[][..] } else { unsafe { core::slice::from_raw_parts(data, len) } };
+        half.take(ObjectHandle::NONE, "keep", |part| part.load_kept(&name, data))?
+    })
+}
+
+/// # Safety
+/// `part` is a plugin half that this module made for `C`, and the host gives it up.
+unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
+    trap(failure, || {
+        // SAFETY: promised by the caller.
+        let half = unsafe { half_of::<C>(part.0, ObjectHandle::NONE) }?;
+        if !half.is_free() {
+            return Err(CallError::reentrant(ObjectHandle::NONE, half.holder(), "drop"));
+        }
+        // SAFETY: the red constructor made it as a box of this type, and the caller gives it up.
+        drop(unsafe { Box::from_raw(part.0.cast::<Half<C>>()) });
+        Ok(())
+    })
+}
+
+/// A static function that a module offers by name, as a type.
+pub trait Export {
+    /// Its parameters.
+    type Args: Params;
+    /// Its result.
+    type Result: ReturnValue;
+    /// Its name, for errors.
+    const NAME: &'static str;
+
+    /// Calls it.
+    fn run(args: Self::Args) -> Self::Result;
+}
+
+/// The shell of an exported function.
+///
+/// # Safety
+/// As [`alcedo_abi::describe::ZCallInvoke`] says.
+pub unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
+    trap(failure, || {
+        let slots: &mut [Slot] = if buffer.len == 0 {
+            &mut []
+        } else {
+            // SAFETY: the buffer lends its slots, live and unshared, for the call.
+            unsafe { core::slice::from_raw_parts_mut(buffer.slots, buffer.len) }
+        };
+        let wanted = E::Args::COUNT + usize::from(E::Result::VALUE.is_some());
+        if slots.len() != wanted {
+            let message = format!("{} takes {wanted} slots, result included, the buffer has {}", E::NAME, slots.len());
+            return Err(CallError::new(FailureKind::BUFFER, message));
+        }
+        // SAFETY: pointer slots are what the signature says, by the contract of `ZCallInvoke`.
+        let args = unsafe { E::Args::from_slots(slots) }?;
+        let result = E::run(args);
+        // SAFETY: as above.
+        unsafe { result.into_last_slot(slots) }
+    })
+}

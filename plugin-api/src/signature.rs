@@ -1,0 +1,266 @@
+//! Signatures as types: a tuple of parameters and a result know their fingerprint, their place in a parameter block
+//! and their slots.
+#![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::zcall::Slot;
+use alcedo_rt::CallError;
+
+use crate::Value;
+use crate::value::plain_slot;
+
+/// Places values one after the other as C does.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockLayout {
+    /// Bytes so far.
+    pub size: usize,
+    /// Alignment so far.
+    pub align: usize,
+}
+
+impl BlockLayout {
+    /// Nothing placed yet.
+    pub const EMPTY: Self = Self { size: 0, align: 1 };
+
+    /// The offset of the next value, and the layout with it.
+    #[must_use]
+    pub const fn place(self, size: usize, align: usize) -> (usize, Self) {
+        let offset = self.size.next_multiple_of(align);
+        (offset, Self { size: offset + size, align: if align > self.align { align } else { self.align } })
+    }
+
+    const fn place_value<T: Value>(self) -> (usize, Self) {
+        self.place(size_of::<T::Raw>(), align_of::<T::Raw>())
+    }
+}
+
+/// What descriptions say of a value's type.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct ValueType {
+    /// What the host calls it.
+    pub kind: PropertyKind,
+    /// Path of its struct or class; empty for plain kinds.
+    pub path: &'static str,
+    /// Bytes in memory.
+    pub size: usize,
+    /// Alignment in memory.
+    pub align: usize,
+}
+
+impl ValueType {
+    /// That of `T`.
+    #[must_use]
+    pub const fn of<T: Value>() -> Self {
+        Self { kind: T::KIND, path: T::TYPE_PATH, size: size_of::<T::Raw>(), align: align_of::<T::Raw>() }
+    }
+}
+
+/// The parameters of a function: a tuple of up to eight values.
+pub trait Params: Sized {
+    /// The fingerprint so far.
+    #[doc(hidden)]
+    const FINGERPRINT: Fingerprint;
+    /// How many there are.
+    #[doc(hidden)]
+    const COUNT: usize;
+    /// Their layout in a parameter block.
+    #[doc(hidden)]
+    const LAYOUT: BlockLayout;
+
+    /// Copies them out of a parameter block.
+    ///
+    /// # Safety
+    /// `block` is a live parameter block that starts with these parameters.
+    #[doc(hidden)]
+    unsafe fn load(block: *const u8) -> Self;
+
+    /// Lends a row of slots: the object, the parameters, and `out`.
+    #[doc(hidden)]
+    fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R;
+
+    /// Copies them out of a caller's slots, of which there are enough.
+    ///
+    /// # Safety
+    /// Pointer slots point to what the border prescribes for their kinds.
+    #[doc(hidden)]
+    unsafe fn from_slots(slots: &[Slot]) -> Result<Self, CallError>;
+}
+
+macro_rules! params {
+    ($count:literal $($name:ident $value:ident $staged:ident)*) => {
+        impl<$($name: Value),*> Params for ($($name,)*) {
+            const FINGERPRINT: Fingerprint = Fingerprint::START$(.value($name::KIND, $name::TYPE_PATH))*;
+            const COUNT: usize = $count;
+            const LAYOUT: BlockLayout = BlockLayout::EMPTY$(.place_value::<$name>().1)*;
+
+            #[allow(unused_variables, unused_assignments, unused_mut, clippy::unused_unit, reason = "for no parameters")]
+            unsafe fn load(block: *const u8) -> Self {
+                let mut layout = BlockLayout::EMPTY;
+                $(
+                    let (offset, next) = layout.place_value::<$name>();
+                    layout = next;
+                    // SAFETY: the block has this parameter at this offset, by contract.
+                    let raw = unsafe { block.add(offset) };
+                    // SAFETY: a live one, by contract; blocks are aligned for all their values.
+                    let $value = unsafe { $name::load(raw.cast()) };
+                )*
+                ($($value,)*)
+            }
+
+            fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R {
+                let ($($value,)*) = self;
+                $(let $staged = $value.stage();)*
+                code(&mut [plain_slot(object), $($value.slot_in(&$staged),)* out])
+            }
+
+            #[allow(unused_variables, unused_mut, clippy::unused_unit, reason = "for no parameters")]
+            unsafe fn from_slots(slots: &[Slot]) -> Result<Self, CallError> {
+                let mut slots = slots.iter().copied();
+                // SAFETY: pointer slots are right by contract.
+                $(let $value = unsafe { $name::from_slot(slots.next().unwrap_or(Slot::EMPTY)) }?;)*
+                Ok(($($value,)*))
+            }
+        }
+    };
+}
+
+params!(0);
+params!(1 A a sa);
+params!(2 A a sa B b sb);
+params!(3 A a sa B b sb C c sc);
+params!(4 A a sa B b sb C c sc D d sd);
+params!(5 A a sa B b sb C c sc D d sd E e se);
+params!(6 A a sa B b sb C c sc D d sd E e se F f sf);
+params!(7 A a sa B b sb C c sc D d sd E e se F f sf G g sg);
+params!(8 A a sa B b sb C c sc D d sd E e se F f sf G g sg H h sh);
+
+/// The result of a function: a value or `()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a reflected function",
+    label = "the host does not know this type",
+    note = "known are (), u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class> and #[ustruct(pod)] structs"
+)]
+pub trait ReturnValue: Sized {
+    /// What is known of the value, if there is one.
+    #[doc(hidden)]
+    const VALUE: Option<ValueType>;
+    /// See [`Value`].
+    #[doc(hidden)]
+    type Out;
+
+    /// Overwrites the result in a parameter block, behind the parameters.
+    ///
+    /// # Safety
+    /// `block` is a live parameter block with parameters of layout `params` and then this result.
+    #[doc(hidden)]
+    unsafe fn store_result(self, block: *mut u8, params: BlockLayout) -> Result<(), CallError>;
+    #[doc(hidden)]
+    fn out() -> Self::Out;
+    #[doc(hidden)]
+    fn slot_out(out: &mut Self::Out) -> Slot;
+    #[doc(hidden)]
+    fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
+
+    /// Puts it into the last of a caller's slots.
+    ///
+    /// # Safety
+    /// A pointer slot points to what the border prescribes for a result of the kind.
+    #[doc(hidden)]
+    unsafe fn into_last_slot(self, slots: &mut [Slot]) -> Result<(), CallError>;
+}
+
+impl ReturnValue for () {
+    const VALUE: Option<ValueType> = None;
+    type Out = ();
+
+    unsafe fn store_result(self, _block: *mut u8, _params: BlockLayout) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn out() {}
+
+    fn slot_out((): &mut ()) -> Slot {
+        Slot::EMPTY
+    }
+
+    fn take_out(_slot: Slot, (): ()) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    unsafe fn into_last_slot(self, _slots: &mut [Slot]) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl<T: Value> ReturnValue for T {
+    const VALUE: Option<ValueType> = Some(ValueType::of::<T>());
+    type Out = T::Out;
+
+    unsafe fn store_result(self, block: *mut u8, params: BlockLayout) -> Result<(), CallError> {
+        let (offset, _whole) = params.place_value::<T>();
+        // SAFETY: the block has the result at this offset, by contract.
+        let target = unsafe { block.add(offset) };
+        // SAFETY: a live one, by contract; blocks are aligned for all their values.
+        unsafe { self.store(target.cast()) }
+    }
+
+    fn out() -> T::Out {
+        T::out()
+    }
+
+    fn slot_out(out: &mut T::Out) -> Slot {
+        T::slot_out(out)
+    }
+
+    fn take_out(slot: Slot, out: T::Out) -> Result<T, CallError> {
+        T::take_out(slot, out)
+    }
+
+    unsafe fn into_last_slot(self, slots: &mut [Slot]) -> Result<(), CallError> {
+        match slots.last_mut() {
+            // SAFETY: the slot is right by contract.
+            Some(slot) => unsafe { self.into_slot(slot) },
+            None => Ok(()),
+        }
+    }
+}
+
+/// The fingerprint of a function that takes `A` and gives `R`.
+#[doc(hidden)]
+#[must_use]
+pub const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
+    match R::VALUE {
+        None => A::FINGERPRINT.finish(),
+        Some(ValueType { kind, path, .. }) => A::FINGERPRINT.number(0xfeed).value(kind, path).finish(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BlockLayout, Params, fingerprint};
+    use alcedo_abi::fingerprint::Fingerprint;
+    use alcedo_abi::kinds::PropertyKind;
+
+    #[test]
+    fn a_block_lies_as_c_would_lay_it() {
+        #[repr(C)]
+        struct Block {
+            a: u8,
+            b: f64,
+            c: u16,
+        }
+        let layout = <(u8, f64, u16) as Params>::LAYOUT;
+        assert_eq!((layout.size, layout.align), (std::mem::offset_of!(Block, c) + 2, align_of::<Block>()));
+        assert_eq!(BlockLayout::EMPTY.place_value::<u8>().1.place_value::<f64>().0, std::mem::offset_of!(Block, b));
+    }
+
+    #[test]
+    fn a_fingerprint_is_what_the_host_computes() {
+        let host = Fingerprint::START.value(PropertyKind::F32, "").number(0xfeed).value(PropertyKind::BOOL, "");
+        assert_eq!(fingerprint::<(f32,), bool>(), host.finish());
+        assert_ne!(fingerprint::<(f32,), bool>(), fingerprint::<(f32, bool), ()>());
+    }
+}

@@ -1,0 +1,291 @@
+//! Rust types as property kinds: how each lies in host memory, and how each travels in the slots of a ZCall.
+#![expect(unsafe_code, reason = "reads and writes host memory and follows pointer slots, as each kind prescribes")]
+
+use core::mem::MaybeUninit;
+
+use alcedo_abi::call::FailureKind;
+use alcedo_abi::handles::{Name, ObjectHandle};
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::{TextRaw, TextSink, TextView};
+use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
+use alcedo_rt::CallError;
+
+use crate::host::{assign_text, lent_text, put_text};
+use crate::{Class, Obj, UName};
+
+/// A type that a property, a parameter or a result can have: numbers, `bool`, `String`, `UName`, `Obj<C>`, and
+/// structs with `#[ustruct(pod)]`.
+///
+/// # Safety
+/// `Raw` has the size, alignment and meaning that the host gives to `KIND` and `TYPE_PATH`, and any bytes are valid
+/// for it. The slots made and read are those that the border prescribes for the kind.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a property, a parameter or a result",
+    label = "the host does not know this type",
+    note = "known are u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class> and structs with #[ustruct(pod)]"
+)]
+pub unsafe trait Value: Sized + 'static {
+    /// What the host calls it.
+    const KIND: PropertyKind;
+    /// Path of its struct or class; empty for plain kinds.
+    const TYPE_PATH: &'static str;
+    /// The value as it lies in host memory and in parameter blocks.
+    type Raw: 'static;
+    /// What a `default = …` may be.
+    type Literal;
+    /// What stands on the caller's stack while an argument travels in a slot.
+    #[doc(hidden)]
+    type In;
+    /// What stands on the caller's stack while it waits for a result.
+    #[doc(hidden)]
+    type Out;
+
+    /// Copies the value out of host memory.
+    ///
+    /// # Safety
+    /// `raw` is a live value of this kind.
+    #[doc(hidden)]
+    unsafe fn load(raw: *const Self::Raw) -> Self;
+
+    /// Overwrites a value in host memory.
+    ///
+    /// # Safety
+    /// `target` is a live value of this kind.
+    #[doc(hidden)]
+    unsafe fn store(&self, target: *mut Self::Raw) -> Result<(), CallError>;
+
+    #[doc(hidden)]
+    fn stage(&self) -> Self::In;
+
+    /// The slot of an argument; `staged` came from `stage` of this value, and both stay while the slot is in use.
+    #[doc(hidden)]
+    fn slot_in(&self, staged: &Self::In) -> Slot;
+
+    #[doc(hidden)]
+    fn out() -> Self::Out;
+
+    /// The slot that waits for a result; `out` does not move while the slot is in use.
+    #[doc(hidden)]
+    fn slot_out(out: &mut Self::Out) -> Slot;
+
+    #[doc(hidden)]
+    fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
+
+    /// Copies an argument out of a caller's slot.
+    ///
+    /// # Safety
+    /// A pointer slot points to what the border prescribes for the kind.
+    #[doc(hidden)]
+    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError>;
+
+    /// Puts a result into a caller's slot.
+    ///
+    /// # Safety
+    /// A pointer slot points to what the border prescribes for a result of the kind.
+    #[doc(hidden)]
+    unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError>;
+}
+
+/// No literal: a property of this kind has no `default = …`.
+#[derive(Debug)]
+pub enum NoDefault {}
+
+macro_rules! in_the_slot {
+    ($value:ident => $slot_value:expr, $from:expr) => {
+        type In = ();
+        type Out = ();
+
+        fn stage(&self) {}
+
+        fn slot_in(&self, (): &()) -> Slot {
+            let $value = self;
+            plain_slot($slot_value)
+        }
+
+        fn out() {}
+
+        fn slot_out((): &mut ()) -> Slot {
+            Slot::EMPTY
+        }
+
+        fn take_out(slot: Slot, (): ()) -> Result<Self, CallError> {
+            plain_value(slot).map($from)
+        }
+
+        unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
+            plain_value(slot).map($from)
+        }
+
+        unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError> {
+            let $value = &self;
+            *slot = plain_slot($slot_value);
+            Ok(())
+        }
+    };
+}
+
+macro_rules! in_memory {
+    ($value:ident: $raw:ty => $to_raw:expr, $from_raw:expr) => {
+        type Raw = $raw;
+
+        unsafe fn load(raw: *const $raw) -> Self {
+            let from_raw: fn($raw) -> Self = $from_raw;
+            // SAFETY: `raw` is live by contract.
+            from_raw(unsafe { raw.read() })
+        }
+
+        unsafe fn store(&self, target: *mut $raw) -> Result<(), CallError> {
+            let $value = self;
+            // SAFETY: `target` is live by contract.
+            unsafe { target.write($to_raw) };
+            Ok(())
+        }
+    };
+}
+
+macro_rules! numbers {
+    ($($rust:ty => $kind:ident),*) => {$(
+        // SAFETY: the host's number of this kind is the same number; any bytes are valid.
+        unsafe impl Value for $rust {
+            const KIND: PropertyKind = PropertyKind::$kind;
+            const TYPE_PATH: &'static str = "";
+            type Literal = Self;
+            in_memory!(value: Self => *value, |raw| raw);
+            in_the_slot!(value => *value, |value| value);
+        }
+    )*};
+}
+numbers!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64);
+
+// SAFETY: the host's bool is one byte, 0 or 1; any byte is valid for `u8`.
+unsafe impl Value for bool {
+    const KIND: PropertyKind = PropertyKind::BOOL;
+    const TYPE_PATH: &'static str = "";
+    type Literal = Self;
+    in_memory!(value: u8 => u8::from(*value), |raw| raw != 0);
+    in_the_slot!(value => *value, |value: bool| value);
+}
+
+// SAFETY: the host's name is the number that `UName` wraps.
+unsafe impl Value for UName {
+    const KIND: PropertyKind = PropertyKind::NAME;
+    const TYPE_PATH: &'static str = "";
+    type Literal = &'static str;
+    in_memory!(value: Name => value.0, Self);
+    in_the_slot!(value => value.0, Self);
+}
+
+// SAFETY: the host's reference is the handle that `Obj` wraps; that its object is of the class is checked when the
+// handle is used.
+unsafe impl<C: Class> Value for Obj<C> {
+    const KIND: PropertyKind = PropertyKind::OBJECT;
+    const TYPE_PATH: &'static str = C::PATH;
+    type Literal = NoDefault;
+    in_memory!(value: ObjectHandle => value.handle(), Self::from_handle);
+    in_the_slot!(value => value.handle(), Self::from_handle);
+}
+
+/// A result text on the caller's stack.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct TextOut {
+    text: String,
+    sink: Option<TextSink>,
+}
+
+// SAFETY: the host's text is a `TextRaw`, of which any bytes are valid as long as it is not followed; an argument
+// travels as a view, a result comes through a sink.
+unsafe impl Value for String {
+    const KIND: PropertyKind = PropertyKind::STRING;
+    const TYPE_PATH: &'static str = "";
+    type Raw = TextRaw;
+    type Literal = &'static str;
+    type In = TextView;
+    type Out = TextOut;
+
+    unsafe fn load(raw: *const TextRaw) -> Self {
+        // SAFETY: `raw` is live by contract; copying its words takes no ownership.
+        let TextRaw { data, len, .. } = unsafe { raw.read() };
+        // SAFETY: a live text of the host has `len` readable bytes.
+        unsafe { lent_text(TextView { data, len }) }
+    }
+
+    unsafe fn store(&self, target: *mut TextRaw) -> Result<(), CallError> {
+        // SAFETY: `target` is a text in host memory by contract.
+        unsafe { assign_text(target, self) }
+    }
+
+    fn stage(&self) -> TextView {
+        TextView::of(self)
+    }
+
+    fn slot_in(&self, staged: &TextView) -> Slot {
+        pointer_slot(staged)
+    }
+
+    fn out() -> TextOut {
+        TextOut::default()
+    }
+
+    fn slot_out(out: &mut TextOut) -> Slot {
+        let context = (&raw mut out.text).cast();
+        pointer_slot(out.sink.insert(TextSink { context, put: put_text }))
+    }
+
+    fn take_out(_slot: Slot, out: TextOut) -> Result<Self, CallError> {
+        Ok(out.text)
+    }
+
+    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
+        let view = pointer_of::<TextView>(slot)?;
+        // SAFETY: for a text argument the slot points to a live view, by contract.
+        let view = unsafe { view.read() };
+        // SAFETY: and its bytes are lent for the call.
+        Ok(unsafe { lent_text(view) })
+    }
+
+    unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError> {
+        let sink = pointer_of::<TextSink>(*slot)?;
+        // SAFETY: for a text result the slot points to a live sink, by contract.
+        let sink = unsafe { sink.read() };
+        // SAFETY: the sink's maker promised that `put` copies what it is lent.
+        unsafe { (sink.put)(sink.context, self.as_ptr(), self.len()) };
+        Ok(())
+    }
+}
+
+/// A slot with a plain value.
+pub(crate) fn plain_slot<T: SlotValue>(value: T) -> Slot {
+    Slot::from_bits(T::SLOT, value.into_bits())
+}
+
+fn plain_value<T: SlotValue>(slot: Slot) -> Result<T, CallError> {
+    if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_slot(slot, T::SLOT)) }
+}
+
+fn wrong_slot(slot: Slot, wanted: SlotType) -> CallError {
+    let found = slot.kind().map_or("unknown", SlotType::text);
+    CallError::new(FailureKind::BUFFER, format!("a slot holds {found} where the signature says {}", wanted.text()))
+}
+
+/// A slot that points to something on the caller's stack.
+#[doc(hidden)]
+pub fn pointer_slot<T>(target: &T) -> Slot {
+    Slot::from_bits(SlotType::POINTER, core::ptr::from_ref(target).expose_provenance() as u64)
+}
+
+/// A slot that points to memory on the caller's stack which the callee fills.
+#[doc(hidden)]
+pub fn pointer_slot_out<T>(target: &mut MaybeUninit<T>) -> Slot {
+    Slot::from_bits(SlotType::POINTER, target.as_mut_ptr().expose_provenance() as u64)
+}
+
+/// Where a pointer slot points.
+#[doc(hidden)]
+pub fn pointer_of<T>(slot: Slot) -> Result<*mut T, CallError> {
+    if !slot.is(SlotType::POINTER) || slot.bits() == 0 {
+        return Err(wrong_slot(slot, SlotType::POINTER));
+    }
+    let address = usize::try_from(slot.bits()).map_err(|_too_wide| wrong_slot(slot, SlotType::POINTER))?;
+    Ok(core::ptr::with_exposed_provenance_mut(address))
+}

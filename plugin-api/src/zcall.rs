@@ -1,0 +1,85 @@
+//! Calls from the plugin by ZCall: with a handle the host has filled in, or by name. The slots stand on the stack.
+#![expect(unsafe_code, reason = "hands pointer slots over, made for the very signature that the callee was checked for")]
+
+use alcedo_abi::describe::Cell;
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
+use alcedo_abi::zcall::Slot;
+use alcedo_rt::CallError;
+
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::value::plain_slot;
+use crate::{Value, host};
+
+/// A handle as a cell holds it.
+///
+/// # Errors
+/// When the host has not filled the cell, as in a plugin's own tests.
+pub(crate) fn handle_in(cell: &Cell, what: &str) -> Result<ZCallHandle, CallError> {
+    match cell.get() {
+        Cell::UNFILLED => Err(CallError::no_host(what)),
+        bits => Ok(ZCallHandle(bits.cast_signed())),
+    }
+}
+
+/// Calls through a handle; with an object, that is slot 0.
+///
+/// # Safety
+/// `handle` was resolved with the fingerprint of `A` and `R`.
+pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
+    object: Option<ObjectHandle>,
+    handle: ZCallHandle,
+    what: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    let mut out = R::out();
+    let out_slot = R::slot_out(&mut out);
+    let result = args.with_slots(object.unwrap_or_default(), out_slot, |slots| {
+        let first = usize::from(object.is_none());
+        let end = slots.len() - usize::from(R::VALUE.is_none());
+        let slots = &mut slots[first..end];
+        // SAFETY: the slots are those of `A` and `R`, which is the callee's signature by contract; what they point
+        // to stands on this stack until the call is over.
+        unsafe { host::zcall(handle, what, slots) }?;
+        Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
+    })?;
+    R::take_out(result, out)
+}
+
+/// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
+pub(crate) fn by_name<A: Params, R: ReturnValue>(
+    object: ObjectHandle,
+    name: &str,
+    args: A,
+) -> Result<R, CallError> {
+    let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
+    let object = name.starts_with("uf").then_some(object);
+    // SAFETY: it was resolved with this very fingerprint just now.
+    unsafe { by_handle(object, handle, name, &args) }
+}
+
+/// Reads a property by its `up` name.
+pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Result<T, CallError> {
+    let handle = resolve_property::<T>(name)?;
+    let mut out = T::out();
+    let mut slots = [plain_slot(object), plain_slot(0_u8), T::slot_out(&mut out)];
+    // SAFETY: the name was resolved with the fingerprint of `T`, and `out` stands on this stack.
+    unsafe { host::zcall(handle, name, &mut slots) }?;
+    T::take_out(slots[2], out)
+}
+
+/// Writes a property by its `up` name.
+pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
+    let handle = resolve_property::<T>(name)?;
+    let staged = value.stage();
+    let mut slots = [plain_slot(object), plain_slot(1_u8), value.slot_in(&staged)];
+    // SAFETY: the name was resolved with the fingerprint of `T`, and `staged` stands on this stack.
+    unsafe { host::zcall(handle, name, &mut slots) }
+}
+
+fn resolve_property<T: Value>(name: &str) -> Result<ZCallHandle, CallError> {
+    if !name.starts_with("up:") {
+        return Err(CallError::other(format!("`{name}` names no property: write `up:/Script/Package.Class:property`")));
+    }
+    host::zcall_resolve(name, Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish())
+}

@@ -1,0 +1,70 @@
+//! The command line.
+
+use crate::plan::Sabotage;
+use clap::Parser;
+use std::path::PathBuf;
+
+/// Reloads plugins under living objects, and fails on a lost object, a wrong answer, stale code or a crash.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Args {
+    /// A plugin to reload, with what it depends on; may be given again to reload several together.
+    #[arg(long = "plugin", value_name = "NAME", default_value = "magic-cube")]
+    pub(crate) plugins: Vec<String>,
+
+    /// How many times.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) reloads: u64,
+
+    /// How many objects live through it.
+    #[arg(long, value_name = "M", default_value_t = 1000)]
+    pub(crate) objects: usize,
+
+    /// Where the report goes.
+    #[arg(long, value_name = "PATH", required_unless_present = "child")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// The workspace that the plugins are built from.
+    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../example-plugins"))]
+    pub(crate) sources: PathBuf,
+
+    /// Chooses the objects that are looked at where there are too many to look at all.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// A host that says nothing for so long hangs, and is ended.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub(crate) patience: u64,
+
+    /// Breaks something on purpose, to show that it is noticed.
+    #[arg(long, value_enum, hide = true)]
+    pub(crate) sabotage: Option<Sabotage>,
+
+    /// Run as the host of this plan.
+    #[arg(long, value_name = "PLAN", hide = true)]
+    pub(crate) child: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn only_the_report_has_to_be_named() {
+        let args = Args::try_parse_from(["x", "--json", "r.json"]).expect("a whole command line");
+        assert_eq!((args.plugins, args.reloads, args.objects), (vec!["magic-cube".to_owned()], 200, 1000));
+        assert!(Args::try_parse_from(["x"]).is_err());
+    }
+
+    #[test]
+    fn several_plugins_may_be_named() {
+        let args = Args::try_parse_from(["x", "--plugin", "a", "--plugin", "b", "--json", "r.json"]);
+        assert_eq!(args.expect("a whole command line").plugins, ["a", "b"]);
+    }
+}

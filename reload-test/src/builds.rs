@@ -1,0 +1,36 @@
+//! Real builds to swap between: the same plugins, compiled with different ids, each build kept beside the others and
+//! sealed, as `alcedo build` leaves them.
+
+use crate::plan::Build;
+use alcedo_build::{PluginCrate, Variants, find_plugins};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+
+/// The ids to build with. Three, so that code of the build before last is told from that of the last.
+const TAGS: [u64; 3] = [1, 2, 3];
+
+/// Builds the plugins `packages` of the workspace `sources` once per id, and keeps the libraries in `dir`.
+pub(crate) fn prebuild(sources: &Path, packages: &[&str], dir: &Path) -> Result<Vec<Build>> {
+    let found = find_plugins(&[sources.to_owned()])?;
+    let plugins = packages.iter().map(|name| named(&found, name, sources)).collect::<Result<Vec<_>>>()?;
+    let variants = Variants::new(dir.to_owned());
+    TAGS.into_iter().map(|tag| prebuild_one(&variants, &plugins, tag)).collect()
+}
+
+fn prebuild_one(variants: &Variants, plugins: &[&PluginCrate], tag: u64) -> Result<Build> {
+    let label = format!("build-{tag}");
+    let mut libraries = Vec::new();
+    for plugin in plugins {
+        let library = variants.get(&plugin.request().env("ALCEDO_BUILD_TAG", tag.to_string()), &label)?;
+        alcedo_runtime::seal_file(&library).with_context(|| format!("could not seal {}", library.display()))?;
+        libraries.push(library);
+    }
+    Ok(Build { tag, libraries })
+}
+
+fn named<'p>(found: &'p [PluginCrate], name: &str, sources: &Path) -> Result<&'p PluginCrate> {
+    match found.iter().find(|plugin| plugin.name == name) {
+        Some(plugin) => Ok(plugin),
+        None => bail!("no plugin `{name}` in {}: name its workspace with --sources", sources.display()),
+    }
+}

@@ -1,0 +1,110 @@
+//! What a reload's own report has to say for the reload to be sound. Data in, faults out.
+
+use alcedo_runtime::{Outcome, Reload};
+
+/// What must hold, counted before the reload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    /// Living objects, of every class.
+    pub(crate) objects: u64,
+    /// Those that have a plugin half.
+    pub(crate) conjugates: u64,
+    /// Fields that plugin halves keep.
+    pub(crate) kept_fields: u64,
+}
+
+/// The faults of a reload, in words; none if it is sound.
+pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
+    if let Outcome::RolledBack { phase, error } = &report.outcome {
+        return vec![format!("rolled back in {phase}: {error}")];
+    }
+    let counts = [
+        ("objects kept", report.objects_kept, expected.objects),
+        ("conjugates rebuilt", report.conjugates_rebuilt, expected.conjugates),
+        ("class constructors rerun", report.class_constructors_rerun, 0),
+        ("fields kept", report.fields_kept, expected.kept_fields),
+    ];
+    let wrong = counts.into_iter().filter(|(_, found, wanted)| found != wanted);
+    let mut faults: Vec<_> = wrong.map(|(what, found, wanted)| format!("{found} {what}, not {wanted}")).collect();
+    if report.generation <= report.from {
+        faults.push(format!("generation {} does not follow {}", report.generation, report.from));
+    }
+    let lost = report.fields_lost.iter().map(|field| format!("a kept field was lost: {field}"));
+    let values = report.properties.iter().filter(|change| change.defaulted + change.dropped > 0);
+    let values =
+        values.map(|change| format!("values of {}.{} were lost: {}", change.class, change.property, change.change));
+    faults.extend(lost.chain(values));
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expected, faults};
+    use alcedo_runtime::reload::report::Phases;
+    use alcedo_runtime::{Outcome, Phase, PropertyChange, Reload};
+
+    fn sound() -> Reload {
+        Reload {
+            modules: vec!["magic_cube".into()],
+            from: 1,
+            generation: 2,
+            outcome: Outcome::Committed,
+            objects_kept: 20,
+            conjugates_rebuilt: 10,
+            class_constructors_rerun: 0,
+            fields_kept: 10,
+            fields_lost: Vec::new(),
+            properties: Vec::new(),
+            structure: Vec::new(),
+            parked: Vec::new(),
+            warnings: Vec::new(),
+            phases: Phases::default(),
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut Reload), expected: &[&str]) {
+        let mut report = sound();
+        change(&mut report);
+        assert_eq!(faults(&report, Expected { objects: 20, conjugates: 10, kept_fields: 10 }), expected);
+    }
+
+    #[test]
+    fn a_sound_reload_has_no_faults() {
+        check(|_| (), &[]);
+    }
+
+    #[test]
+    fn every_count_that_differs_is_named() {
+        check(|report| report.objects_kept = 19, &["19 objects kept, not 20"]);
+        check(|report| report.conjugates_rebuilt = 11, &["11 conjugates rebuilt, not 10"]);
+        check(|report| report.class_constructors_rerun = 1, &["1 class constructors rerun, not 0"]);
+        check(|report| report.fields_kept = 0, &["0 fields kept, not 10"]);
+        check(|report| report.generation = 1, &["generation 1 does not follow 1"]);
+        check(|report| report.fields_lost.push("greetings".into()), &["a kept field was lost: greetings"]);
+    }
+
+    #[test]
+    fn a_lost_value_is_a_fault_and_a_followed_default_is_none() {
+        let change = |followed, dropped| PropertyChange {
+            class: "Game.MagicCube".into(),
+            property: "speed".into(),
+            change: "removed".into(),
+            followed,
+            dropped,
+            ..PropertyChange::default()
+        };
+        check(|report| report.properties.push(change(3, 0)), &[]);
+        check(|report| report.properties.push(change(0, 3)), &["values of Game.MagicCube.speed were lost: removed"]);
+    }
+
+    #[test]
+    fn a_rollback_is_one_fault() {
+        check(
+            |report| {
+                report.outcome = Outcome::RolledBack { phase: Phase::Rebuild, error: "it panicked".into() };
+                (report.objects_kept, report.generation) = (0, 1);
+            },
+            &["rolled back in rebuild: it panicked"],
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! What was found wrong in one reload: all of it counted, the first of it in words, so that a plugin that answers
+//! wrong for a million objects does not fill the memory that it is judged by.
+
+/// How many findings are put into words.
+const IN_WORDS: usize = 20;
+
+/// Counts and words.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) lost_objects: u64,
+    pub(crate) wrong_answers: u64,
+    pub(crate) words: Vec<String>,
+}
+
+impl Findings {
+    /// An object that lived and lives no more.
+    pub(crate) fn lost(&mut self, words: impl FnOnce() -> String) {
+        self.lost_objects += 1;
+        self.say(words);
+    }
+
+    /// A check that failed.
+    pub(crate) fn wrong(&mut self, words: impl FnOnce() -> String) {
+        self.wrong_answers += 1;
+        self.say(words);
+    }
+
+    fn say(&mut self, words: impl FnOnce() -> String) {
+        if self.words.len() < IN_WORDS {
+            self.words.push(words());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Findings, IN_WORDS};
+
+    #[test]
+    fn all_is_counted_and_the_first_is_said() {
+        let mut findings = Findings::default();
+        findings.lost(|| "lost".into());
+        (0..100).for_each(|number| findings.wrong(|| format!("wrong {number}")));
+        assert_eq!((findings.lost_objects, findings.wrong_answers), (1, 100));
+        assert_eq!((findings.words.len(), findings.words[1].as_str()), (IN_WORDS, "wrong 0"));
+    }
+}

@@ -1,0 +1,80 @@
+//! How far it is: a bar for a person at a terminal, a line every tenth for a log. It goes to standard error, since
+//! standard output is for the summary.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::cell::Cell;
+use std::io::{self, IsTerminal};
+
+/// Shows how many reloads of all are done.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    all: u64,
+    done: Cell<u64>,
+}
+
+impl Progress {
+    /// Of `all` reloads, none is done.
+    pub(crate) fn new(all: u64) -> Self {
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} reloads  {per_sec}  {eta} left");
+        let bar = io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(all);
+            style.map_or(bar.clone(), |style| bar.with_style(style))
+        });
+        Self { bar, all, done: Cell::new(0) }
+    }
+
+    /// So many reloads are done.
+    pub(crate) fn reached(&self, done: u64) {
+        let before = self.done.replace(done);
+        match &self.bar {
+            Some(bar) if before == 0 && done > 0 => {
+                // The rate is that of reloads, without the time it took to build.
+                bar.reset_elapsed();
+                bar.reset_eta();
+                bar.set_message("");
+                bar.set_position(done);
+            }
+            Some(bar) => bar.set_position(done),
+            None => {
+                if let Some(percent) = tenth(before, done, self.all) {
+                    eprintln!("{done} of {} reloads, {percent} %", self.all);
+                }
+            }
+        }
+    }
+
+    /// Something else to say.
+    pub(crate) fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// No more is to be shown.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The tenth of `all`, in percent, that was passed on the way from `before` to `done`.
+fn tenth(before: u64, done: u64, all: u64) -> Option<u64> {
+    let tenths = |count: u64| count * 10 / all.max(1);
+    (tenths(before) < tenths(done)).then(|| tenths(done) * 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tenth;
+
+    #[test]
+    fn each_tenth_is_told_once() {
+        let told = |all| (1..=all).filter_map(|done| tenth(done - 1, done, all)).collect::<Vec<_>>();
+        assert_eq!(told(200), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+        assert_eq!(told(13), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+        assert_eq!(told(3), [30, 60, 100]);
+        assert_eq!(told(0), [0; 0]);
+    }
+}

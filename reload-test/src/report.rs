@@ -1,0 +1,261 @@
+//! What is written down: a tally of what the child said, and the report it amounts to. Data in, data out.
+
+use crate::plan::{Line, Reading, Seen};
+use crate::statistics::{Spread, last_half, slope};
+use serde::Serialize;
+
+/// How many errors are told in words.
+const ERRORS: usize = 20;
+
+/// The report, as it stands in the file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) plugin: String,
+    pub(crate) ok: bool,
+    /// Reloads that were committed.
+    pub(crate) reloads: u64,
+    pub(crate) objects: u64,
+    pub(crate) lost_objects: u64,
+    pub(crate) wrong_answers: u64,
+    /// Staged files that were mapped when nothing should be, or that a host that died had mapped beyond its living
+    /// generation.
+    pub(crate) stale_mappings: u64,
+    pub(crate) rss_kib: Growth,
+    pub(crate) open_fds: Ends,
+    pub(crate) threads: Ends,
+    pub(crate) swap_us: Spread,
+    pub(crate) rebuild_ns_per_conjugate: Spread,
+    pub(crate) errors: Vec<String>,
+}
+
+/// Memory, before the first reload and after the last.
+#[derive(Debug, Serialize)]
+pub(crate) struct Growth {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// KiB by least squares over the last half.
+    pub(crate) slope_per_reload: f64,
+}
+
+/// A count, before the first reload and after the last.
+#[derive(Debug, Serialize)]
+pub(crate) struct Ends {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+/// All that was heard so far.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    plugin: String,
+    wanted_reloads: u64,
+    objects: u64,
+    seen: u64,
+    ended: bool,
+    lost_objects: u64,
+    wrong_answers: u64,
+    stale_mappings: u64,
+    start: Reading,
+    end: Reading,
+    memory: Vec<f64>,
+    swap_us: Vec<f64>,
+    rebuild_ns: Vec<f64>,
+    errors: Vec<String>,
+}
+
+impl Tally {
+    /// Nothing was heard yet.
+    pub(crate) fn new(plugin: String, wanted_reloads: u64, objects: u64) -> Self {
+        Self {
+            plugin,
+            wanted_reloads,
+            objects,
+            seen: 0,
+            ended: false,
+            lost_objects: 0,
+            wrong_answers: 0,
+            stale_mappings: 0,
+            start: Reading::default(),
+            end: Reading::default(),
+            memory: Vec::new(),
+            swap_us: Vec::new(),
+            rebuild_ns: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// The child said `line`.
+    pub(crate) fn hear(&mut self, line: Line) {
+        match line {
+            Line::Ready { process } => (self.start, self.end) = (process, process),
+            Line::Reload(seen) => self.see(*seen),
+            Line::End { stale_mappings } => (self.ended, self.stale_mappings) = (true, stale_mappings),
+            Line::Failed { error } => self.fail(error),
+        }
+    }
+
+    /// Something went wrong beside the reloads.
+    pub(crate) fn fail(&mut self, error: String) {
+        // Such an error ends the run, so it is the one that may not be left out.
+        self.errors.truncate(ERRORS - 1);
+        self.errors.push(error);
+        self.ended = false;
+    }
+
+    /// Reloads that were heard of, sound or not.
+    pub(crate) fn reloads(&self) -> u64 {
+        self.seen
+    }
+
+    /// Resident KiB after each reload.
+    pub(crate) fn memory(&self) -> &[f64] {
+        &self.memory
+    }
+
+    /// What it all amounts to.
+    pub(crate) fn report(&self) -> Report {
+        let reloads = self.swap_us.len() as u64;
+        let (start, end) = (self.start, self.end);
+        let mut errors = self.errors.clone();
+        if self.ended && reloads != self.wanted_reloads {
+            errors.truncate(ERRORS - 1);
+            errors.push(format!("{reloads} of {} reloads were committed", self.wanted_reloads));
+        }
+        Report {
+            plugin: self.plugin.clone(),
+            ok: self.ended && reloads == self.wanted_reloads && self.lost_objects == 0 && self.wrong_answers == 0,
+            reloads,
+            objects: self.objects,
+            lost_objects: self.lost_objects,
+            wrong_answers: self.wrong_answers,
+            stale_mappings: self.stale_mappings,
+            rss_kib: Growth {
+                start: start.rss_kib,
+                end: end.rss_kib,
+                slope_per_reload: slope(last_half(&self.memory)),
+            },
+            open_fds: Ends { start: start.open_fds, end: end.open_fds },
+            threads: Ends { start: start.threads, end: end.threads },
+            swap_us: Spread::of(&self.swap_us),
+            rebuild_ns_per_conjugate: Spread::of(&self.rebuild_ns),
+            errors,
+        }
+    }
+
+    fn see(&mut self, seen: Seen) {
+        self.seen = seen.reload;
+        self.lost_objects += seen.lost_objects;
+        self.wrong_answers += seen.wrong_answers;
+        self.stale_mappings = seen.stale_mappings;
+        self.end = seen.process;
+        self.memory.push(seen.process.rss_kib as f64);
+        self.swap_us.extend(seen.swap_us);
+        self.rebuild_ns.extend(seen.rebuild_ns_per_conjugate);
+        let room = ERRORS - self.errors.len().min(ERRORS);
+        self.errors
+            .extend(seen.findings.into_iter().take(room).map(|words| format!("reload {}: {words}", seen.reload)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ERRORS, Report, Tally};
+    use crate::plan::{Line, Reading, Seen};
+
+    fn sound(reload: u64) -> Seen {
+        let process = Reading { rss_kib: 100 + reload, open_fds: 7, threads: 3 };
+        let rebuild_ns_per_conjugate = Some(20.0);
+        Seen { reload, swap_us: Some(reload as f64), rebuild_ns_per_conjugate, process, ..Seen::default() }
+    }
+
+    fn check(reloads: Vec<Seen>, last: Option<Line>) -> Report {
+        let mut tally = Tally::new("magic-cube".into(), 4, 10);
+        tally.hear(Line::Ready { process: Reading { rss_kib: 90, open_fds: 6, threads: 2 } });
+        reloads.into_iter().for_each(|seen| tally.hear(Line::Reload(Box::new(seen))));
+        last.into_iter().for_each(|line| tally.hear(line));
+        tally.report()
+    }
+
+    fn end() -> Option<Line> {
+        Some(Line::End { stale_mappings: 0 })
+    }
+
+    #[test]
+    fn a_sound_run_has_this_report() {
+        let report = check((1..=4).map(sound).collect(), end());
+        let text = serde_json::to_string_pretty(&report).expect("a report");
+        expect_test::expect![[r#"
+            {
+              "plugin": "magic-cube",
+              "ok": true,
+              "reloads": 4,
+              "objects": 10,
+              "lost_objects": 0,
+              "wrong_answers": 0,
+              "stale_mappings": 0,
+              "rss_kib": {
+                "start": 90,
+                "end": 104,
+                "slope_per_reload": 1.0
+              },
+              "open_fds": {
+                "start": 6,
+                "end": 7
+              },
+              "threads": {
+                "start": 2,
+                "end": 3
+              },
+              "swap_us": {
+                "p50": 2.0,
+                "p95": 4.0,
+                "max": 4.0
+              },
+              "rebuild_ns_per_conjugate": {
+                "p50": 20.0,
+                "p95": 20.0,
+                "max": 20.0
+              },
+              "errors": []
+            }"#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn a_run_is_not_ok_until_all_of_it_is_sound() {
+        let verdict = |reloads: Vec<Seen>, last| check(reloads, last).ok;
+        assert!(verdict((1..=4).map(sound).collect(), end()));
+        assert!(!verdict((1..=3).map(sound).collect(), end()), "a reload is missing");
+        assert!(!verdict((1..=4).map(sound).collect(), None), "it did not come to its end");
+        assert!(!verdict((1..=4).map(sound).collect(), Some(Line::Failed { error: "no".into() })));
+        let with = |change: fn(&mut Seen)| {
+            let mut reloads: Vec<_> = (1..=4).map(sound).collect();
+            change(&mut reloads[2]);
+            verdict(reloads, end())
+        };
+        assert!(!with(|seen| seen.lost_objects = 1));
+        assert!(!with(|seen| seen.wrong_answers = 1));
+        assert!(!with(|seen| seen.swap_us = None), "one was rolled back");
+    }
+
+    #[test]
+    fn what_ended_the_run_is_told_even_after_many_findings() {
+        let findings = (0..ERRORS).map(|number| format!("wrong {number}")).collect();
+        let seen = Seen { findings, wrong_answers: 100, ..sound(1) };
+        let report = check(vec![seen.clone(), seen], Some(Line::Failed { error: "the host died".into() }));
+        assert_eq!((report.errors.len(), report.wrong_answers), (ERRORS, 200));
+        assert_eq!(report.errors[0], "reload 1: wrong 0");
+        assert_eq!(report.errors[ERRORS - 1], "the host died");
+    }
+
+    #[test]
+    fn a_host_that_died_leaves_what_it_had_said() {
+        let mut tally = Tally::new("magic-cube".into(), 4, 10);
+        tally.hear(Line::Ready { process: Reading::default() });
+        tally.hear(Line::Reload(Box::new(sound(1))));
+        tally.fail("the host died after reload 1: signal: 6 (SIGABRT)".into());
+        let report = tally.report();
+        assert_eq!((report.ok, report.reloads, report.rss_kib.end), (false, 1, 101));
+        assert_eq!(report.errors, ["the host died after reload 1: signal: 6 (SIGABRT)"]);
+    }
+}

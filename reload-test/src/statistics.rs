@@ -1,0 +1,111 @@
+//! Numbers made of numbers. Nothing here knows where they come from.
+
+use serde::Serialize;
+
+/// The middle, the slow end and the slowest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+    pub(crate) max: f64,
+}
+
+impl Spread {
+    /// Of `values` in any order; all zero if there are none.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        Self { p50: percentile(&sorted, 50), p95: percentile(&sorted, 95), max: percentile(&sorted, 100) }
+    }
+}
+
+/// The smallest of the sorted values that at least `percent` of them do not exceed: always one that was measured.
+fn percentile(sorted: &[f64], percent: usize) -> f64 {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+/// How much `values` grow from one to the next, by least squares; zero if there are fewer than two.
+pub(crate) fn slope(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let (middle, mean) = ((count - 1.0) / 2.0, values.iter().sum::<f64>() / count);
+    let (mut together, mut alone) = (0.0, 0.0);
+    for (at, value) in values.iter().enumerate() {
+        let across = at as f64 - middle;
+        together += across * (value - mean);
+        alone += across * across;
+    }
+    if alone == 0.0 { 0.0 } else { together / alone }
+}
+
+/// The half in which a process has grown to its size; of an odd number, the larger half.
+pub(crate) fn last_half<T>(values: &[T]) -> &[T] {
+    &values[values.len() / 2..]
+}
+
+/// At most `points` means of neighbors, which keep the shape of the whole.
+pub(crate) fn curve(values: &[f64], points: usize) -> Vec<f64> {
+    let points = points.min(values.len());
+    let edge = |point: usize| point * values.len() / points;
+    (0..points)
+        .map(|point| &values[edge(point)..edge(point + 1)])
+        .map(|part| part.iter().sum::<f64>() / part.len() as f64)
+        .collect()
+}
+
+/// One block per value, as high as it lies between the least and the greatest.
+pub(crate) fn sparkline(values: &[f64]) -> String {
+    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let range = values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least;
+    let height = |value: f64| if range > 0.0 { (value - least) / range * (BLOCKS.len() - 1) as f64 } else { 0.0 };
+    values.iter().map(|&value| BLOCKS[height(value).round() as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Spread, curve, last_half, slope, sparkline};
+
+    #[test]
+    fn a_percentile_is_a_value_that_was_measured() {
+        let check = |values: &[f64], p50, p95, max| assert_eq!(Spread::of(values), Spread { p50, p95, max });
+        check(&[], 0.0, 0.0, 0.0);
+        check(&[7.0], 7.0, 7.0, 7.0);
+        check(&[3.0, 1.0], 1.0, 3.0, 3.0);
+        check(&[4.0, 2.0, 3.0, 1.0], 2.0, 4.0, 4.0);
+        let hundred: Vec<_> = (1..=100).rev().map(f64::from).collect();
+        check(&hundred, 50.0, 95.0, 100.0);
+    }
+
+    #[test]
+    fn a_slope_is_growth_per_step() {
+        assert_eq!(slope(&[]), 0.0);
+        assert_eq!(slope(&[9.0]), 0.0);
+        assert_eq!(slope(&[5.0, 5.0, 5.0]), 0.0);
+        assert_eq!(slope(&[1.0, 3.0, 5.0, 7.0]), 2.0);
+        assert_eq!(slope(&[4.0, 3.0]), -1.0);
+        assert_eq!(slope(&[0.0, 1.0, 0.0, 3.0]), 0.8);
+    }
+
+    #[test]
+    fn the_last_half_of_an_odd_number_is_the_larger() {
+        assert_eq!(last_half(&[1, 2, 3, 4]), [3, 4]);
+        assert_eq!(last_half(&[1, 2, 3]), [2, 3]);
+        assert_eq!(last_half::<u8>(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn a_curve_has_no_more_points_than_values() {
+        assert_eq!(curve(&[1.0, 3.0, 5.0, 7.0], 2), [2.0, 6.0]);
+        assert_eq!(curve(&[1.0, 2.0], 10), [1.0, 2.0]);
+        assert_eq!(curve(&[1.0, 2.0, 3.0, 4.0, 5.0], 2), [1.5, 4.0]);
+        assert!(curve(&[], 10).is_empty());
+    }
+
+    #[test]
+    fn a_sparkline_rises_from_the_least_to_the_greatest() {
+        assert_eq!(sparkline(&[1.0, 2.0, 8.0]), "▁▂█");
+        assert_eq!(sparkline(&[5.0, 5.0]), "▁▁");
+        assert_eq!(sparkline(&[]), "");
+    }
+}

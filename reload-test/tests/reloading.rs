@@ -1,0 +1,98 @@
+//! The program as a user runs it, with real builds: that it passes where all is well, and that it fails where it is
+//! not. The second half is what gives the first its meaning.
+
+use serde_json::Value;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Runs the program for `reloads` and 50 objects. Gives its output and its report.
+fn run(reloads: u64, more: &[&str]) -> (Output, Value) {
+    let dir = TempDir::new().expect("a folder");
+    let json = dir.path().join("report.json");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_alcedo-reload-test"));
+    program.args(["--reloads", &reloads.to_string(), "--objects", "50", "--json"]).arg(&json).args(more);
+    let output = program.output().expect("the program");
+    let text = std::fs::read(&json).unwrap_or_else(|error| panic!("no report: {error}, {output:?}"));
+    (output, serde_json::from_slice(&text).expect("a report in JSON"))
+}
+
+/// Runs with a sabotage, which has to be noticed.
+fn failing(sabotage: &str, more: &[&str]) -> Value {
+    let (output, report) = run(4, &[&["--sabotage", sabotage], more].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(report["ok"], false, "{report:#}");
+    report
+}
+
+fn errors(report: &Value) -> String {
+    report["errors"].to_string()
+}
+
+#[test]
+fn twenty_reloads_keep_fifty_objects() {
+    let (output, report) = run(20, &[]);
+    let summary = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{summary}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(summary.contains("20 reloads × 50 objects: all kept"), "{summary}");
+
+    let fields = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        fields(&report),
+        "errors lost_objects objects ok open_fds plugin rebuild_ns_per_conjugate reloads rss_kib stale_mappings \
+         swap_us threads wrong_answers"
+    );
+    assert_eq!(fields(&report["rss_kib"]), "end slope_per_reload start");
+    assert_eq!([fields(&report["open_fds"]), fields(&report["threads"])], ["end start"; 2]);
+    assert_eq!([fields(&report["swap_us"]), fields(&report["rebuild_ns_per_conjugate"])], ["max p50 p95"; 2]);
+
+    assert_eq!((&report["plugin"], &report["ok"]), (&"magic-cube".into(), &true.into()));
+    assert_eq!((&report["reloads"], &report["objects"]), (&20.into(), &50.into()));
+    assert_eq!((&report["lost_objects"], &report["wrong_answers"]), (&0.into(), &0.into()));
+    assert_eq!(report["errors"], Value::Array(Vec::new()));
+    for measured in
+        ["/rss_kib/start", "/open_fds/end", "/threads/start", "/swap_us/p50", "/rebuild_ns_per_conjugate/max"]
+    {
+        let number = report.pointer(measured).and_then(Value::as_f64);
+        assert!(number.is_some_and(|number| number > 0.0), "{measured} is {number:?}");
+    }
+}
+
+#[test]
+fn code_of_another_build_is_a_wrong_answer() {
+    let report = failing("wrong-tag", &[]);
+    assert!(report["wrong_answers"].as_u64() > Some(0), "{report:#}");
+    assert!(errors(&report).contains("stale code"), "{report:#}");
+}
+
+#[test]
+fn a_lost_object_is_counted() {
+    let report = failing("lose-object", &[]);
+    assert_eq!((&report["lost_objects"], &report["reloads"]), (&1.into(), &4.into()), "{report:#}");
+}
+
+#[test]
+fn a_changed_value_is_one_wrong_answer() {
+    let report = failing("change-value", &[]);
+    assert_eq!(report["wrong_answers"], 1, "{report:#}");
+    assert!(errors(&report).contains("reload 2: rotation_speed of "), "{report:#}");
+}
+
+#[test]
+fn a_host_that_dies_is_reported_with_its_signal() {
+    let report = failing("abort", &[]);
+    assert_eq!(report["reloads"], 2, "{report:#}");
+    assert!(errors(&report).contains("SIGABRT"), "{report:#}");
+}
+
+#[test]
+fn a_host_that_hangs_is_ended() {
+    let report = failing("hang", &["--patience", "5"]);
+    assert!(errors(&report).contains("the host hangs: it said nothing for 5 s after reload 2"), "{report:#}");
+}
+
+#[test]
+fn a_plugin_nobody_knows_is_named_with_those_that_are_known() {
+    let (output, report) = run(1, &["--plugin", "nonesuch"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&report).contains("`nonesuch`; name one of magic-cube"), "{report:#}");
+}

@@ -1,0 +1,87 @@
+//! `Actor`: an object with a place in the world.
+
+use alcedo_runtime::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_runtime::native::NativeClass;
+use alcedo_runtime::{CallError, Frame, ObjectHandle, Value, World};
+
+use crate::math::{Rotator, Vector};
+use crate::{PACKAGE, SCENE_COMPONENT};
+
+const OBJECT: &str = "/Script/Core.Object";
+const VECTOR: (PropertyKind, &str) = (PropertyKind::STRUCT, "/Script/Engine.Vector");
+const ROTATOR: (PropertyKind, &str) = (PropertyKind::STRUCT, "/Script/Engine.Rotator");
+
+/// Whether begin play was called; not for plugins.
+pub(crate) const HAS_BEGUN_PLAY: &str = "has_begun_play";
+
+pub(crate) fn actor() -> NativeClass {
+    let shown = property_flags::EDIT_ANYWHERE | property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
+    NativeClass::new(PACKAGE, "Actor", OBJECT)
+        .doc("An object with a place in the world.")
+        .property("location", VECTOR, shown, "")
+        .property("rotation", ROTATOR, shown, "")
+        .property("can_tick", (PropertyKind::BOOL, ""), shown, "")
+        .property("seed", (PropertyKind::U32, ""), property_flags::BLUEPRINT_READ, "")
+        .property("root_component", (PropertyKind::OBJECT, SCENE_COMPONENT), property_flags::BLUEPRINT_READ, "")
+        .property("label", (PropertyKind::STRING, ""), shown, "")
+        .property(HAS_BEGUN_PLAY, (PropertyKind::BOOL, ""), property_flags::TRANSIENT, "")
+        .function("add_rotation", &[("delta", ROTATOR)], None, function_flags::CALLABLE, add_rotation)
+        .function("add_location", &[("delta", VECTOR)], None, function_flags::CALLABLE, add_location)
+        .function(
+            "describe",
+            &[],
+            Some((PropertyKind::STRING, "")),
+            function_flags::CALLABLE | function_flags::PURE,
+            describe,
+        )
+        .event("receive_begin_play", &[])
+        .event("receive_tick", &[("delta_seconds", (PropertyKind::F32, ""))])
+        .event("receive_end_play", &[])
+        .post_init_properties(settle)
+}
+
+fn add_rotation(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let delta: Rotator = frame.take()?;
+    frame.finish()?;
+    let rotation = property(world, frame.object, "rotation")?;
+    let now: Rotator = world.objects.get(frame.object, &rotation)?;
+    world.objects.set(frame.object, &rotation, now + delta)
+}
+
+fn add_location(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let delta: Vector = frame.take()?;
+    frame.finish()?;
+    let location = property(world, frame.object, "location")?;
+    let now: Vector = world.objects.get(frame.object, &location)?;
+    world.objects.set(frame.object, &location, now + delta)
+}
+
+fn describe(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    frame.finish()?;
+    let location: Vector = world.objects.get(frame.object, &*property(world, frame.object, "location")?)?;
+    let name = world.objects.name(frame.object).map(|name| world.names.text(name)).unwrap_or_default();
+    frame.give_result(format!("{name} at ({:.2}, {:.2}, {:.2})", location.x, location.y, location.z))
+}
+
+fn property(
+    world: &World,
+    object: ObjectHandle,
+    name: &str,
+) -> Result<std::rc::Rc<alcedo_runtime::native::Property>, CallError> {
+    let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    let found = class.find_property(name).cloned();
+    found.ok_or_else(|| CallError::NotFound { message: format!("{} has no property {name}", class.path) })
+}
+
+/// Gives every actor a seed of its own, and makes the subobject that is declared as the root its root component.
+fn settle(world: &World, object: ObjectHandle) -> Result<(), String> {
+    let say = |error: CallError| error.to_string();
+    world.objects.write_value(object, "seed", &Value::U32(object.index())).map_err(say)?;
+    let Some(class) = world.objects.class(object) else { return Ok(()) };
+    let chain = class.chain();
+    let root = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root());
+    if let Some(component) = root.and_then(|root| world.objects.subobject(object, &root.name)) {
+        world.objects.write_value(object, "root_component", &Value::Object(component)).map_err(say)?;
+    }
+    Ok(())
+}

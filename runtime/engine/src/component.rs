@@ -1,0 +1,41 @@
+//! Components: objects that live inside an actor and add to it.
+
+use alcedo_runtime::kinds::{PropertyKind, property_flags};
+use alcedo_runtime::native::NativeClass;
+use alcedo_runtime::{ObjectHandle, Value, World};
+
+use crate::actor::HAS_BEGUN_PLAY;
+use crate::{ACTOR, ACTOR_COMPONENT, PACKAGE};
+
+const OBJECT: &str = "/Script/Core.Object";
+
+pub(crate) fn actor_component() -> NativeClass {
+    let shown = property_flags::EDIT_ANYWHERE | property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
+    NativeClass::new(PACKAGE, "ActorComponent", OBJECT)
+        .doc("Lives inside an actor and adds to it.")
+        .property("can_tick", (PropertyKind::BOOL, ""), shown, "")
+        .property("owner", (PropertyKind::OBJECT, ACTOR), property_flags::BLUEPRINT_READ, "")
+        .property(HAS_BEGUN_PLAY, (PropertyKind::BOOL, ""), property_flags::TRANSIENT, "")
+        .event("component_begin_play", &[])
+        .event("component_tick", &[("delta_seconds", (PropertyKind::F32, ""))])
+        .post_init_properties(belong)
+}
+
+pub(crate) fn scene_component() -> NativeClass {
+    let shown = property_flags::EDIT_ANYWHERE | property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
+    NativeClass::new(PACKAGE, "SceneComponent", ACTOR_COMPONENT)
+        .doc("A component with a place relative to its actor.")
+        .property("relative_location", (PropertyKind::STRUCT, "/Script/Engine.Vector"), shown, "")
+        .property("relative_rotation", (PropertyKind::STRUCT, "/Script/Engine.Rotator"), shown, "")
+}
+
+/// A component's owner is the actor it was made inside, where it was made inside one.
+fn belong(world: &World, object: ObjectHandle) -> Result<(), String> {
+    let Some(outer) = world.objects.outer(object) else { return Ok(()) };
+    let actor = world.types.class_by_path(ACTOR);
+    let class = world.objects.class(outer);
+    if actor.zip(class).is_some_and(|(actor, class)| class.is_a(&actor)) {
+        world.objects.write_value(object, "owner", &Value::Object(outer)).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}

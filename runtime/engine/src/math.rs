@@ -1,0 +1,52 @@
+//! Vectors and rotators, in the units of the engine: centimeters and degrees.
+
+use alcedo_runtime::native::NativeStruct;
+use alcedo_runtime::plain_struct;
+
+plain_struct! {
+    /// A place or a direction, in centimeters.
+    pub struct Vector in "/Script/Engine.Vector" {
+        /// Forward.
+        pub x: f64,
+        /// To the right.
+        pub y: f64,
+        /// Up.
+        pub z: f64,
+    }
+}
+
+plain_struct! {
+    /// A direction in three angles, in degrees.
+    pub struct Rotator in "/Script/Engine.Rotator" {
+        /// Up and down.
+        pub pitch: f64,
+        /// Around the vertical.
+        pub yaw: f64,
+        /// Around the way forward.
+        pub roll: f64,
+    }
+}
+
+impl std::ops::Add for Vector {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+    }
+}
+
+impl std::ops::Add for Rotator {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { pitch: self.pitch + other.pitch, yaw: self.yaw + other.yaw, roll: self.roll + other.roll }
+    }
+}
+
+pub(crate) fn vector() -> NativeStruct {
+    NativeStruct::plain::<Vector>()
+}
+
+pub(crate) fn rotator() -> NativeStruct {
+    NativeStruct::plain::<Rotator>()
+}

@@ -1,0 +1,58 @@
+//! What drives the objects: begin play when one is first seen, tick once a frame, end play before one goes. An event
+//! that fails is told in the log and concerns only its object: the frame goes on.
+
+use alcedo_runtime::native::Natives;
+use alcedo_runtime::{Error, ObjectHandle, Runtime, Value};
+
+use crate::actor::HAS_BEGUN_PLAY;
+use crate::{ACTOR, ACTOR_COMPONENT, WORLD};
+
+pub(crate) fn drive(natives: Natives) -> Natives {
+    natives.ticker(tick).before_destroy(end_play)
+}
+
+fn tick(runtime: &Runtime, seconds: f32) {
+    for object in runtime.objects() {
+        // An event before may have destroyed it.
+        if !runtime.is_alive(object) {
+            continue;
+        }
+        if runtime.is_a(object, ACTOR) {
+            begin_play(runtime, object, "receive_begin_play");
+            tick_one(runtime, object, "receive_tick", seconds);
+        } else if runtime.is_a(object, ACTOR_COMPONENT) {
+            begin_play(runtime, object, "component_begin_play");
+            tick_one(runtime, object, "component_tick", seconds);
+        } else if runtime.is_a(object, WORLD) {
+            let time = runtime.get(object, "time");
+            if let Ok(Value::F64(time)) = time {
+                tell(object, "time", runtime.set(object, "time", &Value::F64(time + f64::from(seconds))));
+            }
+        }
+    }
+}
+
+fn begin_play(runtime: &Runtime, object: ObjectHandle, event: &str) {
+    if matches!(runtime.get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(false))) {
+        tell(object, HAS_BEGUN_PLAY, runtime.set(object, HAS_BEGUN_PLAY, &Value::Bool(true)));
+        tell(object, event, runtime.call(object, event, &[]));
+    }
+}
+
+fn tick_one(runtime: &Runtime, object: ObjectHandle, event: &str, seconds: f32) {
+    if matches!(runtime.get(object, "can_tick"), Ok(Value::Bool(true))) {
+        tell(object, event, runtime.call(object, event, &[Value::F32(seconds)]));
+    }
+}
+
+fn end_play(runtime: &Runtime, object: ObjectHandle) {
+    if runtime.is_a(object, ACTOR) && matches!(runtime.get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(true))) {
+        tell(object, "receive_end_play", runtime.call(object, "receive_end_play", &[]));
+    }
+}
+
+fn tell<T>(object: ObjectHandle, event: &str, result: Result<T, Error>) {
+    if let Err(error) = result {
+        tracing::warn!(%object, event, %error, "an event failed");
+    }
+}

@@ -1,0 +1,96 @@
+//! Calls of reflected functions: which body a virtual call means, and the way into it.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::function_flags;
+
+use crate::border::{CallError, trap};
+use crate::handles::ObjectHandle;
+use crate::object::World;
+use crate::object::function::Function;
+use crate::object::thunk::ParamBlock;
+use crate::object::value::Value;
+
+/// Whether an override may answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dispatch {
+    /// The most derived override answers.
+    Virtual,
+    /// Exactly this function answers.
+    Final,
+}
+
+/// Whether a function takes no object.
+pub fn is_static(function: &Function) -> bool {
+    function.flags & function_flags::STATIC != 0
+}
+
+/// The function that answers when `function` is called on `object`.
+///
+/// # Errors
+/// When the object is gone, or is not of the function's class.
+pub fn target(
+    world: &World,
+    function: &Rc<Function>,
+    object: ObjectHandle,
+    dispatch: Dispatch,
+) -> Result<Rc<Function>, CallError> {
+    if is_static(function) {
+        return Ok(Rc::clone(function));
+    }
+    let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    let owner = world.types.class(function.owner).ok_or_else(|| CallError::NotFound {
+        message: format!("the class of {} is gone: resolve the function again", function.path),
+    })?;
+    if !class.is_a(&owner) {
+        return Err(CallError::WrongClass {
+            handle: object,
+            found: class.path.to_string(),
+            wanted: owner.path.to_string(),
+        });
+    }
+    Ok(Rc::clone(match dispatch {
+        Dispatch::Virtual => class.dispatch(function),
+        Dispatch::Final => function,
+    }))
+}
+
+/// Calls `function` on `object` with a filled parameter block. Host code that panics is stopped here.
+///
+/// # Errors
+/// What the body reports; the block's result is then untouched.
+pub fn invoke(
+    world: &World,
+    function: &Function,
+    object: ObjectHandle,
+    block: &mut ParamBlock<'_>,
+) -> Result<(), CallError> {
+    trap(|| function.invoke(world, object, block))
+}
+
+/// Calls with values: for hosts, tools and tests. The result is `None` for a function without one.
+///
+/// # Errors
+/// When the arguments do not fit the signature, and what the body reports.
+pub fn call_with_values(
+    world: &World,
+    function: &Rc<Function>,
+    object: ObjectHandle,
+    arguments: &[Value],
+    dispatch: Dispatch,
+) -> Result<Option<Value>, CallError> {
+    let function = target(world, function, object, dispatch)?;
+    if arguments.len() != function.arguments().len() {
+        return Err(CallError::Signature {
+            name: function.path.to_string(),
+            found: function.signature(),
+            wanted: format!("{} arguments", arguments.len()),
+        });
+    }
+    let mut block = ParamBlock::new(&function);
+    for (at, argument) in arguments.iter().enumerate() {
+        block.set(at, argument)?;
+    }
+    invoke(world, &function, object, &mut block)?;
+    Ok(block.result())
+}

@@ -1,0 +1,51 @@
+//! The thunk of a reflected function whose body is in a module: it finds the plugin half, goes through the module's
+//! gate in a red frame, and hands the parameter block over.
+#![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
+
+use std::rc::{Rc, Weak};
+
+use alcedo_abi::call::{Call, Invoke};
+
+use crate::border::{CallError, from_module};
+use crate::bridge::calls::is_static;
+use crate::bridge::core::Core;
+use crate::conjugate::gate::Gate;
+use crate::object::thunk::{Frame, Thunk};
+
+/// The thunk for one function of a module.
+pub fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
+    Rc::new(move |_world, frame| {
+        let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
+        enter(&core, &gate, invoke, &what, frame)
+    })
+}
+
+fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (object, params) = (frame.object, frame.hand_over());
+    let (memory, part) = if is_static(frame.function) {
+        (std::ptr::null_mut(), std::ptr::null_mut())
+    } else {
+        let stale = || CallError::Stale { handle: object };
+        // In a reload an object may be called before its turn; it has it now.
+        crate::bridge::rebuild::rebuild_one(core, object)?;
+        let memory = core.world.objects.memory(object).ok_or_else(stale)?;
+        let key = core.plugins().key_of(object).ok_or_else(|| CallError::Unavailable {
+            what: format!("the plugin half of {object} that `{what}` needs"),
+        })?;
+        let part = core.pairs.part(key, frame.function.owner).ok_or_else(|| CallError::Unavailable {
+            what: format!("the plugin half of {object} that `{what}` needs"),
+        })?;
+        (memory, part.ptr.0)
+    };
+    core.red.enter(what, || {
+        gate.through(|| {
+            from_module(|failure| {
+                let mut call = Call { object, memory, part, params, failure };
+                // SAFETY: the gate is open, so the image is mapped; memory and part were looked up for this object
+                // and this function's class just now; the block was laid out from the same description that the
+                // module's shell was made from, which the load compared.
+                unsafe { (invoke.0)(&mut call) }
+            })
+        })
+    })
+}

@@ -1,0 +1,118 @@
+//! The static functions that modules offer as `nm:/module:type:name`.
+#![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use alcedo_abi::describe::ZCallInvoke;
+
+use crate::border::{CallError, from_module};
+use crate::conjugate::gate::Gate;
+use crate::conjugate::red::RedStack;
+use crate::game_thread::GameThread;
+use crate::handles::Generation;
+use crate::zcall::buffer::BufferMut;
+use crate::zcall::chain::Dispatcher;
+
+/// One static function of a module.
+#[derive(Clone)]
+pub struct Export {
+    /// The door of its module.
+    pub gate: Rc<Gate>,
+    /// Path of its type; empty for functions offered as `ex`.
+    pub type_path: Rc<str>,
+    /// Its name.
+    pub name: Rc<str>,
+    /// Fingerprint of its signature.
+    pub fingerprint: u64,
+    /// The signature in words.
+    pub signature: Rc<str>,
+    /// The body.
+    pub invoke: ZCallInvoke,
+}
+
+/// The static functions of the modules, by generation. Game thread only.
+#[derive(Default)]
+pub struct Exports {
+    by_generation: RefCell<HashMap<Generation, Vec<Export>>>,
+}
+
+impl Exports {
+    /// Adds one.
+    pub fn add(&self, export: Export) {
+        self.by_generation.borrow_mut().entry(export.gate.tag().generation).or_default().push(export);
+    }
+
+    /// The generation offers nothing any more.
+    pub fn end_generation(&self, generation: Generation) {
+        self.by_generation.borrow_mut().remove(&generation);
+    }
+
+    /// The function of that address in `generation`. The type may be given as a full path, as `Package.Type` or as
+    /// its bare name.
+    pub fn find(&self, generation: Generation, module: &str, type_path: &str, name: &str) -> Option<Export> {
+        let exports = self.by_generation.borrow();
+        exports
+            .get(&generation)?
+            .iter()
+            .find(|export| {
+                &*export.gate.tag().name == module && &*export.name == name && is_type(&export.type_path, type_path)
+            })
+            .cloned()
+    }
+}
+
+/// Whether `asked` names the type of `path`.
+pub fn is_type(path: &str, asked: &str) -> bool {
+    path == asked
+        || path.strip_prefix("/Script/").is_some_and(|short| {
+            short == asked || short.split_once('.').is_some_and(|(_package, name)| name == asked)
+        })
+}
+
+/// Calls a static function of a module.
+pub struct ExportDispatcher {
+    export: Export,
+    what: Rc<str>,
+    red: Rc<dyn Fn() -> Option<Rc<crate::bridge::core::Core>>>,
+}
+
+impl ExportDispatcher {
+    /// For an export; `core` leads to the red stack while the runtime lives.
+    pub fn new(export: Export, core: std::rc::Weak<crate::bridge::core::Core>) -> Self {
+        let what = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
+        Self { export, what, red: Rc::new(move || core.upgrade()) }
+    }
+}
+
+impl Dispatcher for ExportDispatcher {
+    fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
+        let core = (self.red)().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
+        let red: &RedStack = &core.red;
+        red.enter(&self.what, || {
+            self.export.gate.through(|| {
+                from_module(|failure| {
+                    // SAFETY: the gate is open, so the image is mapped; the buffer is lent for the call, and its
+                    // pointer slots are what the fingerprint, compared when the name was resolved, says.
+                    unsafe { (self.export.invoke.0)(buffer.raw(), failure) }
+                })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_type;
+
+    #[test]
+    fn a_type_is_known_by_its_path_its_short_path_and_its_name() {
+        for asked in ["/Script/Game.Cube", "Game.Cube", "Cube"] {
+            assert!(is_type("/Script/Game.Cube", asked), "{asked}");
+        }
+        for asked in ["Script/Game.Cube", "ube", "Other.Cube", ""] {
+            assert!(!is_type("/Script/Game.Cube", asked), "{asked}");
+        }
+    }
+}

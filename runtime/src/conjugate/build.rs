@@ -1,0 +1,254 @@
+//! Builds plugin halves and runs their hooks: one part per dynamic class of the chain, base to derived. The object
+//! floor knows when; this file knows how to enter the module.
+#![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use alcedo_abi::call::{Call, Failure, Invoke};
+use alcedo_abi::describe::PartHooks;
+use alcedo_abi::value::{KeepSink, TextView};
+
+use crate::border::{CallError, from_module};
+use crate::conjugate::finalizer::Finalizer;
+use crate::conjugate::gate::Gate;
+use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
+use crate::conjugate::red::RedStack;
+use crate::handles::{ClassId, ObjectHandle, PartPtr};
+use crate::object::birth::{BirthHooks, StepError};
+use crate::object::class::{Class, Origin};
+use crate::object::World;
+
+/// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which door.
+#[derive(Clone, Debug)]
+pub struct ClassHooks {
+    /// The hooks.
+    pub hooks: PartHooks,
+    /// The door of its module.
+    pub gate: Rc<Gate>,
+    /// "red constructor of Game.MagicCube", as red frames and errors name it.
+    pub names: HookNames,
+}
+
+/// The hooks in words.
+#[derive(Clone, Debug)]
+pub struct HookNames {
+    red: Rc<str>,
+    class: Rc<str>,
+    post_init: Rc<str>,
+}
+
+impl HookNames {
+    /// For the class of this short path (`Game.MagicCube`).
+    pub fn new(class: &str) -> Self {
+        Self {
+            red: format!("red constructor of {class}").into(),
+            class: format!("class constructor of {class}").into(),
+            post_init: format!("PostInitProperties of {class}").into(),
+        }
+    }
+}
+
+/// The plugin side as the object floor sees it. Game thread only.
+pub struct Plugins<'a> {
+    /// Objects and classes.
+    pub world: &'a World,
+    /// The pairs.
+    pub pairs: &'a Pairs,
+    /// Open calls.
+    pub red: &'a RedStack,
+    /// Where ended parts go.
+    pub finalizer: &'a Finalizer,
+    /// The hooks of dynamic classes.
+    pub hooks: &'a RefCell<HashMap<ClassId, Rc<ClassHooks>>>,
+}
+
+impl Plugins<'_> {
+    fn hooks_of(&self, class: &Class) -> Result<Rc<ClassHooks>, CallError> {
+        self.hooks.borrow().get(&class.id).cloned().ok_or_else(|| CallError::Unavailable {
+            what: format!("the module of {}", class.path),
+        })
+    }
+
+    /// The key of the conjugate of a living object.
+    pub fn key_of(&self, object: ObjectHandle) -> Option<ConjugateKey> {
+        self.world.objects.conjugate(object).and_then(ConjugateKey::from_word)
+    }
+
+    /// Builds the parts of one object, base to derived. On failure what was built goes to the finalizer.
+    ///
+    /// # Errors
+    /// The red constructor's own error and the class it belongs to.
+    pub fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), (Rc<Class>, CallError)> {
+        let key = self.pairs.begin_red(object);
+        let _there = self.world.objects.set_conjugate(object, key.to_word());
+        for class in class.chain().iter().filter(|class| class.origin == Origin::Dynamic) {
+            if let Err(error) = self.build_part(key, object, class) {
+                self.end(object);
+                return Err((Rc::clone(class), error));
+            }
+        }
+        self.pairs.finish(key).map_err(|error| (Rc::clone(class), CallError::other(error.to_string())))
+    }
+
+    fn build_part(&self, key: ConjugateKey, object: ObjectHandle, class: &Class) -> Result<(), CallError> {
+        let hooks = self.hooks_of(class)?;
+        let memory = self.memory(object)?;
+        let mut ptr = PartPtr::NONE;
+        self.red.enter(&hooks.names.red, || {
+            hooks.gate.through(|| {
+                from_module(|failure| {
+                    let mut call = call_of(object, memory, PartPtr::NONE, failure);
+                    // SAFETY: the gate is open, so the image is mapped; `memory` is the living object's and stays
+                    // until the next safe point; the hook writes `ptr` only when it succeeds.
+                    unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
+                })
+            })
+        })?;
+        self.pairs.push_part(key, Part { class: class.id, ptr, hooks: hooks.hooks, gate: Rc::clone(&hooks.gate) });
+        Ok(())
+    }
+
+    /// Ends the conjugate of an object; its parts go to the finalizer thread.
+    pub fn end(&self, object: ObjectHandle) {
+        if let Some(key) = self.key_of(object) {
+            let _there = self.world.objects.set_conjugate(object, 0);
+            self.finalizer.finalize(self.pairs.release(key));
+        }
+    }
+
+    /// The kept fields of one object, by class path and field name.
+    ///
+    /// # Errors
+    /// When a field does not serialize.
+    pub fn save_kept(&self, object: ObjectHandle) -> Result<Vec<KeptField>, CallError> {
+        let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
+        let mut kept = Vec::new();
+        for part in self.pairs.parts(key) {
+            let Some(class) = self.world.types.class(part.class) else { continue };
+            let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
+            let sink = KeepSink { context: (&raw mut fields).cast(), put: put_kept };
+            part.gate.through(|| {
+                // SAFETY: the part is this module's and nobody borrows it: a reload begins with no red frame open.
+                from_module(|failure| unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) })
+            })?;
+            kept.extend(fields.into_iter().map(|(name, data)| KeptField { class: class.path.to_string(), name, data }));
+        }
+        Ok(kept)
+    }
+
+    /// Puts kept fields back; returns those that no part took.
+    pub fn load_kept(&self, object: ObjectHandle, kept: &[KeptField]) -> Vec<KeptField> {
+        let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
+        let takes = |field: &KeptField| {
+            parts.iter().any(|part| {
+                self.world.types.class(part.class).is_some_and(|class| *class.path == *field.class)
+                    && part.gate.through(|| load_one(part, field)).is_ok()
+            })
+        };
+        kept.iter().filter(|field| !takes(field)).cloned().collect()
+    }
+
+    fn memory(&self, object: ObjectHandle) -> Result<*mut u8, CallError> {
+        self.world.objects.memory(object).ok_or(CallError::Stale { handle: object })
+    }
+
+    fn hook(&self, object: ObjectHandle, class: &Class, what: &Rc<str>, invoke: Invoke) -> Result<(), CallError> {
+        let key = self.key_of(object).ok_or(CallError::Stale { handle: object })?;
+        let part = self.pairs.part(key, class.id).ok_or_else(|| CallError::Unavailable {
+            what: format!("the plugin half of {object} for {}", class.path),
+        })?;
+        let memory = self.memory(object)?;
+        self.red.enter(what, || {
+            part.gate.through(|| {
+                from_module(|failure| {
+                    let mut call = call_of(object, memory, part.ptr, failure);
+                    // SAFETY: object, memory and part belong together: all three were looked up for this class just
+                    // now, and hooks take no parameters.
+                    unsafe { (invoke.0)(&mut call) }
+                })
+            })
+        })
+    }
+}
+
+/// A plugin-side field on its way over a reload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptField {
+    /// Path of the class that declares it.
+    pub class: String,
+    /// Its name.
+    pub name: String,
+    /// Its value, in CBOR.
+    pub data: Vec<u8>,
+}
+
+fn load_one(part: &Part, field: &KeptField) -> Result<(), CallError> {
+    let name = TextView::of(&field.name);
+    from_module(|failure| {
+        // SAFETY: the part is this module's, nobody borrows it between its red constructor and the commit, and name
+        // and data are lent for the call.
+        unsafe { (part.hooks.load_kept)(part.ptr, name, field.data.as_ptr(), field.data.len(), failure) }
+    })
+}
+
+/// # Safety
+/// `context` is the list that `save_kept` lent; `name` and `data` are readable for the call.
+unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
+    // SAFETY: promised by the caller, which hands back the context of the sink.
+    let fields = unsafe { &mut *context.cast::<Vec<(String, Vec<u8>)>>() };
+    let name = copy_bytes(name.data, name.len);
+    fields.push((String::from_utf8_lossy(&name).into_owned(), copy_bytes(data, len)));
+}
+
+fn copy_bytes(data: *const u8, len: usize) -> Vec<u8> {
+    if len == 0 {
+        return Vec::new();
+    }
+    // SAFETY: `put_kept`'s caller promises `len` readable bytes.
+    unsafe { std::slice::from_raw_parts(data, len) }.to_vec()
+}
+
+fn call_of(object: ObjectHandle, memory: *mut u8, part: PartPtr, failure: &mut Failure) -> Call<'_> {
+    Call { object, memory, part: part.0, params: std::ptr::null_mut(), failure }
+}
+
+fn step_error(class: &Class, error: CallError) -> StepError {
+    StepError { class: Some(Rc::clone(&class.path)), ..StepError::from(error) }
+}
+
+impl BirthHooks for Plugins<'_> {
+    fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
+        self.build(object, class).map_err(|(class, error)| step_error(&class, error))
+    }
+
+    fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
+        let run = || -> Result<(), CallError> {
+            let hooks = self.hooks_of(class)?;
+            match hooks.hooks.class_constructor.into_option() {
+                Some(invoke) => self.hook(object, class, &hooks.names.class, invoke),
+                None => Ok(()),
+            }
+        };
+        run().map_err(|error| step_error(&class, error))
+    }
+
+    fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
+        // The most derived override wins, as for any virtual function; it may call its base itself.
+        for class in class.chain().iter().rev().filter(|class| class.origin == Origin::Dynamic) {
+            let hooks = self.hooks_of(class).map_err(|error| step_error(&class, error))?;
+            if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
+                return self
+                    .hook(object, class, &hooks.names.post_init, invoke)
+                    .map_err(|error| step_error(&class, error));
+            }
+        }
+        Ok(())
+    }
+
+    fn end_conjugate(&self, object: ObjectHandle) {
+        self.end(object);
+    }
+}
+

@@ -1,0 +1,95 @@
+//! The door into a module's code. Every call goes through it, so a module whose generation is over is never
+//! entered, and how many calls are inside is known before its image may go.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::border::CallError;
+use crate::handles::{Generation, ModuleId};
+
+/// Who stands behind a gate. The name is shared with the finalizer thread.
+#[derive(Clone, Debug)]
+pub struct ModuleTag {
+    /// The module.
+    pub id: ModuleId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its generation.
+    pub generation: Generation,
+}
+
+/// The door of one loaded module. Game thread only.
+#[derive(Debug)]
+pub struct Gate {
+    tag: ModuleTag,
+    open: Cell<bool>,
+    inside: Cell<u32>,
+}
+
+impl Gate {
+    /// A door that is open: its module is being loaded.
+    pub fn new(tag: ModuleTag) -> Rc<Self> {
+        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0) })
+    }
+
+    /// Whose door it is.
+    pub fn tag(&self) -> &ModuleTag {
+        &self.tag
+    }
+
+    /// Calls that have not returned.
+    pub fn inside(&self) -> u32 {
+        self.inside.get()
+    }
+
+    /// From now on nobody gets in, until it is reopened.
+    pub fn close(&self) {
+        self.open.set(false);
+    }
+
+    /// Lets calls in again: a reload was rolled back.
+    pub fn reopen(&self) {
+        self.open.set(true);
+    }
+
+    /// Runs `call` behind the door.
+    ///
+    /// # Errors
+    /// `Unavailable` when the door is shut.
+    pub fn through<T>(&self, call: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
+        if !self.open.get() {
+            return Err(CallError::Unavailable {
+                what: format!("module {} of generation {}", self.tag.name, self.tag.generation),
+            });
+        }
+        self.inside.set(self.inside.get() + 1);
+        let _leave = Leave(&self.inside);
+        call()
+    }
+}
+
+struct Leave<'a>(&'a Cell<u32>);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gate, ModuleTag};
+    use crate::handles::{Generation, ModuleId};
+
+    #[test]
+    fn a_shut_gate_lets_nobody_in_and_a_reopened_one_does() {
+        let gate = Gate::new(ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) });
+        assert_eq!(gate.through(|| Ok(gate.inside())), Ok(1));
+        assert_eq!(gate.inside(), 0);
+        gate.close();
+        assert!(gate.through(|| Ok(())).is_err());
+        gate.reopen();
+        assert!(gate.through(|| Ok(())).is_ok());
+    }
+}

@@ -1,0 +1,10 @@
+//! Pairs of a host object and its plugin half: who made them, how long they live, and who drops them.
+
+pub(crate) mod build;
+pub(crate) mod finalizer;
+pub(crate) mod gate;
+pub(crate) mod life;
+pub(crate) mod pairs;
+pub(crate) mod red;
+
+pub use life::Color;

@@ -1,0 +1,161 @@
+//! The map between objects and their plugin halves. `life.rs` says what may happen to a conjugate; this file owns
+//! the entries. A conjugate of a generation that is not the live one is expired, whatever its own life says: that
+//! is how a whole generation is set aside, and taken up again, at the cost of one word.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use alcedo_abi::describe::PartHooks;
+use slotmap::{Key, KeyData, SlotMap, new_key_type};
+
+use crate::conjugate::gate::Gate;
+use crate::conjugate::life::{Color, Event, Life, LifeError};
+use crate::handles::{ClassId, Generation, ObjectHandle, PartPtr};
+
+new_key_type! {
+    /// A conjugate. Stale once it ended; never another one.
+    pub struct ConjugateKey;
+}
+
+impl ConjugateKey {
+    /// As the opaque word that the object store keeps beside an object; zero is none.
+    pub fn to_word(self) -> u64 {
+        self.data().as_ffi()
+    }
+
+    /// Back from the word.
+    pub fn from_word(word: u64) -> Option<Self> {
+        (word != 0).then(|| Self::from(KeyData::from_ffi(word)))
+    }
+}
+
+/// One dynamic class's share of a plugin half.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The class it was built for.
+    pub class: ClassId,
+    /// The address only the module may follow.
+    pub ptr: PartPtr,
+    /// How to run its hooks.
+    pub hooks: PartHooks,
+    /// The door of the module that made it.
+    pub gate: Rc<Gate>,
+}
+
+#[derive(Debug)]
+struct Conjugate {
+    object: ObjectHandle,
+    color: Color,
+    generation: Generation,
+    life: Life,
+    parts: Vec<Part>,
+}
+
+/// All pairs. Game thread only; no borrow is held while plugin code runs.
+#[derive(Debug, Default)]
+pub struct Pairs {
+    entries: RefCell<SlotMap<ConjugateKey, Conjugate>>,
+    live: Cell<Generation>,
+    built: Cell<u64>,
+}
+
+impl Pairs {
+    /// The generation whose conjugates are not expired.
+    pub fn live_generation(&self) -> Generation {
+        self.live.get()
+    }
+
+    /// Expires every conjugate of other generations at once; theirs are set aside, not dropped.
+    pub fn set_live_generation(&self, generation: Generation) {
+        self.live.set(generation);
+    }
+
+    /// Conjugates built since the start.
+    pub fn built(&self) -> u64 {
+        self.built.get()
+    }
+
+    /// Entries there are, expired ones that were set aside included.
+    pub fn len(&self) -> usize {
+        self.entries.borrow().len()
+    }
+
+    /// Starts a red conjugate of the live generation; its parts are pushed base first.
+    pub fn begin_red(&self, object: ObjectHandle) -> ConjugateKey {
+        self.entries.borrow_mut().insert(Conjugate {
+            object,
+            color: Color::Red,
+            generation: self.live.get(),
+            life: Life::Unbuilt,
+            parts: Vec::new(),
+        })
+    }
+
+    /// Adds the part of the next class of the chain.
+    pub fn push_part(&self, key: ConjugateKey, part: Part) {
+        if let Some(conjugate) = self.entries.borrow_mut().get_mut(key) {
+            conjugate.parts.push(part);
+        }
+    }
+
+    /// The conjugate is whole.
+    ///
+    /// # Errors
+    /// When it was whole already, or is gone.
+    pub fn finish(&self, key: ConjugateKey) -> Result<(), LifeError> {
+        let mut entries = self.entries.borrow_mut();
+        let Some(conjugate) = entries.get_mut(key) else {
+            return Life::Dead.step(Color::Red, Event::Build).map(|_| ());
+        };
+        conjugate.life = conjugate.life.step(conjugate.color, Event::Build)?;
+        self.built.set(self.built.get() + 1);
+        Ok(())
+    }
+
+    /// Whether a key leads to no usable conjugate: it ended, or its generation is not the live one.
+    pub fn is_expired(&self, key: ConjugateKey) -> bool {
+        self.entries.borrow().get(key).is_none_or(|conjugate| conjugate.generation != self.live.get())
+    }
+
+    /// Whether plugin code began it; none for an expired one.
+    pub fn color(&self, key: ConjugateKey) -> Option<Color> {
+        let entries = self.entries.borrow();
+        entries.get(key).filter(|conjugate| conjugate.generation == self.live.get()).map(|conjugate| conjugate.color)
+    }
+
+    /// The object of a conjugate.
+    pub fn object(&self, key: ConjugateKey) -> Option<ObjectHandle> {
+        self.entries.borrow().get(key).map(|conjugate| conjugate.object)
+    }
+
+    /// The part for `class`, when the conjugate is not expired. Parts that were pushed are found before the
+    /// conjugate is whole: a derived red constructor may reach its base's part.
+    pub fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
+        let entries = self.entries.borrow();
+        let conjugate = entries.get(key).filter(|conjugate| conjugate.generation == self.live.get())?;
+        conjugate.parts.iter().find(|part| part.class == class).cloned()
+    }
+
+    /// All parts of a conjugate, base first, whatever its generation.
+    pub fn parts(&self, key: ConjugateKey) -> Vec<Part> {
+        self.entries.borrow().get(key).map(|conjugate| conjugate.parts.clone()).unwrap_or_default()
+    }
+
+    /// Ends a red conjugate and hands its parts out, derived before base, for the finalizer thread. An unfinished
+    /// one ends the same way.
+    pub fn release(&self, key: ConjugateKey) -> Vec<Part> {
+        let Some(conjugate) = self.entries.borrow_mut().remove(key) else { return Vec::new() };
+        conjugate.parts.into_iter().rev().collect()
+    }
+
+    /// Ends every conjugate of `generation`; parts by conjugate, derived before base.
+    pub fn release_generation(&self, generation: Generation) -> Vec<Vec<Part>> {
+        let mut entries = self.entries.borrow_mut();
+        let keys: Vec<_> =
+            entries.iter().filter(|(_, conjugate)| conjugate.generation == generation).map(|(key, _)| key).collect();
+        keys.into_iter()
+            .filter_map(|key| entries.remove(key))
+            .map(|conjugate| conjugate.parts.into_iter().rev().collect())
+            .collect()
+    }
+}

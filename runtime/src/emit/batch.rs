@@ -1,0 +1,83 @@
+//! One batch: all types of all modules that are loaded together. Either everything is declared and every cell is
+//! filled, or the caller drops the shadow and nothing was.
+
+use std::rc::Rc;
+
+use crate::bridge::core::Core;
+use crate::bridge::nm::Export;
+use crate::conjugate::build::{ClassHooks, HookNames};
+use crate::emit::{imports, read};
+use crate::load::error::LoadError;
+use crate::load::module::Module;
+use crate::object::class::Class;
+use crate::object::decl::Batch;
+use crate::zcall::chain::Implementer;
+
+/// Declares the types of `modules` and fills their cells. Returns the classes, bases first.
+///
+/// # Errors
+/// The first rule that a declaration breaks, or the first import that leads nowhere.
+pub fn emit(core: &Rc<Core>, modules: &[Rc<Module>]) -> Result<Vec<Rc<Class>>, LoadError> {
+    let mut batch = Batch::default();
+    for module in modules {
+        for described in module.root().structs()().iter() {
+            batch.structs.push(read::struct_decl(module.gate(), described)?);
+        }
+        for described in module.root().classes()().iter() {
+            batch.classes.push(read::class_decl(&Rc::downgrade(core), module.gate(), described)?);
+        }
+    }
+    let declared = core.world.types.declare(&core.world.names, &batch).map_err(|source| LoadError::Declare {
+        modules: modules.iter().map(|module| module.name()).collect::<Vec<_>>().join(", "),
+        source,
+    })?;
+    for module in modules {
+        enroll(core, module)?;
+    }
+    for module in modules {
+        for import in module.root().imports()().iter() {
+            imports::fill_import(core, module.name(), import)?;
+        }
+    }
+    Ok(declared.classes)
+}
+
+/// Makes the classes and exports of a module known to the floors that enter it.
+fn enroll(core: &Rc<Core>, module: &Rc<Module>) -> Result<(), LoadError> {
+    for described in module.root().classes()().iter() {
+        let path = format!("/Script/{}.{}", described.package, described.name);
+        let Some(class) = core.world.types.class_by_path(&path) else { continue };
+        let hooks = ClassHooks {
+            hooks: described.hooks,
+            gate: Rc::clone(module.gate()),
+            names: HookNames::new(&format!("{}.{}", described.package, described.name)),
+        };
+        core.hooks.borrow_mut().insert(class.id, Rc::new(hooks));
+        imports::fill_own(core, module.name(), described, &class)?;
+    }
+    for described in module.root().exports()().iter() {
+        let export = Export {
+            gate: Rc::clone(module.gate()),
+            type_path: described.type_path.as_str().into(),
+            name: described.name.as_str().into(),
+            fingerprint: described.fingerprint,
+            signature: described.signature.as_str().into(),
+            invoke: described.invoke,
+        };
+        if export.type_path.is_empty() {
+            register_explicit(core, export)?;
+        } else {
+            core.exports.add(export);
+        }
+    }
+    Ok(())
+}
+
+fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), LoadError> {
+    let tag = export.gate.tag().clone();
+    let (name, fingerprint, signature) = (Rc::clone(&export.name), export.fingerprint, export.signature.to_string());
+    let dispatcher = Rc::new(crate::bridge::nm::ExportDispatcher::new(export, Rc::downgrade(core)));
+    core.explicit
+        .register(&name, tag.generation, Implementer::Module(tag.id), fingerprint, signature, dispatcher)
+        .map_err(|error| LoadError::Export { module: tag.name.to_string(), error: error.into() })
+}

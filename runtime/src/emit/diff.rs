@@ -1,0 +1,305 @@
+//! What changed between two builds of a class: which value goes where, which subobjects come and go, and whether the
+//! class hangs in another place now. Shapes in, findings out; nobody's values are touched here.
+//!
+//! Paths and type texts of the old side are given as they read today, that is, led through the redirects of types.
+
+use std::collections::{HashMap, HashSet};
+
+/// What makes two property types the same: a value of the one is a value of the other, byte for byte.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TypeKey {
+    /// The type in words, with the path of its struct or class.
+    pub signature: String,
+    /// For a struct the fingerprint of its layout, which may change under one path; zero for other kinds.
+    pub layout: u64,
+}
+
+/// A property as the comparison sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PropertyShape {
+    /// Its name, unique in the class and its bases.
+    pub name: String,
+    /// Its type.
+    pub key: TypeKey,
+}
+
+/// One build of a class.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ClassShape {
+    /// Its properties, those of its bases included.
+    pub properties: Vec<PropertyShape>,
+    /// Its default subobjects, those of its bases included: the property that holds each, and the path of its class.
+    pub subobjects: Vec<(String, String)>,
+    /// Paths of the dynamic classes of its chain, root first.
+    pub bases: Vec<String>,
+    /// Path of the nearest native class above it.
+    pub native_ancestor: String,
+}
+
+/// Where a property of the new build gets its values from. The names are those of the old build.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// From the property of the same name and type.
+    Carried {
+        /// That name.
+        from: String,
+    },
+    /// From a property of the same type that a redirect leads here.
+    Renamed {
+        /// The old name.
+        from: String,
+    },
+    /// From a property of another type, where the value can be converted.
+    Retyped {
+        /// The old name.
+        from: String,
+    },
+    /// From its default.
+    Added,
+}
+
+/// A default subobject that lives on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptSubobject {
+    /// The name it had.
+    pub from: String,
+    /// The name it has.
+    pub name: String,
+}
+
+/// Whether an object's native half can stay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NativeAncestor {
+    /// It can.
+    Same,
+    /// The object is born anew under its handle.
+    Changed {
+        /// Path of the ancestor it had.
+        from: String,
+        /// Path of the ancestor it has.
+        to: String,
+    },
+}
+
+/// All that changed in a class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// One for each property of the new build, in its order.
+    pub properties: Vec<Fate>,
+    /// Old properties that nothing follows, in the order of the old build.
+    pub removed: Vec<String>,
+    /// Default subobjects that live on, in the order of the new build. One whose class changed does not: it is both
+    /// removed and added.
+    pub kept_subobjects: Vec<KeptSubobject>,
+    /// Default subobjects to create: name and class path, in the order of the new build.
+    pub added_subobjects: Vec<(String, String)>,
+    /// Default subobjects to destroy: name and class path, in the order of the old build.
+    pub removed_subobjects: Vec<(String, String)>,
+    /// Paths of dynamic classes that are in the chain now and were not, root first.
+    pub inserted_bases: Vec<String>,
+    /// Its nearest native class.
+    pub native_ancestor: NativeAncestor,
+}
+
+/// Compares two builds of one class. `redirects` lead from the old name of a member to its new one: an author's
+/// word, since no comparison can tell a rename from one member removed and one added.
+///
+/// A member of the same name comes before a redirect: a name that is still in use was not given up. Redirects are
+/// followed until they come to a name in use; of several old members led to one place, the first goes there.
+pub fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
+    let (properties, removed) = property_fates(&old.properties, &new.properties, redirects);
+    let (kept_subobjects, added_subobjects, removed_subobjects) =
+        subobject_fates(&old.subobjects, &new.subobjects, redirects);
+    let inserted_bases = new.bases.iter().filter(|base| !old.bases.contains(base)).cloned().collect();
+    let native_ancestor = if old.native_ancestor == new.native_ancestor {
+        NativeAncestor::Same
+    } else {
+        NativeAncestor::Changed { from: old.native_ancestor.clone(), to: new.native_ancestor.clone() }
+    };
+    Difference {
+        properties,
+        removed,
+        kept_subobjects,
+        added_subobjects,
+        removed_subobjects,
+        inserted_bases,
+        native_ancestor,
+    }
+}
+
+fn property_fates(
+    old: &[PropertyShape],
+    new: &[PropertyShape],
+    redirects: &[(String, String)],
+) -> (Vec<Fate>, Vec<String>) {
+    let origins = origins(&names(old, |p| &p.name), &names(new, |p| &p.name), redirects);
+    let fate = |property: &PropertyShape| {
+        let Some(from) = origins.get(property.name.as_str()).map(|&at| &old[at]) else { return Fate::Added };
+        let name = from.name.clone();
+        match (from.key == property.key, from.name == property.name) {
+            (true, true) => Fate::Carried { from: name },
+            (true, false) => Fate::Renamed { from: name },
+            (false, _) => Fate::Retyped { from: name },
+        }
+    };
+    let followed: HashSet<usize> = origins.values().copied().collect();
+    let removed = old.iter().enumerate().filter(|(at, _)| !followed.contains(at));
+    (new.iter().map(fate).collect(), removed.map(|(_, property)| property.name.clone()).collect())
+}
+
+type Subobjects = Vec<(String, String)>;
+
+fn subobject_fates(
+    old: &[(String, String)],
+    new: &[(String, String)],
+    redirects: &[(String, String)],
+) -> (Vec<KeptSubobject>, Subobjects, Subobjects) {
+    let origins = origins(&names(old, |(name, _)| name), &names(new, |(name, _)| name), redirects);
+    let (mut kept, mut added, mut kept_places) = (Vec::new(), Vec::new(), HashSet::new());
+    for (name, class) in new {
+        match origins.get(name.as_str()) {
+            Some(&at) if old[at].1 == *class => {
+                kept_places.insert(at);
+                kept.push(KeptSubobject { from: old[at].0.clone(), name: name.clone() });
+            }
+            _ => added.push((name.clone(), class.clone())),
+        }
+    }
+    let removed = old.iter().enumerate().filter(|(at, _)| !kept_places.contains(at));
+    (kept, added, removed.map(|(_, subobject)| subobject.clone()).collect())
+}
+
+fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
+    members.iter().map(|member| name(member).as_str()).collect()
+}
+
+/// For each new name that something old leads to: the place of that old one.
+fn origins<'a>(old: &[&str], new: &[&'a str], redirects: &[(String, String)]) -> HashMap<&'a str, usize> {
+    let in_use: HashMap<&str, &'a str> = new.iter().map(|&name| (name, name)).collect();
+    let mut origins: HashMap<&'a str, usize> = HashMap::new();
+    for (at, name) in old.iter().enumerate() {
+        if let Some(&name) = in_use.get(name) {
+            origins.insert(name, at);
+        }
+    }
+    for (at, name) in old.iter().enumerate().filter(|(_, name)| !in_use.contains_key(*name)) {
+        if let Some(name) = led_to(name, &in_use, redirects) {
+            origins.entry(name).or_insert(at);
+        }
+    }
+    origins
+}
+
+/// Follows redirects from an old name to one in use. As many steps as there are redirects are enough; more would go
+/// round in a circle.
+fn led_to<'a>(name: &str, in_use: &HashMap<&str, &'a str>, redirects: &[(String, String)]) -> Option<&'a str> {
+    let mut name = name;
+    for _ in redirects {
+        name = &redirects.iter().find(|(old, _)| old == name)?.1;
+        if let Some(&found) = in_use.get(name) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClassShape, Fate, NativeAncestor, PropertyShape, TypeKey, difference};
+
+    fn pairs(text: &str) -> Vec<(String, String)> {
+        let pair = |pair: &str| {
+            let (left, right) = pair.split_once(':').expect("two halves");
+            (left.to_owned(), right.to_owned())
+        };
+        text.split_whitespace().map(pair).collect()
+    }
+
+    /// `a:f64` is a property; `a:S/7` one of a struct whose layout has the fingerprint 7.
+    fn properties(text: &str) -> Vec<PropertyShape> {
+        let shape = |(name, ty): (String, String)| {
+            let (signature, layout) = ty.split_once('/').unwrap_or((&ty, "0"));
+            let key = TypeKey { signature: signature.to_owned(), layout: layout.parse().expect("a number") };
+            PropertyShape { name, key }
+        };
+        pairs(text).into_iter().map(shape).collect()
+    }
+
+    /// `a=` carried, `a<b` renamed from `b`, `a~b` retyped from `b`, `a+` added, `a-` removed.
+    fn check(old: &str, new: &str, redirects: &str, expected: &str) {
+        let shape = |text| ClassShape { properties: properties(text), ..ClassShape::default() };
+        let found = difference(&shape(old), &shape(new), &pairs(redirects));
+        let fates =
+            properties(new).into_iter().zip(&found.properties).map(|(PropertyShape { name, .. }, fate)| match fate {
+                Fate::Carried { from } => format!("{from}="),
+                Fate::Renamed { from } => format!("{name}<{from}"),
+                Fate::Retyped { from } => format!("{name}~{from}"),
+                Fate::Added => format!("{name}+"),
+            });
+        let removed = found.removed.iter().map(|name| format!("{name}-"));
+        assert_eq!(fates.chain(removed).collect::<Vec<_>>().join(" "), expected, "{old} | {new} | {redirects}");
+    }
+
+    #[test]
+    fn a_property_is_carried_retyped_added_or_removed() {
+        check("", "", "", "");
+        check("a:f64 b:i32", "b:i32 a:f64", "", "b= a=");
+        check("a:f64", "a:f32", "", "a~a");
+        check("a:f64 b:i32", "a:f64 c:i32", "", "a= c+ b-");
+    }
+
+    #[test]
+    fn a_struct_of_another_layout_is_another_type() {
+        check("a:S/7", "a:S/7", "", "a=");
+        check("a:S/7", "a:S/8", "", "a~a");
+    }
+
+    #[test]
+    fn a_redirect_renames() {
+        check("a:f64", "b:f64", "a:b", "b<a");
+        check("a:f64", "b:f32", "a:b", "b~a");
+        check("a:f64", "c:f64", "a:b b:c", "c<a");
+        check("a:f64", "a:f64 b:f64", "a:b", "a= b+");
+        check("a:f64 b:f64", "b:f64", "a:b", "b= a-");
+        check("a:f64 b:f64", "c:f64", "a:c b:c", "c<a b-");
+    }
+
+    #[test]
+    fn a_redirect_that_leads_nowhere_or_in_a_circle_does_nothing() {
+        check("a:f64", "b:f64", "a:x", "b+ a-");
+        check("a:f64", "b:f64", "a:x x:a", "b+ a-");
+        check("a:f64", "b:f64", "a:a", "b+ a-");
+        check("a:f64 b:i32", "a:f64 b:i32", "a:b b:a", "a= b=");
+    }
+
+    #[test]
+    fn a_subobject_is_kept_added_or_removed() {
+        let shape = |text| ClassShape { subobjects: pairs(text), ..ClassShape::default() };
+        let found = difference(
+            &shape("mesh:Scene light:Lamp old:Scene gone:Scene"),
+            &shape("mesh:Scene light:Spot new:Scene more:Scene"),
+            &pairs("old:new"),
+        );
+        let kept: Vec<_> = found.kept_subobjects.iter().map(|kept| (kept.from.as_str(), kept.name.as_str())).collect();
+        assert_eq!(kept, [("mesh", "mesh"), ("old", "new")]);
+        assert_eq!(found.added_subobjects, pairs("light:Spot more:Scene"));
+        assert_eq!(found.removed_subobjects, pairs("light:Lamp gone:Scene"));
+    }
+
+    #[test]
+    fn bases_and_the_native_ancestor_are_compared_by_path() {
+        let shape = |bases: &str, native: &str| ClassShape {
+            bases: bases.split_whitespace().map(str::to_owned).collect(),
+            native_ancestor: native.to_owned(),
+            ..ClassShape::default()
+        };
+        let same = difference(&shape("A", "Actor"), &shape("A", "Actor"), &[]);
+        assert!(same.inserted_bases.is_empty());
+        assert_eq!(same.native_ancestor, NativeAncestor::Same);
+
+        let moved = difference(&shape("A B", "Actor"), &shape("N A M", "Pawn"), &[]);
+        assert_eq!(moved.inserted_bases, ["N", "M"]);
+        let changed = NativeAncestor::Changed { from: "Actor".to_owned(), to: "Pawn".to_owned() };
+        assert_eq!(moved.native_ancestor, changed);
+    }
+}

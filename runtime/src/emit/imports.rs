@@ -1,0 +1,96 @@
+//! Fills the cells of a module: what it declares itself, and what it uses of the host and of other modules. A missing
+//! member or another signature is found here, before any hook of the module has run.
+
+use std::rc::Rc;
+
+use alcedo_abi::describe::{ClassDesc, ImportDesc, ImportKind};
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::load::error::LoadError;
+use crate::object::class::Class;
+
+/// Fills the cells of a class the module declares.
+///
+/// # Errors
+/// When the module and the host disagree on the layout of a parameter block.
+pub fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), LoadError> {
+    described.cell.fill(u64::from(class.id.0));
+    for property in described.properties.iter() {
+        let found = class.own_properties.iter().find(|found| *found.text == *property.name);
+        if let (Some(cell), Some(found)) = (property.cell.into_option(), found) {
+            cell.fill(u64::from(found.offset));
+        }
+    }
+    for function in described.functions.iter() {
+        let Some(found) = class.own_functions.iter().find(|found| *found.text == *function.name) else { continue };
+        let disagree = |why: String| LoadError::Import {
+            module: module.to_owned(),
+            path: found.path.to_string(),
+            why,
+        };
+        if found.fingerprint != function.fingerprint {
+            return Err(disagree(format!("whose signature ({}) the module hashes differently", found.signature())));
+        }
+        let ours = (found.params_size(), found.params_align());
+        if ours != (function.params_size as usize, function.params_align as usize) {
+            return Err(disagree(format!(
+                "whose parameters take {} bytes here and {} bytes in the module",
+                ours.0, function.params_size
+            )));
+        }
+        function.cell.fill(handle(core, &format!("uf:{}", found.path), 0).map_err(|error| disagree(error.to_string()))?);
+    }
+    Ok(())
+}
+
+/// Fills the cell of something the module uses.
+///
+/// # Errors
+/// When it is not there, or is another than the module was built for.
+pub fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Result<(), LoadError> {
+    let path = import.path.as_str();
+    let wrong = |why: String| LoadError::Import { module: module.to_owned(), path: path.to_owned(), why };
+    let missing = || wrong("which is not there".into());
+    let types = &core.world.types;
+    let number = match import.kind {
+        ImportKind::CLASS => u64::from(types.class_by_path(path).ok_or_else(missing)?.id.0),
+        ImportKind::PROPERTY => {
+            let property = types.property_by_path(path).ok_or_else(missing)?;
+            if property.ty.fingerprint() != import.fingerprint {
+                return Err(wrong(format!("which is a {} here, and another type in the module", property.ty)));
+            }
+            u64::from(property.offset)
+        }
+        ImportKind::FUNCTION => call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(&error)))?,
+        ImportKind::FUNCTION_FINAL => {
+            call_handle(core, "uf!", path, import.fingerprint).map_err(|error| wrong(why(&error)))?
+        }
+        ImportKind::STRUCT => {
+            let found = types.struct_by_path(path).ok_or_else(missing)?;
+            if found.fingerprint() != import.fingerprint {
+                return Err(wrong("whose fields or layout are others here than in the module".into()));
+            }
+            0
+        }
+        other => return Err(wrong(format!("in a way this host does not know ({})", other.0))),
+    };
+    import.cell.fill(number);
+    Ok(())
+}
+
+fn call_handle(core: &Core, protocol: &str, path: &str, fingerprint: u64) -> Result<u64, CallError> {
+    handle(core, &format!("{protocol}:{path}"), fingerprint)
+}
+
+fn handle(core: &Core, name: &str, fingerprint: u64) -> Result<u64, CallError> {
+    core.zcalls.resolve(&core.chain, name, fingerprint).map(|handle| handle.0.cast_unsigned())
+}
+
+fn why(error: &CallError) -> String {
+    match error {
+        CallError::NotFound { .. } => "which is not there".into(),
+        CallError::Signature { found, .. } => format!("which has the signature ({found}) here, and another in the module"),
+        other => format!("which cannot be called: {other}"),
+    }
+}

@@ -1,0 +1,7 @@
+//! Turns the descriptions of modules into classes, structs and functions of the host's reflection, all or nothing,
+//! and fills the cells through which the modules reach what they declare and use. No object is touched here.
+
+pub(crate) mod batch;
+pub(crate) mod diff;
+pub(crate) mod imports;
+pub(crate) mod read;

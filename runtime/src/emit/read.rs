@@ -1,0 +1,108 @@
+//! Copies the descriptions of one module into declarations of the host. Everything a declaration keeps is the host's
+//! own afterwards; only function pointers stay, behind the module's gate.
+
+use std::rc::{Rc, Weak};
+
+use alcedo_abi::describe::{ClassDesc, FunctionDesc, PropertyDesc, StructDesc};
+use alcedo_abi::kinds::property_flags;
+
+use crate::bridge::core::Core;
+use crate::bridge::module_thunk::module_thunk;
+use crate::conjugate::gate::Gate;
+use crate::load::error::LoadError;
+use crate::object::class::{Origin, SubobjectRole};
+use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl, SubobjectDecl};
+
+/// The declaration of a struct.
+///
+/// # Errors
+/// When a field is of a kind this host does not know.
+pub fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, LoadError> {
+    Ok(StructDecl {
+        package: described.package.as_str().to_owned(),
+        name: described.name.as_str().to_owned(),
+        origin: Origin::Dynamic,
+        fields: properties(gate, described.name.as_str(), &described.fields)?,
+        fingerprint: described.fingerprint,
+        doc: described.doc.as_str().to_owned(),
+    })
+}
+
+/// The declaration of a class, with thunks that lead into the module.
+///
+/// # Errors
+/// When a property or parameter is of a kind this host does not know.
+pub fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, LoadError> {
+    let generation = gate.tag().generation.0;
+    let short = format!("{}.{}", described.package, described.name);
+    let functions = described
+        .functions
+        .iter()
+        .map(|function| function_decl(core, gate, &short, function))
+        .collect::<Result<_, _>>()?;
+    Ok(ClassDecl {
+        package: described.package.as_str().to_owned(),
+        name: described.name.as_str().to_owned(),
+        base: described.base.as_str().to_owned(),
+        origin: Origin::Dynamic,
+        flags: described.flags,
+        doc: described.doc.as_str().to_owned(),
+        properties: properties(gate, &short, &described.properties)?,
+        functions,
+        subobjects: described.properties.iter().filter_map(subobject).collect(),
+        native_constructor: None,
+        native_post_init: None,
+        tag: generation,
+    })
+}
+
+fn function_decl(
+    core: &Weak<Core>,
+    gate: &Rc<Gate>,
+    class: &str,
+    described: &FunctionDesc,
+) -> Result<FunctionDecl, LoadError> {
+    let what: Rc<str> = format!("{class}:{}", described.name).into();
+    Ok(FunctionDecl {
+        name: described.name.as_str().to_owned(),
+        flags: described.flags,
+        overrides: described.overrides.as_str().to_owned(),
+        params: properties(gate, &what, &described.params)?,
+        fingerprint: described.fingerprint,
+        doc: described.doc.as_str().to_owned(),
+        thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
+        tag: gate.tag().generation.0,
+    })
+}
+
+fn subobject(described: &PropertyDesc) -> Option<SubobjectDecl> {
+    let is = |flag| described.flags & flag != 0;
+    is(property_flags::DEFAULT_SUBOBJECT).then(|| SubobjectDecl {
+        property: described.name.as_str().to_owned(),
+        class_path: described.type_path.as_str().to_owned(),
+        role: if is(property_flags::ROOT_COMPONENT) { SubobjectRole::Root } else { SubobjectRole::Part },
+    })
+}
+
+fn properties(gate: &Gate, owner: &str, described: &[PropertyDesc]) -> Result<Vec<PropertyDecl>, LoadError> {
+    described
+        .iter()
+        .map(|property| {
+            if property.kind.text().is_none() {
+                return Err(LoadError::Description {
+                    module: gate.tag().name.to_string(),
+                    what: format!("{owner}.{}", property.name),
+                    number: u64::from(property.kind.0),
+                });
+            }
+            Ok(PropertyDecl {
+                name: property.name.as_str().to_owned(),
+                kind: property.kind,
+                type_path: property.type_path.as_str().to_owned(),
+                flags: property.flags,
+                default: property.default.as_str().to_owned(),
+                doc: property.doc.as_str().to_owned(),
+            })
+        })
+        .collect()
+}

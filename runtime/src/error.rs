@@ -1,0 +1,59 @@
+//! What a host can be told.
+
+use crate::border::CallError;
+use crate::load::error::LoadError;
+use crate::object::birth::BirthFailed;
+use crate::object::refusal::DeclareError;
+
+/// Why the runtime did not do what the host asked. Nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A module was not loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A call was not done.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// An object was not born.
+    #[error(transparent)]
+    Birth(#[from] BirthFailed),
+    /// A native declaration breaks a rule.
+    #[error("a native type cannot be declared: {0}")]
+    Declare(#[from] DeclareError),
+    /// The system refused a thread, a folder or a watch.
+    #[error("{doing}: {source}")]
+    System {
+        /// What was tried.
+        doing: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A path that names no class.
+    #[error("there is no class {path}: it is `/Script/<package>.<class>` of a native class or of a loaded module")]
+    UnknownClass {
+        /// The path.
+        path: String,
+    },
+    /// A member that the object's class does not have.
+    #[error("{class} has no {what} `{name}`")]
+    UnknownMember {
+        /// Path of the class.
+        class: String,
+        /// `property` or `function`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Asked for at a place where plugin code is still on the stack.
+    #[error("{action} is for a safe point, and `{frame}` has not returned: ask for it with `request_…` instead")]
+    NotASafePoint {
+        /// What was asked for.
+        action: &'static str,
+        /// The innermost call that is open.
+        frame: String,
+    },
+    /// Files cannot be watched.
+    #[error(transparent)]
+    Watch(#[from] crate::reload::watch::WatchError),
+}

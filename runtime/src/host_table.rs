@@ -1,0 +1,361 @@
+//! The functions plugins may call: shells that prove the thread, stop panics, convert, and hand on to plain functions
+//! below. The word a plugin hands back leads to a [`HostWord`], of which foreign threads read only the parts that are
+//! meant for every thread.
+#![expect(unsafe_code, reason = "the shells turn raw words of the border into references")]
+
+use std::rc::Weak;
+use std::sync::Arc;
+
+use abi_stable::std_types::RStr;
+use alcedo_abi::abi_stable;
+use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::host::{HostRef, HostTable, HostTableRef, mode};
+use alcedo_abi::log::{LogRecord, SpanStep};
+use alcedo_abi::value::{TextRaw, TextSink, TextView};
+use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
+
+use abi_stable::prefix_type::WithMetadata;
+
+use crate::border::{CallError, into_module, trap};
+use crate::bridge::core::Core;
+use crate::conjugate::pairs::ConjugateKey;
+use crate::game_thread::GameThreadId;
+use crate::handles::{ClassId, ModuleId, Name, ObjectHandle, PartPtr, ZCallHandle};
+use crate::logs::Logs;
+use crate::object::birth::{BirthArgs, birth, destroy};
+use crate::object::memory;
+use crate::zcall::buffer::BufferMut;
+
+/// What a [`HostRef`] points to. It lives as long as the runtime, and so longer than any module.
+pub struct HostWord {
+    game_thread: GameThreadId,
+    logs: Arc<Logs>,
+    core: Weak<Core>,
+}
+
+// Only `game_thread` and `logs` are read before the thread is proved; `core` is followed on the game thread only.
+impl HostWord {
+    /// The word of a runtime.
+    pub fn new(core: &std::rc::Rc<Core>) -> Box<Self> {
+        Box::new(Self {
+            game_thread: core.game_thread,
+            logs: Arc::clone(&core.logs),
+            core: std::rc::Rc::downgrade(core),
+        })
+    }
+
+    /// As it crosses the border.
+    pub fn to_ref(&self) -> HostRef {
+        HostRef(std::ptr::from_ref(self).cast())
+    }
+}
+
+/// The table every module is attached with.
+pub fn table() -> HostTableRef {
+    const TABLE: WithMetadata<HostTable> = WithMetadata::new(HostTable {
+        log_event,
+        span_open,
+        span_step,
+        zcall_resolve,
+        zcall,
+        object_resolve,
+        object_part,
+        may_write: may_write_shell,
+        object_name,
+        object_class,
+        spawn,
+        destroy: destroy_shell,
+        text_assign,
+        name_intern,
+        name_text,
+    });
+    static STATIC: &WithMetadata<HostTable> = &TABLE;
+    HostTableRef(STATIC.static_as_prefix())
+}
+
+/// Follows the word.
+///
+/// # Safety
+/// `host` is the word of a runtime that lives: a module is detached before its runtime goes.
+unsafe fn word<'a>(host: HostRef) -> &'a HostWord {
+    // SAFETY: promised by the caller; the word was made from a box that the runtime owns.
+    unsafe { &*host.0.cast::<HostWord>() }
+}
+
+/// Proves the thread, then runs `code` on the stores.
+///
+/// # Safety
+/// As [`word`].
+unsafe fn on_game_thread<T>(
+    host: HostRef,
+    action: &str,
+    code: impl FnOnce(&std::rc::Rc<Core>) -> Result<T, CallError>,
+) -> Result<T, CallError> {
+    // SAFETY: promised by the caller.
+    let word = unsafe { word(host) };
+    if word.game_thread.prove().is_none() {
+        return Err(CallError::WrongThread { action: action.to_owned() });
+    }
+    let core = word.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+    trap(|| code(&core))
+}
+
+unsafe extern "C" fn log_event(host: HostRef, module: u64, record: &LogRecord<'_>) {
+    // SAFETY: the module hands back its own word; the logs are for any thread.
+    let logs = unsafe { &word(host).logs };
+    // A subscriber that panics must not unwind into the module; a lost line is the lesser evil.
+    let _lost = trap(|| {
+        logs.event(module, record);
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn span_open(host: HostRef, module: u64, record: &LogRecord<'_>) -> u64 {
+    // SAFETY: as in `log_event`.
+    let logs = unsafe { &word(host).logs };
+    trap(|| Ok(logs.open(module, record))).unwrap_or(0)
+}
+
+unsafe extern "C" fn span_step(host: HostRef, span: u64, step: SpanStep) {
+    // SAFETY: as in `log_event`.
+    let logs = unsafe { &word(host).logs };
+    let _lost = trap(|| {
+        logs.step(span, step);
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn zcall_resolve(
+    host: HostRef,
+    name: RStr<'_>,
+    fingerprint: u64,
+    out: &mut ZCallHandle,
+    failure: &mut Failure,
+) -> ZCallStatus {
+    // SAFETY: the module hands back its own word.
+    let resolved = unsafe {
+        on_game_thread(host, "resolving a ZCall", |core| {
+            core.zcalls.resolve(&core.chain, name.as_str(), fingerprint)
+        })
+    };
+    match resolved {
+        Ok(handle) => {
+            *out = handle;
+            ZCallStatus::SUCCESS
+        }
+        Err(error) => {
+            *failure = error.to_failure();
+            crate::zcall::table::status_of(&error)
+        }
+    }
+}
+
+unsafe extern "C" fn zcall(
+    host: HostRef,
+    handle: ZCallHandle,
+    buffer: &mut ZCallBuffer,
+    failure: &mut Failure,
+) -> ZCallStatus {
+    let mut status = ZCallStatus::DISPATCHER_ERROR;
+    // SAFETY: the module hands back its own word.
+    let result = unsafe {
+        on_game_thread(host, "a ZCall", |core| {
+            // SAFETY: `HostTable::zcall` lends the buffer, live and unshared, until this shell returns.
+            let buffer = BufferMut::from_raw(buffer);
+            let (found, result) = core.zcalls.dispatch(core.here(), handle, buffer);
+            status = found;
+            result
+        })
+    };
+    if let Err(error) = result {
+        *failure = error.to_failure();
+        if failure.kind == FailureKind::PANIC {
+            return ZCallStatus::EXTERNAL_ERROR;
+        }
+    }
+    status
+}
+
+unsafe extern "C" fn object_resolve(
+    host: HostRef,
+    object: ObjectHandle,
+    class: ClassId,
+    out: &mut *mut u8,
+    failure: &mut Failure,
+) -> Status {
+    into_module(failure, || {
+        // SAFETY: the module hands back its own word.
+        *out = unsafe { on_game_thread(host, "following an object", |core| resolve(core, object, class)) }?;
+        Ok(())
+    })
+}
+
+fn resolve(core: &Core, object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
+    let memory = core.world.objects.memory(object).ok_or(CallError::Stale { handle: object })?;
+    if class == ClassId::NONE {
+        return Ok(memory);
+    }
+    let found = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    let wanted = core.world.types.class(class);
+    if wanted.as_ref().is_some_and(|wanted| found.is_a(wanted)) {
+        return Ok(memory);
+    }
+    Err(CallError::WrongClass {
+        handle: object,
+        found: found.path.to_string(),
+        wanted: wanted.map_or_else(|| "class that is gone".to_owned(), |wanted| wanted.path.to_string()),
+    })
+}
+
+unsafe extern "C" fn object_part(
+    host: HostRef,
+    module: u64,
+    object: ObjectHandle,
+    class: ClassId,
+    out: &mut PartPtr,
+    failure: &mut Failure,
+) -> Status {
+    into_module(failure, || {
+        // SAFETY: the module hands back its own word.
+        *out = unsafe {
+            on_game_thread(host, "reaching a plugin half", |core| {
+                let word = core.world.objects.conjugate(object).ok_or(CallError::Stale { handle: object })?;
+                let part = ConjugateKey::from_word(word).and_then(|key| core.pairs.part(key, class));
+                Ok(part.filter(|part| part.gate.tag().id == ModuleId(module)).map_or(PartPtr::NONE, |part| part.ptr))
+            })
+        }?;
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn may_write_shell(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
+    into_module(failure, || {
+        // SAFETY: the module hands back its own word.
+        unsafe { on_game_thread(host, "writing a property", |core| core.world.mode.may_write(object)) }
+    })
+}
+
+unsafe extern "C" fn object_name(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status {
+    // SAFETY: the module hands back its own word.
+    let text = unsafe {
+        on_game_thread(host, "asking an object's name", |core| {
+            let name = core.world.objects.name(object).ok_or(CallError::Stale { handle: object })?;
+            Ok(core.world.names.text(name))
+        })
+    };
+    give_text(sink, text.as_deref())
+}
+
+unsafe extern "C" fn object_class(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status {
+    // SAFETY: the module hands back its own word.
+    let class = unsafe {
+        on_game_thread(host, "asking an object's class", |core| {
+            core.world.objects.class(object).ok_or(CallError::Stale { handle: object })
+        })
+    };
+    give_text(sink, class.as_ref().map(|class| &*class.path))
+}
+
+unsafe extern "C" fn spawn(
+    host: HostRef,
+    class: ClassId,
+    outer: ObjectHandle,
+    out: &mut ObjectHandle,
+    failure: &mut Failure,
+) -> Status {
+    into_module(failure, || {
+        // SAFETY: the module hands back its own word.
+        *out = unsafe { on_game_thread(host, "spawning an object", |core| spawn_object(core, class, outer)) }?;
+        Ok(())
+    })
+}
+
+fn spawn_object(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<ObjectHandle, CallError> {
+    may_change(core, "spawning an object")?;
+    let class = core.world.types.class(class).ok_or_else(|| CallError::NotFound {
+        message: "the class to spawn is gone: its generation is over".into(),
+    })?;
+    // Without an owner nothing would keep it, so an object of no owner is a root until it is destroyed.
+    let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
+    birth(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))
+}
+
+unsafe extern "C" fn destroy_shell(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
+    into_module(failure, || {
+        // SAFETY: the module hands back its own word.
+        unsafe {
+            on_game_thread(host, "destroying an object", |core| {
+                may_change(core, "destroying an object")?;
+                if !core.world.objects.is_alive(object) {
+                    return Err(CallError::Stale { handle: object });
+                }
+                destroy(&core.world, &core.plugins(), object);
+                Ok(())
+            })
+        }
+    })
+}
+
+fn may_change(core: &Core, action: &str) -> Result<(), CallError> {
+    if core.world.mode.get() == mode::REBUILDING {
+        return Err(CallError::DuringRebuild { action: action.to_owned() });
+    }
+    Ok(())
+}
+
+unsafe extern "C" fn text_assign(host: HostRef, target: *mut TextRaw, text: TextView) -> Status {
+    // SAFETY: the module hands back its own word.
+    let done = unsafe {
+        on_game_thread(host, "assigning a text", |_core| {
+            // SAFETY: the view's bytes are lent for the call.
+            let text = text_of(text);
+            // SAFETY: `target` is a text property of a living object, or a result in a parameter block of the host.
+            memory::text_assign(target, &text);
+            Ok(())
+        })
+    };
+    status(&done)
+}
+
+unsafe extern "C" fn name_intern(host: HostRef, text: TextView, out: &mut Name) -> Status {
+    // SAFETY: the module hands back its own word, and lends the text for the call.
+    let name = unsafe { on_game_thread(host, "interning a name", |core| Ok(core.world.names.intern(&text_of(text)))) };
+    if let Ok(name) = &name {
+        *out = *name;
+    }
+    status(&name)
+}
+
+unsafe extern "C" fn name_text(host: HostRef, name: Name, sink: &TextSink) -> Status {
+    // SAFETY: the module hands back its own word.
+    let text = unsafe { on_game_thread(host, "reading a name", |core| Ok(core.world.names.text(name))) };
+    give_text(sink, text.as_deref())
+}
+
+/// Copies a text that was lent.
+///
+/// # Safety
+/// The view's bytes are readable.
+unsafe fn text_of(view: TextView) -> String {
+    if view.len == 0 {
+        return String::new();
+    }
+    // SAFETY: promised by the caller.
+    let bytes = unsafe { std::slice::from_raw_parts(view.data, view.len) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn give_text(sink: &TextSink, text: Result<&str, &CallError>) -> Status {
+    match text {
+        Ok(text) => {
+            // SAFETY: the sink's maker promised that `put` copies what it is lent and does not unwind.
+            unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
+            Status::OK
+        }
+        Err(_) => Status::FAILED,
+    }
+}
+
+fn status<T>(result: &Result<T, CallError>) -> Status {
+    if result.is_ok() { Status::OK } else { Status::FAILED }
+}

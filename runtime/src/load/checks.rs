@@ -1,0 +1,102 @@
+//! May this library be mapped at all? Decided from the manifest section, before any code of the file runs.
+
+use alcedo_abi::manifest::Manifest;
+use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
+
+use crate::load::error::LoadError;
+
+/// What a host demands of the modules it maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostFacts {
+    /// The border it speaks.
+    pub abi_number: u32,
+    /// Its layout of what crosses.
+    pub layout_hash: u64,
+    /// The oldest API it still offers.
+    pub api_oldest: u32,
+    /// The newest API it offers.
+    pub api_current: u32,
+    /// Whether its slots carry a type byte.
+    pub slot_types: bool,
+}
+
+impl HostFacts {
+    /// Of this build.
+    pub const THIS: Self = Self {
+        abi_number: ABI_NUMBER,
+        layout_hash: LAYOUT_HASH,
+        api_oldest: API_OLDEST,
+        api_current: API_CURRENT,
+        slot_types: SLOT_TYPES,
+    };
+}
+
+/// Whether a module with this manifest fits this host.
+///
+/// # Errors
+/// The first fact that does not fit, with both sides' values.
+pub fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
+    let module = || manifest.name.to_owned();
+    if manifest.abi_number != host.abi_number {
+        return Err(LoadError::Abi { module: module(), found: manifest.abi_number, wanted: host.abi_number });
+    }
+    if manifest.api_current < host.api_oldest || manifest.api_oldest > host.api_current {
+        return Err(LoadError::Api {
+            module: module(),
+            found: (manifest.api_oldest, manifest.api_current),
+            wanted: (host.api_oldest, host.api_current),
+        });
+    }
+    if manifest.api_current > host.api_current {
+        return Err(LoadError::Newer { module: module(), found: manifest.api_current, offered: host.api_current });
+    }
+    if manifest.slot_types != host.slot_types {
+        return Err(LoadError::SlotTypes { module: module(), found: manifest.slot_types });
+    }
+    if manifest.layout_hash != host.layout_hash {
+        return Err(LoadError::Layout { module: module(), found: manifest.layout_hash, wanted: host.layout_hash });
+    }
+    if !manifest.unwinds {
+        return Err(LoadError::PanicAborts { module: module() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::manifest::{Manifest, Source, encode, encoded_len};
+
+    use super::{HostFacts, admit};
+
+    const SOURCE: Source<'_> =
+        Source { name: "m", version: "1.0.0", build_id: 1, compiler: "c", unwinds: true, dependencies: &[] };
+    const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
+
+    fn check(change: impl Fn(&mut Manifest<'_>), says: &str) {
+        let mut manifest = Manifest::read(&BYTES).expect("just encoded");
+        change(&mut manifest);
+        match admit(&HostFacts::THIS, &manifest) {
+            Ok(()) => assert_eq!(says, "", "was admitted"),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(!says.is_empty() && text.contains(says), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_module_of_this_build_is_admitted() {
+        check(|_| {}, "");
+        check(|manifest| manifest.compiler = "another compiler", "");
+    }
+
+    #[test]
+    fn each_fact_that_does_not_fit_is_named_with_both_sides() {
+        check(|manifest| manifest.abi_number = 9, "speaks ABI 9, this host speaks 1");
+        check(|manifest| (manifest.api_oldest, manifest.api_current) = (5, 6), "needs host API 5 to 6");
+        check(|manifest| manifest.api_current = 2, "was built for host API 2");
+        check(|manifest| manifest.slot_types = !manifest.slot_types, "slot-types");
+        check(|manifest| manifest.layout_hash ^= 1, "layout");
+        check(|manifest| manifest.unwinds = false, "panic = \"abort\"");
+    }
+}

@@ -1,0 +1,42 @@
+//! What a load context tells while it lives: the events of design section 5, in their order.
+
+use crate::handles::Generation;
+
+/// A step in the life of the Master load context.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MasterEvent {
+    /// A generation is about to start; none of its mains has run.
+    PreStartup(Generation),
+    /// The main of a module has returned.
+    Startup(Generation, String),
+    /// All mains have returned.
+    PostStartup(Generation),
+    /// The generation is complete and live.
+    Loaded(Generation),
+    /// The generation takes no new calls; raised once.
+    Unloading(Generation),
+    /// A reload did not come to pass: the generation goes on as it was.
+    Resumed(Generation),
+    /// Every conjugate and finalizer of the generation has ended.
+    Unloaded(Generation),
+    /// The images of the generation left the process.
+    Dead(Generation),
+    /// Images of the generation stay mapped: which, and why.
+    Parked(Generation, Vec<String>),
+}
+
+impl std::fmt::Display for MasterEvent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::PreStartup(generation) => write!(f, "PreStartup {generation}"),
+            Self::Startup(generation, module) => write!(f, "Startup {generation} {module}"),
+            Self::PostStartup(generation) => write!(f, "PostStartup {generation}"),
+            Self::Loaded(generation) => write!(f, "Loaded {generation}"),
+            Self::Unloading(generation) => write!(f, "Unloading {generation}"),
+            Self::Resumed(generation) => write!(f, "Resumed {generation}"),
+            Self::Unloaded(generation) => write!(f, "Unloaded {generation}"),
+            Self::Dead(generation) => write!(f, "Dead {generation}"),
+            Self::Parked(generation, images) => write!(f, "Parked {generation}: {}", images.join(", ")),
+        }
+    }
+}

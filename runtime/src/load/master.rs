@@ -1,0 +1,364 @@
+//! The Master load context: create and unload, and the steps that a reload shares with them. There is one at a time;
+//! each has a generation, and everything its modules hand out ends with it.
+#![expect(unsafe_code, reason = "unmaps the images of a generation that has ended")]
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use alcedo_sys::{StageDir, Unmapped};
+
+use crate::bridge::core::Core;
+use crate::emit::batch::emit;
+use crate::handles::{Generation, ModuleId, ObjectHandle};
+use crate::host_table::HostWord;
+use crate::load::error::LoadError;
+use crate::load::events::MasterEvent;
+use crate::load::module::Module;
+use crate::load::open::{self, Staged};
+use crate::object::birth::{destroy, make_cdo};
+use crate::object::class::Class;
+use crate::object::objects::object_flags;
+
+/// How long an unload waits for the finalizer thread before it leaves the images mapped.
+const DRAIN_DEADLINE: Duration = Duration::from_secs(5);
+
+/// The living Master load context.
+#[derive(Clone)]
+pub struct Master {
+    /// Its generation.
+    pub generation: Generation,
+    /// Its modules, dependencies first.
+    pub modules: Vec<Rc<Module>>,
+    /// The files they came from, as the host named them.
+    pub paths: Vec<PathBuf>,
+}
+
+/// Who listens to the events of the Master.
+pub type Observer = Rc<dyn Fn(&MasterEvent)>;
+
+/// What all load contexts of a runtime share. Game thread only.
+pub struct Loads {
+    /// Private copies of libraries.
+    pub stage_dir: StageDir,
+    /// What modules get as their host.
+    pub word: Box<HostWord>,
+    /// Arguments for the mains of startup modules.
+    pub args: Vec<String>,
+    /// Whether unsealed libraries are refused.
+    pub require_seal: bool,
+    master: RefCell<Option<Master>>,
+    observers: RefCell<Vec<Observer>>,
+    parked: RefCell<Vec<String>>,
+    last_module: Cell<u64>,
+    last_generation: Cell<u64>,
+}
+
+impl Loads {
+    /// Nothing is loaded yet.
+    ///
+    /// # Errors
+    /// When the folder for private copies cannot be made.
+    pub fn new(core: &Rc<Core>, args: Vec<String>, require_seal: bool) -> std::io::Result<Self> {
+        Ok(Self {
+            stage_dir: StageDir::new()?,
+            word: HostWord::new(core),
+            args,
+            require_seal,
+            master: RefCell::default(),
+            observers: RefCell::default(),
+            parked: RefCell::default(),
+            last_module: Cell::default(),
+            last_generation: Cell::default(),
+        })
+    }
+
+    /// The living Master.
+    pub fn master(&self) -> Option<Master> {
+        self.master.borrow().clone()
+    }
+
+    /// Makes `master` the living one; hands out the one before.
+    pub fn set_master(&self, master: Option<Master>) -> Option<Master> {
+        self.master.replace(master)
+    }
+
+    /// Adds a listener.
+    pub fn observe(&self, observer: Observer) {
+        self.observers.borrow_mut().push(observer);
+    }
+
+    /// Tells everybody who listens.
+    pub fn raise(&self, event: &MasterEvent) {
+        let observers = self.observers.borrow().clone();
+        for observer in observers {
+            // One listener's panic is not another's, and never the reload's.
+            if let Err(error) = crate::border::trap(|| {
+                observer(event);
+                Ok(())
+            }) {
+                tracing::error!(%event, %error, "a listener of the load context panicked");
+            }
+        }
+    }
+
+    /// Images that stay mapped, and why.
+    pub fn parked(&self) -> Vec<String> {
+        self.parked.borrow().clone()
+    }
+
+    /// The number of the next generation.
+    pub fn next_generation(&self) -> Generation {
+        self.last_generation.set(self.last_generation.get() + 1);
+        Generation(self.last_generation.get())
+    }
+
+    /// Gives a number back that no module has seen: the generation was refused while staging.
+    pub fn give_back(&self, generation: Generation) {
+        if self.last_generation.get() == generation.0 {
+            self.last_generation.set(generation.0 - 1);
+        }
+    }
+
+    fn next_module(&self) -> ModuleId {
+        self.last_module.set(self.last_module.get() + 1);
+        ModuleId(self.last_module.get())
+    }
+}
+
+/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first.
+///
+/// # Errors
+/// The first that does not fit; what was mapped until then is unmapped.
+pub fn bring_up(
+    core: &Rc<Core>,
+    loads: &Loads,
+    paths: &[PathBuf],
+    generation: Generation,
+) -> Result<Vec<Rc<Module>>, LoadError> {
+    let staged: Vec<Staged> = open::stage(&loads.stage_dir, paths, loads.require_seal)?;
+    let mut modules = Vec::new();
+    for staged in staged {
+        match open::open(core, &loads.word, staged, loads.next_module(), generation) {
+            Ok(module) => modules.push(module),
+            Err(error) => {
+                wind_down(core, loads, generation, &modules, ExitHooks::NeverStarted);
+                return Err(error);
+            }
+        }
+    }
+    Ok(modules)
+}
+
+/// Runs the mains of a generation, dependencies first. Returns how many have run when one fails.
+///
+/// # Errors
+/// The main that panicked, and how many before it have returned.
+pub fn start(
+    core: &Core,
+    loads: &Loads,
+    generation: Generation,
+    modules: &[Rc<Module>],
+) -> Result<(), (usize, LoadError)> {
+    loads.raise(&MasterEvent::PreStartup(generation));
+    for (at, module) in modules.iter().enumerate() {
+        module
+            .main(&core.red, &loads.args)
+            .map_err(|error| (at, LoadError::Main { module: module.name().to_owned(), error }))?;
+        loads.raise(&MasterEvent::Startup(generation, module.name().to_owned()));
+    }
+    loads.raise(&MasterEvent::PostStartup(generation));
+    Ok(())
+}
+
+/// Makes the class default objects of new classes, bases first.
+///
+/// # Errors
+/// The step of the birth that failed.
+pub fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
+    for class in classes {
+        make_cdo(&core.world, &core.plugins(), class)?;
+    }
+    Ok(())
+}
+
+/// Which modules of a generation get their exit hook when it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExitHooks {
+    /// The main of none has run.
+    NeverStarted,
+    /// The first so many mains have returned.
+    Started(usize),
+    /// All have run.
+    All,
+}
+
+impl ExitHooks {
+    fn covers(self, at: usize) -> bool {
+        match self {
+            Self::NeverStarted => false,
+            Self::Started(count) => at < count,
+            Self::All => true,
+        }
+    }
+}
+
+/// Creates the Master from a set of libraries.
+///
+/// # Errors
+/// Why not; nothing of the libraries is left in the process then, or it is listed as parked.
+pub fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<(), LoadError> {
+    if let Some(master) = loads.master() {
+        return Err(LoadError::MasterAlive { generation: master.generation.0 });
+    }
+    let generation = loads.next_generation();
+    let modules = bring_up(core, loads, paths, generation).inspect_err(|_| loads.give_back(generation))?;
+    core.pairs.set_live_generation(generation);
+    core.world.types.begin_shadow();
+    core.world.objects.begin_shadow();
+    match go_live(core, loads, generation, &modules) {
+        Ok(()) => {
+            core.world.objects.commit_shadow();
+            core.world.types.commit_shadow();
+            loads.set_master(Some(Master { generation, modules, paths: paths.to_vec() }));
+            loads.raise(&MasterEvent::Loaded(generation));
+            Ok(())
+        }
+        Err((started, error)) => {
+            undo_births(core);
+            core.world.types.drop_shadow();
+            end_generation(core, generation);
+            core.pairs.set_live_generation(Generation::HOST);
+            wind_down(core, loads, generation, &modules, started);
+            Err(error)
+        }
+    }
+}
+
+fn go_live(
+    core: &Rc<Core>,
+    loads: &Loads,
+    generation: Generation,
+    modules: &[Rc<Module>],
+) -> Result<(), (ExitHooks, LoadError)> {
+    let classes = emit(core, modules).map_err(|error| (ExitHooks::NeverStarted, error))?;
+    start(core, loads, generation, modules).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
+    make_cdos(core, &classes).map_err(|error| (ExitHooks::All, error))
+}
+
+/// Destroys what was born since the shadow of the object store was begun, and drops the shadow.
+pub fn undo_births(core: &Core) {
+    let (_staged, born) = core.world.objects.drop_shadow();
+    for object in born.into_iter().rev() {
+        destroy(&core.world, &core.plugins(), object);
+    }
+}
+
+/// Nothing that a generation handed out leads anywhere any more; its plugin halves go to the finalizer thread.
+pub fn end_generation(core: &Core, generation: Generation) {
+    for parts in core.pairs.release_generation(generation) {
+        core.finalizer.finalize(parts);
+    }
+    core.zcalls.end_generation(generation);
+    core.explicit.end_generation(generation);
+    core.exports.end_generation(generation);
+    let ended: Vec<_> = {
+        let hooks = core.hooks.borrow();
+        hooks.iter().filter(|(_, hooks)| hooks.gate.tag().generation == generation).map(|(id, _)| *id).collect()
+    };
+    for class in ended {
+        core.hooks.borrow_mut().remove(&class);
+        core.world.types.forget(class);
+    }
+}
+
+/// Ends the modules of a generation that [`end_generation`] has been called for: exit hooks, finalizers, images.
+/// Returns what stays mapped, and why.
+pub fn wind_down(
+    core: &Core,
+    loads: &Loads,
+    generation: Generation,
+    modules: &[Rc<Module>],
+    exits: ExitHooks,
+) -> Vec<String> {
+    for module in modules {
+        module.gate().close();
+    }
+    for (_, module) in modules.iter().enumerate().rev().filter(|(at, _)| exits.covers(*at)) {
+        if let Err(error) = module.exit(&core.red) {
+            tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
+        }
+    }
+    let drained = core.finalizer.drain(DRAIN_DEADLINE, || {});
+    if exits != ExitHooks::NeverStarted {
+        loads.raise(&MasterEvent::Unloaded(generation));
+    }
+    let mut parked = Vec::new();
+    for module in modules.iter().rev() {
+        core.logs.forget(module.gate().tag());
+        let end = if drained && module.gate().inside() == 0 {
+            // SAFETY: the generation has ended: no conjugate, handle or record of it is left, its gate is shut,
+            // nobody is inside, and the finalizer thread has dropped its last part.
+            unsafe { module.unmap() }
+        } else {
+            module.park()
+        };
+        if let Some(Unmapped::Parked { path, reason }) = end {
+            let reason = if drained { reason } else { format!("a finalizer did not end within {DRAIN_DEADLINE:?}") };
+            parked.push(format!("{} of generation {generation} stays mapped ({}): {reason}", module.name(), file(&path)));
+        }
+    }
+    loads.parked.borrow_mut().extend(parked.iter().cloned());
+    if exits != ExitHooks::NeverStarted {
+        loads.raise(&match parked.is_empty() {
+            true => MasterEvent::Dead(generation),
+            false => MasterEvent::Parked(generation, parked.clone()),
+        });
+    }
+    parked
+}
+
+fn file(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Whether an object is a class default object or belongs to one.
+pub fn is_template(core: &Core, object: ObjectHandle) -> bool {
+    let flags = core.world.objects.flags(object).unwrap_or_default();
+    flags & (object_flags::CDO | object_flags::IN_CDO) != 0
+}
+
+/// What an unload left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unload {
+    /// The generation that ended.
+    pub generation: u64,
+    /// Objects of dynamic classes that were destroyed with it.
+    pub objects_ended: u64,
+    /// Images that stay mapped, and why.
+    pub parked: Vec<String>,
+}
+
+/// Unloads the Master: every object of its classes ends, then its modules.
+///
+/// # Errors
+/// When there is none.
+pub fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
+    let master = loads.set_master(None).ok_or(LoadError::NoMaster)?;
+    let generation = master.generation;
+    loads.raise(&MasterEvent::Unloading(generation));
+    let mut unload = Unload { generation: generation.0, ..Unload::default() };
+    // Without their module the objects of dynamic classes have no behavior left; their natives stay.
+    for object in core.world.objects.alive() {
+        let class = core.world.objects.class(object);
+        if class.is_some_and(|class| !class.dynamic_chain().is_empty()) {
+            unload.objects_ended += u64::from(!is_template(core, object));
+            destroy(&core.world, &core.plugins(), object);
+        }
+    }
+    end_generation(core, generation);
+    core.pairs.set_live_generation(Generation::HOST);
+    unload.parked = wind_down(core, loads, generation, &master.modules, ExitHooks::All);
+    Ok(unload)
+}

@@ -1,0 +1,206 @@
+//! Brings the events and spans of plugins to the host's `tracing` subscriber, nested as they happened. A plugin has a
+//! `tracing` of its own, whose callsites vanish with it; here each distinct statement of a plugin gets a callsite of
+//! the host, found again by its text when the next generation says the same. So filters by target and level work as
+//! they do for host code, and what is kept grows with the number of statements, not of reloads.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
+use tracing::field::{Value, display};
+use tracing::{Event, Level, Metadata, Span};
+use tracing_core::callsite::{Callsite, Identifier};
+use tracing_core::field::FieldSet;
+use tracing_core::metadata::Kind;
+use tracing_core::subscriber::Interest;
+
+use crate::conjugate::gate::ModuleTag;
+
+/// Fields that one statement may carry besides message, module and generation; more are left out.
+const MOST_FIELDS: usize = 13;
+const OWN_FIELDS: usize = 3;
+
+/// The host's ear for all modules of one runtime. Any thread.
+#[derive(Default)]
+pub struct Logs {
+    modules: Mutex<HashMap<u64, ModuleTag>>,
+    spans: Mutex<HashMap<u64, Span>>,
+    next_span: AtomicU64,
+}
+
+impl Logs {
+    /// From now on records of the module carry its name and generation.
+    pub fn introduce(&self, tag: &ModuleTag) {
+        lock(&self.modules).insert(tag.id.0, tag.clone());
+    }
+
+    /// The module is gone; what it left open is closed.
+    pub fn forget(&self, tag: &ModuleTag) {
+        lock(&self.modules).remove(&tag.id.0);
+    }
+
+    /// An event of a module.
+    pub fn event(&self, module: u64, record: &LogRecord<'_>) {
+        let Some(tag) = self.tag(module) else { return };
+        let callsite = callsite(record, Kind::EVENT);
+        if callsite.is_wanted() {
+            with_values(callsite, &tag, record, |values| Event::dispatch(callsite.facts(), values));
+        }
+    }
+
+    /// A span of a module starts; zero when nobody listens.
+    pub fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
+        let Some(tag) = self.tag(module) else { return 0 };
+        let callsite = callsite(record, Kind::SPAN);
+        if !callsite.is_wanted() {
+            return 0;
+        }
+        let mut span = Span::none();
+        with_values(callsite, &tag, record, |values| span = Span::new(callsite.facts(), values));
+        let id = self.next_span.fetch_add(1, Ordering::Relaxed) + 1;
+        lock(&self.spans).insert(id, span);
+        id
+    }
+
+    /// A thread goes into a span or comes out, or the span ends.
+    pub fn step(&self, id: u64, step: SpanStep) {
+        let span = match step {
+            SpanStep::CLOSE => lock(&self.spans).remove(&id),
+            _ => lock(&self.spans).get(&id).cloned(),
+        };
+        let Some(span) = span else { return };
+        span.with_subscriber(|(id, dispatch)| match step {
+            SpanStep::ENTER => dispatch.enter(id),
+            SpanStep::EXIT => dispatch.exit(id),
+            _ => {}
+        });
+    }
+
+    fn tag(&self, module: u64) -> Option<ModuleTag> {
+        lock(&self.modules).get(&module).cloned()
+    }
+}
+
+/// The loudest level that anybody in this process listens to now.
+pub fn loudest() -> LogLevel {
+    match tracing::level_filters::LevelFilter::current().into_level() {
+        None => LogLevel::OFF,
+        Some(Level::ERROR) => LogLevel::ERROR,
+        Some(Level::WARN) => LogLevel::WARN,
+        Some(Level::INFO) => LogLevel::INFO,
+        Some(Level::DEBUG) => LogLevel::DEBUG,
+        Some(Level::TRACE) => LogLevel::TRACE,
+    }
+}
+
+/// Metadata names its callsite and the callsite holds the metadata, so the second is filled in after the first.
+struct PluginCallsite {
+    metadata: OnceLock<Metadata<'static>>,
+}
+
+impl Callsite for PluginCallsite {
+    fn set_interest(&self, _interest: Interest) {}
+
+    fn metadata(&self) -> &Metadata<'_> {
+        self.facts()
+    }
+}
+
+impl PluginCallsite {
+    fn facts(&self) -> &Metadata<'static> {
+        self.metadata.get().expect("filled in by `make` before anybody sees the callsite")
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.facts().level() <= &tracing::level_filters::LevelFilter::current()
+            && tracing::dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    is_span: bool,
+    level: u8,
+    line: u32,
+    file: String,
+    target: String,
+    name: String,
+    fields: Vec<String>,
+}
+
+/// The host's callsite for a statement of a plugin. Kept for ever, as `tracing` wants callsites to be.
+fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
+    static KNOWN: OnceLock<Mutex<HashMap<Key, &'static PluginCallsite>>> = OnceLock::new();
+    let is_span = kind == Kind::SPAN;
+    let key = Key {
+        is_span,
+        level: record.level.0,
+        line: record.line,
+        file: record.file.as_str().to_owned(),
+        target: record.target.as_str().to_owned(),
+        name: if is_span { record.message.as_str().to_owned() } else { String::new() },
+        fields: record.fields.iter().take(MOST_FIELDS).map(|field| field.name.as_str().to_owned()).collect(),
+    };
+    let mut known = lock(KNOWN.get_or_init(Mutex::default));
+    if let Some(callsite) = known.get(&key) {
+        return callsite;
+    }
+    let made = make(&key, kind);
+    known.insert(key, made);
+    drop(known);
+    tracing_core::callsite::register(made);
+    made
+}
+
+fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
+    let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+    let mut names = vec!["message", "module", "generation"];
+    // A plugin's own `module` or `generation` must not hide ours.
+    names.extend(key.fields.iter().map(|name| if names.contains(&name.as_str()) { text(&format!("plugin.{name}")) } else { text(name) }).collect::<Vec<_>>());
+    let names: &'static [&'static str] = Box::leak(names.into_boxed_slice());
+    let name = if key.is_span { text(&key.name) } else { "plugin event" };
+    let level = match LogLevel(key.level) {
+        LogLevel::ERROR => Level::ERROR,
+        LogLevel::WARN => Level::WARN,
+        LogLevel::INFO => Level::INFO,
+        LogLevel::DEBUG => Level::DEBUG,
+        _ => Level::TRACE,
+    };
+    let file = (!key.file.is_empty()).then(|| text(&key.file));
+    let target = text(&key.target);
+    let line = (key.line != 0).then_some(key.line);
+    let callsite: &'static PluginCallsite = Box::leak(Box::new(PluginCallsite { metadata: OnceLock::new() }));
+    let fields = FieldSet::new(names, Identifier(callsite));
+    let _first = callsite.metadata.set(Metadata::new(name, target, level, file, line, Some(target), fields, kind));
+    callsite
+}
+
+fn with_values(
+    callsite: &'static PluginCallsite,
+    tag: &ModuleTag,
+    record: &LogRecord<'_>,
+    send: impl FnOnce(&tracing_core::field::ValueSet<'_>),
+) {
+    let set = callsite.facts().fields();
+    let fields: Vec<_> = set.iter().collect();
+    let message = display(record.message.as_str());
+    let module: &str = &tag.name;
+    let generation = tag.generation.0;
+    let values: Vec<_> = record.fields.iter().take(MOST_FIELDS).map(|field| display(field.value.as_str())).collect();
+    // A value set wants an array; what a statement does not use stays empty.
+    let mut row: [(&tracing::field::Field, Option<&dyn Value>); OWN_FIELDS + MOST_FIELDS] =
+        [(&fields[0], None); OWN_FIELDS + MOST_FIELDS];
+    row[0] = (&fields[0], Some(&message));
+    row[1] = (&fields[1], Some(&module));
+    row[2] = (&fields[2], Some(&generation));
+    for ((slot, field), value) in row[OWN_FIELDS..].iter_mut().zip(&fields[OWN_FIELDS..]).zip(&values) {
+        *slot = (field, Some(value));
+    }
+    send(&set.value_set(&row));
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that can panic runs under these locks, and a log line is no reason to panic again.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

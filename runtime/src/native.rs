@@ -1,0 +1,175 @@
+//! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
+//! emit, so that reflection cannot tell the two apart.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+
+use crate::border::CallError;
+use crate::object::World;
+use crate::object::class::{NativeHook, Origin};
+use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
+use crate::object::thunk::{Frame, Thunk};
+use crate::object::typed::PlainStruct;
+use crate::runtime::Runtime;
+use crate::handles::ObjectHandle;
+
+pub use crate::object::property::Property;
+
+/// What a crate of native classes gives to a host.
+#[derive(Default)]
+pub struct Natives {
+    pub(crate) packages: Vec<String>,
+    pub(crate) structs: Vec<StructDecl>,
+    pub(crate) classes: Vec<ClassDecl>,
+    pub(crate) tickers: Vec<Box<dyn FnMut(&Runtime, f32)>>,
+    pub(crate) before_destroy: Vec<Rc<dyn Fn(&Runtime, ObjectHandle)>>,
+}
+
+impl Natives {
+    /// Nothing yet, in one package.
+    pub fn in_package(name: &str) -> Self {
+        Self { packages: vec![name.to_owned()], ..Self::default() }
+    }
+
+    /// Adds a class.
+    #[must_use]
+    pub fn class(mut self, class: NativeClass) -> Self {
+        self.classes.push(class.0);
+        self
+    }
+
+    /// Adds a struct.
+    #[must_use]
+    pub fn structure(mut self, structure: NativeStruct) -> Self {
+        self.structs.push(structure.0);
+        self
+    }
+
+    /// Is called once in every tick, with the seconds since the last.
+    #[must_use]
+    pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
+        self.tickers.push(Box::new(ticker));
+        self
+    }
+
+    /// Is called before an object is destroyed by the host, while it is whole.
+    #[must_use]
+    pub fn before_destroy(mut self, hook: impl Fn(&Runtime, ObjectHandle) + 'static) -> Self {
+        self.before_destroy.push(Rc::new(hook));
+        self
+    }
+}
+
+/// The declaration of a native class in the making.
+pub struct NativeClass(ClassDecl);
+
+/// The type of a native property or parameter: its kind, and the path of its struct or class.
+pub type NativeType = (PropertyKind, &'static str);
+
+impl NativeClass {
+    /// A class of `package` that extends the class of path `base`.
+    pub fn new(package: &str, name: &str, base: &str) -> Self {
+        Self(ClassDecl::new(package, name, base, Origin::Native))
+    }
+
+    /// Its doc comment.
+    #[must_use]
+    pub fn doc(mut self, doc: &str) -> Self {
+        doc.clone_into(&mut self.0.doc);
+        self
+    }
+
+    /// Bits of `class_flags`.
+    #[must_use]
+    pub fn flags(mut self, flags: u64) -> Self {
+        self.0.flags |= flags;
+        self
+    }
+
+    /// Adds a property; `default` as its kind parses it, empty for zero.
+    #[must_use]
+    pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
+        self.0.properties.push(property(name, kind, type_path, flags, default));
+        self
+    }
+
+    /// Adds a function with a native body, which takes its parameters off the frame.
+    #[must_use]
+    pub fn function(
+        self,
+        name: &str,
+        params: &[(&str, NativeType)],
+        result: Option<NativeType>,
+        flags: u64,
+        body: fn(&World, &mut Frame<'_>) -> Result<(), CallError>,
+    ) -> Self {
+        self.add_function(name, params, result, flags, Rc::new(body))
+    }
+
+    /// Adds an event that subclasses may override; without an override nothing happens.
+    #[must_use]
+    pub fn event(self, name: &str, params: &[(&str, NativeType)]) -> Self {
+        let nothing: Thunk = Rc::new(|_world: &World, frame: &mut Frame<'_>| {
+            frame.hand_over();
+            Ok(())
+        });
+        self.add_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
+    }
+
+    /// Runs for every object of the class, once, after its bases'.
+    #[must_use]
+    pub fn constructor(mut self, hook: NativeHook) -> Self {
+        self.0.native_constructor = Some(hook);
+        self
+    }
+
+    /// Runs for every object of the class after the defaults and the plugin's own hook.
+    #[must_use]
+    pub fn post_init_properties(mut self, hook: NativeHook) -> Self {
+        self.0.native_post_init = Some(hook);
+        self
+    }
+
+    fn add_function(
+        mut self,
+        name: &str,
+        params: &[(&str, NativeType)],
+        result: Option<NativeType>,
+        flags: u64,
+        thunk: Thunk,
+    ) -> Self {
+        let mut params: Vec<_> =
+            params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, "")).collect();
+        params.extend(result.map(|(kind, path)| property("result", kind, path, property_flags::RETURN, "")));
+        self.0.functions.push(FunctionDecl { flags, params, ..FunctionDecl::new(name, thunk) });
+        self
+    }
+}
+
+/// The declaration of a native struct in the making.
+pub struct NativeStruct(StructDecl);
+
+impl NativeStruct {
+    /// A struct of `package`.
+    pub fn new(package: &str, name: &str) -> Self {
+        Self(StructDecl::new(package, name, Origin::Native))
+    }
+
+    /// The declaration of a struct that host code knows as [`plain_struct!`](crate::plain_struct).
+    pub fn plain<T: PlainStruct>() -> Self {
+        // The path is a literal of the macro's caller; a wrong one is found when the struct is declared.
+        Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub fn field(mut self, name: &str, (kind, type_path): NativeType) -> Self {
+        self.0.fields.push(property(name, kind, type_path, 0, ""));
+        self
+    }
+}
+
+fn property(name: &str, kind: PropertyKind, type_path: &str, flags: u64, default: &str) -> PropertyDecl {
+    PropertyDecl::new(name, kind).of_type(type_path).with_flags(flags).with_default(default)
+}

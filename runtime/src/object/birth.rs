@@ -1,0 +1,564 @@
+//! Birth and death of objects: what happens in which order. The floors above run the plugins' parts of it; this file
+//! knows when, and that a birth that fails anywhere leaves nothing behind.
+//!
+//! The order: memory; the plugin half; class by class from the root subobjects, defaults and constructor; the
+//! archetype's values; PostInitProperties of the plugin, then of the host. Subobjects go through the first half when
+//! their owner's class comes to them, and through PostInitProperties when the owner's archetype has been copied, so that
+//! nothing overwrites what it sets.
+//!
+//! A CDO takes over its super's values before its own class has its turn, not after: else a class constructor could not
+//! shape the values of properties it inherited.
+
+use std::fmt;
+use std::rc::Rc;
+
+use crate::border::{CallError, Place, trap};
+use crate::handles::{Name, ObjectHandle};
+use crate::object::World;
+use crate::object::class::{Class, Origin, Subobject};
+use crate::object::objects::object_flags;
+use crate::object::path::short;
+use crate::object::value::Value;
+
+/// What the floors above do in an object's life; this floor says when. No store is borrowed while they do.
+pub trait BirthHooks {
+    /// Builds the plugin half: all parts, the red constructors of the dynamic classes base to derived.
+    ///
+    /// # Errors
+    /// When a part cannot be built; the error names its class.
+    fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
+
+    /// Runs the class constructor of this dynamic class.
+    ///
+    /// # Errors
+    /// When it fails.
+    fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
+
+    /// Runs the plugin's PostInitProperties: one call, to the most derived there is. `class` is the object's.
+    ///
+    /// # Errors
+    /// When it fails.
+    fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
+
+    /// The object goes, also when its birth failed: its conjugate ends, where there is one.
+    fn end_conjugate(&self, object: ObjectHandle);
+}
+
+/// How an object is to be born.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BirthArgs {
+    /// Its name; without one it gets one of its own.
+    pub name: Option<Name>,
+    /// The object it lies in, or none.
+    pub outer: ObjectHandle,
+    /// The object whose values it starts with; without one, the CDO of its class.
+    pub archetype: Option<ObjectHandle>,
+    /// Whether it is to be kept from collection.
+    pub root: bool,
+}
+
+/// Why a hook failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StepError {
+    /// Path of the class whose code it was, where the hook runs the code of several.
+    pub class: Option<Rc<str>>,
+    /// The sentence, or the panic's message.
+    pub message: String,
+    /// Where it happened, if that is known.
+    pub place: Option<Place>,
+}
+
+/// An object was not born. Nothing of it is left.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{} was not born: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
+pub struct BirthFailed {
+    /// Path of the class that was asked for.
+    pub class: String,
+    /// What failed, of which class.
+    pub step: BirthStep,
+    /// Name of the object it failed for: the one asked for, a subobject of it or a CDO it needs.
+    pub object: String,
+    /// The sentence, or the panic's message.
+    pub message: String,
+    /// Where it happened, if that is known.
+    pub place: Option<Place>,
+}
+
+/// A step of a birth. Each names the path of the class whose step it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BirthStep {
+    /// The archetype to be copied from was looked at.
+    Archetype(String),
+    /// The CDO was asked for.
+    Cdo(String),
+    /// The plugin half was built.
+    RedConstructor(String),
+    /// A subobject was made: class of the owner, name of the subobject.
+    Subobject(String, String),
+    /// Property defaults were set.
+    Defaults(String),
+    /// The constructor of a native class ran.
+    NativeConstructor(String),
+    /// The constructor of a dynamic class ran.
+    ClassConstructor(String),
+    /// The archetype's values were copied.
+    CopyValues(String),
+    /// PostInitProperties of the plugin ran.
+    PluginPostInit(String),
+    /// PostInitProperties of a native class ran.
+    NativePostInit(String),
+}
+
+impl fmt::Display for BirthStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, class) = match self {
+            Self::Archetype(class) => ("archetype", class),
+            Self::Cdo(class) => ("class default object", class),
+            Self::RedConstructor(class) => ("red constructor", class),
+            Self::Subobject(class, name) => return write!(f, "subobject {name} of {}", short(class)),
+            Self::Defaults(class) => ("property defaults", class),
+            Self::NativeConstructor(class) => ("native constructor", class),
+            Self::ClassConstructor(class) => ("class constructor", class),
+            Self::CopyValues(class) => ("archetype's values for an object", class),
+            Self::PluginPostInit(class) => ("PostInitProperties", class),
+            Self::NativePostInit(class) => ("native PostInitProperties", class),
+        };
+        write!(f, "{what} of {}", short(class))
+    }
+}
+
+impl From<CallError> for StepError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Panicked { message, place } => Self { class: None, message, place },
+            other => Self::new(other.to_string()),
+        }
+    }
+}
+
+impl StepError {
+    /// An error that is only a sentence.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { class: None, message: message.into(), place: None }
+    }
+}
+
+/// Brings an object of `class` into the world. Game thread only.
+///
+/// # Errors
+/// [`BirthFailed`] when a step fails or panics; object and subobjects are gone then.
+pub fn birth(
+    world: &World,
+    hooks: &dyn BirthHooks,
+    class: &Rc<Class>,
+    args: BirthArgs,
+) -> Result<ObjectHandle, BirthFailed> {
+    let midwife = Midwife { world, hooks, asked: class };
+    let template = match args.archetype {
+        Some(archetype) => midwife.check_archetype(archetype)?,
+        None => midwife.cdo_of(class)?,
+    };
+    let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
+    let mut pairs = Vec::new();
+    let newborn = midwife.begin(&order, Copying::Later, &mut pairs)?;
+    midwife.or_destroy(&newborn, midwife.copy_values(&newborn, &pairs))?;
+    midwife.or_destroy(&newborn, midwife.post_init(&newborn))?;
+    if args.root {
+        world.objects.add_root(newborn.object);
+    }
+    Ok(newborn.object)
+}
+
+/// The CDO of `class`; where there is none it is born, after the CDO of its base. Game thread only.
+///
+/// # Errors
+/// [`BirthFailed`] when a step fails or panics, or when the CDO needs itself.
+pub fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+    let existing = class.cdo.get();
+    if world.objects.is_alive(existing) {
+        return Ok(existing);
+    }
+    let midwife = Midwife { world, hooks, asked: class };
+    let name = format!("Default__{}", class.name);
+    if class.members.cdo_in_making.replace(true) {
+        let circle = StepError::new("it needs itself: one of its subobjects is of this class or of a derived one");
+        return Err(midwife.failed(&name, BirthStep::Cdo(class.path.to_string()), circle));
+    }
+    let made = midwife.make_cdo(&name);
+    class.members.cdo_in_making.set(false);
+    let cdo = made?;
+    class.cdo.set(cdo);
+    Ok(cdo)
+}
+
+/// Makes one more subobject of an object that lives already: a reload found that its class has it now. Game thread only.
+///
+/// # Errors
+/// [`BirthFailed`] when a step of its birth fails; the owner is as it was.
+pub fn add_subobject(
+    world: &World,
+    hooks: &dyn BirthHooks,
+    owner: ObjectHandle,
+    subobject: &Subobject,
+) -> Result<ObjectHandle, BirthFailed> {
+    let gone = |asked: &str| BirthFailed {
+        class: asked.to_owned(),
+        step: BirthStep::Subobject(asked.to_owned(), subobject.name.to_string()),
+        object: owner.to_string(),
+        message: CallError::Stale { handle: owner }.to_string(),
+        place: None,
+    };
+    let class = world.objects.class(owner).ok_or_else(|| gone(&subobject.class_path))?;
+    let midwife = Midwife { world, hooks, asked: &class };
+    let flags = world.objects.flags(owner).unwrap_or(0);
+    let template = Some(class.cdo.get()).filter(|cdo| world.objects.is_alive(*cdo) && *cdo != owner);
+    let parent = Newborn { object: owner, class: class.clone(), template, origin: TemplateOrigin::Asked, parts: vec![] };
+    let mut pairs: Vec<_> = template.map(|template| (template, owner)).into_iter().collect();
+    let part = midwife.part(&parent, flags, subobject, &mut pairs)?;
+    let outcome = midwife.or_destroy(&part, midwife.post_init(&part));
+    if outcome.is_err() && world.objects.is_alive(owner) {
+        let none = Value::Object(ObjectHandle::NONE);
+        let cleared = world.objects.write_unasked(owner, &subobject.property.text, &none);
+        cleared.expect("the property has just been written to");
+    }
+    outcome.map(|()| part.object)
+}
+
+/// Runs the class constructor of one dynamic class of an object's chain, and counts it: nobody else runs any.
+///
+/// # Errors
+/// [`StepError`] when it fails or panics.
+pub fn run_class_constructor(
+    world: &World,
+    hooks: &dyn BirthHooks,
+    object: ObjectHandle,
+    class: &Rc<Class>,
+) -> Result<(), StepError> {
+    let counters = &world.counters;
+    if world.objects.constructed(object) >= class.depth() {
+        counters.class_constructors_rerun.bump();
+    } else {
+        world.objects.set_constructed(object, class.depth());
+    }
+    let flags = world.objects.flags(object).unwrap_or(0);
+    if flags & (object_flags::CDO | object_flags::IN_CDO) == 0 {
+        counters.class_constructors_on_instances.bump();
+    } else {
+        counters.class_constructors_on_cdos.bump();
+    }
+    guarded(|| hooks.class_constructor(object, class))
+}
+
+/// Ends an object: first its subobjects, the last born first; then its conjugate ends and its handle is stale. Doing so
+/// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
+pub fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
+    if !world.objects.begin_end(object) {
+        return;
+    }
+    for child in world.objects.children(object).into_iter().rev() {
+        destroy(world, hooks, child);
+    }
+    if let Err(error) = guarded(|| { hooks.end_conjugate(object); Ok(()) }) {
+        tracing::error!(%object, message = error.message, "ending a conjugate panicked; the object goes all the same");
+    }
+    if let Some(class) = world.objects.class(object).filter(|class| class.cdo.get() == object) {
+        class.cdo.set(ObjectHandle::NONE);
+    }
+    world.objects.release(object);
+    world.counters.deaths.bump();
+}
+
+struct Midwife<'a> {
+    world: &'a World,
+    hooks: &'a dyn BirthHooks,
+    /// The class the creator asked for.
+    asked: &'a Rc<Class>,
+}
+
+/// What is to be made.
+struct Order<'a> {
+    class: &'a Rc<Class>,
+    name: Option<Name>,
+    outer: ObjectHandle,
+    /// What the outer calls it, when it is a subobject.
+    part: Option<&'a Rc<str>>,
+    flags: u32,
+    template: Option<ObjectHandle>,
+}
+
+/// An object that is constructed, and not yet initialized.
+struct Newborn {
+    object: ObjectHandle,
+    class: Rc<Class>,
+    /// Where its values come from.
+    template: Option<ObjectHandle>,
+    origin: TemplateOrigin,
+    parts: Vec<Newborn>,
+}
+
+/// How an object came by its template, which says whether it is copied from again when its owner is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TemplateOrigin {
+    /// The one asked for, or the subobject of its owner's template.
+    Asked,
+    /// Its owner's template has no such subobject: the CDO of its own class.
+    OwnClass,
+}
+
+/// When the template's values are copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Copying {
+    /// Before the object's own class has its turn: CDOs.
+    BeforeOwnClass,
+    /// When all classes had their turn: subobjects, so that their owner's class constructor finds them ready.
+    AfterClasses,
+    /// By the caller, when the subobjects are there too.
+    Later,
+}
+
+/// Template and object, subobject of the template and subobject of the object, and so on: what a reference in copied
+/// values has to become.
+type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
+
+impl Midwife<'_> {
+    fn make_cdo(&self, name: &str) -> Result<ObjectHandle, BirthFailed> {
+        let class = self.asked;
+        let template = class.base.as_ref().map(|base| self.cdo_of(base)).transpose()?;
+        let (name, outer) = (Some(self.world.names.intern(name)), ObjectHandle::NONE);
+        let order = Order { class, name, outer, part: None, flags: object_flags::CDO, template };
+        let newborn = self.begin(&order, Copying::BeforeOwnClass, &mut Vec::new())?;
+        self.or_destroy(&newborn, self.post_init(&newborn))?;
+        Ok(newborn.object)
+    }
+
+    /// The CDO of a class that the birth needs; where it fails, the creator still learns about the class it asked for.
+    fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+        make_cdo(self.world, self.hooks, class)
+            .map_err(|failed| BirthFailed { class: self.asked.path.to_string(), ..failed })
+    }
+
+    fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, BirthFailed> {
+        let problem = match self.world.objects.class(archetype) {
+            None => CallError::Stale { handle: archetype }.to_string(),
+            Some(class) if self.asked.is_a(&class) || class.is_a(self.asked) => return Ok(archetype),
+            Some(class) => format!("a {} has no values for a {}", class.path, self.asked.path),
+        };
+        let step = BirthStep::Archetype(self.asked.path.to_string());
+        Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
+    }
+
+    /// Memory, plugin half, and every class's turn.
+    fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<Newborn, BirthFailed> {
+        let Order { class, name, outer, part, flags, template } = *order;
+        let object = self.world.objects.allocate(&self.world.names, class, name, outer, flags);
+        if let Some(part) = part {
+            // Before any code runs that could end the owner: a subobject goes with it.
+            self.world.objects.adopt(outer, part, object);
+        }
+        pairs.extend(template.map(|template| (template, object)));
+        let (origin, parts) = (TemplateOrigin::Asked, Vec::new());
+        let mut newborn = Newborn { object, class: class.clone(), template, origin, parts };
+        let grown = self.grow(&mut newborn, flags, copying, pairs);
+        self.or_destroy(&newborn, grown)?;
+        Ok(newborn)
+    }
+
+    fn grow(
+        &self,
+        newborn: &mut Newborn,
+        flags: u32,
+        copying: Copying,
+        pairs: &mut Pairs,
+    ) -> Result<(), BirthFailed> {
+        let (object, class) = (newborn.object, newborn.class.clone());
+        if is_dynamic(&class) {
+            let build = || self.hooks.build_conjugate(object, &class);
+            self.step(object, BirthStep::RedConstructor(class.path.to_string()), build)?;
+        }
+        for turn in class.chain() {
+            if copying == Copying::BeforeOwnClass && Rc::ptr_eq(&turn, &class) {
+                self.copy_values(newborn, pairs)?;
+            }
+            for subobject in &turn.subobjects {
+                let part = self.part(newborn, flags, subobject, pairs)?;
+                newborn.parts.push(part);
+            }
+            self.step(object, BirthStep::Defaults(turn.path.to_string()), || self.set_defaults(object, &turn))?;
+            self.construct(object, &turn)?;
+        }
+        if copying == Copying::AfterClasses { self.copy_values(newborn, pairs) } else { Ok(()) }
+    }
+
+    /// One default subobject, of the class that the most derived class of its owner asks for.
+    fn part(
+        &self,
+        owner: &Newborn,
+        owner_flags: u32,
+        subobject: &Subobject,
+        pairs: &mut Pairs,
+    ) -> Result<Newborn, BirthFailed> {
+        let objects = &self.world.objects;
+        let path = owner.class.subobject_class(subobject);
+        let step = || BirthStep::Subobject(owner.class.path.to_string(), subobject.name.to_string());
+        let refuse = |message: String| Err(self.failed_for(owner.object, step(), StepError::new(message)));
+        let Some(class) = self.world.types.class_by_path(&path) else {
+            return refuse(format!("its class {path} is not declared any more: load its module again"));
+        };
+        if self.lies_in(owner.object, &class) {
+            return refuse(format!("a {path} that has a {path} for a subobject, directly or not, would never end"));
+        }
+        let in_cdo = owner_flags & (object_flags::CDO | object_flags::IN_CDO) != 0;
+        let flags = object_flags::SUBOBJECT | if in_cdo { object_flags::IN_CDO } else { 0 };
+        let (name, outer) = (Some(self.world.names.intern(&subobject.name)), owner.object);
+        let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
+        let part = Some(&subobject.name);
+        let order = |template| Order { class: &class, name, outer, part, flags, template: Some(template) };
+        let part = match of_template {
+            Some(template) if objects.class(template).is_some_and(|of| of.is_a(&class)) => {
+                self.begin(&order(template), Copying::AfterClasses, pairs)?
+            }
+            of_template => {
+                let mut apart = Vec::new();
+                let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
+                part.origin = TemplateOrigin::OwnClass;
+                if let Some(template) = of_template {
+                    // The owner's template has one of a base of this class: what it has goes over the CDO's values.
+                    (part.template, part.origin) = (Some(template), TemplateOrigin::Asked);
+                    pairs.push((template, part.object));
+                    self.or_destroy(&part, self.copy_values(&part, pairs))?;
+                }
+                part
+            }
+        };
+        let refer = || {
+            let reference = Value::Object(part.object);
+            Ok(objects.write_unasked(owner.object, &subobject.property.text, &reference)?)
+        };
+        self.or_destroy(&part, self.step(owner.object, step(), refer))?;
+        Ok(part)
+    }
+
+    /// Whether `owner` or one of the objects it is a part of is of that very class.
+    fn lies_in(&self, owner: ObjectHandle, class: &Class) -> bool {
+        let objects = &self.world.objects;
+        let is_part = |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
+        let up = |object: &ObjectHandle| is_part(object).then(|| objects.outer(*object)).flatten();
+        std::iter::successors(Some(owner), up).any(|object| objects.class(object).is_some_and(|of| of.id == class.id))
+    }
+
+    fn set_defaults(&self, object: ObjectHandle, turn: &Class) -> Result<(), StepError> {
+        let is_part = |name: &Rc<str>| turn.subobjects.iter().any(|subobject| subobject.property.text == *name);
+        for property in turn.own_properties.iter().filter(|property| !is_part(&property.text)) {
+            if let Some(default) = &property.default {
+                self.world.objects.write_unasked(object, &property.text, default)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), BirthFailed> {
+        let path = || turn.path.to_string();
+        match (turn.origin, turn.native_constructor) {
+            (Origin::Dynamic, _) => {
+                let run = || run_class_constructor(self.world, self.hooks, object, turn);
+                return self.step(object, BirthStep::ClassConstructor(path()), run);
+            }
+            (Origin::Native, Some(hook)) => {
+                let run = || hook(self.world, object).map_err(StepError::new);
+                self.step(object, BirthStep::NativeConstructor(path()), run)?;
+            }
+            (Origin::Native, None) | (Origin::Script, _) => {}
+        }
+        self.world.objects.set_constructed(object, turn.depth());
+        Ok(())
+    }
+
+    /// Copies the template's values into the object, and those of the template's subobjects into its own.
+    fn copy_values(&self, newborn: &Newborn, pairs: &Pairs) -> Result<(), BirthFailed> {
+        let objects = &self.world.objects;
+        if let Some(template) = newborn.template {
+            let copy = || {
+                let of = objects.class(template).ok_or(CallError::Stale { handle: template })?;
+                let shared = newborn.class.common_base(&of);
+                let properties = shared.map_or_else(Vec::new, |shared| shared.properties.clone());
+                Ok(objects.copy_values(newborn.object, template, &properties, pairs)?)
+            };
+            self.step(newborn.object, BirthStep::CopyValues(newborn.class.path.to_string()), copy)?;
+        }
+        let asked = newborn.parts.iter().filter(|part| part.origin == TemplateOrigin::Asked);
+        asked.into_iter().try_for_each(|part| self.copy_values(part, pairs))
+    }
+
+    /// PostInitProperties of the subobjects, then of the object: the plugin's, then the host's from the root on.
+    fn post_init(&self, newborn: &Newborn) -> Result<(), BirthFailed> {
+        newborn.parts.iter().try_for_each(|part| self.post_init(part))?;
+        let (object, class) = (newborn.object, &newborn.class);
+        if is_dynamic(class) {
+            let run = || self.hooks.plugin_post_init(object, class);
+            self.step(object, BirthStep::PluginPostInit(class.path.to_string()), run)?;
+        }
+        for native in class.chain() {
+            if let Some(hook) = native.native_post_init {
+                let run = || hook(self.world, object).map_err(StepError::new);
+                self.step(object, BirthStep::NativePostInit(native.path.to_string()), run)?;
+            }
+        }
+        let counters = &self.world.counters;
+        match self.world.objects.flags(object) {
+            Some(flags) if flags & object_flags::CDO != 0 => counters.cdos.bump(),
+            Some(flags) if flags & object_flags::IN_CDO == 0 => counters.births.bump(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Runs one step. Afterwards the object must still be there: code that is handed a newborn may destroy it.
+    fn step(
+        &self,
+        object: ObjectHandle,
+        step: BirthStep,
+        work: impl FnOnce() -> Result<(), StepError>,
+    ) -> Result<(), BirthFailed> {
+        let outcome = guarded(work).and_then(|()| {
+            let alive = self.world.objects.is_alive(object);
+            alive.then_some(()).ok_or_else(|| StepError::new("the object was destroyed in the middle of its birth"))
+        });
+        outcome.map_err(|error| self.failed_for(object, step, error))
+    }
+
+    fn or_destroy(&self, newborn: &Newborn, outcome: Result<(), BirthFailed>) -> Result<(), BirthFailed> {
+        outcome.inspect_err(|_| destroy(self.world, self.hooks, newborn.object))
+    }
+
+    fn failed_for(&self, object: ObjectHandle, step: BirthStep, error: StepError) -> BirthFailed {
+        let name = self.world.objects.name(object);
+        let name = name.map_or_else(|| object.to_string(), |name| self.world.names.text(name).to_string());
+        self.failed(&name, step, error)
+    }
+
+    fn failed(&self, object: &str, step: BirthStep, error: StepError) -> BirthFailed {
+        let StepError { class, message, place } = error;
+        let step = match (step, class) {
+            (BirthStep::RedConstructor(_), Some(class)) => BirthStep::RedConstructor(class.to_string()),
+            (BirthStep::PluginPostInit(_), Some(class)) => BirthStep::PluginPostInit(class.to_string()),
+            (step, _) => step,
+        };
+        BirthFailed { class: self.asked.path.to_string(), step, object: object.to_owned(), message, place }
+    }
+}
+
+fn is_dynamic(class: &Rc<Class>) -> bool {
+    class.chain().iter().any(|class| class.origin == Origin::Dynamic)
+}
+
+/// A panic of host code, or of what the host called, is an error of the step.
+fn guarded(work: impl FnOnce() -> Result<(), StepError>) -> Result<(), StepError> {
+    trap(|| Ok(work())).unwrap_or_else(|panic| Err(panic.into()))
+}
+
+fn at(place: Option<&Place>) -> String {
+    place.map(|place| format!(" at {place}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! From declarations to types. A batch is compiled beside what is there, so that an error leaves nothing behind; the
+//! registry takes the result in afterwards, which cannot fail.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+
+use crate::handles::ClassId;
+use crate::object::class::Class;
+use crate::object::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+use crate::object::layout::{Placed, place};
+use crate::object::names::Names;
+use crate::object::order;
+use crate::object::path::{TypePath, is_identifier};
+use crate::object::property::{Property, PropertyType, display_name};
+use crate::object::refusal::DeclareError;
+use crate::object::structs::{StructLabel, StructType};
+use crate::object::value::Value;
+
+/// What was declared before, as a batch sees it.
+pub(super) trait Known {
+    /// The packages of the host.
+    fn packages(&self) -> Vec<Rc<str>>;
+    /// The class of that path, or of the path it was renamed to.
+    fn class(&self, path: &str) -> Option<Rc<Class>>;
+    /// The struct of that path, or of the path it was renamed to.
+    fn structure(&self, path: &str) -> Option<Rc<StructType>>;
+    /// Whether a new type may have that path.
+    fn is_free(&self, path: &str) -> bool;
+}
+
+/// The types of a batch, each after those it needs.
+#[derive(Clone, Debug, Default)]
+pub struct Declared {
+    /// Structs, each after those it holds.
+    pub structs: Vec<Rc<StructType>>,
+    /// Classes, base first.
+    pub classes: Vec<Rc<Class>>,
+}
+
+/// A batch in the making: what is known, and what of the batch is compiled by now.
+pub(super) struct Compiler<'a> {
+    pub(super) names: &'a Names,
+    known: &'a dyn Known,
+    structs: HashMap<Rc<str>, Rc<StructType>>,
+    classes: HashMap<Rc<str>, Rc<Class>>,
+    /// Paths of all classes of the batch, also of those that are not compiled yet: a reference may name them.
+    class_paths: HashSet<String>,
+}
+
+/// Offsets are 32 bits wide, and nothing sensible is larger than this.
+const LARGEST: usize = 1 << 30;
+
+/// Compiles a batch. `first` is the number of its first class; the others follow.
+pub(super) fn compile(
+    names: &Names,
+    known: &dyn Known,
+    batch: &Batch,
+    first: ClassId,
+) -> Result<Declared, DeclareError> {
+    check_paths(known, batch)?;
+    let class_paths = batch.classes.iter().map(class_path).collect();
+    let mut compiler =
+        Compiler { names, known, structs: HashMap::new(), classes: HashMap::new(), class_paths };
+    let mut declared = Declared::default();
+    for index in struct_order(&batch.structs)? {
+        let structure = Rc::new(compiler.structure(&batch.structs[index])?);
+        compiler.structs.insert(structure.path.clone(), structure.clone());
+        declared.structs.push(structure);
+    }
+    for (count, index) in class_order(&batch.classes)?.into_iter().enumerate() {
+        let class = Rc::new(compiler.class(&batch.classes[index], ClassId(first.0 + count as u32))?);
+        compiler.classes.insert(class.path.clone(), class.clone());
+        declared.classes.push(class);
+    }
+    for class in &declared.classes {
+        compiler.check_subobjects(class)?;
+    }
+    Ok(declared)
+}
+
+pub(super) fn class_path(decl: &ClassDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
+
+fn struct_path(decl: &StructDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
+
+fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
+    let packages = known.packages();
+    let mut seen = HashSet::new();
+    let structs = batch.structs.iter().map(|decl| (struct_path(decl), &decl.package, &decl.name));
+    let classes = batch.classes.iter().map(|decl| (class_path(decl), &decl.package, &decl.name));
+    for (path, package, name) in structs.chain(classes) {
+        if !packages.iter().any(|known| **known == **package) {
+            let known = packages.join(", ");
+            return Err(DeclareError::UnknownPackage { path, package: package.clone(), known });
+        }
+        check_name(name, package)?;
+        if !known.is_free(&path) || !seen.insert(path.clone()) {
+            return Err(DeclareError::Duplicate { path });
+        }
+    }
+    Ok(())
+}
+
+fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
+    if is_identifier(name) {
+        return Ok(());
+    }
+    Err(DeclareError::BadName { name: name.to_owned(), owner: owner.to_owned() })
+}
+
+fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
+    let paths: Vec<_> = structs.iter().map(struct_path).collect();
+    let needs = |index: usize| {
+        let held = structs[index].fields.iter().filter(|field| field.kind == PropertyKind::STRUCT);
+        held.filter_map(|field| paths.iter().position(|path| *path == field.type_path)).collect()
+    };
+    order::by_need(structs.len(), needs).map_err(|cycle| DeclareError::StructCycle { cycle: print_cycle(&cycle, &paths) })
+}
+
+fn class_order(classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
+    let paths: Vec<_> = classes.iter().map(class_path).collect();
+    let needs = |index: usize| paths.iter().position(|path| *path == classes[index].base).into_iter().collect();
+    order::by_need(classes.len(), needs).map_err(|cycle| DeclareError::BaseCycle { cycle: print_cycle(&cycle, &paths) })
+}
+
+fn print_cycle(cycle: &[usize], paths: &[String]) -> String {
+    let around = cycle.iter().chain(cycle.first());
+    around.map(|&index| paths[index].as_str()).collect::<Vec<_>>().join(" → ")
+}
+
+impl Compiler<'_> {
+    /// The class of that path, in the batch or before it.
+    pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
+        self.classes.get(path).cloned().or_else(|| self.known.class(path))
+    }
+
+    /// Whether a reference may name that class: it may be one of the batch that is compiled later.
+    pub(super) fn knows_class(&self, path: &str) -> bool {
+        self.class_paths.contains(path) || self.known.class(path).is_some()
+    }
+
+    fn structure(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {
+        let path: Rc<str> = struct_path(decl).into();
+        let (fields, placed) = self.properties(&path, &decl.fields, (0, 1))?;
+        let label = StructLabel {
+            path: path.clone(),
+            name: decl.name.as_str().into(),
+            package: decl.package.as_str().into(),
+            origin: decl.origin,
+            doc: decl.doc.as_str().into(),
+        };
+        let structure = StructType::new(label, fields, &placed);
+        if decl.fingerprint != 0 && decl.fingerprint != structure.fingerprint() {
+            return Err(DeclareError::Fingerprint { path: path.to_string(), found: describe_layout(&structure) });
+        }
+        Ok(structure)
+    }
+
+    /// The properties of an owner, laid out behind what is there already: (bytes, alignment).
+    pub(super) fn properties(
+        &self,
+        owner: &Rc<str>,
+        decls: &[PropertyDecl],
+        (base_size, base_align): (usize, usize),
+    ) -> Result<(Vec<Property>, Placed), DeclareError> {
+        let mut properties = Vec::with_capacity(decls.len());
+        let mut seen = HashSet::new();
+        for decl in decls {
+            if !seen.insert(decl.name.as_str()) {
+                return Err(DeclareError::DuplicateMember { owner: owner.to_string(), name: decl.name.clone() });
+            }
+            properties.push(self.property(owner, decl)?);
+        }
+        let things: Vec<_> = properties.iter().map(|property| (property.ty.size(), property.ty.align())).collect();
+        let placed = place(base_size, base_align, &things);
+        if placed.size > LARGEST {
+            return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
+        }
+        for (property, offset) in properties.iter_mut().zip(&placed.offsets) {
+            property.offset = *offset as u32;
+        }
+        Ok((properties, placed))
+    }
+
+    fn property(&self, owner: &Rc<str>, decl: &PropertyDecl) -> Result<Property, DeclareError> {
+        check_name(&decl.name, owner)?;
+        let member = || format!("{owner}:{}", decl.name);
+        let ty = self.property_type(decl, member)?;
+        let bad_default = |problem: String| DeclareError::BadDefault { member: member(), problem };
+        let default = match (&ty, decl.default.as_str()) {
+            // A struct starts with the defaults of its fields, where these differ from zero.
+            (PropertyType::Struct(_), "") => Some(Value::initial(&ty)).filter(|start| *start != Value::zero(&ty)),
+            (_, "") => None,
+            (_, text) => {
+                Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?)
+            }
+        };
+        if default.as_ref().is_some_and(names_an_object) {
+            return Err(bad_default("no object exists when a class is declared; only none can be a default".to_owned()));
+        }
+        Ok(Property {
+            name: self.names.intern(&decl.name),
+            text: decl.name.as_str().into(),
+            display: display_name(&decl.name).into(),
+            ty,
+            flags: decl.flags,
+            default,
+            doc: decl.doc.as_str().into(),
+            offset: 0, // until it is placed
+            owner: owner.clone(),
+        })
+    }
+
+    fn property_type(&self, decl: &PropertyDecl, member: impl Fn() -> String) -> Result<PropertyType, DeclareError> {
+        let unknown = |kind| {
+            DeclareError::UnknownType { member: member(), kind, type_path: decl.type_path.clone() }
+        };
+        let checked = || {
+            decl.type_path.parse::<TypePath>().map_err(|error| DeclareError::BadPath { owner: member(), error })
+        };
+        match decl.kind {
+            PropertyKind::OBJECT => {
+                checked()?;
+                let known = self.knows_class(&decl.type_path);
+                known.then(|| PropertyType::Object { class: decl.type_path.as_str().into() }).ok_or_else(|| unknown("reference"))
+            }
+            PropertyKind::STRUCT => {
+                checked()?;
+                let compiled = self.structs.get(decl.type_path.as_str()).cloned();
+                let found = compiled.or_else(|| self.known.structure(&decl.type_path));
+                found.map(PropertyType::Struct).ok_or_else(|| unknown("struct"))
+            }
+            kind => PropertyType::plain(kind)
+                .ok_or_else(|| DeclareError::UnknownKind { member: member(), number: kind.0 }),
+        }
+    }
+
+    /// Classes of subobjects may stand later in the batch than the class that asks for them, so this comes last.
+    fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
+        let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
+        let inherited = class.subobject_overrides.iter().filter_map(|(name, asked)| {
+            let chain = class.chain();
+            let introduced = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.name == *name);
+            introduced.cloned().map(|subobject| (subobject, asked.clone()))
+        });
+        for (subobject, asked) in own.map(|(subobject, asked)| (subobject.clone(), asked)).chain(inherited) {
+            let wanted = subobject.property.ty.type_path();
+            let fits = match (self.find_class(&asked), self.find_class(wanted)) {
+                (Some(asked), Some(wanted)) => asked.is_a(&wanted),
+                _ => false,
+            };
+            if !fits {
+                return Err(DeclareError::BadSubobject {
+                    member: format!("{}:{}", class.path, subobject.name),
+                    problem: format!("{asked} is not a {wanted}, which the property refers to"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe_layout(structure: &StructType) -> String {
+    let fields = structure.fields().iter().map(|field| format!("{}: {} at {}", field.text, field.ty, field.offset));
+    let fields: Vec<_> = fields.collect();
+    format!("{}; {} bytes, aligned to {}", fields.join(", "), structure.size(), structure.align())
+}
+
+fn names_an_object(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => !object.is_none(),
+        Value::Struct(fields) => fields.iter().any(|(_, value)| names_an_object(value)),
+        _ => false,
+    }
+}
+
+/// Whether a property declares a subobject all by itself.
+pub(super) fn declares_subobject(property: &Property) -> bool {
+    property.flags & property_flags::DEFAULT_SUBOBJECT != 0
+}

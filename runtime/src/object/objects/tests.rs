@@ -1,0 +1,193 @@
+//! The store: handles, names, roots, graveyard, shadow.
+
+use std::rc::Rc;
+
+use alcedo_abi::host::mode;
+use alcedo_abi::kinds::PropertyKind;
+
+use super::{Body, Objects};
+use crate::border::CallError;
+use crate::handles::{Name, ObjectHandle};
+use crate::object::class::Class;
+use crate::object::decl::PropertyDecl;
+use crate::object::mode::ModeWord;
+use crate::object::names::Names;
+use crate::object::testing::{declare, dynamic, world};
+use crate::object::value::Value;
+use crate::object::{Property, World};
+
+fn cube(properties: &[PropertyDecl]) -> (World, Rc<Class>) {
+    let world = world();
+    let class = declare(&world, [dynamic("Cube", "/Script/Engine.Object", properties)]).remove(0);
+    (world, class)
+}
+
+fn properties() -> Vec<PropertyDecl> {
+    vec![PropertyDecl::new("label", PropertyKind::STRING), PropertyDecl::new("speed", PropertyKind::F64)]
+}
+
+fn new(world: &World, class: &Rc<Class>) -> ObjectHandle {
+    world.objects.allocate(&world.names, class, None, ObjectHandle::NONE, 0)
+}
+
+#[test]
+fn a_stale_handle_is_never_another_object() {
+    let (world, class) = cube(&[]);
+    let first = new(&world, &class);
+    assert_eq!(first, ObjectHandle::new(0, 1));
+    assert!(world.objects.release(first));
+    let second = new(&world, &class);
+    assert_eq!(second, ObjectHandle::new(0, 2));
+    assert!(!world.objects.is_alive(first) && world.objects.is_alive(second));
+    assert!(!world.objects.release(first));
+    for wrong in [ObjectHandle::NONE, ObjectHandle::new(0, 3), ObjectHandle::new(7, 1)] {
+        assert!(!world.objects.is_alive(wrong) && world.objects.memory(wrong).is_none());
+    }
+}
+
+#[test]
+fn a_slot_whose_serials_are_used_up_is_retired() {
+    let (_, class) = cube(&[]);
+    let (names, objects) = (Names::new(), Objects::with_last_serial(ModeWord::new(), 3));
+    let mut handles = Vec::new();
+    for _ in 0..7 {
+        let object = objects.allocate(&names, &class, None, ObjectHandle::NONE, 0);
+        assert!(objects.release(object));
+        handles.push((object.index(), object.serial()));
+    }
+    assert_eq!(handles, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (2, 1)]);
+}
+
+#[test]
+fn properties_are_read_and_written_by_type_and_by_name() {
+    let (world, class) = cube(&properties());
+    let object = new(&world, &class);
+    let property = |name| Property::clone(class.find_property(name).unwrap());
+    let (label, speed) = (property("label"), property("speed"));
+    world.objects.set(object, &label, "a cube".to_owned()).unwrap();
+    world.objects.set(object, &speed, 2.5).unwrap();
+    assert_eq!(world.objects.read_value(object, "label"), Ok(Value::Text("a cube".to_owned())));
+    assert_eq!(world.objects.get::<f64>(object, &speed), Ok(2.5));
+    assert!(matches!(world.objects.get::<f32>(object, &speed), Err(CallError::Signature { .. })));
+    assert!(matches!(world.objects.read_value(object, "mass"), Err(CallError::NotFound { .. })));
+    assert!(matches!(world.objects.write_value(object, "speed", &Value::F32(1.0)), Err(CallError::Signature { .. })));
+    world.objects.release(object);
+    assert_eq!(world.objects.get::<f64>(object, &speed), Err(CallError::Stale { handle: object }));
+}
+
+#[test]
+fn writes_ask_the_mode_and_reads_do_not() {
+    let (world, class) = cube(&properties());
+    let (one, two) = (new(&world, &class), new(&world, &class));
+    let _rebuilding = world.mode.enter(mode::REBUILDING);
+    world.mode.rebuild_turn(one);
+    let speed = Value::F64(1.0);
+    assert!(world.objects.write_value(one, "speed", &speed).is_ok());
+    assert!(matches!(world.objects.write_value(two, "speed", &speed), Err(CallError::DuringRebuild { .. })));
+    assert!(world.objects.read_value(two, "speed").is_ok());
+}
+
+#[test]
+fn generated_names_are_unique_and_given_back() {
+    let (world, class) = cube(&[]);
+    let text = |object| world.names.text(world.objects.name(object).unwrap()).to_string();
+    let taken = world.names.intern("Cube_2");
+    world.objects.allocate(&world.names, &class, Some(taken), ObjectHandle::NONE, 0);
+    let (one, three) = (new(&world, &class), new(&world, &class));
+    assert_eq!((text(one).as_str(), text(three).as_str()), ("Cube_1", "Cube_3"));
+    world.objects.rename(one, world.names.intern("first"));
+    assert_eq!(text(new(&world, &class)), "Cube_1");
+    assert_eq!(text(one), "first");
+    assert!(!world.objects.rename(ObjectHandle::NONE, Name(0)));
+}
+
+#[test]
+fn objects_are_listed_in_order_of_creation() {
+    let (world, class) = cube(&[]);
+    let objects: Vec<_> = (0..3).map(|_| new(&world, &class)).collect();
+    world.objects.release(objects[0]);
+    let late = new(&world, &class);
+    assert_eq!(late.index(), objects[0].index());
+    assert_eq!(world.objects.alive(), [objects[1], objects[2], late]);
+}
+
+#[test]
+fn a_released_objects_memory_stays_until_the_graveyard_is_freed() {
+    let (world, class) = cube(&properties());
+    let object = new(&world, &class);
+    world.objects.write_value(object, "label", &Value::Text("still here".to_owned())).unwrap();
+    world.objects.add_root(object);
+    let weak = Rc::downgrade(class.find_property("label").unwrap());
+    world.objects.release(object);
+    assert!(!world.objects.is_root(object) && world.objects.roots().is_empty());
+    assert_eq!((world.objects.free_graveyard(), world.objects.free_graveyard()), (1, 0));
+    assert!(weak.upgrade().is_some(), "the class is not the object's");
+}
+
+/// Two objects of the old class; the first has a staged body, the second ended, a third was born.
+fn shadowed() -> (World, [ObjectHandle; 3]) {
+    let (world, class) = cube(&properties());
+    let (kept, ended) = (new(&world, &class), new(&world, &class));
+    world.objects.write_value(kept, "speed", &Value::F64(1.0)).unwrap();
+    world.objects.set_conjugate(kept, 11);
+    world.objects.add_root(ended);
+    world.objects.begin_shadow();
+    world.types.begin_shadow();
+    let decl = dynamic("Cube", "/Script/Engine.Object", &[PropertyDecl::new("speed", PropertyKind::F32)]);
+    let class = declare(&world, [decl]).remove(0);
+    let body = Body { conjugate: 22, ..Body::new(&class) };
+    body.view().set(class.find_property("speed").unwrap(), 8.0f32).unwrap();
+    world.objects.stage(kept, body).unwrap();
+    world.objects.release(ended);
+    let born = new(&world, &class);
+    (world, [kept, ended, born])
+}
+
+#[test]
+fn in_a_shadow_the_staged_body_is_seen_and_the_ended_object_is_not() {
+    let (world, [kept, ended, born]) = shadowed();
+    assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
+    assert_eq!(world.objects.conjugate(kept), Some(22));
+    assert!(!world.objects.is_alive(ended) && world.objects.memory(ended).is_none());
+    assert_eq!(world.objects.alive(), [kept, born]);
+    let body = Body::new(&world.objects.class(kept).unwrap());
+    assert_eq!(world.objects.stage(ended, body), Err(CallError::Stale { handle: ended }));
+}
+
+#[test]
+fn a_committed_shadow_gives_the_old_bodies_and_ends_what_ended() {
+    let (world, [kept, ended, born]) = shadowed();
+    let memory = world.objects.memory(kept);
+    let old: Vec<_> = world.objects.commit_shadow();
+    assert_eq!(old.iter().map(|body| body.conjugate).collect::<Vec<_>>(), [11]);
+    assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
+    assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
+    assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
+    assert_eq!(world.objects.alive(), [kept, born]);
+    assert!(!world.objects.is_alive(ended) && !world.objects.is_root(ended));
+    assert_eq!(world.objects.free_graveyard(), 1);
+}
+
+#[test]
+fn a_dropped_shadow_leaves_everything_as_it_was() {
+    let (world, [kept, ended, born]) = shadowed();
+    let (staged, newborn) = world.objects.drop_shadow();
+    assert_eq!(staged.iter().map(|body| body.conjugate).collect::<Vec<_>>(), [22]);
+    assert_eq!(newborn, [born]);
+    assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
+    assert_eq!(world.objects.conjugate(kept), Some(11));
+    assert!(world.objects.is_alive(ended) && world.objects.is_root(ended));
+    assert!(world.objects.begin_end(ended), "its end has not begun");
+    world.objects.release(born);
+    assert_eq!(world.objects.alive(), [kept, ended]);
+}
+
+#[test]
+fn a_body_staged_twice_is_the_last_one() {
+    let (world, [kept, ..]) = shadowed();
+    let class = world.objects.class(kept).unwrap();
+    world.objects.stage(kept, Body { conjugate: 33, ..Body::new(&class) }).unwrap();
+    assert_eq!(world.objects.conjugate(kept), Some(33));
+    assert_eq!(world.objects.commit_shadow().len(), 1);
+    assert_eq!(world.objects.conjugate(kept), Some(33));
+}

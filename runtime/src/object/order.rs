@@ -1,0 +1,70 @@
+//! The order in which things that need each other are made. Structs need the structs they hold, classes their base.
+
+/// Indices `0..count` so that everything comes after what it needs, otherwise in the given order; or a cycle, as the
+/// indices along it.
+pub(super) fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
+    let mut visit = Visit { needs, marks: vec![Mark::Fresh; count], path: Vec::new(), order: Vec::new() };
+    for index in 0..count {
+        visit.enter(index)?;
+    }
+    Ok(visit.order)
+}
+
+#[derive(Clone, Copy)]
+enum Mark {
+    Fresh,
+    Open,
+    Done,
+}
+
+struct Visit<F> {
+    needs: F,
+    marks: Vec<Mark>,
+    path: Vec<usize>,
+    order: Vec<usize>,
+}
+
+impl<F: Fn(usize) -> Vec<usize>> Visit<F> {
+    fn enter(&mut self, index: usize) -> Result<(), Vec<usize>> {
+        match self.marks[index] {
+            Mark::Done => return Ok(()),
+            Mark::Open => {
+                let start = self.path.iter().position(|&open| open == index).unwrap_or(0);
+                return Err(self.path[start..].to_vec());
+            }
+            Mark::Fresh => {}
+        }
+        self.marks[index] = Mark::Open;
+        self.path.push(index);
+        for need in (self.needs)(index) {
+            self.enter(need)?;
+        }
+        self.path.pop();
+        self.marks[index] = Mark::Done;
+        self.order.push(index);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_need;
+
+    fn check(needs: &[&[usize]], expected: Result<&[usize], &[usize]>) {
+        let found = by_need(needs.len(), |index| needs[index].to_vec());
+        assert_eq!(found.as_deref().map_err(Vec::as_slice), expected);
+    }
+
+    #[test]
+    fn what_is_needed_comes_first_and_the_rest_keeps_its_order() {
+        check(&[&[], &[], &[]], Ok(&[0, 1, 2]));
+        check(&[&[2], &[], &[1]], Ok(&[1, 2, 0]));
+        check(&[&[1, 2], &[2], &[]], Ok(&[2, 1, 0]));
+    }
+
+    #[test]
+    fn a_cycle_is_shown_without_the_way_to_it() {
+        check(&[&[0]], Err(&[0]));
+        check(&[&[1], &[2], &[1]], Err(&[1, 2]));
+    }
+}

@@ -1,0 +1,299 @@
+//! Memory together with what lies in it. Whoever holds a [`View`] may read and write the properties of its schema
+//! safely: a property that is not in the schema, or has another type there, is refused before memory is touched.
+#![expect(unsafe_code, reason = "the one door from safe code to property memory")]
+
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::handles::ObjectHandle;
+use crate::object::memory::{self, Block};
+use crate::object::property::{Property, PropertyType};
+use crate::object::typed::FrameValue;
+use crate::object::value::Value;
+
+/// What lies where in a piece of memory: an object of a class, or a parameter block.
+#[derive(Debug)]
+pub struct Schema {
+    size: usize,
+    align: usize,
+    /// In order of offset, apart from each other.
+    fields: Vec<(usize, PropertyType)>,
+}
+
+/// Memory laid out as a schema says, lent. All operations are whole and call nobody, so none sees another's half-written
+/// value.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    base: *mut u8,
+    schema: &'a Schema,
+}
+
+/// Owned memory laid out as a schema says. It destroys its values and frees itself.
+#[derive(Debug)]
+pub struct Storage {
+    block: Block,
+    schema: Rc<Schema>,
+}
+
+impl Schema {
+    /// A schema of fields, given with their offsets.
+    ///
+    /// # Panics
+    /// When a field is not aligned, overlaps another or does not lie inside: everything unsafe rests on this.
+    pub fn new(size: usize, align: usize, fields: impl IntoIterator<Item = (u32, PropertyType)>) -> Self {
+        let mut fields: Vec<_> = fields.into_iter().map(|(offset, ty)| (offset as usize, ty)).collect();
+        fields.sort_by_key(|(offset, ty)| (*offset, ty.size()));
+        let mut end = 0;
+        for (offset, ty) in &fields {
+            assert!(*offset >= end && offset % ty.align() == 0 && align % ty.align() == 0, "{ty} at {offset} is misplaced");
+            end = offset + ty.size();
+        }
+        assert!(end <= size, "fields end at {end}, behind the end of the memory at {size}");
+        Self { size, align, fields }
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Alignment in bytes.
+    pub fn align(&self) -> usize {
+        self.align
+    }
+
+    fn has(&self, property: &Property) -> bool {
+        let offset = property.offset as usize;
+        let first = self.fields.partition_point(|(at, _)| *at < offset);
+        self.fields[first..].iter().take_while(|(at, _)| *at == offset).any(|(_, ty)| *ty == property.ty)
+    }
+}
+
+impl<'a> View<'a> {
+    /// A view of somebody's memory.
+    ///
+    /// # Safety
+    /// `base` is aligned memory with a value of its type for every field of `schema`; it stays so for `'a`, and nobody
+    /// on another thread touches it, nor makes a reference to it that is used again.
+    pub unsafe fn from_raw(base: *mut u8, schema: &'a Schema) -> Self {
+        Self { base, schema }
+    }
+
+    /// The first byte.
+    pub fn start(self) -> *mut u8 {
+        self.base
+    }
+
+    /// The value of a property.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property.
+    pub fn read(self, property: &Property) -> Result<Value, CallError> {
+        let at = self.at(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
+        Ok(unsafe { memory::read(at, &property.ty) })
+    }
+
+    /// Overwrites the value of a property.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
+    pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
+        let at = self.at(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
+        let written = unsafe { memory::write(at, &property.ty, value) };
+        written.map_err(|error| CallError::Signature {
+            name: member(property),
+            found: error.wanted,
+            wanted: error.found,
+        })
+    }
+
+    /// The value of a property, by its Rust type.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
+    pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
+        let at = self.typed::<T>(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
+        Ok(unsafe { T::load(at) })
+    }
+
+    /// Overwrites the value of a property, by its Rust type.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
+    pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
+        let at = self.typed::<T>(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
+        unsafe { value.store(at) };
+        Ok(())
+    }
+
+    /// Overwrites the value of `property` with that of `other_property` in `other`; the two have one type.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when a memory has no such property or the types differ.
+    pub fn copy_from(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<(), CallError> {
+        let (to, from) = self.both(property, other, other_property)?;
+        // SAFETY: `from_raw` was promised values there, `both` found that they have one type, and fields of two
+        // schemas are the same or apart.
+        unsafe { memory::copy(to, from, &property.ty) };
+        Ok(())
+    }
+
+    /// Whether the two values are equal; the two properties have one type.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when a memory has no such property or the types differ.
+    pub fn equal(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<bool, CallError> {
+        let (one, two) = self.both(property, other, other_property)?;
+        // SAFETY: `from_raw` was promised values there, and `both` found that they have one type.
+        Ok(unsafe { memory::equal(one, two, &property.ty) })
+    }
+
+    /// Every reference to an object in all the properties, none left out.
+    pub fn objects(self) -> Vec<ObjectHandle> {
+        let mut found = Vec::new();
+        for (offset, ty) in self.schema.fields.iter().filter(|(_, ty)| ty.holds_objects()) {
+            let at = self.base.wrapping_add(*offset);
+            // SAFETY: `from_raw` was promised a value of each field's type; pushing to a list writes none of them.
+            unsafe { memory::visit_objects(at, ty, &mut |object| found.push(object)) };
+        }
+        found
+    }
+
+    /// Replaces references of `old` to objects, wherever they stand in the property, by those of `new` beside them.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property.
+    pub fn replace_objects(
+        self,
+        property: &Property,
+        pairs: &[(ObjectHandle, ObjectHandle)],
+    ) -> Result<(), CallError> {
+        let at = self.at(property)?;
+        let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
+        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.
+        unsafe { memory::map_objects(at, &property.ty, &mut map) };
+        Ok(())
+    }
+
+    fn at(self, property: &Property) -> Result<*mut u8, CallError> {
+        if self.schema.has(property) {
+            Ok(self.base.wrapping_add(property.offset as usize))
+        } else {
+            Err(CallError::Signature {
+                name: member(property),
+                found: "no such property here".to_owned(),
+                wanted: property.ty.to_string(),
+            })
+        }
+    }
+
+    fn typed<T: FrameValue>(self, property: &Property) -> Result<*mut u8, CallError> {
+        if !T::matches(&property.ty) {
+            return Err(CallError::Signature {
+                name: member(property),
+                found: property.ty.to_string(),
+                wanted: T::describe().into_owned(),
+            });
+        }
+        self.at(property)
+    }
+
+    fn both(self, one: &Property, other: View<'_>, two: &Property) -> Result<(*mut u8, *mut u8), CallError> {
+        if one.ty != two.ty {
+            return Err(CallError::Signature {
+                name: member(one),
+                found: one.ty.to_string(),
+                wanted: two.ty.to_string(),
+            });
+        }
+        Ok((self.at(one)?, other.at(two)?))
+    }
+}
+
+impl Storage {
+    /// Memory in which every property has the zero value of its type.
+    pub fn new(schema: Rc<Schema>) -> Self {
+        Self { block: Block::new(schema.size, schema.align), schema }
+    }
+
+    /// Its contents.
+    pub fn view(&self) -> View<'_> {
+        // SAFETY: the block has the schema's size and alignment and started as zeros, which is a value of every type;
+        // it lives as long as `self`, and neither block nor view leaves its thread.
+        unsafe { View::from_raw(self.block.start(), &self.schema) }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        for (offset, ty) in self.schema.fields.iter().filter(|(_, ty)| ty.owns_memory()) {
+            let at = self.block.start().wrapping_add(*offset);
+            // SAFETY: the block holds a value of each field's type, and views of it have ended.
+            unsafe { memory::destroy(at, ty) };
+        }
+    }
+}
+
+fn member(property: &Property) -> String {
+    format!("{}:{}", property.owner, property.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::Schema;
+    use crate::border::CallError;
+    use crate::object::decl::PropertyDecl;
+    use crate::object::property::PropertyType;
+    use crate::object::testing::{declare, dynamic, world};
+    use crate::object::value::Value;
+    use crate::object::{Body, Property};
+
+    fn body(properties: &[PropertyDecl]) -> Body {
+        let class = declare(&world(), [dynamic("Cube", "/Script/Engine.Object", properties)]).remove(0);
+        Body::new(&class)
+    }
+
+    #[test]
+    fn a_property_of_another_layout_is_refused() {
+        let one = body(&[PropertyDecl::new("a", PropertyKind::U64)]);
+        let other = body(&[PropertyDecl::new("a", PropertyKind::U8), PropertyDecl::new("b", PropertyKind::STRING)]);
+        for property in &other.class().properties {
+            assert!(matches!(one.view().read(property), Err(CallError::Signature { .. })), "{}", property.text);
+            assert!(one.view().set(property, 1u8).is_err());
+        }
+        let inside = Property { offset: 4, ty: PropertyType::U32, ..Property::clone(&one.class().properties[0]) };
+        assert!(one.view().read(&inside).is_err(), "a place inside of a property is none");
+    }
+
+    #[test]
+    fn values_are_copied_and_compared_between_layouts() {
+        let text = PropertyDecl::new("label", PropertyKind::STRING);
+        let one = body(std::slice::from_ref(&text));
+        let other = body(&[PropertyDecl::new("pad", PropertyKind::U64), text]);
+        let (from, to) = (&one.class().properties[0], &other.class().properties[1]);
+        one.view().set(from, "words".to_owned()).unwrap();
+        assert_eq!(other.view().equal(to, one.view(), from), Ok(false));
+        other.view().copy_from(to, one.view(), from).unwrap();
+        drop(one);
+        assert_eq!(other.view().read(to), Ok(Value::Text("words".to_owned())));
+        assert!(other.view().copy_from(&other.class().properties[0], other.view(), to).is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "is misplaced")]
+    fn fields_that_overlap_are_no_schema() {
+        Schema::new(16, 8, [(0, PropertyType::U64), (4, PropertyType::U32)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "behind the end")]
+    fn fields_that_stick_out_are_no_schema() {
+        Schema::new(4, 8, [(0, PropertyType::U64)]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Structs that travel by value. Their layout is fixed once, here, and cannot be changed from outside: raw memory is
+//! read and written by it.
+
+use std::rc::Rc;
+
+use alcedo_abi::fingerprint::Fingerprint;
+
+use crate::object::class::Origin;
+use crate::object::layout::Placed;
+use crate::object::property::Property;
+
+/// A struct, immutable once declared.
+#[derive(Debug)]
+pub struct StructType {
+    /// `/Script/Package.Name`.
+    pub path: Rc<str>,
+    /// Its name in the package.
+    pub name: Rc<str>,
+    /// The package, without `/Script/`.
+    pub package: Rc<str>,
+    /// Who declared it.
+    pub origin: Origin,
+    /// The doc comment.
+    pub doc: Rc<str>,
+    fields: Vec<Property>,
+    size: usize,
+    align: usize,
+    fingerprint: u64,
+}
+
+/// What a struct is called.
+pub(super) struct StructLabel {
+    pub(super) path: Rc<str>,
+    pub(super) name: Rc<str>,
+    pub(super) package: Rc<str>,
+    pub(super) origin: Origin,
+    pub(super) doc: Rc<str>,
+}
+
+impl StructType {
+    /// A struct of `fields`, which lie where `placed` says.
+    pub(super) fn new(label: StructLabel, fields: Vec<Property>, placed: &Placed) -> Self {
+        let StructLabel { path, name, package, origin, doc } = label;
+        let fingerprint = fingerprint(&fields, placed);
+        Self { path, name, package, origin, doc, fields, size: placed.size, align: placed.align, fingerprint }
+    }
+
+    /// Its fields in order, with their offsets.
+    pub fn fields(&self) -> &[Property] {
+        &self.fields
+    }
+
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&Property> {
+        self.fields.iter().find(|field| &*field.text == name)
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Alignment in bytes.
+    pub fn align(&self) -> usize {
+        self.align
+    }
+
+    /// Fingerprint of size, alignment and fields, as a module computes it at compile time.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Whether the two have the same path and their memory means the same, down to the structs they hold.
+    pub(super) fn same_layout(&self, other: &Self) -> bool {
+        self.path == other.path
+            && self.fingerprint == other.fingerprint
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(|(one, two)| one.ty == two.ty)
+    }
+}
+
+fn fingerprint(fields: &[Property], placed: &Placed) -> u64 {
+    let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
+    let add = |print: Fingerprint, field: &Property| {
+        print.text(&field.text).value(field.ty.kind(), field.ty.type_path()).number(u64::from(field.offset))
+    };
+    fields.iter().fold(start, add).finish()
+}

@@ -1,0 +1,64 @@
+//! Small worlds for the tests of this floor: packages `Engine` and `Test`, and types from few words.
+
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::object::World;
+use crate::object::class::{Class, Origin};
+use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
+use crate::object::function::Function;
+use crate::object::structs::StructType;
+use crate::object::thunk::Frame;
+
+/// A world that knows the packages `Engine`, `Test` and `Game`, and the native root class `/Script/Engine.Object`.
+pub(super) fn world() -> World {
+    let world = World::new();
+    for package in ["Engine", "Test", "Game"] {
+        world.types.declare_package(package);
+    }
+    declare(&world, [ClassDecl::new("Engine", "Object", "", Origin::Native)]);
+    world
+}
+
+/// Declares classes that have to be right.
+pub(super) fn declare(world: &World, classes: impl IntoIterator<Item = ClassDecl>) -> Vec<Rc<Class>> {
+    let batch = Batch { structs: Vec::new(), classes: classes.into_iter().collect() };
+    world.types.declare(&world.names, &batch).expect("a right declaration").classes
+}
+
+/// A dynamic class `/Script/Game.<name>`.
+pub(super) fn dynamic(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
+    ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Game", name, base, Origin::Dynamic) }
+}
+
+/// A native class `/Script/Engine.<name>`.
+pub(super) fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
+    ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Engine", name, base, Origin::Native) }
+}
+
+/// A struct `/Script/Test.<name>`, which may hold `/Script/Test.Point { x: f64, y: f64 = 4 }`.
+pub(super) fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
+    let point = StructDecl {
+        fields: vec![
+            PropertyDecl::new("x", alcedo_abi::kinds::PropertyKind::F64),
+            PropertyDecl::new("y", alcedo_abi::kinds::PropertyKind::F64).with_default("4"),
+        ],
+        ..StructDecl::new("Test", "Point", Origin::Native)
+    };
+    let wanted = StructDecl { fields: fields.to_vec(), ..StructDecl::new("Test", name, Origin::Native) };
+    let structs = if name == "Point" { vec![wanted] } else { vec![point, wanted] };
+    let world = world();
+    let declared = world.types.declare(&world.names, &Batch { structs, classes: Vec::new() });
+    declared.expect("a right declaration").structs.pop().expect("the struct asked for")
+}
+
+/// A function `/Script/Test.Owner:<name>`.
+pub(super) fn function(
+    name: &str,
+    params: &[PropertyDecl],
+    thunk: fn(&World, &mut Frame<'_>) -> Result<(), CallError>,
+) -> Rc<Function> {
+    let function = FunctionDecl { params: params.to_vec(), ..FunctionDecl::new(name, Rc::new(thunk)) };
+    let owner = ClassDecl { functions: vec![function], ..ClassDecl::new("Test", "Owner", "", Origin::Native) };
+    declare(&world(), [owner]).remove(0).own_functions[0].clone()
+}

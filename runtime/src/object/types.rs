@@ -1,0 +1,303 @@
+//! The registry of types. By path it finds what is declared now; by number it also finds what was replaced, for as long
+//! as somebody uses it. While a shadow is up, new declarations of dynamic types stand beside the old ones and are found
+//! instead of them, until the shadow is committed or dropped.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::handles::ClassId;
+use crate::object::class::{Class, Origin};
+use crate::object::compile::{Declared, Known, compile};
+use crate::object::decl::Batch;
+use crate::object::function::Function;
+use crate::object::names::Names;
+use crate::object::property::Property;
+use crate::object::refusal::DeclareError;
+use crate::object::structs::StructType;
+
+/// The types of a world. Game thread only.
+#[derive(Debug, Default)]
+pub struct Types {
+    registry: RefCell<Registry>,
+}
+
+#[derive(Debug, Default)]
+struct Registry {
+    packages: BTreeSet<Rc<str>>,
+    last_id: u32,
+    /// Every class that is not forgotten, in order of declaration.
+    by_id: BTreeMap<ClassId, Rc<Class>>,
+    live: Table,
+    shadow: Option<Shadow>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    classes: HashMap<Rc<str>, Rc<Class>>,
+    structs: HashMap<Rc<str>, Rc<StructType>>,
+    redirects: HashMap<Rc<str>, Rc<str>>,
+}
+
+#[derive(Debug, Default)]
+struct Shadow {
+    table: Table,
+    hidden: HashSet<Rc<str>>,
+}
+
+impl Types {
+    /// A registry without packages.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes a package known, so that types can be declared in it. Doing so again changes nothing.
+    pub fn declare_package(&self, name: &str) {
+        self.registry.borrow_mut().packages.insert(name.into());
+    }
+
+    /// Whether the host knows that package.
+    pub fn has_package(&self, name: &str) -> bool {
+        self.registry.borrow().packages.contains(name)
+    }
+
+    /// Declares all types of a batch, or none. Runs no code of theirs.
+    ///
+    /// # Errors
+    /// [`DeclareError`] for the first declaration that cannot be; the registry is as it was.
+    pub fn declare(&self, names: &Names, batch: &Batch) -> Result<Declared, DeclareError> {
+        let mut registry = self.registry.borrow_mut();
+        let first = ClassId(registry.last_id + 1);
+        let declared = compile(names, &*registry, batch, first)?;
+        registry.last_id += declared.classes.len() as u32;
+        registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
+        let table = registry.open_table();
+        table.structs.extend(declared.structs.iter().map(|structure| (structure.path.clone(), structure.clone())));
+        table.classes.extend(declared.classes.iter().map(|class| (class.path.clone(), class.clone())));
+        Ok(declared)
+    }
+
+    /// From now on `old`, the path of a type or a member, leads to where `new` leads, unless something has that very
+    /// path. While a shadow is up, the redirect belongs to it.
+    pub fn redirect(&self, old: &str, new: &str) {
+        self.registry.borrow_mut().open_table().redirects.insert(old.into(), new.into());
+    }
+
+    /// Where redirects lead from a path in the end; the path itself without any.
+    pub fn redirected(&self, path: &str) -> Rc<str> {
+        let registry = self.registry.borrow();
+        registry.ways(path).last().unwrap_or_else(|| path.into())
+    }
+
+    /// The members of a class, and of its bases, that have another name now: old name and new name.
+    pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
+        let registry = self.registry.borrow();
+        let owners: Vec<_> = class.chain().iter().map(|class| class.path.clone()).collect();
+        let member = |path: &str| {
+            let (owner, name) = path.split_once(':')?;
+            owners.iter().any(|known| **known == *owner).then(|| name.to_owned())
+        };
+        let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
+        let redirects = registry.live.redirects.iter().chain(shadow);
+        redirects.filter_map(|(old, new)| Some((member(old)?, member(new)?))).collect()
+    }
+
+    /// The class of that number, replaced ones included.
+    pub fn class(&self, id: ClassId) -> Option<Rc<Class>> {
+        self.registry.borrow().by_id.get(&id).cloned()
+    }
+
+    /// The class of that path now.
+    pub fn class_by_path(&self, path: &str) -> Option<Rc<Class>> {
+        self.registry.borrow().class(path)
+    }
+
+    /// The struct of that path now.
+    pub fn struct_by_path(&self, path: &str) -> Option<Rc<StructType>> {
+        self.registry.borrow().structure(path)
+    }
+
+    /// The function of that path: declared in the class named there, or inherited by it.
+    pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
+        self.registry.borrow().member(path, |class, name| class.find_function(name).cloned())
+    }
+
+    /// The property of that path: declared in the class named there, or inherited by it.
+    pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
+        self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
+    }
+
+    /// All classes that can be found by path now, in order of declaration, so a base before what is derived from it.
+    pub fn classes(&self) -> Vec<Rc<Class>> {
+        let registry = self.registry.borrow();
+        let found = |class: &&Rc<Class>| registry.visible_class(&class.path).is_some_and(|seen| Rc::ptr_eq(seen, class));
+        registry.by_id.values().filter(found).cloned().collect()
+    }
+
+    /// All classes that are not forgotten, replaced ones included, in order of declaration.
+    pub fn all_classes(&self) -> Vec<Rc<Class>> {
+        self.registry.borrow().by_id.values().cloned().collect()
+    }
+
+    /// Puts a shadow up.
+    ///
+    /// # Panics
+    /// When one is up already.
+    pub fn begin_shadow(&self) {
+        let mut registry = self.registry.borrow_mut();
+        assert!(registry.shadow.is_none(), "one shadow of types at a time");
+        registry.shadow = Some(Shadow::default());
+    }
+
+    /// While the shadow is up, the dynamic types of these paths are not found, unless they are declared anew in it. They
+    /// are gone when it is committed.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub fn hide_in_shadow<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
+        let mut registry = self.registry.borrow_mut();
+        let Registry { live, shadow, .. } = &mut *registry;
+        let shadow = shadow.as_mut().expect("types are hidden in a shadow");
+        shadow.hidden.extend(paths.into_iter().filter(|path| live.origin(path) != Some(Origin::Native)).map(Rc::from));
+    }
+
+    /// What the shadow declares becomes what is there. The classes it replaced or hid, in order of declaration: they
+    /// are still found by number. Cannot fail.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub fn commit_shadow(&self) -> Vec<Rc<Class>> {
+        let mut registry = self.registry.borrow_mut();
+        let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
+        let mut replaced = Vec::new();
+        for path in hidden.iter().chain(table.classes.keys()).chain(table.structs.keys()) {
+            replaced.extend(registry.live.classes.remove(path));
+            registry.live.structs.remove(path);
+        }
+        registry.live.classes.extend(table.classes);
+        registry.live.structs.extend(table.structs);
+        registry.live.redirects.extend(table.redirects);
+        replaced.sort_by_key(|class| class.id);
+        replaced
+    }
+
+    /// Everything is found as before the shadow. The classes it had declared, now forgotten, in order of declaration.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub fn drop_shadow(&self) -> Vec<Rc<Class>> {
+        let mut registry = self.registry.borrow_mut();
+        let shadow = registry.shadow.take().expect("a shadow is dropped after it was begun");
+        let mut dropped: Vec<_> = shadow.table.classes.into_values().collect();
+        dropped.sort_by_key(|class| class.id);
+        for class in &dropped {
+            registry.by_id.remove(&class.id);
+        }
+        dropped
+    }
+
+    /// Forgets a class that was replaced, when its last user is gone. One that can be found by path stays.
+    pub fn forget(&self, id: ClassId) {
+        let mut registry = self.registry.borrow_mut();
+        let Some(class) = registry.by_id.get(&id) else { return };
+        let tables = [Some(&registry.live), registry.shadow.as_ref().map(|shadow| &shadow.table)];
+        let is_current = |table: &Table| table.classes.get(&class.path).is_some_and(|found| found.id == id);
+        if !tables.into_iter().flatten().any(is_current) {
+            registry.by_id.remove(&id);
+        }
+    }
+}
+
+impl Registry {
+    /// Where declarations go now.
+    fn open_table(&mut self) -> &mut Table {
+        match &mut self.shadow {
+            Some(shadow) => &mut shadow.table,
+            None => &mut self.live,
+        }
+    }
+
+    fn visible_class(&self, path: &str) -> Option<&Rc<Class>> {
+        match &self.shadow {
+            Some(shadow) => shadow.table.classes.get(path).or_else(|| self.live.classes.get(path).filter(|_| shadow.shows(path))),
+            None => self.live.classes.get(path),
+        }
+    }
+
+    fn visible_struct(&self, path: &str) -> Option<&Rc<StructType>> {
+        match &self.shadow {
+            Some(shadow) => shadow.table.structs.get(path).or_else(|| self.live.structs.get(path).filter(|_| shadow.shows(path))),
+            None => self.live.structs.get(path),
+        }
+    }
+
+    /// The paths that redirects lead to from `path`, nearest first. A circle of redirects ends where it closes.
+    fn ways(&self, path: &str) -> impl Iterator<Item = Rc<str>> {
+        let mut seen: Vec<Rc<str>> = vec![path.into()];
+        std::iter::from_fn(move || {
+            let at = seen.last()?;
+            let from_shadow = self.shadow.as_ref().and_then(|shadow| shadow.table.redirects.get(at));
+            let next = from_shadow.or_else(|| self.live.redirects.get(at))?.clone();
+            if seen.contains(&next) {
+                return None;
+            }
+            seen.push(next.clone());
+            Some(next)
+        })
+    }
+
+    fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
+        let at = |path: &str| {
+            let (owner, member) = path.split_once(':')?;
+            let class = self.class(owner)?;
+            // The member may have been renamed after its class was: then its redirect is written with the new class.
+            let now = format!("{}:{member}", class.path);
+            find(&class, member).or_else(|| {
+                self.ways(&now).find_map(|way| {
+                    let (owner, member) = way.split_once(':')?;
+                    find(&*self.class(owner)?, member)
+                })
+            })
+        };
+        at(path).or_else(|| self.ways(path).find_map(|way| at(&way)))
+    }
+}
+
+impl Shadow {
+    /// Whether what was there before is found through the shadow.
+    fn shows(&self, path: &str) -> bool {
+        !self.hidden.contains(path) && !self.table.classes.contains_key(path) && !self.table.structs.contains_key(path)
+    }
+}
+
+impl Table {
+    fn origin(&self, path: &str) -> Option<Origin> {
+        let class = self.classes.get(path).map(|class| class.origin);
+        class.or_else(|| self.structs.get(path).map(|structure| structure.origin))
+    }
+}
+
+impl Known for Registry {
+    fn packages(&self) -> Vec<Rc<str>> {
+        self.packages.iter().cloned().collect()
+    }
+
+    fn class(&self, path: &str) -> Option<Rc<Class>> {
+        let exact = self.visible_class(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_class(&way).cloned()))
+    }
+
+    fn structure(&self, path: &str) -> Option<Rc<StructType>> {
+        let exact = self.visible_struct(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_struct(&way).cloned()))
+    }
+
+    fn is_free(&self, path: &str) -> bool {
+        match &self.shadow {
+            Some(shadow) => {
+                shadow.table.origin(path).is_none() && !matches!(self.live.origin(path), Some(Origin::Native))
+            }
+            None => self.live.origin(path).is_none(),
+        }
+    }
+}

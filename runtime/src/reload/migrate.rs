@@ -1,0 +1,296 @@
+//! Carries the values of living objects into the layout of their new classes, by name. What becomes of a property is
+//! decided once per class, by `emit/diff.rs`; here it is done for every object, into new memory: the old stays as it
+//! is until the commit.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::emit::diff::{self, Fate};
+use crate::handles::{ClassId, ObjectHandle};
+use crate::load::error::LoadError;
+use crate::load::master::is_template;
+use crate::object::birth::add_subobject;
+use crate::object::class::{Class, Subobject};
+use crate::object::convert::convert;
+use crate::object::objects::Body;
+use crate::object::property::{Property, PropertyType};
+use crate::object::value::Value;
+use crate::reload::report::{PropertyChange, Reload};
+use alcedo_abi::kinds::property_flags;
+
+/// What a migration has staged.
+pub struct Migration {
+    /// The objects whose plugin halves are to be rebuilt, in creation order.
+    pub objects: Vec<ObjectHandle>,
+    /// Objects of every class that live on.
+    pub kept: u64,
+    /// Subobjects of living objects that the new classes no longer have.
+    pub removed_subobjects: Vec<ObjectHandle>,
+}
+
+/// Living objects of dynamic classes, in creation order, without class default objects and their templates.
+pub fn living_dynamic(core: &Core) -> Vec<ObjectHandle> {
+    let is_dynamic = |object: &ObjectHandle| {
+        let class = core.world.objects.class(*object);
+        class.is_some_and(|class| !class.dynamic_chain().is_empty()) && !is_template(core, *object)
+    };
+    core.world.objects.alive().into_iter().filter(is_dynamic).collect()
+}
+
+/// Objects that live on, of every class.
+pub fn kept_objects(core: &Core) -> u64 {
+    core.world.objects.alive().into_iter().filter(|object| !is_template(core, *object)).count() as u64
+}
+
+/// Whether every living object still has a class, and one it can be carried to.
+///
+/// # Errors
+/// The class that is missing, or whose native ancestor is another, and how many objects it has.
+pub fn check_survivors(core: &Core) -> Result<(), LoadError> {
+    let mut counts: HashMap<ClassId, (Rc<Class>, u64)> = HashMap::new();
+    for object in living_dynamic(core) {
+        if let Some(class) = core.world.objects.class(object) {
+            counts.entry(class.id).or_insert((class, 0)).1 += 1;
+        }
+    }
+    for (old, objects) in counts.into_values() {
+        let class = old.path.to_string();
+        let Some(new) = core.world.types.class_by_path(&old.path) else {
+            return Err(LoadError::ClassGone { class, objects });
+        };
+        let (from, to) = (native_ancestor(&old), native_ancestor(&new));
+        if from != to {
+            return Err(LoadError::NativeBaseChanged { class, objects, from, to });
+        }
+    }
+    Ok(())
+}
+
+/// What is done with one property of the new class. `change` is its line in the report.
+enum Action {
+    /// The old value, or the new default where the old one was the old default.
+    Carry { from: Rc<Property>, follows: bool, change: Option<usize> },
+    /// The old value in another type, where nothing is lost.
+    Convert { from: Rc<Property>, change: usize },
+    /// The new default.
+    Default { change: usize },
+    /// A subobject that is made when all objects have their new memory.
+    Subobject,
+}
+
+struct ClassPlan {
+    old: Rc<Class>,
+    new: Rc<Class>,
+    actions: Vec<(Rc<Property>, Action)>,
+    removed: Vec<usize>,
+    added_subobjects: Vec<Subobject>,
+    removed_subobjects: Vec<String>,
+}
+
+/// Stages new memory for every living object.
+///
+/// # Errors
+/// When a subobject that a new class adds cannot be born.
+pub fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Result<Migration, LoadError> {
+    let mut plans: HashMap<ClassId, Rc<ClassPlan>> = HashMap::new();
+    let mut changes = Vec::new();
+    let mut migration = Migration { objects: living.to_vec(), kept: kept_objects(core), removed_subobjects: Vec::new() };
+    let mut growing = Vec::new();
+    for object in living {
+        let Some(old) = core.world.objects.class(*object) else { continue };
+        let plan = match plans.get(&old.id) {
+            Some(plan) => Rc::clone(plan),
+            None => {
+                let Some(new) = core.world.types.class_by_path(&old.path) else { continue };
+                let plan = Rc::new(plan_class(core, &old, &new, &mut changes, report)?);
+                plans.insert(old.id, Rc::clone(&plan));
+                plan
+            }
+        };
+        for name in &plan.removed_subobjects {
+            migration.removed_subobjects.extend(core.world.objects.subobject(*object, name));
+        }
+        let body = carry(core, *object, &plan, &mut changes)?;
+        core.world.objects.stage(*object, body)?;
+        if !plan.added_subobjects.is_empty() {
+            growing.push((*object, plan));
+        }
+    }
+    // All have their new memory before the first new subobject is born: its constructors see the new world.
+    for (object, plan) in growing {
+        for subobject in &plan.added_subobjects {
+            add_subobject(&core.world, &core.plugins(), object, subobject)?;
+        }
+    }
+    report.properties = changes;
+    Ok(migration)
+}
+
+fn plan_class(
+    core: &Core,
+    old: &Rc<Class>,
+    new: &Rc<Class>,
+    changes: &mut Vec<PropertyChange>,
+    report: &mut Reload,
+) -> Result<ClassPlan, CallError> {
+    let redirects = core.world.types.member_redirects(new);
+    let difference = diff::difference(&shape(old), &shape(new), &redirects);
+    let short = new.short_path();
+    let mut note = |property: &str, change: String| {
+        let (class, property) = (short.to_owned(), property.to_owned());
+        changes.push(PropertyChange { class, property, change, ..PropertyChange::default() });
+        changes.len() - 1
+    };
+    let mut actions = Vec::new();
+    for (property, fate) in new.properties.iter().zip(&difference.properties) {
+        let action = match fate {
+            Fate::Added if is_subobject(property) => Action::Subobject,
+            Fate::Added => {
+                let default = print(core, &default_of(core, new, property)?);
+                Action::Default { change: note(&property.text, format!("added, default {default}")) }
+            }
+            Fate::Carried { from } | Fate::Renamed { from } | Fate::Retyped { from } => {
+                let Some(source) = old.find_property(from).cloned() else { continue };
+                if matches!(fate, Fate::Renamed { .. }) {
+                    report.structure.push(format!("{short}.{from} is now called {}", property.text));
+                }
+                if matches!(fate, Fate::Retyped { .. }) {
+                    let words = format!("{} → {}", source.ty, property.ty);
+                    Action::Convert { change: note(&property.text, words), from: source }
+                } else {
+                    let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
+                    let follows = !is_subobject(property);
+                    let words = || format!("default {} → {}", print(core, &before), print(core, &after));
+                    let change = (follows && before != after).then(|| note(&property.text, words()));
+                    Action::Carry { from: source, follows, change }
+                }
+            }
+        };
+        actions.push((Rc::clone(property), action));
+    }
+    let removed = difference.removed.iter().map(|name| note(name, "removed".into())).collect();
+    for base in &difference.inserted_bases {
+        report.structure.push(format!("{short} has a new base {base}: its class constructor does not run on the living"));
+    }
+    for (name, class) in &difference.added_subobjects {
+        report.structure.push(format!("{short}.{name}: every living object gets a {class}"));
+    }
+    for (name, class) in &difference.removed_subobjects {
+        report.structure.push(format!("{short}.{name}: the {class} of every living object is destroyed"));
+    }
+    let is_added = |subobject: &Subobject| difference.added_subobjects.iter().any(|(name, _)| **name == *subobject.name);
+    let added_subobjects =
+        new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
+    Ok(ClassPlan {
+        old: Rc::clone(old),
+        new: Rc::clone(new),
+        actions,
+        removed,
+        added_subobjects,
+        removed_subobjects: difference.removed_subobjects.into_iter().map(|(name, _)| name).collect(),
+    })
+}
+
+/// The values of one object in the layout of its new class.
+fn carry(
+    core: &Core,
+    object: ObjectHandle,
+    plan: &ClassPlan,
+    changes: &mut [PropertyChange],
+) -> Result<Body, CallError> {
+    let objects = &core.world.objects;
+    let body = Body::new(&plan.new);
+    let to = body.view();
+    for (property, action) in &plan.actions {
+        match action {
+            Action::Carry { from, follows, change } => {
+                let is_default = *follows && same_as_default(core, object, &plan.old, from)?;
+                let (source, source_property) =
+                    if is_default { (plan.new.cdo.get(), property) } else { (object, from) };
+                objects.with_body(source, |source| to.copy_from(property, source.view(), source_property))??;
+                if let Some(change) = change {
+                    let counted = &mut changes[*change];
+                    *(if is_default { &mut counted.followed } else { &mut counted.kept }) += 1;
+                }
+            }
+            Action::Convert { from, change } => {
+                let value = objects.with_body(object, |body| body.view().read(from))??;
+                let converted = convert(&value, &property.ty, &core.world.names);
+                if converted.is_some_and(|value| to.write(property, &value).is_ok()) {
+                    changes[*change].kept += 1;
+                } else {
+                    copy_default(core, plan, property, &body)?;
+                    changes[*change].defaulted += 1;
+                }
+            }
+            Action::Default { change } => {
+                copy_default(core, plan, property, &body)?;
+                changes[*change].followed += 1;
+            }
+            Action::Subobject => {}
+        }
+    }
+    for change in &plan.removed {
+        changes[*change].dropped += 1;
+    }
+    Ok(body)
+}
+
+fn same_as_default(
+    core: &Core,
+    object: ObjectHandle,
+    class: &Class,
+    property: &Property,
+) -> Result<bool, CallError> {
+    let objects = &core.world.objects;
+    objects.with_body(object, |body| {
+        objects.with_body(class.cdo.get(), |cdo| body.view().equal(property, cdo.view(), property))
+    })??
+}
+
+fn copy_default(core: &Core, plan: &ClassPlan, property: &Property, body: &Body) -> Result<(), CallError> {
+    let copy = |cdo: &Body| body.view().copy_from(property, cdo.view(), property);
+    core.world.objects.with_body(plan.new.cdo.get(), copy)?
+}
+
+fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {
+    core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))?
+}
+
+fn print(core: &Core, value: &Value) -> String {
+    value.print(&core.world.names)
+}
+
+fn shape(class: &Rc<Class>) -> diff::ClassShape {
+    let property = |property: &Rc<Property>| diff::PropertyShape {
+        name: property.text.to_string(),
+        key: diff::TypeKey { signature: property.ty.to_string(), layout: layout(&property.ty) },
+    };
+    let subobjects = class.properties.iter().filter(|property| is_subobject(property));
+    diff::ClassShape {
+        properties: class.properties.iter().map(property).collect(),
+        subobjects: subobjects
+            .map(|property| (property.text.to_string(), property.ty.type_path().to_owned()))
+            .collect(),
+        bases: class.dynamic_chain().iter().map(|class| class.path.to_string()).collect(),
+        native_ancestor: native_ancestor(class),
+    }
+}
+
+/// A struct may change under its path, so its layout belongs to the type.
+fn layout(ty: &PropertyType) -> u64 {
+    match ty {
+        PropertyType::Struct(layout) => layout.fingerprint(),
+        _ => 0,
+    }
+}
+
+fn native_ancestor(class: &Rc<Class>) -> String {
+    class.nearest_native().map(|class| class.path.to_string()).unwrap_or_default()
+}
+
+fn is_subobject(property: &Property) -> bool {
+    property.flags & property_flags::DEFAULT_SUBOBJECT != 0
+}

@@ -1,0 +1,7 @@
+//! The reload: a transaction that makes the new generation whole beside the old one, swaps pointers, and only then
+//! lets the old one go. A failure at any step before the swap leaves the world as it was.
+
+pub(crate) mod migrate;
+pub mod report;
+pub(crate) mod transaction;
+pub(crate) mod watch;

@@ -1,0 +1,109 @@
+//! Watches the files a Master was made from, so that a host reloads what a build puts in their place. Only finished
+//! files count: a build writes a library in many steps, and half a library is no reason for an error on every step.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, unbounded};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+
+/// How long a file has to be quiet. Linkers write for a few milliseconds without a pause this long.
+const QUIET: Duration = Duration::from_millis(15);
+
+/// Why files cannot be watched.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot watch {path}: {source}; is its folder there, and are there inotify watches left?")]
+pub struct WatchError {
+    path: PathBuf,
+    source: notify::Error,
+}
+
+/// Which changed files have been quiet long enough. Pure: it is told the time.
+#[derive(Debug, Default)]
+struct Settling {
+    changed: BTreeSet<PathBuf>,
+    last: Option<Duration>,
+}
+
+impl Settling {
+    fn note(&mut self, now: Duration, path: PathBuf) {
+        self.changed.insert(path);
+        self.last = Some(now);
+    }
+
+    fn take_quiet(&mut self, now: Duration) -> bool {
+        let is_quiet = self.last.is_some_and(|last| now.saturating_sub(last) >= QUIET);
+        if is_quiet {
+            self.changed.clear();
+            self.last = None;
+        }
+        is_quiet
+    }
+}
+
+/// A watch over some files. Events gather on a thread of the watcher; [`FileWatch::has_settled`] is asked at safe
+/// points.
+pub struct FileWatch {
+    files: Vec<PathBuf>,
+    events: Receiver<PathBuf>,
+    settling: Settling,
+    start: Instant,
+    _watcher: RecommendedWatcher,
+}
+
+impl FileWatch {
+    /// Watches `files`. Their folders are watched, because a build may replace a file rather than write it.
+    ///
+    /// # Errors
+    /// When a folder cannot be watched.
+    pub fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
+        let (sender, events) = unbounded();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| WatchError { path, source }
+        };
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            for path in event.map(|event| event.paths).unwrap_or_default() {
+                // Nobody listens any more when the watch is being dropped.
+                let _sent = sender.send(path);
+            }
+        })
+        .map_err(failed(Path::new("files")))?;
+        let files: Vec<PathBuf> = files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
+        let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+        for folder in folders {
+            watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
+        }
+        Ok(Self { files, events, settling: Settling::default(), start: Instant::now(), _watcher: watcher })
+    }
+
+    /// Whether a watched file has changed since the last time, and is quiet now. Never waits.
+    pub fn has_settled(&mut self) -> bool {
+        let now = self.start.elapsed();
+        for path in self.events.try_iter() {
+            if self.files.contains(&path) {
+                self.settling.note(now, path);
+            }
+        }
+        self.settling.take_quiet(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{QUIET, Settling};
+    use std::time::Duration;
+
+    #[test]
+    fn a_file_counts_once_it_was_quiet_and_a_late_write_starts_over() {
+        let mut settling = Settling::default();
+        assert!(!settling.take_quiet(Duration::ZERO));
+        settling.note(Duration::from_millis(1), "a".into());
+        assert!(!settling.take_quiet(Duration::from_millis(5)));
+        settling.note(Duration::from_millis(10), "a".into());
+        assert!(!settling.take_quiet(Duration::from_millis(16)));
+        assert!(settling.take_quiet(Duration::from_millis(10) + QUIET));
+        assert!(!settling.take_quiet(Duration::from_secs(9)));
+    }
+}

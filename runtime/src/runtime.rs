@@ -1,0 +1,555 @@
+//! The root: one value that owns the stores of a host and wires them together. No static holds a runtime; a process
+//! may have several, each on its own thread.
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::bridge::calls::{Dispatch, call_with_values};
+use crate::bridge::core::Core;
+use crate::counters::Counters;
+use crate::dynamic_call::{self, Signature};
+use crate::error::Error;
+use crate::handles::{Name, ObjectHandle};
+use crate::load::events::MasterEvent;
+use crate::load::master::{self, Loads, Unload};
+use crate::native::Natives;
+use crate::object::World;
+use crate::object::birth::{BirthArgs, birth, destroy, make_cdo};
+use crate::object::class::{Class, Origin};
+use crate::object::collect::unreachable;
+use crate::object::decl::{Batch, ClassDecl};
+use crate::object::value::Value;
+use crate::reload::report::Reload;
+use crate::reload::transaction;
+use crate::reload::watch::FileWatch;
+
+/// The package of the class that all others extend.
+const ROOT_PACKAGE: &str = "Core";
+
+/// What one tick may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Seconds of game time that the tick stands for.
+    pub seconds: f32,
+}
+
+impl Budget {
+    /// One frame at 60 Hz.
+    pub fn frame() -> Self {
+        Self::seconds(1.0 / 60.0)
+    }
+
+    /// A frame of so many seconds.
+    pub fn seconds(seconds: f32) -> Self {
+        Self { seconds }
+    }
+}
+
+/// How a runtime ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shutdown {
+    /// What could not be ended: images that stay mapped, and why.
+    pub left: Vec<String>,
+}
+
+impl Shutdown {
+    /// Whether nothing was left, as a result.
+    ///
+    /// # Errors
+    /// What was left.
+    pub fn into_result(self) -> Result<(), Error> {
+        if self.left.is_empty() {
+            return Ok(());
+        }
+        Err(crate::border::CallError::other(format!("not all could be ended: {}", self.left.join("; "))).into())
+    }
+}
+
+type Ticker = Box<dyn FnMut(&Runtime, f32)>;
+
+/// Makes a [`Runtime`].
+#[derive(Default)]
+pub struct Builder {
+    packages: Vec<String>,
+    natives: Vec<Natives>,
+    tickers: Vec<Ticker>,
+    observers: Vec<master::Observer>,
+    args: Vec<String>,
+    require_seal: bool,
+}
+
+impl Builder {
+    /// Declares a package that modules may bind to: `Game` stands for `/Script/Game`.
+    #[must_use]
+    pub fn package(mut self, name: &str) -> Self {
+        self.packages.push(name.to_owned());
+        self
+    }
+
+    /// Adds native classes and what drives them.
+    #[must_use]
+    pub fn natives(mut self, natives: Natives) -> Self {
+        self.natives.push(natives);
+        self
+    }
+
+    /// Is called once in every tick, with the seconds since the last.
+    #[must_use]
+    pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
+        self.tickers.push(Box::new(ticker));
+        self
+    }
+
+    /// The arguments for the mains of modules.
+    #[must_use]
+    pub fn module_args(mut self, args: &[&str]) -> Self {
+        self.args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        self
+    }
+
+    /// Refuses libraries that carry no seal of `alcedo build`.
+    #[must_use]
+    pub fn require_seal(mut self, require: bool) -> Self {
+        self.require_seal = require;
+        self
+    }
+
+    /// Listens to the life of the Master load context. Called on the game thread.
+    #[must_use]
+    pub fn on_event(mut self, observer: impl Fn(&MasterEvent) + 'static) -> Self {
+        self.observers.push(Rc::new(observer));
+        self
+    }
+
+    /// Builds the runtime. The calling thread becomes the game thread.
+    ///
+    /// # Errors
+    /// When a native declaration breaks a rule, or the system refuses the finalizer thread or the folder for copies.
+    pub fn build(self) -> Result<Runtime, Error> {
+        let system = |doing: &'static str| move |source| Error::System { doing: doing.to_owned(), source };
+        let core = Core::new().map_err(system("starting the finalizer thread"))?;
+        let loads = Loads::new(&core, self.args, self.require_seal)
+            .map_err(system("making the folder for copies of libraries"))?;
+        self.observers.into_iter().for_each(|observer| loads.observe(observer));
+        core.world.types.declare_package(ROOT_PACKAGE);
+        let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
+        let mut batch = Batch { classes: vec![root], ..Batch::default() };
+        let mut tickers = self.tickers;
+        let mut before_destroy = Vec::new();
+        for package in self.packages {
+            core.world.types.declare_package(&package);
+        }
+        for natives in self.natives {
+            for package in &natives.packages {
+                core.world.types.declare_package(package);
+            }
+            batch.structs.extend(natives.structs);
+            batch.classes.extend(natives.classes);
+            tickers.extend(natives.tickers);
+            before_destroy.extend(natives.before_destroy);
+        }
+        let declared = core.world.types.declare(&core.world.names, &batch)?;
+        for class in declared.classes {
+            make_cdo(&core.world, &core.plugins(), &class)?;
+        }
+        let inner = Inner {
+            core,
+            loads,
+            tickers: RefCell::new(tickers),
+            before_destroy,
+            request: RefCell::default(),
+            reloads: RefCell::default(),
+            watch: RefCell::default(),
+            committed: Cell::default(),
+            rolled_back: Cell::default(),
+            collect: Cell::default(),
+        };
+        Ok(Runtime { inner: Rc::new(inner) })
+    }
+}
+
+struct Inner {
+    core: Rc<Core>,
+    loads: Loads,
+    tickers: RefCell<Vec<Ticker>>,
+    before_destroy: Vec<Rc<dyn Fn(&Runtime, ObjectHandle)>>,
+    request: RefCell<Option<Vec<PathBuf>>>,
+    reloads: RefCell<Vec<Reload>>,
+    watch: RefCell<Option<FileWatch>>,
+    committed: Cell<u64>,
+    rolled_back: Cell<u64>,
+    collect: Cell<bool>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.loads.master().is_some() {
+            tracing::debug!("the runtime is dropped with a living Master: unloading it");
+            let _left = master::unload(&self.core, &self.loads);
+        }
+    }
+}
+
+/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. Game
+/// thread only, which the compiler sees to.
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Rc<Inner>,
+}
+
+impl Runtime {
+    /// Starts a builder.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Loads libraries into a new Master load context.
+    ///
+    /// # Errors
+    /// Why not: the file, the check, the panic of a main or of a class default object. Nothing of them is left then.
+    pub fn create_master(&self, libraries: &[impl AsRef<Path>]) -> Result<(), Error> {
+        self.at_safe_point("creating the Master")?;
+        Ok(master::create(&self.inner.core, &self.inner.loads, &owned(libraries))?)
+    }
+
+    /// Replaces the modules of the Master by `libraries`, keeping every object. A reload that fails is rolled back,
+    /// and its report says why.
+    ///
+    /// # Errors
+    /// When there is no Master, or plugin code is on the stack.
+    pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
+        self.at_safe_point("a reload")?;
+        let report = transaction::reload(&self.inner.core, &self.inner.loads, &owned(libraries))?;
+        let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
+        count.set(count.get() + 1);
+        self.inner.core.world.objects.free_graveyard();
+        Ok(report)
+    }
+
+    /// Asks for a reload at the next safe point; a later request replaces an earlier one that was not yet done. Its
+    /// report comes out of [`Runtime::take_reloads`].
+    pub fn request_reload(&self, libraries: Vec<PathBuf>) {
+        *self.inner.request.borrow_mut() = Some(libraries);
+    }
+
+    /// The reports of reloads done at safe points since the last time.
+    pub fn take_reloads(&self) -> Vec<Reload> {
+        self.inner.reloads.take()
+    }
+
+    /// Watches the files the Master was made from; a changed and complete one is reloaded at the next safe point.
+    ///
+    /// # Errors
+    /// When there is no Master, or its folders cannot be watched.
+    pub fn watch(&self) -> Result<(), Error> {
+        let master = self.inner.loads.master().ok_or(crate::load::error::LoadError::NoMaster)?;
+        *self.inner.watch.borrow_mut() = Some(FileWatch::new(&master.paths)?);
+        Ok(())
+    }
+
+    /// Unloads the Master: objects of its classes are destroyed, its modules ended and unmapped.
+    ///
+    /// # Errors
+    /// When there is none, or plugin code is on the stack.
+    pub fn unload_master(&self) -> Result<Unload, Error> {
+        self.at_safe_point("unloading the Master")?;
+        let unload = master::unload(&self.inner.core, &self.inner.loads)?;
+        self.inner.core.world.objects.free_graveyard();
+        Ok(unload)
+    }
+
+    /// The generation of the living Master; zero without one.
+    pub fn generation(&self) -> u64 {
+        self.inner.loads.master().map_or(0, |master| master.generation.0)
+    }
+
+    /// The modules of the living Master, dependencies first: name and version.
+    pub fn modules(&self) -> Vec<(String, String)> {
+        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        modules.iter().map(|module| (module.name().to_owned(), module.info().version.to_string())).collect()
+    }
+
+    /// Images that stay mapped, and why.
+    pub fn parked(&self) -> Vec<String> {
+        self.inner.loads.parked()
+    }
+
+    /// Where the private copies of libraries are.
+    pub fn stage_dir(&self) -> PathBuf {
+        self.inner.loads.stage_dir.path().to_owned()
+    }
+
+    /// Makes an object of a class, kept until it is destroyed.
+    ///
+    /// # Errors
+    /// When there is no such class, or a step of the birth failed; nothing of the object is left then.
+    pub fn spawn(&self, class: &str) -> Result<ObjectHandle, Error> {
+        self.spawn_in(class, ObjectHandle::NONE)
+    }
+
+    /// Makes an object inside another, which keeps it.
+    ///
+    /// # Errors
+    /// As [`Runtime::spawn`].
+    pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
+        let class = self.class(class)?;
+        let core = &self.inner.core;
+        let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
+        Ok(birth(&core.world, &core.plugins(), &class, args)?)
+    }
+
+    /// Destroys an object and its subobjects. Without effect on one that is gone.
+    pub fn destroy(&self, object: ObjectHandle) {
+        if !self.is_alive(object) {
+            return;
+        }
+        for hook in &self.inner.before_destroy {
+            hook(self, object);
+        }
+        destroy(&self.inner.core.world, &self.inner.core.plugins(), object);
+    }
+
+    /// Whether the object lives.
+    pub fn is_alive(&self, object: ObjectHandle) -> bool {
+        self.inner.core.world.objects.is_alive(object)
+    }
+
+    /// The living objects in creation order, without class default objects and their templates.
+    pub fn objects(&self) -> Vec<ObjectHandle> {
+        let core = &self.inner.core;
+        core.world.objects.alive().into_iter().filter(|object| !master::is_template(core, *object)).collect()
+    }
+
+    /// The path of an object's class.
+    pub fn class_of(&self, object: ObjectHandle) -> Option<String> {
+        Some(self.inner.core.world.objects.class(object)?.path.to_string())
+    }
+
+    /// An object's name.
+    pub fn name_of(&self, object: ObjectHandle) -> Option<String> {
+        let world = &self.inner.core.world;
+        Some(world.names.text(world.objects.name(object)?).to_string())
+    }
+
+    /// The object that contains another; none for one that stands alone.
+    pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
+        self.inner.core.world.objects.outer(object).filter(|outer| !outer.is_none())
+    }
+
+    /// Whether an object is of the class of this path, or of a subclass.
+    pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
+        let world = &self.inner.core.world;
+        match (world.objects.class(object), world.types.class_by_path(class)) {
+            (Some(found), Some(wanted)) => found.is_a(&wanted),
+            _ => false,
+        }
+    }
+
+    /// Whether the first path names a class that is, or extends, the class of the second.
+    pub fn is_subclass(&self, class: &str, base: &str) -> bool {
+        let types = &self.inner.core.world.types;
+        match (types.class_by_path(class), types.class_by_path(base)) {
+            (Some(class), Some(base)) => class.is_a(&base),
+            _ => false,
+        }
+    }
+
+    /// Paths of the classes that the modules of the Master emitted.
+    pub fn dynamic_classes(&self) -> Vec<String> {
+        let classes = self.inner.core.world.types.classes();
+        classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
+    }
+
+    /// Reads a property by name.
+    ///
+    /// # Errors
+    /// When the object is gone or has no such property.
+    pub fn get(&self, object: ObjectHandle, property: &str) -> Result<Value, Error> {
+        self.property(object, property)?;
+        Ok(self.inner.core.world.objects.read_value(object, property)?)
+    }
+
+    /// Writes a property by name.
+    ///
+    /// # Errors
+    /// When the object is gone, has no such property, or the property holds another type.
+    pub fn set(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), Error> {
+        self.property(object, property)?;
+        Ok(self.inner.core.world.objects.write_value(object, property, value)?)
+    }
+
+    /// The names of an object's properties, base first.
+    pub fn properties_of(&self, object: ObjectHandle) -> Vec<String> {
+        let class = self.inner.core.world.objects.class(object);
+        class.map(|class| class.properties.iter().map(|property| property.text.to_string()).collect()).unwrap_or_default()
+    }
+
+    /// Calls a function by name; an override answers.
+    ///
+    /// # Errors
+    /// When the object is gone or has no such function, the arguments do not fit, or the body fails.
+    pub fn call(&self, object: ObjectHandle, function: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        let world = &self.inner.core.world;
+        let class = world.objects.class(object).ok_or(crate::CallError::Stale { handle: object })?;
+        let function = class.find_function(function).ok_or_else(|| Error::UnknownMember {
+            class: class.path.to_string(),
+            what: "function",
+            name: function.to_owned(),
+        })?;
+        Ok(call_with_values(world, function, object, arguments, Dispatch::Virtual)?)
+    }
+
+    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
+    ///
+    /// # Errors
+    /// When the name leads nowhere, the arguments do not fit, or the callee fails.
+    pub fn zcall(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        Ok(dynamic_call::zcall(&self.inner.core, name, arguments)?)
+    }
+
+    /// Registers a host function under `ex:/name`. Modules and the host call it alike.
+    ///
+    /// # Errors
+    /// When the name is taken or is no name.
+    pub fn register(
+        &self,
+        name: &str,
+        signature: Signature,
+        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, crate::CallError> + 'static,
+    ) -> Result<(), Error> {
+        let weak = Rc::downgrade(&self.inner);
+        let body = move |values: &[Value]| {
+            let inner = weak.upgrade().ok_or_else(|| crate::CallError::Unavailable { what: "the runtime".into() })?;
+            body(&Runtime { inner }, values)
+        };
+        Ok(dynamic_call::register(&self.inner.core, name, signature, Rc::new(body))?)
+    }
+
+    /// The name of a text.
+    pub fn intern(&self, text: &str) -> Name {
+        self.inner.core.world.names.intern(text)
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: Name) -> String {
+        self.inner.core.world.names.text(name).to_string()
+    }
+
+    /// Names, types and objects, for native code.
+    pub fn world(&self) -> &World {
+        &self.inner.core.world
+    }
+
+    /// One frame: everything that ticks is called, then the runtime stands at its safe point.
+    pub fn tick(&self, budget: Budget) {
+        let mut tickers = self.inner.tickers.take();
+        for ticker in &mut tickers {
+            ticker(self, budget.seconds);
+        }
+        // A ticker may have added tickers; they come after those that were there.
+        tickers.append(&mut self.inner.tickers.borrow_mut());
+        *self.inner.tickers.borrow_mut() = tickers;
+        self.safe_point();
+    }
+
+    /// Does what waits for a safe point: requested reloads, a requested collection, freeing memory. Without effect
+    /// while plugin code is on the stack.
+    pub fn safe_point(&self) {
+        if self.inner.core.red.depth() != 0 {
+            return;
+        }
+        for failure in self.inner.core.finalizer.failures() {
+            tracing::warn!(module = %failure.module, error = %failure.error, "a finalizer failed since the last safe point");
+        }
+        if self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::has_settled) {
+            if let Some(master) = self.inner.loads.master() {
+                self.request_reload(master.paths);
+            }
+        }
+        let request = self.inner.request.take();
+        if let Some(libraries) = request {
+            match self.reload(&libraries) {
+                Ok(report) => self.inner.reloads.borrow_mut().push(report),
+                Err(error) => tracing::error!(%error, "a requested reload was not done"),
+            }
+        }
+        if self.inner.collect.take() {
+            let _collected = self.collect();
+        }
+        self.inner.core.world.objects.free_graveyard();
+    }
+
+    /// Destroys every object that nothing keeps: no root, no reference in a property of a kept object. Returns how many.
+    ///
+    /// # Errors
+    /// When plugin code is on the stack; the collection is done at the next safe point then.
+    pub fn collect(&self) -> Result<usize, Error> {
+        if let Err(error) = self.at_safe_point("a collection") {
+            self.inner.collect.set(true);
+            return Err(error);
+        }
+        let core = &self.inner.core;
+        let dead = unreachable(&core.world, &[]);
+        for object in &dead {
+            destroy(&core.world, &core.plugins(), *object);
+        }
+        core.world.objects.free_graveyard();
+        Ok(dead.len())
+    }
+
+    /// Numbers since the start.
+    pub fn counters(&self) -> Counters {
+        let core = &self.inner.core;
+        let counted = &core.world.counters;
+        Counters {
+            objects: self.objects().len() as u64,
+            births: counted.births.get(),
+            conjugates_built: core.pairs.built(),
+            class_constructors_run: counted.class_constructors_on_instances.get(),
+            class_constructors_rerun: counted.class_constructors_rerun.get(),
+            reloads: self.inner.committed.get(),
+            rollbacks: self.inner.rolled_back.get(),
+        }
+    }
+
+    /// Ends the runtime in order: the Master is unloaded, and what could not be ended is reported. Other handles to
+    /// the runtime see a host without modules.
+    pub fn shutdown(self) -> Shutdown {
+        let _none = self.inner.watch.take();
+        if self.generation() != 0 {
+            if let Err(error) = self.unload_master() {
+                return Shutdown { left: vec![error.to_string()] };
+            }
+        }
+        Shutdown { left: self.parked() }
+    }
+
+    fn at_safe_point(&self, action: &'static str) -> Result<(), Error> {
+        match self.inner.core.red.snapshot().last() {
+            None => Ok(()),
+            Some(frame) => Err(Error::NotASafePoint { action, frame: frame.what.to_string() }),
+        }
+    }
+
+    fn class(&self, path: &str) -> Result<Rc<Class>, Error> {
+        let found = self.inner.core.world.types.class_by_path(path);
+        found.ok_or_else(|| Error::UnknownClass { path: path.to_owned() })
+    }
+
+    fn property(&self, object: ObjectHandle, name: &str) -> Result<(), Error> {
+        let class = self.inner.core.world.objects.class(object).ok_or(crate::CallError::Stale { handle: object })?;
+        match class.find_property(name) {
+            Some(_) => Ok(()),
+            None => Err(Error::UnknownMember {
+                class: class.path.to_string(),
+                what: "property",
+                name: name.to_owned(),
+            }),
+        }
+    }
+}
+
+fn owned(paths: &[impl AsRef<Path>]) -> Vec<PathBuf> {
+    paths.iter().map(|path| path.as_ref().to_owned()).collect()
+}

@@ -1,0 +1,239 @@
+//! The resolver of `ex`: functions that somebody registered under a name of their choice. A name has one owner at a
+//! time, so whoever comes second is told who was first.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use thiserror::Error;
+
+use super::chain::{Dispatcher, Implementer, Resolved, Resolver};
+use super::generations::{Generations, Standing};
+use super::name::{NameError, ZCallName};
+use crate::border::CallError;
+use crate::handles::Generation;
+
+/// Functions by the name they were registered under, without `ex:/`. Game thread only.
+#[derive(Default, Debug)]
+pub struct Explicit {
+    state: RefCell<State>,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    /// Oldest first. A name has a second function only while the generation of its first is suspended.
+    functions: HashMap<String, Vec<Resolved>>,
+    generations: Generations,
+}
+
+/// Why a function was not registered.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum RegisterError {
+    /// The text cannot be the name of an `ex` call.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The name has an owner.
+    #[error("{wanted_by} cannot register `ex:/{name}`: {held_by} of generation {held_in} has it; choose another name")]
+    Duplicate {
+        /// The name.
+        name: String,
+        /// Who has it.
+        held_by: Implementer,
+        /// The generation of who has it.
+        held_in: Generation,
+        /// Who wanted it.
+        wanted_by: Implementer,
+    },
+    /// The registering side is set aside or gone.
+    #[error(
+        "{wanted_by} cannot register `ex:/{name}`: generation {generation} is suspended or over, so use a live one"
+    )]
+    NotRunning {
+        /// The name.
+        name: String,
+        /// Who wanted it.
+        wanted_by: Implementer,
+        /// Its generation.
+        generation: Generation,
+    },
+}
+
+impl From<RegisterError> for CallError {
+    fn from(error: RegisterError) -> Self {
+        match error {
+            RegisterError::Name(error) => error.into(),
+            error => Self::other(error.to_string()),
+        }
+    }
+}
+
+impl Explicit {
+    /// Nothing is registered yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes `dispatcher` answer to `ex:/name` until its generation ends. `fingerprint` and `signature` are those of
+    /// [`Resolved`].
+    ///
+    /// # Errors
+    /// See [`RegisterError`]; nothing has changed then.
+    pub fn register(
+        &self,
+        name: &str,
+        generation: Generation,
+        implementer: Implementer,
+        fingerprint: u64,
+        signature: String,
+        dispatcher: Rc<dyn Dispatcher>,
+    ) -> Result<(), RegisterError> {
+        let _: ZCallName = format!("ex:/{name}").parse()?;
+        let mut state = self.state.borrow_mut();
+        if state.generations.standing(generation) != Standing::Running {
+            return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: implementer, generation });
+        }
+        if let Some(held) = state.find(name) {
+            return Err(RegisterError::Duplicate {
+                name: name.to_owned(),
+                held_by: held.side,
+                held_in: held.generation,
+                wanted_by: implementer,
+            });
+        }
+        let function = Resolved { dispatcher, side: implementer, generation, fingerprint, signature };
+        state.functions.entry(name.to_owned()).or_default().push(function);
+        Ok(())
+    }
+
+    /// Sets a generation's functions aside: their names are free until it is resumed.
+    pub fn suspend(&self, generation: Generation) {
+        self.state.borrow_mut().generations.suspend(generation);
+    }
+
+    /// Takes a suspended generation's functions back. End the generation that was to replace it as well.
+    pub fn resume(&self, generation: Generation) {
+        self.state.borrow_mut().generations.resume(generation);
+    }
+
+    /// Forgets a generation's functions, suspended or not. The host's own generation does not end.
+    pub fn end_generation(&self, generation: Generation) {
+        if generation == Generation::HOST {
+            return;
+        }
+        let mut ended = Vec::new();
+        {
+            let mut state = self.state.borrow_mut();
+            state.generations.end(generation);
+            state.functions.retain(|_, functions| {
+                ended.extend(functions.extract_if(.., |function| function.generation == generation));
+                !functions.is_empty()
+            });
+        }
+        // Letting go of a dispatcher may run code that comes back here.
+        drop(ended);
+    }
+}
+
+impl Resolver for Explicit {
+    fn resolve(&self, name: &ZCallName) -> Result<Option<Resolved>, CallError> {
+        let ZCallName::Ex(name) = name else { return Ok(None) };
+        Ok(self.state.borrow().find(name).cloned())
+    }
+}
+
+impl State {
+    fn find(&self, name: &str) -> Option<&Resolved> {
+        let running = |function: &&Resolved| self.generations.standing(function.generation) == Standing::Running;
+        self.functions.get(name)?.iter().find(running)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Explicit, RegisterError};
+    use crate::handles::{Generation, ModuleId};
+    use crate::zcall::chain::tests::nothing;
+    use crate::zcall::chain::{Implementer, Resolver};
+    use crate::zcall::name::ZCallName;
+
+    const OLD: Generation = Generation(1);
+    const NEW: Generation = Generation(2);
+
+    fn register(calls: &Explicit, name: &str, module: u64, generation: Generation) -> Result<(), RegisterError> {
+        let side = if module == 0 { Implementer::Host } else { Implementer::Module(ModuleId(module)) };
+        let dispatcher = nothing(side, generation.0, "").dispatcher;
+        calls.register(name, generation, side, 0, format!("of {module}"), dispatcher)
+    }
+
+    fn check(calls: &Explicit, name: &str, owner: Option<&str>) {
+        let found = calls.resolve(&ZCallName::Ex(name.to_owned())).expect("lookups do not fail");
+        assert_eq!(found.map(|found| found.signature).as_deref(), owner, "{name}");
+    }
+
+    #[test]
+    fn a_registered_name_answers_until_its_generation_ends() {
+        let calls = Explicit::new();
+        register(&calls, "math.add", 3, OLD).expect("free");
+        register(&calls, "host.time", 0, Generation::HOST).expect("free");
+        check(&calls, "math.add", Some("of 3"));
+        check(&calls, "math", None);
+        calls.end_generation(OLD);
+        calls.end_generation(Generation::HOST);
+        check(&calls, "math.add", None);
+        check(&calls, "host.time", Some("of 0"));
+        assert!(calls.resolve(&ZCallName::Nd).expect("lookups do not fail").is_none());
+    }
+
+    #[test]
+    fn a_second_owner_is_told_of_the_first() {
+        let calls = Explicit::new();
+        register(&calls, "f", 0, Generation::HOST).expect("free");
+        let error = register(&calls, "f", 4, OLD).expect_err("taken");
+        assert_eq!(
+            error.to_string(),
+            "module 4 cannot register `ex:/f`: the host of generation 0 has it; choose another name"
+        );
+        check(&calls, "f", Some("of 0"));
+    }
+
+    #[test]
+    fn a_name_that_could_not_be_called_is_refused() {
+        let calls = Explicit::new();
+        for name in ["", "/f", "two words"] {
+            assert!(matches!(register(&calls, name, 1, OLD), Err(RegisterError::Name(_))), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_rollback_gives_the_name_back() {
+        for end_first in [true, false] {
+            let calls = Explicit::new();
+            register(&calls, "f", 1, OLD).expect("free");
+            calls.suspend(OLD);
+            check(&calls, "f", None);
+            assert!(matches!(register(&calls, "g", 1, OLD), Err(RegisterError::NotRunning { .. })));
+            register(&calls, "f", 2, NEW).expect("free while the old one is set aside");
+            check(&calls, "f", Some("of 2"));
+            if end_first {
+                calls.end_generation(NEW);
+                calls.resume(OLD);
+            } else {
+                calls.resume(OLD);
+                calls.end_generation(NEW);
+            }
+            check(&calls, "f", Some("of 1"));
+        }
+    }
+
+    #[test]
+    fn a_commit_forgets_the_old_owner() {
+        let calls = Explicit::new();
+        register(&calls, "f", 1, OLD).expect("free");
+        calls.suspend(OLD);
+        register(&calls, "f", 2, NEW).expect("free");
+        calls.end_generation(OLD);
+        check(&calls, "f", Some("of 2"));
+        assert!(matches!(register(&calls, "g", 1, OLD), Err(RegisterError::NotRunning { .. })));
+    }
+}

@@ -1,0 +1,261 @@
+//! Buffers that a host caller owns: on the stack where the number of slots is known, in a vector where it is not.
+//! Texts and structs go by address, so they live in the owner, and their addresses are written at the moment of
+//! lending, when the owner can no longer move. So safe code fills slots without ever naming an address.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use alcedo_abi::value::{TextSink, TextView};
+use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
+
+use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into, slot_at, slot_mut, wrong_type};
+use crate::border::CallError;
+
+/// `N` slots on the stack; texts that go in are lent for `'a`.
+pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [Lent<'a>; N]>;
+
+/// Any number of slots; texts that go in are lent for `'a`.
+pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
+
+/// Slots and what lives behind their addresses. Made as [`SlotBuffer`] or [`DynBuffer`].
+///
+/// A text or struct reaches a callee as a bare address: that the callee wants one of that kind there is what the
+/// signature fingerprint given to [`super::ZCallTable::resolve`] proves. A caller that resolved without one checks
+/// the slots against the callee's description itself.
+#[derive(Debug)]
+pub struct OwnedBuffer<'a, S, L> {
+    slots: S,
+    lent: L,
+    texts: PhantomData<&'a str>,
+}
+
+/// What lives behind the address of one slot.
+pub struct Lent<'a>(Behind<'a>);
+
+enum Behind<'a> {
+    Nothing,
+    TextIn(TextView, PhantomData<&'a str>),
+    TextOut(String, Option<TextSink>),
+    Struct(Vec<Chunk>),
+}
+
+/// Sixteen bytes, aligned for any plain struct. They may be uninitialized once a callee has written a struct with
+/// padding, so nobody here reads them.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+struct Chunk([MaybeUninit<u8>; 16]);
+
+impl<const N: usize> SlotBuffer<'_, N> {
+    /// `N` empty slots.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { slots: [Slot::EMPTY; N], lent: [const { Lent(Behind::Nothing) }; N], texts: PhantomData }
+    }
+}
+
+impl<const N: usize> Default for SlotBuffer<'_, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl DynBuffer<'_> {
+    /// `len` empty slots.
+    #[must_use]
+    pub fn with_len(len: usize) -> Self {
+        let lent = std::iter::repeat_with(|| Lent(Behind::Nothing)).take(len).collect();
+        Self { slots: vec![Slot::EMPTY; len], lent, texts: PhantomData }
+    }
+}
+
+/// All verbs fail with [`CallError::Buffer`] when the slot does not exist.
+impl<'a, S, L> OwnedBuffer<'a, S, L>
+where
+    S: AsRef<[Slot]> + AsMut<[Slot]>,
+    L: AsRef<[Lent<'a>]> + AsMut<[Lent<'a>]>,
+{
+    /// Puts a plain value, whatever the slot held.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`].
+    pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
+        self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
+    }
+
+    /// Makes the slot wait for a plain result.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`].
+    pub fn clear(&mut self, index: usize) -> Result<(), CallError> {
+        self.put(index, Slot::EMPTY, Behind::Nothing)
+    }
+
+    /// Lends a text to the callee.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`].
+    pub fn text_in(&mut self, index: usize, text: &'a str) -> Result<(), CallError> {
+        self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
+    }
+
+    /// Makes the slot wait for a text, to be taken with [`Self::take_text`] after the call.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`].
+    pub fn text_out(&mut self, index: usize) -> Result<(), CallError> {
+        self.put(index, UNLENT, Behind::TextOut(String::new(), None))
+    }
+
+    /// Lends a copy of a struct, given by its bytes and aligned to 16, to the callee.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`].
+    pub fn struct_in(&mut self, index: usize, bytes: &[u8]) -> Result<(), CallError> {
+        let mut chunks = zeroed(bytes.len());
+        for (chunk, bytes) in chunks.iter_mut().zip(bytes.chunks(16)) {
+            for (to, from) in chunk.0.iter_mut().zip(bytes) {
+                to.write(*from);
+            }
+        }
+        self.put(index, UNLENT, Behind::Struct(chunks))
+    }
+
+    /// Gives the slot `len` zero bytes, aligned to 16, for a struct: a result, or a parameter that is filled through
+    /// [`Self::struct_at`] before the call.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`].
+    pub fn struct_out(&mut self, index: usize, len: usize) -> Result<(), CallError> {
+        self.put(index, UNLENT, Behind::Struct(zeroed(len)))
+    }
+
+    /// The plain value in a slot.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`], also when the slot holds another type.
+    pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
+        read_slot(self.slots.as_ref(), index)
+    }
+
+    /// The text that the callee gave; the empty one when it gave none.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`], also when the slot waits for no text.
+    pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
+        let slot = slot_at(self.slots.as_ref(), index)?;
+        match self.lent.as_mut().get_mut(index) {
+            Some(Lent(Behind::TextOut(text, _))) => Ok(std::mem::take(text)),
+            Some(Lent(Behind::TextIn(..) | Behind::Struct(_))) => {
+                Err(buffer_error(format!("slot {index} lends a text or a struct, it waits for no text")))
+            }
+            _ => Err(wrong_type(index, slot, SlotType::POINTER)),
+        }
+    }
+
+    /// Where a slot's struct lies: valid until the slot is filled anew or the owner goes.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`], also when the slot has no struct.
+    pub fn struct_at(&mut self, index: usize) -> Result<*mut u8, CallError> {
+        let slot = slot_at(self.slots.as_ref(), index)?;
+        match self.lent.as_mut().get_mut(index) {
+            Some(Lent(Behind::Struct(chunks))) => Ok(chunks.as_mut_ptr().cast()),
+            Some(Lent(Behind::TextIn(..) | Behind::TextOut(..))) => {
+                Err(buffer_error(format!("slot {index} is for a text, it has no struct")))
+            }
+            _ => Err(wrong_type(index, slot, SlotType::POINTER)),
+        }
+    }
+
+    /// The buffer for one call. The owner stays where it is until the call is over.
+    pub fn lend(&mut self) -> BufferMut<'_> {
+        let slots = self.slots.as_mut();
+        for (slot, lent) in slots.iter_mut().zip(self.lent.as_mut()) {
+            match &mut lent.0 {
+                Behind::Nothing => {}
+                Behind::TextIn(view, _) => *slot = pointer_slot(view),
+                Behind::TextOut(text, sink) => *slot = pointer_slot(sink.insert(sink_into(text))),
+                Behind::Struct(chunks) => *slot = pointer_slot(chunks.as_mut_ptr()),
+            }
+        }
+        BufferMut::over(slots)
+    }
+
+    fn put(&mut self, index: usize, slot: Slot, behind: Behind<'a>) -> Result<(), CallError> {
+        *slot_mut(self.slots.as_mut(), index)? = slot;
+        // Both rows have the same length: the two constructors see to it.
+        if let Some(lent) = self.lent.as_mut().get_mut(index) {
+            lent.0 = behind;
+        }
+        Ok(())
+    }
+}
+
+/// A pointer slot whose address is written when the buffer is lent.
+const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
+
+/// Never of length zero, so that even an empty struct has an address.
+fn zeroed(len: usize) -> Vec<Chunk> {
+    vec![Chunk([MaybeUninit::new(0); 16]); len.div_ceil(16).max(1)]
+}
+
+impl std::fmt::Debug for Lent<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Behind::Nothing => f.write_str("nothing"),
+            Behind::TextIn(view, _) => write!(f, "text of {} bytes", view.len),
+            Behind::TextOut(text, _) => write!(f, "waits for text, has {text:?}"),
+            Behind::Struct(chunks) => write!(f, "struct of up to {} bytes", chunks.len() * 16),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DynBuffer, SlotBuffer};
+    use crate::border::CallError;
+
+    #[test]
+    fn a_slot_can_be_filled_anew_with_another_kind() {
+        let mut buffer = SlotBuffer::<1>::new();
+        buffer.text_in(0, "text").expect("slot 0");
+        assert!(buffer.lend().pointer(0).is_ok());
+        buffer.set(0, 5_u16).expect("slot 0");
+        assert_eq!(buffer.lend().get::<u16>(0), Ok(5));
+        buffer.clear(0).expect("slot 0");
+        buffer.lend().set(0, -5_i64).expect("an empty slot takes any type");
+        assert_eq!(buffer.get::<i64>(0), Ok(-5));
+    }
+
+    #[test]
+    fn a_missing_slot_is_refused_by_every_verb() {
+        let mut buffer = DynBuffer::with_len(0);
+        let errors = [
+            buffer.set(0, 1_u8).err(),
+            buffer.clear(0).err(),
+            buffer.text_in(0, "x").err(),
+            buffer.text_out(0).err(),
+            buffer.struct_in(0, &[1]).err(),
+            buffer.struct_out(0, 8).err(),
+            buffer.take_text(0).err(),
+            buffer.struct_at(0).err(),
+            buffer.get::<u8>(0).err(),
+        ];
+        for error in errors {
+            let message = "slot 0 does not exist, the buffer has 0".to_owned();
+            assert_eq!(error, Some(CallError::Buffer { message }));
+        }
+        assert!(buffer.lend().is_empty());
+    }
+
+    #[test]
+    fn a_text_is_taken_only_where_one_was_awaited() {
+        let mut buffer = SlotBuffer::<3>::new();
+        buffer.text_in(0, "in").expect("slot 0");
+        buffer.text_out(1).expect("slot 1");
+        assert!(buffer.take_text(0).is_err());
+        assert_eq!(buffer.take_text(1), Ok(String::new()));
+        assert!(buffer.take_text(2).is_err());
+        assert!(buffer.struct_at(1).is_err());
+    }
+}

@@ -1,0 +1,261 @@
+//! Handles of calls: a name is resolved once and called by number from then on. A number is never used twice, so a
+//! caller that kept one past its generation gets an answer that says so, and never somebody else's function.
+//!
+//! Resolvers and dispatchers come back here while they run, so nothing is borrowed then.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use alcedo_abi::zcall::ZCallStatus;
+
+use super::buffer::BufferMut;
+use super::chain::{Dispatcher, Implementer, Resolved, ResolverChain};
+use super::generations::{Generations, Standing};
+use super::name::ZCallName;
+use super::rows::{Entry, Found, Row};
+use crate::border::{CallError, trap};
+use crate::game_thread::GameThread;
+use crate::handles::{Generation, ZCallHandle};
+
+/// Every handle given out, and what it calls. Game thread only.
+#[derive(Default)]
+pub struct ZCallTable {
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Handles 1, 2, …: the host implements them.
+    host: Row,
+    /// Handles -1, -2, …: a module implements them.
+    module: Row,
+    /// Oldest first. A name has a second handle only while the generation of its first is suspended.
+    names: HashMap<ZCallName, Vec<ZCallHandle>>,
+    generations: Generations,
+}
+
+impl ZCallTable {
+    /// A table without handles.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The handle of `name`: the one it has, or a new one for what the chain finds. `fingerprint` is that of the
+    /// signature the caller was built for; zero is not compared.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
+    /// [`CallError::Unavailable`] when the chain answers with something of a generation that is suspended or over.
+    pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
+        let name: ZCallName = name.parse()?;
+        if let Some(known) = self.known(&name, fingerprint) {
+            return known;
+        }
+        let resolved = chain.resolve(&name)?;
+        // The resolver may have looked up the same name itself: then it is registered, and stays so, once.
+        if let Some(known) = self.known(&name, fingerprint) {
+            return known;
+        }
+        agree(&name, resolved.fingerprint, &resolved.signature, fingerprint)?;
+        let mut state = self.state.borrow_mut();
+        match state.generations.standing(resolved.generation) {
+            Standing::Running => Ok(state.register(name, resolved)),
+            Standing::Suspended | Standing::Ended => Err(CallError::Unavailable { what: format!("`{name}`") }),
+        }
+    }
+
+    /// Calls what `handle` stands for. A panic of host code is stopped here; a module stops its own.
+    ///
+    /// The status says what the error says, in the numbers of the border. Unless it is that of the dispatcher
+    /// itself, no slot was touched.
+    pub fn dispatch(
+        &self,
+        gt: GameThread<'_>,
+        handle: ZCallHandle,
+        buffer: BufferMut<'_>,
+    ) -> (ZCallStatus, Result<(), CallError>) {
+        let dispatcher = match self.dispatcher(handle) {
+            Ok(dispatcher) => dispatcher,
+            Err((status, error)) => return (status, Err(error)),
+        };
+        match trap(|| dispatcher.call(gt, buffer)) {
+            Ok(()) => (ZCallStatus::SUCCESS, Ok(())),
+            Err(error) => {
+                let error = self.placed(handle, error);
+                (status_of(&error), Err(error))
+            }
+        }
+    }
+
+    /// The name under which `handle` was resolved; `None` once its generation is over.
+    pub fn name(&self, handle: ZCallHandle) -> Option<String> {
+        match self.state.borrow().find(handle) {
+            Found::Alive(entry) => Some(entry.name.to_string()),
+            Found::Dead | Found::NeverGiven => None,
+        }
+    }
+
+    /// The signature of what `handle` stands for, in words; `None` once its generation is over.
+    pub fn signature(&self, handle: ZCallHandle) -> Option<String> {
+        match self.state.borrow().find(handle) {
+            Found::Alive(entry) => Some(entry.signature.clone()),
+            Found::Dead | Found::NeverGiven => None,
+        }
+    }
+
+    /// Number of living handles, suspended ones included.
+    pub fn len(&self) -> usize {
+        let state = self.state.borrow();
+        state.names.values().map(Vec::len).sum()
+    }
+
+    /// Whether no handle is alive.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Sets a generation's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
+    /// chain again. The host's own generation cannot be suspended.
+    pub fn suspend(&self, generation: Generation) {
+        self.state.borrow_mut().generations.suspend(generation);
+    }
+
+    /// Takes a suspended generation's handles back: their names lead to them again. End the generation that was to
+    /// replace it as well.
+    pub fn resume(&self, generation: Generation) {
+        self.state.borrow_mut().generations.resume(generation);
+    }
+
+    /// Kills all handles of a generation, suspended or not, and lets go of their dispatchers. A later registration
+    /// for it is refused. The host's own generation does not end.
+    pub fn end_generation(&self, generation: Generation) {
+        if generation == Generation::HOST {
+            return;
+        }
+        let ended = self.state.borrow_mut().end(generation);
+        // Letting go of a dispatcher may run code that comes back here.
+        drop(ended);
+    }
+
+    fn known(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
+        let state = self.state.borrow();
+        let (handle, entry) = state.lookup(name)?;
+        Some(agree(name, entry.fingerprint, &entry.signature, fingerprint).map(|()| handle))
+    }
+
+    fn dispatcher(&self, handle: ZCallHandle) -> Result<Rc<dyn Dispatcher>, (ZCallStatus, CallError)> {
+        let state = self.state.borrow();
+        match state.find(handle) {
+            Found::Alive(entry) => match state.generations.standing(entry.generation) {
+                Standing::Running => Ok(Rc::clone(&entry.dispatcher)),
+                Standing::Suspended | Standing::Ended => {
+                    let what = format!("`{}`", entry.name);
+                    Err((ZCallStatus::CONTEXT_UNAVAILABLE, CallError::Unavailable { what }))
+                }
+            },
+            Found::Dead => {
+                let message =
+                    format!("call handle {} is dead, its generation is over: resolve the name again", handle.0);
+                Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::NotFound { message }))
+            }
+            Found::NeverGiven => {
+                let message = format!("call handle {} was never given out: resolve a name first", handle.0);
+                Err((ZCallStatus::INVALID_HANDLE, CallError::NotFound { message }))
+            }
+        }
+    }
+
+    /// A dispatcher knows the slot that is wrong, not the name it was called by.
+    fn placed(&self, handle: ZCallHandle, error: CallError) -> CallError {
+        match (error, self.name(handle)) {
+            (CallError::Buffer { message }, Some(name)) => {
+                CallError::Buffer { message: format!("`{name}`: {message}") }
+            }
+            (error, _) => error,
+        }
+    }
+}
+
+impl State {
+    fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Entry)> {
+        self.names.get(name)?.iter().find_map(|&handle| match self.find(handle) {
+            Found::Alive(entry) if self.generations.standing(entry.generation) == Standing::Running => {
+                Some((handle, entry))
+            }
+            _ => None,
+        })
+    }
+
+    fn find(&self, handle: ZCallHandle) -> Found<'_> {
+        match handle.0 {
+            0 => Found::NeverGiven,
+            1.. => self.host.find(handle.0.unsigned_abs()),
+            _ => self.module.find(handle.0.unsigned_abs()),
+        }
+    }
+
+    fn register(&mut self, name: ZCallName, resolved: Resolved) -> ZCallHandle {
+        let Resolved { dispatcher, side, generation, fingerprint, signature } = resolved;
+        let entry = Entry { name: name.clone(), dispatcher, generation, fingerprint, signature };
+        let handle = match side {
+            Implementer::Host => ZCallHandle(self.host.push(entry).cast_signed()),
+            Implementer::Module(_) => ZCallHandle(-self.module.push(entry).cast_signed()),
+        };
+        self.names.entry(name).or_default().push(handle);
+        handle
+    }
+
+    fn end(&mut self, generation: Generation) -> Vec<Entry> {
+        self.generations.end(generation);
+        let mut ended = self.host.take(generation);
+        ended.append(&mut self.module.take(generation));
+        for entry in &ended {
+            if let Some(mut handles) = self.names.remove(&entry.name) {
+                handles.retain(|&handle| matches!(self.find(handle), Found::Alive(_)));
+                if !handles.is_empty() {
+                    self.names.insert(entry.name.clone(), handles);
+                }
+            }
+        }
+        ended
+    }
+}
+
+fn agree(name: &ZCallName, found: u64, signature: &str, wanted: u64) -> Result<(), CallError> {
+    if found == 0 || wanted == 0 || found == wanted {
+        return Ok(());
+    }
+    Err(CallError::Signature {
+        name: format!("`{name}`"),
+        found: format!("{signature}, fingerprint {found:016x}"),
+        wanted: format!("fingerprint {wanted:016x}"),
+    })
+}
+
+/// The border's number for an error.
+pub fn status_of(error: &CallError) -> ZCallStatus {
+    match error {
+        CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
+        CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,
+        CallError::Unavailable { .. } => ZCallStatus::CONTEXT_UNAVAILABLE,
+        CallError::ReentrantBorrow { .. }
+        | CallError::Stale { .. }
+        | CallError::WrongThread { .. }
+        | CallError::DuringRebuild { .. }
+        | CallError::NotFound { .. }
+        | CallError::WrongClass { .. }
+        | CallError::Other { .. } => ZCallStatus::DISPATCHER_ERROR,
+    }
+}
+
+impl std::fmt::Debug for ZCallTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.state.borrow();
+        f.debug_map().entries(state.names.iter().map(|(name, handles)| (name.to_string(), handles))).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

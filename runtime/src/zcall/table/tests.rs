@@ -1,0 +1,297 @@
+//! The table from outside: what becomes of handles when names, generations, resolvers and dispatchers do what they
+//! may, coming back to the table included.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use alcedo_abi::zcall::ZCallStatus;
+
+use super::{ZCallTable, status_of};
+use crate::border::CallError;
+use crate::game_thread::GameThreadId;
+use crate::handles::{Generation, ModuleId, ObjectHandle, ZCallHandle};
+use crate::zcall::buffer::BufferMut;
+use crate::zcall::chain::tests::{Asked, Body, nothing};
+use crate::zcall::chain::{Implementer, Resolved, ResolverChain};
+use crate::zcall::name::ZCallName;
+use crate::zcall::owned::SlotBuffer;
+
+const MODULE: Implementer = Implementer::Module(ModuleId(7));
+const OLD: Generation = Generation(1);
+const NEW: Generation = Generation(2);
+
+/// A table and a chain that answers `ex:/h…` as the host and anything else as a module of the generation set.
+struct Fixture {
+    table: Rc<ZCallTable>,
+    chain: ResolverChain,
+    generation: Rc<Cell<Generation>>,
+    asked: Rc<RefCell<Vec<String>>>,
+}
+
+fn fixture() -> Fixture {
+    let (generation, asked) = (Rc::new(Cell::new(OLD)), Rc::new(RefCell::new(Vec::new())));
+    let chain = ResolverChain::new();
+    let (now, log) = (Rc::clone(&generation), Rc::clone(&asked));
+    chain.add(
+        0,
+        "fixture",
+        Rc::new(Asked(move |name: &ZCallName| {
+            log.borrow_mut().push(name.to_string());
+            let ZCallName::Ex(text) = name else { return Ok(None) };
+            let generation = now.get();
+            let (side, owner) = if text.starts_with('h') { (Implementer::Host, 0) } else { (MODULE, generation.0) };
+            let body = Body(move |mut buffer: BufferMut<'_>| buffer.set(0, owner));
+            Ok(Some(Resolved { dispatcher: Rc::new(body), fingerprint: 5, ..nothing(side, owner, "-> u64") }))
+        })),
+    );
+    Fixture { table: Rc::new(ZCallTable::new()), chain, generation, asked }
+}
+
+impl Fixture {
+    fn resolve(&self, name: &str) -> ZCallHandle {
+        self.table.resolve(&self.chain, name, 5).expect(name)
+    }
+
+    /// Status, and what the callee wrote.
+    fn call(&self, handle: ZCallHandle) -> (ZCallStatus, Option<u64>) {
+        let (status, _, wrote) = call(&self.table, handle);
+        (status, wrote)
+    }
+}
+
+fn call(table: &ZCallTable, handle: ZCallHandle) -> (ZCallStatus, Result<(), CallError>, Option<u64>) {
+    let id = GameThreadId::here();
+    let gt = id.prove().expect("this thread");
+    let mut buffer = SlotBuffer::<1>::new();
+    let (status, result) = table.dispatch(gt, handle, buffer.lend());
+    assert_eq!(status == ZCallStatus::SUCCESS, result.is_ok());
+    let untouched = buffer.lend().slot(0).expect("slot 0").bits() == 0 && result.is_err();
+    (status, result, (!untouched).then(|| buffer.get(0).expect("slot 0")))
+}
+
+#[test]
+fn a_name_has_one_handle_and_the_chain_is_asked_once() {
+    let f = fixture();
+    let first = f.resolve("ex:/m");
+    assert_eq!(f.resolve("ex:/m"), first);
+    assert_eq!(*f.asked.borrow(), ["ex:/m"]);
+    assert_eq!(f.call(first), (ZCallStatus::SUCCESS, Some(1)));
+    assert_eq!(f.table.name(first), Some("ex:/m".to_owned()));
+}
+
+#[test]
+fn the_sign_tells_who_implements() {
+    let f = fixture();
+    let handles = ["ex:/h1", "ex:/m1", "ex:/h2", "ex:/m2"].map(|name| f.resolve(name).0);
+    assert_eq!(handles, [1, -1, 2, -2]);
+    assert_eq!(f.call(ZCallHandle(2)), (ZCallStatus::SUCCESS, Some(0)));
+}
+
+#[test]
+fn a_handle_that_was_never_given_out_is_invalid() {
+    let f = fixture();
+    f.resolve("ex:/h");
+    for handle in [0, 2, -1, i64::MAX, i64::MIN] {
+        assert_eq!(f.call(ZCallHandle(handle)), (ZCallStatus::INVALID_HANDLE, None), "{handle}");
+    }
+}
+
+#[test]
+fn handles_die_with_their_generation_and_are_never_used_again() {
+    let f = fixture();
+    let (host, old) = (f.resolve("ex:/h"), f.resolve("ex:/m"));
+    f.table.end_generation(OLD);
+    f.table.end_generation(Generation::HOST);
+    f.generation.set(NEW);
+    let new = f.resolve("ex:/m");
+    assert_eq!((old.0, new.0), (-1, -2));
+    assert_eq!(f.call(old), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
+    assert_eq!(f.call(new), (ZCallStatus::SUCCESS, Some(2)));
+    assert_eq!(f.call(host), (ZCallStatus::SUCCESS, Some(0)));
+    assert_eq!((f.table.name(old), f.table.len()), (None, 2));
+}
+
+#[test]
+fn generations_may_end_in_any_order() {
+    let f = fixture();
+    let old = f.resolve("ex:/a");
+    f.generation.set(NEW);
+    let new = f.resolve("ex:/b");
+    f.table.end_generation(NEW);
+    assert_eq!(f.call(new), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
+    assert_eq!(f.call(old), (ZCallStatus::SUCCESS, Some(1)));
+    f.table.end_generation(OLD);
+    assert_eq!(f.call(new), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
+    assert_eq!(f.call(old), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
+    assert!(f.table.is_empty());
+}
+
+#[test]
+fn a_rollback_brings_back_the_old_handles_and_kills_the_new() {
+    for end_first in [true, false] {
+        let f = fixture();
+        let old = f.resolve("ex:/m");
+        f.table.suspend(OLD);
+        assert_eq!(f.call(old), (ZCallStatus::CONTEXT_UNAVAILABLE, None));
+        f.generation.set(NEW);
+        let new = f.resolve("ex:/m");
+        assert_ne!(new, old);
+        assert_eq!(f.resolve("ex:/m"), new);
+        assert_eq!(f.call(new), (ZCallStatus::SUCCESS, Some(2)));
+        if end_first {
+            f.table.end_generation(NEW);
+            f.table.resume(OLD);
+        } else {
+            f.table.resume(OLD);
+            assert_eq!(f.resolve("ex:/m"), old, "the old wins even before the new has ended");
+            f.table.end_generation(NEW);
+        }
+        assert_eq!(f.resolve("ex:/m"), old);
+        assert_eq!(f.call(old), (ZCallStatus::SUCCESS, Some(1)));
+        assert_eq!(f.call(new), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
+    }
+}
+
+#[test]
+fn a_commit_kills_the_suspended_handles() {
+    let f = fixture();
+    let (old, only_old) = (f.resolve("ex:/m"), f.resolve("ex:/gone"));
+    f.table.suspend(OLD);
+    f.generation.set(NEW);
+    let new = f.resolve("ex:/m");
+    f.table.end_generation(OLD);
+    f.table.resume(OLD);
+    for dead in [old, only_old] {
+        assert_eq!(f.call(dead), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
+    }
+    assert_eq!(f.resolve("ex:/m"), new);
+}
+
+#[test]
+fn nothing_is_registered_for_a_generation_that_does_not_run() {
+    let f = fixture();
+    f.table.suspend(OLD);
+    let unavailable = Err(CallError::Unavailable { what: "`ex:/m`".to_owned() });
+    assert_eq!(f.table.resolve(&f.chain, "ex:/m", 0), unavailable);
+    f.table.end_generation(OLD);
+    assert_eq!(f.table.resolve(&f.chain, "ex:/m", 0), unavailable);
+    assert!(f.table.is_empty());
+}
+
+#[test]
+fn another_signature_is_found_before_the_first_call() {
+    let f = fixture();
+    for _ in ["not yet known", "not known still"] {
+        let error = f.table.resolve(&f.chain, "ex:/m", 6).expect_err("5 is not 6").to_string();
+        assert_eq!(
+            error,
+            "`ex:/m` has the signature (-> u64, fingerprint 0000000000000005), the caller was built for \
+             (fingerprint 0000000000000006): rebuild the caller"
+        );
+    }
+    let handle = f.table.resolve(&f.chain, "ex:/m", 0).expect("zero is not compared");
+    assert!(matches!(f.table.resolve(&f.chain, "ex:/m", 6), Err(CallError::Signature { .. })));
+    assert_eq!(f.resolve("ex:/m"), handle);
+}
+
+#[test]
+fn a_wrong_or_unknown_name_is_not_found() {
+    let f = fixture();
+    for name in ["", "ex:m", "nd:/"] {
+        assert!(matches!(f.table.resolve(&f.chain, name, 0), Err(CallError::NotFound { .. })), "{name}");
+    }
+    assert_eq!(*f.asked.borrow(), ["nd:/"]);
+}
+
+#[test]
+fn a_resolver_that_resolves_the_same_name_leaves_one_registration() {
+    let table = Rc::new(ZCallTable::new());
+    let chain = Rc::new(ResolverChain::new());
+    let (inner, inner_chain, depth) = (Rc::clone(&table), Rc::clone(&chain), Cell::new(0));
+    chain.add(
+        0,
+        "twice",
+        Rc::new(Asked(move |name: &ZCallName| {
+            depth.set(depth.get() + 1);
+            if depth.get() == 1 {
+                assert_eq!(inner.resolve(&inner_chain, &name.to_string(), 0), Ok(ZCallHandle(1)));
+            }
+            Ok(Some(nothing(Implementer::Host, 0, "")))
+        })),
+    );
+    assert_eq!(table.resolve(&chain, "ex:/f", 0), Ok(ZCallHandle(1)));
+    assert_eq!(table.len(), 1);
+}
+
+/// Registers `body` as `ex:/f` and calls it.
+fn check_body(
+    body: impl Fn(&Rc<ZCallTable>, BufferMut<'_>) -> Result<(), CallError> + 'static,
+) -> (ZCallStatus, Result<(), CallError>) {
+    let (table, chain) = (Rc::new(ZCallTable::new()), ResolverChain::new());
+    let (inner, body) = (Rc::downgrade(&table), Rc::new(body));
+    chain.add(
+        0,
+        "body",
+        Rc::new(Asked(move |_: &ZCallName| {
+            let (inner, body) = (inner.clone(), Rc::clone(&body));
+            let call = move |buffer: BufferMut<'_>| body(&inner.upgrade().expect("the table lives"), buffer);
+            Ok(Some(Resolved { dispatcher: Rc::new(Body(call)), ..nothing(MODULE, 1, "") }))
+        })),
+    );
+    let handle = table.resolve(&chain, "ex:/f", 0).expect("it answers");
+    let (status, result, _) = call(&table, handle);
+    (status, result)
+}
+
+#[test]
+fn a_dispatcher_may_call_and_even_end_its_own_generation() {
+    let depth = Cell::new(0);
+    let (status, _) = check_body(move |table, mut buffer| {
+        depth.set(depth.get() + 1);
+        if depth.get() < 3 {
+            let id = GameThreadId::here();
+            let (status, result) = table.dispatch(id.prove().expect("here"), ZCallHandle(-1), buffer.reborrow());
+            assert_eq!(status, ZCallStatus::SUCCESS);
+            return result;
+        }
+        table.end_generation(OLD);
+        buffer.set(0, 1_u64)
+    });
+    assert_eq!(status, ZCallStatus::SUCCESS);
+}
+
+#[test]
+fn a_buffer_error_names_the_call() {
+    let (status, result) = check_body(|_, buffer| buffer.expect_len(2));
+    assert_eq!(status, ZCallStatus::BUFFER_ERROR);
+    let message = "`ex:/f`: the buffer has 1 slots, the call wants 2".to_owned();
+    assert_eq!(result, Err(CallError::Buffer { message }));
+}
+
+#[test]
+fn a_panic_of_host_code_stops_at_the_table() {
+    let (status, result) = check_body(|_, _| panic!("oh"));
+    assert_eq!(status, ZCallStatus::EXTERNAL_ERROR);
+    assert_eq!(result, Err(CallError::Panicked { message: "oh".to_owned(), place: None }));
+}
+
+#[test]
+fn every_error_has_its_status() {
+    let text = || "x".to_owned();
+    let handle = ObjectHandle::NONE;
+    for (error, status) in [
+        (CallError::Panicked { message: text(), place: None }, ZCallStatus::EXTERNAL_ERROR),
+        (CallError::Buffer { message: text() }, ZCallStatus::BUFFER_ERROR),
+        (CallError::Signature { name: text(), found: text(), wanted: text() }, ZCallStatus::BUFFER_ERROR),
+        (CallError::Unavailable { what: text() }, ZCallStatus::CONTEXT_UNAVAILABLE),
+        (CallError::Stale { handle }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::NotFound { message: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::WrongThread { action: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::DuringRebuild { action: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::WrongClass { handle, found: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::ReentrantBorrow { object: handle, held: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::other("x"), ZCallStatus::DISPATCHER_ERROR),
+    ] {
+        assert_eq!(status_of(&error), status, "{error}");
+    }
+}

@@ -1,0 +1,184 @@
+//! Builds of scratch plugins with the real cargo: the messages of cargo and the layout of its target folder are what
+//! we most depend on and least control.
+
+mod scratch;
+
+use alcedo_build::{BuildError, Variants, build, find_plugins, spawn};
+use scratch::{LIB, Scratch, manifest};
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+fn holds(library: &Path, text: &str) -> bool {
+    fs::read(library).unwrap().windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[test]
+fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {
+    let scratch = Scratch::plugin();
+    let first = build(&scratch.request()).unwrap();
+    let [artifact] = first.artifacts.as_slice() else { panic!("{first:?}") };
+    assert_eq!((artifact.package.as_str(), artifact.fresh), ("plug", false));
+    assert!(artifact.path.is_file() && artifact.path.starts_with(scratch.path("out")), "{artifact:?}");
+    assert!(first.millis > 0.0 && first.warnings.is_empty(), "{first:?}");
+
+    let second = build(&scratch.request()).unwrap();
+    assert!(second.artifacts[0].fresh);
+}
+
+#[test]
+fn a_broken_plugin_shows_the_compilers_words_once_and_builds_again_when_mended() {
+    let scratch = Scratch::plugin();
+    scratch.write("src/lib.rs", "pub fn f() -> u32 { \"text\" }\nfn unused() {}\n");
+    match build(&scratch.request()).unwrap_err() {
+        BuildError::DoesNotCompile { rendered, command } => {
+            assert_eq!(rendered.matches("error[E0308]: mismatched types").count(), 1, "{rendered}");
+            assert!(rendered.contains("src/lib.rs:1:21") && !rendered.contains("aborting due to"), "{rendered}");
+            assert!(command.starts_with("cargo build --lib"), "{command}");
+        }
+        other => panic!("{other:?}"),
+    }
+    scratch.write("src/lib.rs", "pub fn f() -> u32 { 1 }\nfn unused() {}\n");
+    let mended = build(&scratch.request()).unwrap();
+    assert_eq!(mended.warnings.matches("`unused` is never used").count(), 1, "{}", mended.warnings);
+    assert!(!mended.warnings.contains("warning emitted") && !mended.warnings.contains('\x1b'), "{}", mended.warnings);
+    let colored = build(&scratch.request().color(true)).unwrap();
+    assert!(colored.warnings.contains('\x1b'), "{}", colored.warnings);
+}
+
+#[test]
+fn what_cargo_complains_of_is_in_the_error() {
+    let scratch = Scratch::plugin();
+    scratch.write("Cargo.toml", "[package]\nname = \"plug\"\nversion = nonsense\n");
+    let error = build(&scratch.request()).unwrap_err();
+    assert!(matches!(&error, BuildError::CargoFailed { stderr, .. } if stderr.contains("Cargo.toml:3")), "{error}");
+
+    let error = find_plugins(&[scratch.path("")]).unwrap_err();
+    assert!(matches!(&error, BuildError::Metadata { message, .. } if message.contains("Cargo.toml:3")), "{error}");
+
+    let none = scratch.path("nowhere/Cargo.toml");
+    let error = build(&alcedo_build::BuildRequest::new(&none)).unwrap_err();
+    assert!(matches!(&error, BuildError::CargoFailed { stderr, .. } if stderr.contains("nowhere")), "{error}");
+}
+
+#[test]
+fn a_crate_without_a_cdylib_is_told_how_to_become_a_plugin() {
+    let rlib = manifest("plain", "[workspace]").replace("\"cdylib\", ", "");
+    let scratch = Scratch::new(&[("Cargo.toml", &rlib), ("src/lib.rs", LIB)]);
+    let error = build(&scratch.request()).unwrap_err();
+    assert!(matches!(error, BuildError::NoLibrary { .. }) && error.to_string().contains("crate-type"), "{error}");
+
+    let error = find_plugins(&[scratch.path("")]).unwrap_err();
+    assert!(matches!(&error, BuildError::NoPlugins { dirs } if dirs.len() == 1), "{error}");
+
+    let program = "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+    let scratch = Scratch::new(&[("Cargo.toml", program), ("src/main.rs", "fn main() {}")]);
+    let error = build(&scratch.request()).unwrap_err();
+    assert!(matches!(error, BuildError::NoLibrary { .. }), "{error}");
+}
+
+#[test]
+fn a_failed_build_script_speaks_for_itself() {
+    let scratch = Scratch::plugin();
+    scratch.write("build.rs", "fn main() { panic!(\"no such compiler\") }");
+    let error = build(&scratch.request()).unwrap_err();
+    assert!(matches!(&error, BuildError::CargoFailed { stderr, .. } if stderr.contains("no such compiler")), "{error}");
+}
+
+#[test]
+fn a_build_script_does_not_see_the_package_that_runs_us() {
+    let scratch = Scratch::plugin();
+    let script = "fn main() { for name in [\"CARGO_BIN_NAME\", \"CARGO_TARGET_TMPDIR\", \"CARGO_CRATE_NAME\"] { \
+                  assert!(std::env::var_os(name).is_none(), \"{name} leaked\") } \
+                  assert_eq!(std::env::var(\"GIVEN\").unwrap(), \"yes\"); }";
+    scratch.write("build.rs", script);
+    build(&scratch.request().env("GIVEN", "yes")).unwrap();
+}
+
+#[test]
+fn extra_flags_reach_the_compiler() {
+    let scratch = Scratch::plugin();
+    scratch.write("src/lib.rs", "#[cfg(not(given))] compile_error!(\"not given\");");
+    assert!(matches!(build(&scratch.request()), Err(BuildError::DoesNotCompile { .. })));
+    build(&scratch.request().extra_rustflags("--cfg given")).unwrap();
+}
+
+#[test]
+fn a_toolchain_or_a_compiler_can_be_named() {
+    let scratch = Scratch::plugin();
+    let error = build(&scratch.request().toolchain("no-such")).unwrap_err();
+    assert!(error.to_string().contains("no-such"), "{error}");
+    let error = build(&scratch.request().rustc(scratch.path("no-rustc"))).unwrap_err();
+    assert!(error.to_string().contains("no-rustc"), "{error}");
+}
+
+#[test]
+fn variants_stay_when_cargo_builds_the_plugin_differently() {
+    let scratch = Scratch::plugin();
+    let variants = Variants::new(scratch.path("variants"));
+    let (soft, loud) = thread::scope(|scope| {
+        let soft = scope.spawn(|| variants.get(&scratch.request(), "soft").unwrap());
+        let loud = scope.spawn(|| variants.get(&scratch.request().feature("loud"), "loud").unwrap());
+        (soft.join().unwrap(), loud.join().unwrap())
+    });
+    assert!(soft.starts_with(scratch.path("variants/soft")) && loud.starts_with(scratch.path("variants/loud")));
+    assert!(holds(&soft, "soft-voice") && !holds(&soft, "LOUD-VOICE"));
+    assert!(holds(&loud, "LOUD-VOICE") && !holds(&loud, "soft-voice"));
+
+    let before = fs::metadata(&soft).unwrap().modified().unwrap();
+    assert_eq!(variants.get(&scratch.request(), "soft").unwrap(), soft);
+    assert_eq!(fs::metadata(&soft).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn a_canceled_build_says_so_and_the_next_one_is_whole() {
+    let scratch = Scratch::plugin();
+    // A build script that shows whether it lives, as a compiler would by writing its library.
+    let script = "use std::{fs, thread, time::Duration}; fn main() { for beat in 0..600 { \
+                  fs::write(\"beat\", beat.to_string()).unwrap(); thread::sleep(Duration::from_millis(20)) } }";
+    scratch.write("build.rs", script);
+    let beat = || fs::read_to_string(scratch.path("beat"));
+    let mut running = spawn(&scratch.request()).unwrap();
+    while beat().is_err() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(running.finished().try_recv().is_err_and(|error| error.is_empty()));
+    running.cancel();
+    assert!(matches!(running.wait(), Err(BuildError::Canceled { .. })));
+    let last = beat().unwrap();
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(beat().unwrap(), last, "what cargo started was ended with it");
+
+    fs::remove_file(scratch.path("build.rs")).unwrap();
+    let running = spawn(&scratch.request()).unwrap();
+    assert!(running.finished().recv().is_err()); // Disconnected: it has ended.
+    assert_eq!(running.wait().unwrap().artifacts.len(), 1);
+}
+
+#[test]
+fn a_workspace_gives_its_plugins_and_a_member_only_itself() {
+    let scratch = Scratch::new(&[
+        ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n"),
+        ("one/Cargo.toml", &manifest("one", "[dependencies]\ntwo.path = \"../two\"")),
+        ("one/src/lib.rs", "pub use two::voice;"),
+        ("two/Cargo.toml", &manifest("two", "[dependencies]\nshared.path = \"../shared\"\n[features]\nloud = []")),
+        ("two/src/lib.rs", LIB),
+        ("shared/Cargo.toml", &manifest("shared", "").replace("\"cdylib\", ", "")),
+        ("shared/src/lib.rs", ""),
+    ]);
+    let root = scratch.path("").canonicalize().unwrap();
+    let plugins = find_plugins(&[root.clone(), root.join("one")]).unwrap();
+    let names: Vec<_> = plugins.iter().map(|plugin| plugin.name.as_str()).collect();
+    assert_eq!(names, ["one", "two"]);
+    assert_eq!(plugins[0].source_dirs, ["one/src", "shared/src", "two/src"].map(|dir| root.join(dir)));
+    assert_eq!(plugins[1].source_dirs, ["shared/src", "two/src"].map(|dir| root.join(dir)));
+    assert_eq!(find_plugins(&[root.join("two")]).unwrap(), plugins[1..]);
+
+    // `two` is built as a dependency of `one`, cdylib and all, but was not asked for.
+    let one = build(&plugins[0].request().target_dir(root.join("out"))).unwrap();
+    assert_eq!(one.artifacts.iter().map(|artifact| artifact.package.as_str()).collect::<Vec<_>>(), ["one"]);
+    let both = build(&scratch.request()).unwrap();
+    assert_eq!(both.artifacts.len(), 2);
+    assert!(scratch.manifest().is_file());
+}

@@ -1,0 +1,68 @@
+//! The watch with the real file system: what editors and checkouts do must come out as changes, what builds do must
+//! not.
+
+mod scratch;
+
+use alcedo_build::{Settle, SourceWatch, build};
+use scratch::{LIB, Scratch};
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Long enough for a machine that builds elsewhere at the same time; a change that comes ends the wait.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long nothing must come before we believe that nothing will.
+const SILENCE: Duration = Duration::from_millis(400);
+
+/// Does `act` and gives what changed, relative to the scratch folder.
+fn check(scratch: &Scratch, watch: &SourceWatch, act: impl FnOnce(), expected: &[&str]) {
+    let mut settle = Settle::new(Duration::from_millis(100), Duration::from_secs(2));
+    act();
+    let root = scratch.path("").canonicalize().unwrap();
+    let found = watch.settled(&mut settle, if expected.is_empty() { SILENCE } else { PATIENCE }).unwrap();
+    let found: Vec<_> = found.iter().map(|path| path.strip_prefix(&root).unwrap()).collect();
+    assert_eq!(found, expected.iter().map(PathBuf::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn saves_are_changes_and_builds_are_not() {
+    let scratch = Scratch::plugin();
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    let check = |act: &dyn Fn(), expected: &[&str]| check(&scratch, &watch, act, expected);
+
+    check(&|| drop(build(&alcedo_build::BuildRequest::new(scratch.manifest())).unwrap()), &[]);
+    check(&|| scratch.write("src/lib.rs", LIB), &["src/lib.rs"]);
+    check(&|| drop(build(&scratch.request()).unwrap()), &[]);
+    check(&|| scratch.write("src/.lib.rs.swp", ""), &[]);
+    let rename = || {
+        scratch.write("src/lib.rs~", LIB);
+        fs::rename(scratch.path("src/lib.rs~"), scratch.path("src/lib.rs")).unwrap();
+    };
+    check(&rename, &["src/lib.rs"]);
+    check(&|| scratch.write("build.rs", "fn main() {}"), &["build.rs"]);
+    check(&|| fs::remove_file(scratch.path("build.rs")).unwrap(), &["build.rs"]);
+    check(&|| fs::create_dir(scratch.path("src/deep")).unwrap(), &["src/deep"]);
+    check(&|| scratch.write("src/deep/mod.rs", ""), &["src/deep/mod.rs"]);
+}
+
+#[test]
+fn a_source_folder_that_comes_back_is_still_watched() {
+    let scratch = Scratch::plugin();
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    let replace = || {
+        fs::rename(scratch.path("src"), scratch.path("gone")).unwrap();
+        scratch.write("src/lib.rs", LIB);
+    };
+    replace();
+    let settled = watch.settled(&mut Settle::default(), PATIENCE).unwrap();
+    assert!(!settled.is_empty());
+    while !watch.settled(&mut Settle::default(), SILENCE).unwrap().is_empty() {}
+    check(&scratch, &watch, || scratch.write("src/lib.rs", "// new"), &["src/lib.rs"]);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_an_error_that_names_it() {
+    let scratch = Scratch::plugin();
+    let error = SourceWatch::new(&[scratch.path("absent")]).unwrap_err();
+    assert!(error.to_string().contains("absent"), "{error}");
+}

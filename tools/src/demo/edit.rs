@@ -1,0 +1,112 @@
+//! The edits the demo makes, as an author would: a few lines of a source file become others. Text in, text out.
+
+use similar::{ChangeTag, TextDiff};
+
+/// One place of a file, found by its text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit {
+    /// What stands there; it must stand there exactly once.
+    pub(crate) from: &'static str,
+    /// What shall stand there.
+    pub(crate) to: &'static str,
+}
+
+/// An edit that does not fit its file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the demo wants to change `{text}`, which stands {times} times in the plugin's source instead of once: the example plugin and the demo do not fit each other"
+)]
+pub(crate) struct EditError {
+    text: &'static str,
+    times: usize,
+}
+
+/// Makes all `edits`, or none.
+pub(crate) fn apply(source: &str, edits: &[Edit]) -> Result<String, EditError> {
+    edits.iter().try_fold(source.to_owned(), |text, edit| match text.matches(edit.from).count() {
+        1 => Ok(text.replacen(edit.from, edit.to, 1)),
+        times => Err(EditError { text: edit.from, times }),
+    })
+}
+
+/// A line of a diff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// It stays; shown so that one knows the place.
+    Same(String),
+    /// It goes.
+    Out(String),
+    /// It comes.
+    In(String),
+    /// Lines that stay are left out here.
+    Gap,
+}
+
+/// What an edit changes, with `around` lines of what it does not.
+pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
+    let diff = TextDiff::from_lines(old, new);
+    let mut lines = Vec::new();
+    for group in diff.grouped_ops(around) {
+        if !lines.is_empty() {
+            lines.push(Line::Gap);
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let text = change.value().trim_end_matches('\n').to_owned();
+            lines.push(match change.tag() {
+                ChangeTag::Equal => Line::Same(text),
+                ChangeTag::Delete => Line::Out(text),
+                ChangeTag::Insert => Line::In(text),
+            });
+        }
+    }
+    lines
+}
+
+/// A diff as other programs read it.
+pub(crate) fn unified(file: &str, old: &str, new: &str) -> String {
+    TextDiff::from_lines(old, new).unified_diff().context_radius(3).header(file, file).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Edit, Line, apply, diff, unified};
+
+    const SOURCE: &str = "one\ntwo\nthree\nfour\nfive\ntwo and a half\n";
+
+    #[test]
+    fn an_edit_applies_exactly_once() {
+        let check = |edits: &[Edit], expected: Result<&str, usize>| {
+            let found = apply(SOURCE, edits);
+            assert_eq!(found.as_deref().map_err(|error| error.times), expected);
+        };
+        check(&[Edit { from: "three", to: "3" }], Ok("one\ntwo\n3\nfour\nfive\ntwo and a half\n"));
+        check(&[Edit { from: "two", to: "2" }], Err(2));
+        check(&[Edit { from: "six", to: "6" }], Err(0));
+        check(&[Edit { from: "three", to: "3" }, Edit { from: "six", to: "6" }], Err(0));
+        check(
+            &[Edit { from: "three", to: "3" }, Edit { from: "3\nf", to: "3\n\nf" }],
+            Ok("one\ntwo\n3\n\nfour\nfive\ntwo and a half\n"),
+        );
+    }
+
+    #[test]
+    fn an_edit_that_was_made_cannot_be_made_again() {
+        let edit = [Edit { from: "three", to: "3" }];
+        let once = apply(SOURCE, &edit).unwrap();
+        let error = apply(&once, &edit).unwrap_err();
+        assert!(error.to_string().contains("`three`, which stands 0 times"), "{error}");
+    }
+
+    #[test]
+    fn a_diff_shows_the_lines_and_a_little_around_them() {
+        let new = SOURCE.replace("one", "1").replace("five", "5");
+        let (same, out, new_line) = (
+            |text: &str| Line::Same(text.into()),
+            |text: &str| Line::Out(text.into()),
+            |text: &str| Line::In(text.into()),
+        );
+        assert_eq!(diff(SOURCE, &new, 0), [out("one"), new_line("1"), Line::Gap, out("five"), new_line("5")]);
+        assert_eq!(diff(SOURCE, &SOURCE.replace("one", "1"), 1), [out("one"), new_line("1"), same("two")]);
+        assert!(unified("lib.rs", SOURCE, &new).starts_with("--- lib.rs\n+++ lib.rs\n@@ "));
+    }
+}

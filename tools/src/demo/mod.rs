@@ -1,0 +1,243 @@
+//! `alcedo demo`: the same session as in `dev`, but the edits are made here, and after each of them the world is asked
+//! whether all is as it should be. `steps.rs` has the edits and the questions; this file has the stage they play on.
+
+mod edit;
+mod scratch;
+mod steps;
+mod voice;
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{ObjectHandle, Runtime, Value};
+
+use crate::error::Error;
+use crate::input::Input;
+use crate::paint::Paint;
+use crate::screen::{Screen, log_to};
+use crate::session::{BuildOptions, Event, HostOptions, Live, Session, Step};
+use edit::Edit;
+use scratch::{PLUGIN, Scratch};
+use voice::{Check, Edited, Reloaded, Summary, Told, Voice};
+
+pub(crate) use edit::EditError;
+
+/// The class whose objects live through the edits.
+const CUBE: &str = "/Script/Game.MagicCube";
+/// The first build may compile everything a plugin is made of.
+const FIRST_BUILD: Duration = Duration::from_secs(900);
+/// The others compile one small crate.
+const BUILD: Duration = Duration::from_secs(180);
+
+/// Plays all steps with `objects` cubes.
+pub(crate) fn run(objects: u64, json: bool) -> Result<ExitCode, Error> {
+    let paint = Paint::for_stdout();
+    let voice = if json { Voice::Json } else { Voice::Text(paint) };
+    // What plugins log is not part of the play.
+    log_to(&Screen::new(false), "warn", false);
+    let signals = Input::signals()?;
+    let scratch = Scratch::new()?;
+    let mut stage = Stage::open(&scratch, signals, voice, objects, paint)?;
+    let played = steps::play(&mut stage);
+    let mut summary = stage.summary();
+    summary.ok &= played.is_ok();
+    for what in stage.session.shutdown() {
+        summary.ok = false;
+        tracing::error!("the world was shut down, but this is left: {what}");
+    }
+    voice.tell(&Told::Summary(&summary));
+    played?;
+    Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A world full of cubes, the source of their plugin, and what was seen so far.
+struct Stage {
+    session: Session,
+    signals: Input,
+    voice: Voice,
+    source: PathBuf,
+    cubes: Vec<ObjectHandle>,
+    /// Cubes that were there after every reload.
+    kept: BTreeSet<ObjectHandle>,
+    reloads: u64,
+    rollbacks: u64,
+    conjugates_rebuilt: u64,
+    failed_checks: u64,
+    step: u32,
+}
+
+impl Stage {
+    /// Builds the plugin and fills the world. Every cube gets a label of its own, by which it is known later.
+    fn open(scratch: &Scratch, signals: Input, voice: Voice, objects: u64, paint: Paint) -> Result<Self, Error> {
+        let target_dir = Some(scratch.target().to_owned());
+        let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
+        let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects };
+        let mut stage = Self {
+            session: Session::open(vec![scratch.plugin()], options, &host)?,
+            signals,
+            voice,
+            source: scratch.plugin().join("src/lib.rs"),
+            cubes: Vec::new(),
+            kept: BTreeSet::new(),
+            reloads: 0,
+            rollbacks: 0,
+            conjugates_rebuilt: 0,
+            failed_checks: 0,
+            step: 0,
+        };
+        let (generation, build_ms) = stage.started()?;
+        stage.cubes = stage.all_cubes();
+        stage.kept = stage.cubes.iter().copied().collect();
+        let objects = u64::try_from(stage.cubes.len()).unwrap_or(u64::MAX);
+        if objects != host.objects {
+            return Err(Error::Unexpected {
+                expected: format!("{} objects of {CUBE}", host.objects),
+                found: objects.to_string(),
+            });
+        }
+        for (number, cube) in stage.cubes.iter().enumerate() {
+            stage.runtime().set(*cube, "label", &Value::Text(label(number)))?;
+        }
+        voice.tell(&Told::Start { plugin: PLUGIN, generation, objects, build_ms });
+        Ok(stage)
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.session.runtime()
+    }
+
+    /// Begins a chapter.
+    fn chapter(&mut self, title: &str) {
+        self.step += 1;
+        self.voice.tell(&Told::Step { step: self.step, title });
+    }
+
+    /// Changes the plugin's source, as an author who saves it, and waits for what comes of it.
+    fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
+        let old = fs::read_to_string(&self.source).map_err(Error::file("read", &self.source))?;
+        let new = edit::apply(&old, edits)?;
+        self.voice.tell(&Told::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
+        fs::write(&self.source, new).map_err(Error::file("write", &self.source))?;
+        let live = self.reloaded()?;
+        self.note(&live);
+        Ok(live)
+    }
+
+    /// Counts what a reload did, on the host's word and on our own.
+    fn note(&mut self, live: &Live) {
+        self.voice.tell(&Told::Reload(Reloaded::new(live)));
+        if live.report.is_committed() {
+            self.reloads += 1;
+            self.conjugates_rebuilt += live.report.conjugates_rebuilt;
+        } else {
+            self.rollbacks += 1;
+        }
+        let alive: BTreeSet<_> = self.all_cubes().into_iter().collect();
+        self.kept.retain(|cube| alive.contains(cube));
+    }
+
+    /// States something about the world.
+    fn check<T: PartialEq + Display>(&mut self, name: impl Into<String>, expected: T, found: T) {
+        let ok = expected == found;
+        self.failed_checks += u64::from(!ok);
+        let check = Check { name: name.into(), ok, expected: expected.to_string(), found: found.to_string() };
+        self.voice.tell(&Told::Check(&check));
+    }
+
+    fn summary(&self) -> Summary {
+        let counters = self.runtime().counters();
+        Summary {
+            ok: self.failed_checks == 0,
+            reloads: self.reloads,
+            rollbacks: self.rollbacks,
+            objects: u64::try_from(self.cubes.len()).unwrap_or(u64::MAX),
+            objects_kept: u64::try_from(self.kept.len()).unwrap_or(u64::MAX),
+            conjugates_rebuilt: self.conjugates_rebuilt,
+            class_constructors_rerun: counters.class_constructors_rerun,
+        }
+    }
+
+    /// The living cubes, in the order of their birth.
+    fn all_cubes(&self) -> Vec<ObjectHandle> {
+        let runtime = self.runtime();
+        let is_cube = |object: &ObjectHandle| runtime.class_of(*object).is_some_and(|class| class == CUBE);
+        runtime.objects().into_iter().filter(is_cube).collect()
+    }
+
+    fn started(&mut self) -> Result<(u64, f64), Error> {
+        self.until("the first build", FIRST_BUILD, |event| match event {
+            Event::Started { generation, build_ms } => Ok(Some((generation, build_ms))),
+            Event::NotStarted(error) => Err(error.into()),
+            _ => Ok(None),
+        })
+        // Behind the start come the births, which are told at once.
+        .and_then(|started| self.populated().map(|()| started))
+    }
+
+    fn populated(&mut self) -> Result<(), Error> {
+        self.until("the birth of the cubes", BUILD, |event| match event {
+            Event::Populated(population) => match population.failure {
+                Some(found) => Err(Error::Unexpected { expected: format!("objects of {}", population.class), found }),
+                None => Ok((population.class == CUBE).then_some(())),
+            },
+            _ => Ok(None),
+        })
+    }
+
+    fn reloaded(&mut self) -> Result<Live, Error> {
+        self.until("the reload after an edit", BUILD, |event| match event {
+            Event::Reloaded(live) => Ok(Some(*live)),
+            Event::Unchanged => {
+                Err(Error::Unexpected { expected: "a new library".into(), found: "that of before the edit".into() })
+            }
+            _ => Ok(None),
+        })
+    }
+
+    /// Lets the world go on until `wanted` finds what it waits for.
+    fn until<T>(
+        &mut self,
+        what: &'static str,
+        patience: Duration,
+        wanted: impl Fn(Event) -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        let begun = Instant::now();
+        loop {
+            let event = match self.session.wait(self.signals.receiver()) {
+                Step::Event(event) => event,
+                Step::Heard(_) => return Err(Error::Interrupted),
+                Step::Tick if begun.elapsed() > patience => return Err(Error::Late { what, patience }),
+                Step::Tick => continue,
+            };
+            match &event {
+                Event::Built { millis, warnings } => {
+                    let build_ms = Some(voice::micros(*millis));
+                    self.voice.tell(&Told::Build { outcome: "built", build_ms, message: warnings });
+                }
+                Event::NotBuilt(error) => {
+                    let message = error.to_string();
+                    self.voice.tell(&Told::Build { outcome: "failed", build_ms: None, message: &message });
+                }
+                _ => {}
+            }
+            match event {
+                Event::NotBuilt(error) => return Err(error.into()),
+                Event::Failed(error) => return Err(error),
+                event => {
+                    if let Some(found) = wanted(event)? {
+                        return Ok(found);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a cube is known by.
+fn label(number: usize) -> String {
+    format!("cube {number}")
+}

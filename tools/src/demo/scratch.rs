@@ -1,0 +1,215 @@
+//! A copy of the example plugins to be edited, and one target folder for all copies that ever were: what the plugins
+//! are made of is the same every time and is compiled once, the copy itself is not and is swept out again.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::Error;
+
+/// The plugin the demo edits.
+pub(super) const PLUGIN: &str = "magic-cube";
+
+/// The copy. It goes when this is dropped.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    dir: TempDir,
+    target: PathBuf,
+    /// Open as long as this demo builds: two at once would load each other's libraries.
+    _turn: File,
+}
+
+impl Scratch {
+    /// Copies the example plugins of the repository that this program was built from. Waits for a demo that runs.
+    pub(super) fn new() -> Result<Self, Error> {
+        let repository = lexical(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+        let examples = repository.join("example-plugins");
+        if !examples.join(PLUGIN).join("Cargo.toml").is_file() {
+            return Err(Error::NoExamples { path: examples });
+        }
+        let built = match std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
+            // As cargo understands it: relative to where the user stands.
+            Some(dir) => std::path::absolute(&dir).map_err(Error::file("find", Path::new(&dir)))?,
+            None => repository.join("target"),
+        };
+        let target = built.join("demo");
+        fs::create_dir_all(&target).map_err(Error::file("create", &target))?;
+        let turn = take_turn(&target.join(".alcedo-demo.lock"))?;
+        let dir = tempfile::Builder::new().prefix("alcedo-demo-").tempdir();
+        let dir = dir.map_err(Error::file("create a scratch folder in", &std::env::temp_dir()))?;
+        copy(&examples, dir.path(), &examples)?;
+        Ok(Self { dir, target, _turn: turn })
+    }
+
+    /// The folder of the plugin.
+    pub(super) fn plugin(&self) -> PathBuf {
+        self.dir.path().join(PLUGIN)
+    }
+
+    /// Where it is built.
+    pub(super) fn target(&self) -> &Path {
+        &self.target
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let crates: Vec<_> = entries(self.dir.path()).iter().filter_map(|path| crate_name(path)).collect();
+        let profile = self.target.join("debug");
+        for folder in [".fingerprint", "build", "deps", "incremental"] {
+            for path in entries(&profile.join(folder)) {
+                if path.file_name().is_some_and(|name| is_of(&name.to_string_lossy(), &crates)) {
+                    // What cannot be removed only takes room.
+                    let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+                }
+            }
+        }
+    }
+}
+
+fn take_turn(path: &Path) -> Result<File, Error> {
+    let options = File::options().create(true).truncate(false).write(true).open(path);
+    let file = options.map_err(Error::file("create", path))?;
+    if file.try_lock().is_err() {
+        let _ = writeln!(std::io::stderr(), "alcedo: another demo is running; this one waits for it");
+        file.lock().map_err(Error::file("lock", path))?;
+    }
+    Ok(file)
+}
+
+/// Copies sources: neither what was built of them nor what is hidden.
+fn copy(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
+    fs::create_dir_all(to).map_err(Error::file("create", to))?;
+    for path in entries(from) {
+        let Some(name) = path.file_name() else { continue };
+        let copied = to.join(name);
+        if path.is_dir() {
+            if name != "target" && !name.to_string_lossy().starts_with('.') {
+                copy(&path, &copied, root)?;
+            }
+        } else if name == "Cargo.toml" {
+            let manifest = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+            fs::write(&copied, absolute_paths(&manifest, from, root)).map_err(Error::file("write", &copied))?;
+        } else {
+            fs::copy(&path, &copied).map_err(Error::file("copy", &path))?;
+        }
+    }
+    Ok(())
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path()).collect()
+}
+
+/// A manifest from `dir` that may be read elsewhere: paths that lead out of `root` become absolute, those within it are
+/// copied along and stay.
+fn absolute_paths(manifest: &str, dir: &Path, root: &Path) -> String {
+    let mut text = String::new();
+    let mut rest = manifest;
+    while let Some((start, end)) = path_value(rest) {
+        let whole = lexical(&dir.join(&rest[start..end]));
+        text.push_str(&rest[..start]);
+        if whole.starts_with(root) {
+            text.push_str(&rest[start..end]);
+        } else {
+            text.push_str(&whole.display().to_string());
+        }
+        rest = &rest[end..];
+    }
+    text + rest
+}
+
+/// Where the next value of a key `path` stands, without its quotes.
+fn path_value(text: &str) -> Option<(usize, usize)> {
+    let mut from = 0;
+    while let Some(found) = text[from..].find("path") {
+        let key = from + found;
+        from = key + "path".len();
+        let own_word = !text[..key].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        let value = text[from..].trim_start_matches([' ', '\t']).strip_prefix('=');
+        let value = value.and_then(|value| value.trim_start_matches([' ', '\t']).strip_prefix('"'));
+        if let Some((value, length)) = value.and_then(|value| Some((value, value.find('"')?))).filter(|_| own_word) {
+            let start = text.len() - value.len();
+            return Some((start, start + length));
+        }
+    }
+    None
+}
+
+/// A path without `.` and `..`, by its words alone.
+fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut done, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(done.pop()),
+            other => done.push(other),
+        }
+        done
+    })
+}
+
+fn crate_name(dir: &Path) -> Option<String> {
+    let name = dir.file_name()?.to_str()?;
+    dir.join("Cargo.toml").is_file().then(|| name.replace('-', "_"))
+}
+
+/// Whether cargo made a file or folder of this name for one of `crates`.
+fn is_of(name: &str, crates: &[String]) -> bool {
+    let name = name.replace('-', "_");
+    let bare = name.strip_prefix("lib").unwrap_or(&name);
+    crates.iter().any(|of| {
+        bare.strip_prefix(of.as_str()).is_some_and(|rest| {
+            let hash = rest.strip_prefix('_').map(|rest| rest.split('.').next().unwrap_or(rest));
+            rest.is_empty() || rest.starts_with('.') || hash.is_some_and(is_hash)
+        })
+    })
+}
+
+/// Cargo's hashes have 16 digits, those of the compiler's own folders 13 or so letters and digits.
+fn is_hash(text: &str) -> bool {
+    text.len() >= 12 && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{absolute_paths, is_of, lexical};
+
+    #[test]
+    fn paths_that_lead_out_become_absolute_and_those_within_stay() {
+        let check = |manifest: &str, expected: &str| {
+            let found = absolute_paths(manifest, Path::new("/r/example-plugins/cube"), Path::new("/r/example-plugins"));
+            assert_eq!(found, expected);
+        };
+        check(
+            "alcedo-plugin-api = { path = \"../../plugin-api\" }\n",
+            "alcedo-plugin-api = { path = \"/r/plugin-api\" }\n",
+        );
+        check("x.path=\"../../plugin-api\"", "x.path=\"/r/plugin-api\"");
+        check("engine-glue = { path = \"../engine-glue\" }", "engine-glue = { path = \"../engine-glue\" }");
+        check("[lib]\npath = \"src/lib.rs\"", "[lib]\npath = \"src/lib.rs\"");
+        check("subpath = \"../../x\"\n# a path\npath-like = 1", "subpath = \"../../x\"\n# a path\npath-like = 1");
+        check("a.path = \"../../a\"\nb.path = \"../../b\"", "a.path = \"/r/a\"\nb.path = \"/r/b\"");
+    }
+
+    #[test]
+    fn a_path_is_made_whole_by_its_words() {
+        assert_eq!(lexical(Path::new("/r/tools/../x/./y")), Path::new("/r/x/y"));
+    }
+
+    #[test]
+    fn what_cargo_made_for_a_crate_is_known_by_its_name() {
+        let crates = ["magic_cube".to_owned(), "engine_glue".to_owned()];
+        let check = |name: &str, expected: bool| assert_eq!(is_of(name, &crates), expected, "{name}");
+        check("libmagic_cube.so", true);
+        check("magic_cube.d", true);
+        check("magic-cube-0123456789abcdef", true);
+        check("libengine_glue-0123456789abcdef.rlib", true);
+        check("magic_cube-1x2y3z4a5b6c7", true);
+        check("libmagic_cube_and_more.so", false);
+        check("libalcedo_plugin_api-0123456789abcdef.rlib", false);
+    }
+}

@@ -1,0 +1,277 @@
+//! What the demo says: to a person in few aligned lines, to a program as one JSON object a line.
+
+use std::collections::BTreeMap;
+use std::io::{Write, stdout};
+
+use alcedo_runtime::Reload;
+use serde::Serialize;
+
+use super::edit::{self, Line};
+use crate::paint::Paint;
+use crate::session::Live;
+use crate::telling::{self, millis, number};
+
+/// Everything the demo tells.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Told<'a> {
+    /// The world is there.
+    Start { plugin: &'a str, generation: u64, objects: u64, build_ms: f64 },
+    /// A new chapter.
+    Step { step: u32, title: &'a str },
+    /// A source file was changed.
+    Edit(Edited<'a>),
+    /// Cargo has ended.
+    Build { outcome: &'static str, build_ms: Option<f64>, message: &'a str },
+    /// A reload has ended.
+    Reload(Reloaded<'a>),
+    /// A statement about the world, and whether it is true.
+    Check(&'a Check),
+    /// The end, always the last.
+    Summary(&'a Summary),
+}
+
+/// A change of a source file.
+#[derive(Debug, Serialize)]
+pub(super) struct Edited<'a> {
+    pub(super) file: &'a str,
+    pub(super) diff: String,
+    #[serde(skip)]
+    pub(super) lines: Vec<Line>,
+}
+
+impl<'a> Edited<'a> {
+    pub(super) fn new(file: &'a str, old: &str, new: &str) -> Self {
+        Self { file, diff: edit::unified(file, old, new), lines: edit::diff(old, new, 1) }
+    }
+}
+
+/// A reload: what the loop measured, then all that the host reports.
+#[derive(Debug, Serialize)]
+pub(super) struct Reloaded<'a> {
+    generation: u64,
+    edit_to_live_ms: Option<f64>,
+    build_ms: Option<f64>,
+    swap_ms: f64,
+    phases: BTreeMap<&'static str, f64>,
+    #[serde(flatten)]
+    report: Report<'a>,
+    #[serde(skip)]
+    live: &'a Live,
+}
+
+/// What is left of a report when its generation and its phases were taken out.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    outcome: &'a alcedo_runtime::Outcome,
+    modules: &'a [String],
+    from: u64,
+    objects_kept: u64,
+    conjugates_rebuilt: u64,
+    class_constructors_rerun: u64,
+    fields_kept: u64,
+    fields_lost: &'a [String],
+    properties: &'a [alcedo_runtime::PropertyChange],
+    structure: &'a [String],
+    parked: &'a [String],
+    warnings: &'a [String],
+}
+
+impl<'a> Reloaded<'a> {
+    pub(super) fn new(live: &'a Live) -> Self {
+        let Reload { modules, from, generation, outcome, phases, .. } = &live.report;
+        let report = Report {
+            outcome,
+            modules,
+            from: *from,
+            objects_kept: live.report.objects_kept,
+            conjugates_rebuilt: live.report.conjugates_rebuilt,
+            class_constructors_rerun: live.report.class_constructors_rerun,
+            fields_kept: live.report.fields_kept,
+            fields_lost: &live.report.fields_lost,
+            properties: &live.report.properties,
+            structure: &live.report.structure,
+            parked: &live.report.parked,
+            warnings: &live.report.warnings,
+        };
+        Self {
+            generation: *generation,
+            edit_to_live_ms: live.edit_to_live_ms.map(micros),
+            build_ms: live.build_ms.map(micros),
+            swap_ms: micros(phases.swap_ms()),
+            phases: phases.0.iter().map(|(phase, ms)| (*phase, micros(*ms))).collect(),
+            report,
+            live,
+        }
+    }
+}
+
+/// Milliseconds to three places: what is behind them is noise.
+pub(super) fn micros(ms: f64) -> f64 {
+    (ms * 1000.0).round() / 1000.0
+}
+
+/// A statement about the world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Check {
+    pub(super) name: String,
+    pub(super) ok: bool,
+    pub(super) expected: String,
+    pub(super) found: String,
+}
+
+/// How it all went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Summary {
+    pub(super) ok: bool,
+    pub(super) reloads: u64,
+    pub(super) rollbacks: u64,
+    pub(super) objects: u64,
+    pub(super) objects_kept: u64,
+    pub(super) conjugates_rebuilt: u64,
+    pub(super) class_constructors_rerun: u64,
+}
+
+/// Who listens.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Voice {
+    Text(Paint),
+    Json,
+}
+
+impl Voice {
+    pub(super) fn tell(self, told: &Told<'_>) {
+        let said = match self {
+            Self::Text(paint) => text(told, paint),
+            Self::Json => Some(json(told)),
+        };
+        if let Some(said) = said {
+            let mut out = stdout().lock();
+            // A reader who went away needs no words.
+            let _ = writeln!(out, "{said}").and_then(|()| out.flush());
+        }
+    }
+}
+
+fn json(told: &Told<'_>) -> String {
+    // All keys are text and no number is unbounded, so there is nothing JSON could not say.
+    serde_json::to_string(told).expect("what is told is plain data")
+}
+
+fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
+    let said = match told {
+        Told::Start { plugin, generation, objects, build_ms } => format!(
+            "{}   generation {generation} · {} objects · 60 ticks a second · built in {}",
+            paint.bold(plugin),
+            number(*objects),
+            millis(*build_ms)
+        ),
+        Told::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
+        Told::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
+        // A failed build ends the demo, and its message is that of the end.
+        Told::Build { outcome: "failed", .. } | Told::Build { message: "", .. } => return None,
+        Told::Build { message, .. } => message.trim_end().to_owned(),
+        Told::Reload(reloaded) => telling::reload(reloaded.live, paint),
+        Told::Check(check) if check.ok => format!("  {} {}", paint.green("✓"), check.name),
+        Told::Check(check) => {
+            let Check { name, expected, found, .. } = check;
+            format!("  {} {name}: expected {expected}, found {found}", paint.red("✗"))
+        }
+        Told::Summary(summary) => {
+            let Summary { reloads, rollbacks, objects, objects_kept, conjugates_rebuilt, .. } = summary;
+            let verdict =
+                if summary.ok { paint.green("all as it should be") } else { paint.red("not as it should be") };
+            format!(
+                "\n{verdict}   {reloads} reloads · {rollbacks} rolled back · {} of {} objects kept · {} conjugates rebuilt · {} class constructors rerun",
+                number(*objects_kept),
+                number(*objects),
+                number(*conjugates_rebuilt),
+                number(summary.class_constructors_rerun)
+            )
+        }
+    };
+    Some(said)
+}
+
+fn diff_line(line: &Line, paint: Paint) -> String {
+    match line {
+        Line::Same(text) => paint.dim(format!("    {text}").trim_end()),
+        Line::Out(text) => paint.red(&format!("  - {text}")),
+        Line::In(text) => paint.green(&format!("  + {text}")),
+        Line::Gap => paint.cyan("    ⋮"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_runtime::reload::report::Outcome;
+    use expect_test::expect;
+    use serde_json::Value;
+
+    use super::{Check, Edited, Reloaded, Summary, Told, json, micros, text};
+    use crate::paint::Paint;
+    use crate::telling::tests::{live, rolled_back};
+
+    fn parsed(told: &Told<'_>) -> Value {
+        let line = json(told);
+        assert!(!line.contains('\n'), "{line}");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    #[test]
+    fn a_reload_is_one_object_with_the_promised_fields() {
+        let live = live(Outcome::Committed);
+        let line = parsed(&Told::Reload(Reloaded::new(&live)));
+        assert_eq!(line["event"], "reload");
+        assert_eq!(line["generation"], 4);
+        assert_eq!(line["outcome"], "committed");
+        assert_eq!(line["edit_to_live_ms"], 131.2);
+        assert_eq!(line["build_ms"], 104.4);
+        assert_eq!(line["swap_ms"], 1.1);
+        assert_eq!(line["phases"]["stage"], 6.0);
+        assert_eq!(line["phases"].as_object().unwrap().len(), 8);
+        assert_eq!(line["properties"][0]["followed"], 997);
+    }
+
+    #[test]
+    fn a_rollback_never_went_live_and_says_where_it_failed() {
+        let live = live(rolled_back());
+        let line = parsed(&Told::Reload(Reloaded::new(&live)));
+        assert_eq!(line["outcome"], "rolled_back");
+        assert_eq!(line["generation"], 3);
+        assert_eq!(line["edit_to_live_ms"], Value::Null);
+        assert_eq!((&line["phase"], &line["error"]), (&"rebuild".into(), &"it panicked".into()));
+    }
+
+    #[test]
+    fn the_summary_has_the_promised_fields_and_no_others() {
+        let summary = Summary { ok: true, reloads: 3, rollbacks: 1, objects: 9, ..Summary::default() };
+        expect![[r#"{"event":"summary","ok":true,"reloads":3,"rollbacks":1,"objects":9,"objects_kept":0,"conjugates_rebuilt":0,"class_constructors_rerun":0}"#]]
+            .assert_eq(&json(&Told::Summary(&summary)));
+    }
+
+    #[test]
+    fn a_person_is_told_what_was_expected_only_if_it_was_not_found() {
+        let mut check = Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into() };
+        let say = |check: &Check| text(&Told::Check(check), Paint::for_tests()).unwrap();
+        assert_eq!(say(&check), "  ✓ one is one");
+        (check.ok, check.found) = (false, "2".into());
+        assert_eq!(say(&check), "  ✗ one is one: expected 1, found 2");
+        assert_eq!(parsed(&Told::Check(&check))["ok"], false);
+    }
+
+    #[test]
+    fn an_edit_is_shown_with_a_line_around_it() {
+        let edited = Edited::new("src/lib.rs", "a\nb\nc\nd\n", "a\nb\nC\nd\n");
+        assert_eq!(text(&Told::Edit(edited), Paint::for_tests()).unwrap(), "    b\n  - c\n  + C\n    d");
+        let edited = parsed(&Told::Edit(Edited::new("src/lib.rs", "a\n", "b\n")));
+        assert_eq!((&edited["event"], &edited["file"]), (&"edit".into(), &"src/lib.rs".into()));
+        assert!(edited["diff"].as_str().unwrap().contains("-a\n+b\n"), "{edited}");
+    }
+
+    #[test]
+    fn times_have_three_places() {
+        assert_eq!(micros(1.234_567), 1.235);
+    }
+}

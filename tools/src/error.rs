@@ -1,0 +1,76 @@
+//! Why a command ended early.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why a command ended early. Errors of a plugin's sources are not among them where a world is running: those are
+/// told, and the old code goes on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The plugins could not be found or built.
+    #[error(transparent)]
+    Build(#[from] alcedo_build::BuildError),
+    /// Their sources could not be watched.
+    #[error(transparent)]
+    Watch(#[from] alcedo_build::WatchError),
+    /// The host refused.
+    #[error(transparent)]
+    Host(#[from] alcedo_runtime::Error),
+    /// A file could not be read or written.
+    #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
+    File {
+        /// The verb: "copy", "seal".
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The terminal or the pipe is not what it should be.
+    #[error("could not {doing}: {source}; run it with standard input and output redirected to do without a terminal")]
+    Terminal {
+        /// The verb and its object.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no such code any more.
+    #[error(transparent)]
+    NoSuchGeneration(#[from] crate::session::NoSuchGeneration),
+    /// The example plugins are not where they were when this program was built.
+    #[error("there is no example plugin in {}: run the demo of a clone of the repository, with `cargo run --bin alcedo -- demo`", path.display())]
+    NoExamples {
+        /// Where they were.
+        path: PathBuf,
+    },
+    /// The demo's edit does not fit the plugin's source.
+    #[error(transparent)]
+    Edit(#[from] crate::demo::EditError),
+    /// An expected step of the demo never came.
+    #[error("{what} did not come within {} s: run the demo again with ALCEDO_LOG=debug to see what it waits for", patience.as_secs())]
+    Late {
+        /// What was waited for.
+        what: &'static str,
+        /// For how long.
+        patience: Duration,
+    },
+    /// The world of the demo is not as the demo needs it.
+    #[error("the demo expected {expected}, but found {found}: the example plugin and the demo do not fit each other")]
+    Unexpected {
+        /// What should be.
+        expected: String,
+        /// What is.
+        found: String,
+    },
+    /// Somebody pressed Ctrl-C.
+    #[error("interrupted: the world was ended in order, and the demo did not come to its end")]
+    Interrupted,
+}
+
+impl Error {
+    /// For `map_err` on what the file system says.
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { doing, path: path.to_owned(), source }
+    }
+}

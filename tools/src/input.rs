@@ -1,0 +1,142 @@
+//! Hears what the person wants: keys of a terminal, lines of a pipe, signals. Each has a thread that waits and sends
+//! [`Command`]s; what they mean is decided in `command.rs`.
+
+use std::io::{BufRead, IsTerminal, stdin, stdout};
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crossbeam::channel::{Receiver, Sender, unbounded};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::command::{Command, CommandError, Key, Keys, parse};
+use crate::error::Error;
+
+/// What was heard.
+pub(crate) type Heard = Result<Command, CommandError>;
+
+/// The wishes of a person, and the terminal while it hands out single keys.
+#[derive(Debug)]
+pub(crate) struct Input {
+    receiver: Receiver<Heard>,
+    _raw: Option<Raw>,
+}
+
+impl Input {
+    /// Whether keys can be read and a status line be shown: both ends must be a terminal.
+    pub(crate) fn is_interactive() -> bool {
+        stdin().is_terminal() && stdout().is_terminal()
+    }
+
+    /// Hears keys if `interactive`, else lines; and signals in any case.
+    ///
+    /// # Errors
+    /// What the terminal or the system says.
+    pub(crate) fn open(interactive: bool) -> Result<Self, Error> {
+        let (sender, receiver) = unbounded();
+        let quitting = Arc::new(AtomicBool::new(false));
+        hear_signals(&sender, &quitting)?;
+        let raw = if interactive { Some(Raw::enter()?) } else { None };
+        match interactive {
+            true => thread::spawn(move || hear_keys(&sender, &quitting)),
+            false => thread::spawn(move || hear_lines(&sender)),
+        };
+        Ok(Self { receiver, _raw: raw })
+    }
+
+    /// Hears signals only, for a command that takes no wishes.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn signals() -> Result<Self, Error> {
+        let (sender, receiver) = unbounded();
+        hear_signals(&sender, &Arc::default())?;
+        Ok(Self { receiver, _raw: None })
+    }
+
+    pub(crate) fn receiver(&self) -> &Receiver<Heard> {
+        &self.receiver
+    }
+}
+
+/// The terminal in raw mode, until dropped. A panic ends it first, so that its message can be read.
+#[derive(Debug)]
+struct Raw;
+
+impl Raw {
+    fn enter() -> Result<Self, Error> {
+        enable_raw_mode().map_err(|source| Error::Terminal { doing: "read single keys of the terminal", source })?;
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let _ = disable_raw_mode();
+            report(info);
+        }));
+        Ok(Self)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // There is nobody to tell, and nothing left to try.
+        let _ = disable_raw_mode();
+    }
+}
+
+fn hear_signals(sender: &Sender<Heard>, quitting: &Arc<AtomicBool>) -> Result<(), Error> {
+    let listening = |source| Error::Terminal { doing: "listen for Ctrl-C", source };
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(listening)?;
+    let (sender, quitting) = (sender.clone(), Arc::clone(quitting));
+    thread::spawn(move || signals.forever().for_each(|_| quit(&sender, &quitting)));
+    Ok(())
+}
+
+/// The first wish to quit is for the game thread. It may be stuck in a plugin that never returns, so the second one
+/// is final.
+fn quit(sender: &Sender<Heard>, quitting: &AtomicBool) {
+    if quitting.swap(true, Ordering::Relaxed) {
+        let _ = disable_raw_mode();
+        std::process::exit(130);
+    }
+    let _ = sender.send(Ok(Command::Quit));
+}
+
+fn hear_keys(sender: &Sender<Heard>, quitting: &AtomicBool) {
+    let mut keys = Keys::default();
+    while let Ok(event) = read() {
+        let Some(command) = key(&event).and_then(|key| keys.press(key)) else { continue };
+        if command == Command::Quit {
+            quit(sender, quitting);
+        } else if sender.send(Ok(command)).is_err() {
+            return;
+        }
+    }
+}
+
+fn key(event: &Event) -> Option<Key> {
+    let Event::Key(key) = event else { return None };
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        _ if key.kind == KeyEventKind::Release => None,
+        KeyCode::Char('c') if control => Some(Key::Interrupt),
+        KeyCode::Char(letter) if !control => Some(Key::Char(letter)),
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Backspace => Some(Key::Backspace),
+        KeyCode::Esc => Some(Key::Escape),
+        _ => None,
+    }
+}
+
+/// The end of the input is a wish too: whoever fed us is gone, and a world that nobody can stop should not stay.
+fn hear_lines(sender: &Sender<Heard>) {
+    let lines = stdin().lock().lines().map_while(Result::ok);
+    for heard in lines.filter_map(|line| parse(&line).transpose()) {
+        if sender.send(heard).is_err() {
+            return;
+        }
+    }
+    let _ = sender.send(Ok(Command::Quit));
+}

@@ -1,0 +1,9 @@
+//! The `alcedo` program. All it does is in the library, so that tests reach it.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    alcedo_tools::run()
+}

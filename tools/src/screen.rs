@@ -1,0 +1,144 @@
+//! Where words go. On a terminal the last line tells how things are and all else scrolls above it; a pipe gets plain
+//! lines. Everybody who says something says it here, logs too, or the status line would be torn.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crossterm::cursor::MoveToColumn;
+use crossterm::queue;
+use crossterm::terminal::{Clear, ClearType, size};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Standard output, shared by all threads. Cloning it gives another handle to the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Screen {
+    inner: Arc<Mutex<Inner>>,
+    live: bool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    status: String,
+}
+
+impl Screen {
+    /// A live screen has a status line and expects the terminal in raw mode.
+    pub(crate) fn new(live: bool) -> Self {
+        Self { inner: Arc::default(), live }
+    }
+
+    /// Whether there is a status line.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Prints one or more lines.
+    pub(crate) fn print(&self, text: &str) {
+        let inner = self.lock();
+        let mut out = io::stdout().lock();
+        // A reader who went away needs no words; the loop goes on without.
+        let _ = if self.live { print_above(&mut out, text, &inner.status) } else { writeln!(out, "{text}") };
+        let _ = out.flush();
+    }
+
+    /// Changes the status line, if there is one.
+    pub(crate) fn set_status(&self, status: String) {
+        let mut inner = self.lock();
+        if !self.live || inner.status == status {
+            return;
+        }
+        inner.status = status;
+        let mut out = io::stdout().lock();
+        let _ = wipe(&mut out).and_then(|()| write_status(&mut out, &inner.status));
+        let _ = out.flush();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn print_above(out: &mut impl Write, text: &str, status: &str) -> io::Result<()> {
+    wipe(out)?;
+    for line in text.lines() {
+        // In raw mode a line feed does not go back to the first column.
+        write!(out, "{line}\r\n")?;
+    }
+    write_status(out, status)
+}
+
+fn wipe(out: &mut impl Write) -> io::Result<()> {
+    queue!(out, MoveToColumn(0), Clear(ClearType::FromCursorDown))
+}
+
+/// One column is left free: a full line would scroll on some terminals.
+fn write_status(out: &mut impl Write, status: &str) -> io::Result<()> {
+    let columns = size().map_or(80, |(columns, _)| usize::from(columns));
+    let shown: String = status.chars().take(columns.saturating_sub(1)).collect();
+    write!(out, "{shown}")
+}
+
+/// Logs go above the status line of a live screen, else to standard error, so that reports can be piped.
+#[derive(Debug)]
+pub(crate) struct Logs(pub(crate) Screen);
+
+impl<'a> MakeWriter<'a> for Logs {
+    type Writer = LogLine;
+
+    fn make_writer(&'a self) -> LogLine {
+        LogLine { screen: self.0.clone(), text: Vec::new() }
+    }
+}
+
+/// One line of the log, printed whole when it is complete.
+#[derive(Debug)]
+pub(crate) struct LogLine {
+    screen: Screen,
+    text: Vec<u8>,
+}
+
+impl Write for LogLine {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LogLine {
+    fn drop(&mut self) {
+        let text = String::from_utf8_lossy(&self.text);
+        let text = text.trim_end();
+        match text {
+            "" => {}
+            text if self.screen.live => self.screen.print(text),
+            text => drop(writeln!(io::stderr(), "{text}")),
+        }
+    }
+}
+
+/// Sends what the host and its plugins log to `screen`: what ALCEDO_LOG asks for, else `level` and above.
+pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("ALCEDO_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(color).without_time();
+    // There is a subscriber already when a test runs us twice; one is enough.
+    let _ = logs.with_writer(Logs(screen.clone())).try_init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::print_above;
+
+    #[test]
+    fn lines_scroll_above_the_status_and_start_at_the_first_column() {
+        let mut out = Vec::new();
+        print_above(&mut out, "one\ntwo", "fine").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.ends_with("one\r\ntwo\r\nfine"), "{text:?}");
+        assert!(text.starts_with("\x1b["), "{text:?}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Which generation ran which build, so that one can go back. The libraries of a build are copied away before they
+//! are loaded, because cargo writes the next ones in their place. `Shelf` decides what is kept; `History` has the
+//! files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alcedo_build::Artifact;
+use tempfile::TempDir;
+
+use crate::error::Error;
+
+/// How many builds are kept. Debug libraries are large, and the folder for temporary files is often in memory.
+const KEPT: usize = 20;
+
+/// One build that was copied away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BuildNumber(u64);
+
+/// A generation one cannot go back to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no code of generation {asked} to go back to: {}", kept_text(kept))]
+pub(crate) struct NoSuchGeneration {
+    asked: u64,
+    kept: Vec<u64>,
+}
+
+fn kept_text(kept: &[u64]) -> String {
+    match kept {
+        [] => "nothing has run yet".to_owned(),
+        kept => format!("kept is that of {}", kept.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Who ran what.
+#[derive(Debug, Default)]
+struct Shelf {
+    builds: BTreeMap<u64, BuildNumber>,
+}
+
+impl Shelf {
+    /// `generation` runs `build` now. Gives the builds that are no longer kept.
+    fn bind(&mut self, generation: u64, build: BuildNumber, keep: usize) -> Vec<BuildNumber> {
+        self.builds.insert(generation, build);
+        let mut dropped = Vec::new();
+        while self.distinct() > keep {
+            let Some((_, oldest)) = self.builds.pop_first() else { break };
+            if !self.builds.values().any(|other| *other == oldest) {
+                dropped.push(oldest);
+            }
+        }
+        dropped
+    }
+
+    fn find(&self, generation: u64) -> Result<BuildNumber, NoSuchGeneration> {
+        let missing = || NoSuchGeneration { asked: generation, kept: self.builds.keys().copied().collect() };
+        self.builds.get(&generation).copied().ok_or_else(missing)
+    }
+
+    fn distinct(&self) -> usize {
+        let mut builds: Vec<_> = self.builds.values().collect();
+        builds.sort();
+        builds.dedup();
+        builds.len()
+    }
+}
+
+/// The libraries of recent generations, in a folder that goes with the session.
+#[derive(Debug)]
+pub(crate) struct History {
+    dir: TempDir,
+    next: u64,
+    shelf: Shelf,
+}
+
+impl History {
+    pub(crate) fn new() -> Result<Self, Error> {
+        let dir = tempfile::Builder::new().prefix("alcedo-history-").tempdir();
+        let dir = dir.map_err(Error::file("create a folder for old builds in", &std::env::temp_dir()))?;
+        Ok(Self { dir, next: 1, shelf: Shelf::default() })
+    }
+
+    /// Copies libraries away and seals the copies. Cargo's own are left as they are: it judges by their age what to
+    /// build again.
+    pub(crate) fn keep(&mut self, artifacts: &[Artifact]) -> Result<(BuildNumber, Vec<PathBuf>), Error> {
+        let build = BuildNumber(self.next);
+        self.next += 1;
+        let mut copies = Vec::new();
+        for (number, artifact) in artifacts.iter().enumerate() {
+            // Two plugins may give their libraries one name.
+            let folder = self.folder(build).join(number.to_string());
+            let copy = folder.join(artifact.path.file_name().unwrap_or_default());
+            fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;
+            fs::copy(&artifact.path, &copy).map_err(Error::file("copy", &artifact.path))?;
+            alcedo_runtime::seal_file(&copy).map_err(Error::file("seal", &copy))?;
+            copies.push(copy);
+        }
+        Ok((build, copies))
+    }
+
+    /// `generation` runs `build` now.
+    pub(crate) fn bind(&mut self, generation: u64, build: BuildNumber) {
+        for dropped in self.shelf.bind(generation, build, KEPT) {
+            self.discard(dropped);
+        }
+    }
+
+    /// Throws away a build that no generation runs.
+    pub(crate) fn discard(&self, build: BuildNumber) {
+        // What stays is removed with the whole folder at the end.
+        let _ = fs::remove_dir_all(self.folder(build));
+    }
+
+    /// The libraries that `generation` ran.
+    pub(crate) fn find(&self, generation: u64) -> Result<(BuildNumber, Vec<PathBuf>), NoSuchGeneration> {
+        let build = self.shelf.find(generation)?;
+        Ok((build, libraries(&self.folder(build))))
+    }
+
+    fn folder(&self, build: BuildNumber) -> PathBuf {
+        self.dir.path().join(build.0.to_string())
+    }
+}
+
+/// The files in the folders of `folder`.
+fn libraries(folder: &Path) -> Vec<PathBuf> {
+    let entries = |dir: &Path| -> Vec<PathBuf> {
+        let read = fs::read_dir(dir).into_iter().flatten();
+        let mut paths: Vec<_> = read.filter_map(Result::ok).map(|entry| entry.path()).collect();
+        paths.sort();
+        paths
+    };
+    entries(folder).iter().flat_map(|dir| entries(dir)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BuildNumber, Shelf};
+
+    /// Binds `generation:build` pairs and tells what was dropped on the way and what is left.
+    fn check(script: &str, dropped: &[u64], left: &[u64]) {
+        let mut shelf = Shelf::default();
+        let mut gone = Vec::new();
+        for pair in script.split(' ') {
+            let (generation, build) = pair.split_once(':').unwrap();
+            let build = BuildNumber(build.parse().unwrap());
+            gone.extend(shelf.bind(generation.parse().unwrap(), build, 3).iter().map(|build| build.0));
+        }
+        assert_eq!(gone, dropped, "{script}");
+        assert_eq!(shelf.builds.keys().copied().collect::<Vec<_>>(), left, "{script}");
+    }
+
+    #[test]
+    fn the_oldest_build_goes_when_there_are_too_many() {
+        check("1:1 2:2 3:3", &[], &[1, 2, 3]);
+        check("1:1 2:2 3:3 4:4 5:5", &[1, 2], &[3, 4, 5]);
+    }
+
+    #[test]
+    fn a_build_that_ran_again_is_kept_for_its_younger_generation() {
+        check("1:1 2:2 3:3 4:1 5:4", &[2], &[3, 4, 5]);
+        check("1:1 2:1 3:1 4:1", &[], &[1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_generation_that_is_gone_is_told_which_are_not() {
+        let mut shelf = Shelf::default();
+        let text = |shelf: &Shelf, generation| shelf.find(generation).unwrap_err().to_string();
+        assert_eq!(text(&shelf, 1), "there is no code of generation 1 to go back to: nothing has run yet");
+        shelf.bind(1, BuildNumber(1), 3);
+        shelf.bind(2, BuildNumber(2), 3);
+        assert_eq!(text(&shelf, 7), "there is no code of generation 7 to go back to: kept is that of 1, 2");
+        assert_eq!(shelf.find(2), Ok(BuildNumber(2)));
+    }
+}

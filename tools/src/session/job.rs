@@ -1,0 +1,110 @@
+//! A build of one or several folders, one after the other: cargo takes all cores for one of them anyway, and two that
+//! share a target folder would only wait for each other.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use alcedo_build::{BuildError, BuildOutcome, RunningBuild, spawn};
+use crossbeam::channel::Receiver;
+
+use super::targets::{BuildOptions, Target};
+
+/// Why a build was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The session begins.
+    Start,
+    /// Sources changed; the first of them at this time on the clock of the watch.
+    Edit(Duration),
+    /// Somebody asked for it.
+    Hand,
+}
+
+/// A build under way. Dropping it cancels it.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) cause: Cause,
+    /// Milliseconds of the builds that have ended.
+    pub(crate) millis: f64,
+    /// What the compiler warned of.
+    pub(crate) warnings: String,
+    running: RunningBuild,
+    current: usize,
+    waiting: VecDeque<usize>,
+}
+
+impl Job {
+    /// Starts to build the targets with these numbers; none when there are none.
+    pub(crate) fn start(
+        cause: Cause,
+        which: &BTreeSet<usize>,
+        targets: &[Target],
+        options: &BuildOptions,
+    ) -> Result<Option<Self>, BuildError> {
+        let mut waiting: VecDeque<_> = which.iter().copied().collect();
+        let Some(current) = waiting.pop_front() else { return Ok(None) };
+        let running = spawn(&targets[current].request(options))?;
+        Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), running, current, waiting }))
+    }
+
+    /// Disconnects when the running cargo has ended.
+    pub(crate) fn finished(&self) -> &Receiver<()> {
+        self.running.finished()
+    }
+
+    /// Takes what the ended cargo made, and starts the next one if there is one to start.
+    pub(crate) fn advance(self, targets: &[Target], options: &BuildOptions) -> Advance {
+        let Self { cause, millis, mut warnings, running, current, mut waiting } = self;
+        let outcome = match running.wait() {
+            Ok(outcome) => outcome,
+            Err(error) => return Advance::Failed(error),
+        };
+        let millis = millis + outcome.millis;
+        warnings.push_str(&outcome.warnings);
+        let next = match waiting.pop_front() {
+            None => Next::Ended(Ended { cause, millis, warnings }),
+            Some(next) => match spawn(&targets[next].request(options)) {
+                Ok(running) => {
+                    Next::Running(Box::new(Self { cause, millis, warnings, running, current: next, waiting }))
+                }
+                Err(error) => return Advance::Failed(error),
+            },
+        };
+        Advance::Built { target: current, outcome, next }
+    }
+}
+
+/// All is built.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) cause: Cause,
+    /// Milliseconds of cargo.
+    pub(crate) millis: f64,
+    /// What the compiler warned of.
+    pub(crate) warnings: String,
+}
+
+/// What became of one cargo.
+#[derive(Debug)]
+pub(crate) enum Advance {
+    /// It made its libraries.
+    Built {
+        /// Whose.
+        target: usize,
+        /// Which.
+        outcome: BuildOutcome,
+        /// How it goes on.
+        next: Next,
+    },
+    /// It did not, and nothing after it was tried.
+    Failed(BuildError),
+}
+
+/// What comes after a cargo.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Another one.
+    Running(Box<Job>),
+    /// Nothing.
+    Ended(Ended),
+}

@@ -1,0 +1,93 @@
+//! When the next tick is due, and how many there were. The loop has the clock; times are durations since its start.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Sixty ticks a second.
+pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_667);
+/// A world that was held up for longer than this (a reload, a machine that slept) does not hurry to catch up.
+const FORGIVEN: Duration = Duration::from_millis(100);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The beat of the world.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    next: Duration,
+    recent: VecDeque<Duration>,
+}
+
+impl Pace {
+    /// How long to wait for the next tick: nothing when it is due.
+    pub(crate) fn rest(&self, now: Duration) -> Duration {
+        self.next.saturating_sub(now)
+    }
+
+    /// A tick was made at `now`.
+    pub(crate) fn ticked(&mut self, now: Duration) {
+        self.next += FRAME;
+        if self.next + FORGIVEN < now {
+            self.next = now + FRAME;
+        }
+        self.recent.push_back(now);
+        self.forget(now);
+    }
+
+    /// Ticks in the second before `now`.
+    pub(crate) fn rate(&mut self, now: Duration) -> usize {
+        self.forget(now);
+        self.recent.len()
+    }
+
+    fn forget(&mut self, now: Duration) {
+        while self.recent.front().is_some_and(|at| *at + SECOND <= now) {
+            self.recent.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{FRAME, Pace};
+
+    /// Ticks whenever one is due, looking at the clock every `step` milliseconds up to `until`.
+    fn ticks(pace: &mut Pace, step: u64, from: u64, until: u64) -> usize {
+        let mut made = 0;
+        for now in (from..until).step_by(usize::try_from(step).unwrap()).map(Duration::from_millis) {
+            if pace.rest(now).is_zero() {
+                pace.ticked(now);
+                made += 1;
+            }
+        }
+        made
+    }
+
+    #[test]
+    fn there_are_sixty_ticks_in_a_second_however_often_one_looks() {
+        for step in [1, 3, 5, 16] {
+            let mut pace = Pace::default();
+            let made = ticks(&mut pace, step, 0, 1000);
+            assert!((59..=61).contains(&made), "{made} at {step} ms");
+            assert_eq!(pace.rate(Duration::from_millis(999)), made);
+        }
+    }
+
+    #[test]
+    fn a_short_delay_is_made_up_for_and_a_long_one_is_not() {
+        let mut pace = Pace::default();
+        pace.ticked(Duration::ZERO);
+        pace.ticked(Duration::from_millis(80));
+        assert_eq!(pace.rest(Duration::from_millis(80)), Duration::ZERO);
+        pace.ticked(Duration::from_secs(5));
+        assert_eq!(pace.rest(Duration::from_secs(5)), FRAME);
+    }
+
+    #[test]
+    fn the_rate_falls_when_nothing_ticks() {
+        let mut pace = Pace::default();
+        ticks(&mut pace, 1, 0, 1000);
+        assert!((29..=31).contains(&pace.rate(Duration::from_millis(1500))));
+        assert_eq!(pace.rate(Duration::from_secs(9)), 0);
+    }
+}

@@ -1,0 +1,101 @@
+//! What is built: one cargo build per folder that was named. Which of them a saved file concerns is decided here, since
+//! a build that has nothing to do costs time on the way from a save to the new code running.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use alcedo_build::{Artifact, BuildError, BuildRequest, find_plugins};
+
+/// A folder of plugins, built as one.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    manifest: PathBuf,
+    sources: Vec<PathBuf>,
+    /// The libraries of its last build.
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+/// How plugins are built.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BuildOptions {
+    pub(crate) release: bool,
+    pub(crate) color: bool,
+    /// Instead of the folder cargo would choose.
+    pub(crate) target_dir: Option<PathBuf>,
+}
+
+/// The plugins in `dirs`.
+///
+/// # Errors
+/// A folder without plugins, or one that cargo cannot read.
+pub(crate) fn find(dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
+    dirs.iter().map(|dir| target(dir)).collect()
+}
+
+fn target(dir: &Path) -> Result<Target, BuildError> {
+    let plugins = find_plugins(&[dir.to_owned()])?;
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let sources: BTreeSet<_> = plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| whole(dir)).collect();
+    let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
+    Ok(Target { manifest: whole(&manifest), sources: sources.into_iter().collect(), artifacts: Vec::new() })
+}
+
+impl Target {
+    /// The build of this folder.
+    pub(crate) fn request(&self, options: &BuildOptions) -> BuildRequest<'_> {
+        let request = BuildRequest::new(&self.manifest).release(options.release).color(options.color);
+        match &options.target_dir {
+            Some(dir) => request.target_dir(dir),
+            None => request,
+        }
+    }
+}
+
+/// Every folder whose change means a build.
+pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
+    let all: BTreeSet<_> = targets.iter().flat_map(|target| target.sources.iter().cloned()).collect();
+    all.into_iter().collect()
+}
+
+/// Which targets are built from any of `changed`. A file outside all sources is a manifest or a build script above
+/// them, which may concern any target.
+pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
+    let concerns = |target: &Target, path: &Path| {
+        target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
+    };
+    changed
+        .iter()
+        .flat_map(|path| {
+            let known: Vec<_> = (0..targets.len()).filter(|at| concerns(&targets[*at], path)).collect();
+            if known.is_empty() { (0..targets.len()).collect() } else { known }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Target, affected};
+
+    #[test]
+    fn a_saved_file_concerns_those_who_are_built_from_it() {
+        let target = |sources: &[&str]| Target {
+            manifest: PathBuf::new(),
+            sources: sources.iter().map(PathBuf::from).collect(),
+            artifacts: Vec::new(),
+        };
+        let targets = [target(&["/w/cube/src", "/w/glue/src"]), target(&["/w/attributes/src", "/w/glue/src"])];
+        let check = |changed: &[&str], expected: &[usize]| {
+            let changed: Vec<_> = changed.iter().map(PathBuf::from).collect();
+            assert_eq!(affected(&targets, &changed).into_iter().collect::<Vec<_>>(), expected, "{changed:?}");
+        };
+        check(&["/w/cube/src/lib.rs"], &[0]);
+        check(&["/w/attributes/src/deep/x.rs"], &[1]);
+        check(&["/w/glue/src/lib.rs"], &[0, 1]);
+        check(&["/w/cube/src"], &[0]);
+        check(&["/w/cube/Cargo.toml"], &[0, 1]);
+        check(&["/w/cube/src/lib.rs", "/w/attributes/src/lib.rs"], &[0, 1]);
+        check(&[], &[]);
+    }
+}

@@ -1,0 +1,169 @@
+//! How a person is told of builds and reloads, the same in `dev` and `demo`. Values in, text out.
+
+use alcedo_runtime::Reload;
+
+use crate::paint::Paint;
+use crate::session::{Live, Population};
+
+/// A reload: the host's own report, with the time from the save and the time of the build put in front of its phases,
+/// since that is what a person waits for.
+pub(crate) fn reload(live: &Live, paint: Paint) -> String {
+    let report = live.report.to_string();
+    let (head, rest) = report.split_once('\n').unwrap_or((&report, ""));
+    // The head is a title and a remark, two columns apart.
+    let (title, remark) = head.rsplit_once("   ").unwrap_or((head, ""));
+    if !live.report.is_committed() {
+        return format!("{}   {}\n{rest}", paint.bold(title), paint.red(remark));
+    }
+    let remark = live.edit_to_live_ms.map_or_else(|| remark.to_owned(), |ms| format!("live after {ms:.0} ms"));
+    let build = live.build_ms.map_or_else(String::new, |ms| format!("build {ms:.0} · "));
+    let mut text = format!("{}   {}\n  {build}{}", paint.bold(title), paint.green(&remark), rest.trim_start());
+    if let Some(generation) = live.code_of {
+        text.push_str(&format!("\n  this is the code of generation {generation}"));
+    }
+    text
+}
+
+/// The last reload, in the few words of a status line.
+pub(crate) fn last(live: &Live) -> String {
+    let Reload { from, generation, .. } = &live.report;
+    match live.edit_to_live_ms {
+        _ if !live.report.is_committed() => format!("{from} stayed, the reload failed"),
+        Some(ms) => format!("{from} → {generation} live after {ms:.0} ms"),
+        None => format!("{from} → {generation} swapped in {:.1} ms", live.report.phases.swap_ms()),
+    }
+}
+
+/// Objects that were born.
+pub(crate) fn population(population: &Population, paint: Paint) -> String {
+    let Population { class, count, failure } = population;
+    let born = format!("  {} objects of {}", number(*count), short(class));
+    match failure {
+        None => born,
+        Some(failure) => format!("{born}, then {} {failure}", paint.red("one failed:")),
+    }
+}
+
+/// `/Script/Game.MagicCube` is `Game.MagicCube` to a person.
+pub(crate) fn short(path: &str) -> &str {
+    path.strip_prefix("/Script/").unwrap_or(path)
+}
+
+/// A duration a person can take in at a glance.
+pub(crate) fn millis(ms: f64) -> String {
+    if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
+}
+
+/// Digits in groups of three.
+pub(crate) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use alcedo_runtime::reload::report::{Outcome, Phase, Phases, PropertyChange, Reload};
+    use expect_test::{Expect, expect};
+
+    use super::{last, millis, number, population, reload};
+    use crate::paint::Paint;
+    use crate::session::{Live, Population};
+
+    /// A reload of the magic cube from generation 3.
+    pub(crate) fn live(outcome: Outcome) -> Live {
+        let times = Phase::ALL.iter().zip([6.0, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]);
+        let committed = outcome == Outcome::Committed;
+        let report = Reload {
+            modules: vec!["magic-cube".into()],
+            from: 3,
+            generation: if committed { 4 } else { 3 },
+            outcome,
+            objects_kept: 1000,
+            conjugates_rebuilt: 1000,
+            class_constructors_rerun: 0,
+            fields_kept: 0,
+            fields_lost: Vec::new(),
+            properties: vec![PropertyChange {
+                class: "Game.MagicCube".into(),
+                property: "rotation_speed".into(),
+                change: "default 180 → 240".into(),
+                followed: 997,
+                kept: 3,
+                ..PropertyChange::default()
+            }],
+            structure: Vec::new(),
+            parked: Vec::new(),
+            warnings: Vec::new(),
+            phases: Phases(times.map(|(phase, ms)| (phase.name(), ms)).collect()),
+        };
+        Live { report, edit_to_live_ms: committed.then_some(131.2), build_ms: Some(104.4), code_of: None }
+    }
+
+    pub(crate) fn rolled_back() -> Outcome {
+        Outcome::RolledBack { phase: Phase::Rebuild, error: "it panicked".into() }
+    }
+
+    fn check(live: &Live, expected: &Expect) {
+        expected.assert_eq(&format!("{}\n{}", reload(live, Paint::for_tests()), last(live)));
+    }
+
+    #[test]
+    fn a_reload_tells_first_how_long_a_person_waited() {
+        check(
+            &live(Outcome::Committed),
+            &expect![[r#"
+                magic-cube  generation 3 → 4   live after 131 ms
+                  build 104 · stage 6.0 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
+                  1,000 objects kept · 1,000 conjugates rebuilt · 0 class constructors rerun
+                  Game.MagicCube.rotation_speed   default 180 → 240: 997 followed, 3 kept their own
+                3 → 4 live after 131 ms"#]],
+        );
+    }
+
+    #[test]
+    fn a_way_back_has_neither_edit_nor_build() {
+        let back = Live { edit_to_live_ms: None, build_ms: None, code_of: Some(1), ..live(Outcome::Committed) };
+        check(
+            &back,
+            &expect![[r#"
+                magic-cube  generation 3 → 4   swapped in 1.1 ms
+                  stage 6.0 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
+                  1,000 objects kept · 1,000 conjugates rebuilt · 0 class constructors rerun
+                  Game.MagicCube.rotation_speed   default 180 → 240: 997 followed, 3 kept their own
+                  this is the code of generation 1
+                3 → 4 swapped in 1.1 ms"#]],
+        );
+    }
+
+    #[test]
+    fn a_rollback_is_told_as_the_host_tells_it() {
+        let mut failed = live(rolled_back());
+        failed.report.properties.clear();
+        check(
+            &failed,
+            &expect![[r#"
+                magic-cube  generation 3 stays   the reload failed
+                  rebuild: it panicked
+                  everything is as it was · save again to retry
+                3 stayed, the reload failed"#]],
+        );
+    }
+
+    #[test]
+    fn births_are_counted_and_a_failure_is_told() {
+        let mut born = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
+        assert_eq!(population(&born, Paint::for_tests()), "  1,000 objects of Game.MagicCube");
+        (born.count, born.failure) = (0, Some("it panicked".into()));
+        assert_eq!(
+            population(&born, Paint::for_tests()),
+            "  0 objects of Game.MagicCube, then one failed: it panicked"
+        );
+    }
+
+    #[test]
+    fn numbers_and_times_are_easy_to_read() {
+        assert_eq!([0, 12, 999, 1000, 1_234_567].map(number), ["0", "12", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.4, 131.2, 999.4, 12_345.0].map(millis), ["0 ms", "131 ms", "999 ms", "12.3 s"]);
+    }
+}

@@ -1,0 +1,90 @@
+//! The demo as a program: what it says to another program, and that it can tell a sound host from a broken one.
+
+use std::env::consts::EXE_SUFFIX;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Few enough to be quick, enough for three to differ from the rest.
+const OBJECTS: u64 = 40;
+
+/// The folder this test was built into.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("cargo's folder for tests lies in its target folder").into()
+}
+
+/// Runs the demo of the program at `alcedo` and gives its lines, each of which must be one JSON object.
+fn demo(alcedo: &Path) -> (Output, Vec<Value>) {
+    let mut command = Command::new(alcedo);
+    command.args(["demo", "--json", "--objects", &OBJECTS.to_string()]).env("CARGO_TARGET_DIR", target());
+    let output = command.output().expect("the demo starts");
+    let lines = String::from_utf8(output.stdout.clone()).expect("JSON is text");
+    let lines = lines.lines().map(|line| {
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?} is no JSON ({error})\n{}", errors(&output)))
+    });
+    let lines = lines.collect();
+    (output, lines)
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn all<'a>(lines: &'a [Value], event: &str) -> Vec<&'a Value> {
+    lines.iter().filter(|line| line["event"] == event).collect()
+}
+
+#[test]
+fn the_demo_does_what_it_should_and_tells_it_as_json() {
+    let (output, lines) = demo(Path::new(env!("CARGO_BIN_EXE_alcedo")));
+    let failed: Vec<_> = all(&lines, "check").into_iter().filter(|check| check["ok"] != true).collect();
+    assert!(output.status.success() && failed.is_empty(), "{failed:#?}\n{}", errors(&output));
+
+    let reloads = all(&lines, "reload");
+    let outcomes: Vec<_> = reloads.iter().map(|reload| reload["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["committed", "committed", "rolled_back", "committed"]);
+    let generations: Vec<_> = reloads.iter().map(|reload| reload["generation"].as_u64().unwrap()).collect();
+    assert_eq!(generations, [2, 3, 3, 4]);
+    for reload in &reloads {
+        let committed = reload["outcome"] == "committed";
+        assert_eq!(reload["edit_to_live_ms"].is_number(), committed, "{reload:#}");
+        assert!(reload["build_ms"].is_number() && reload["swap_ms"].is_number(), "{reload:#}");
+        assert!(reload["phases"]["stage"].is_number(), "{reload:#}");
+        let (live, build) = (reload["edit_to_live_ms"].as_f64(), reload["build_ms"].as_f64());
+        assert!(!committed || live > build, "new code is not live before it is built: {reload:#}");
+    }
+
+    assert_eq!(all(&lines, "edit").len(), 4);
+    for edit in all(&lines, "edit") {
+        assert!(edit["diff"].as_str().unwrap().starts_with("--- magic-cube/src/lib.rs"), "{edit:#}");
+    }
+
+    let summary = lines.last().expect("there are lines");
+    let expected = serde_json::json!({
+        "event": "summary", "ok": true, "reloads": 3, "rollbacks": 1, "objects": OBJECTS, "objects_kept": OBJECTS,
+        "conjugates_rebuilt": 3 * OBJECTS, "class_constructors_rerun": 0,
+    });
+    assert_eq!(summary, &expected);
+}
+
+/// A host that is broken on purpose must not pass.
+#[test]
+fn a_host_that_reruns_a_class_constructor_fails_the_demo() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let built = target().join("planted-rerun");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--bin", "alcedo", "--features", "planted-rerun", "--manifest-path"]).arg(manifest);
+    cargo.arg("--target-dir").arg(&built);
+    assert!(cargo.status().expect("cargo starts").success(), "the twin builds");
+
+    let (output, lines) = demo(&built.join(format!("debug/alcedo{EXE_SUFFIX}")));
+    assert!(!output.status.success(), "the twin passed: {lines:#?}");
+    let summary = lines.last().expect("there are lines");
+    assert_eq!((&summary["event"], &summary["ok"]), (&"summary".into(), &false.into()), "{}", errors(&output));
+    assert_eq!(summary["reloads"], 3, "the twin goes all the way: {}", errors(&output));
+    assert!(summary["class_constructors_rerun"].as_u64() > Some(0), "{summary:#}");
+    let failed: Vec<_> = all(&lines, "check").into_iter().filter(|check| check["ok"] == false).collect();
+    let named = |check: &&Value| check["name"].as_str().unwrap().contains("class constructor");
+    assert!(failed.iter().any(named), "the check that failed says why: {failed:#?}");
+}
