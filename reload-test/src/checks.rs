@@ -40,8 +40,8 @@ pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{Expected, faults};
-    use alcedo_runtime::reload::report::Phases;
-    use alcedo_runtime::{Outcome, Phase, PropertyChange, Reload};
+
+    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload};
 
     fn sound() -> Reload {
         Reload {

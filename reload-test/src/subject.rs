@@ -14,32 +14,78 @@ pub(crate) struct Subject {
     pub(crate) package: &'static str,
     /// The class to have objects of.
     pub(crate) class: &'static str,
-    /// The call that answers with the id of the build.
-    pub(crate) build_tag: &'static str,
+    /// The calls that answer with the id of the build, one for each library.
+    pub(crate) build_tags: &'static [&'static str],
     /// A property of kind `f64` that only the host writes.
     pub(crate) property: &'static str,
-    /// A property that every tick changes, if there is one.
-    pub(crate) ticked: Option<&'static str>,
-    /// An event without parameters that every object answers.
-    pub(crate) event: &'static str,
+    /// Properties of kind `f64` that are written once, so that a tick has something to do.
+    pub(crate) prepared: &'static [(&'static str, f64)],
+    /// A property that every tick changes.
+    pub(crate) ticked: &'static str,
+    /// A function that every object answers.
+    pub(crate) called: &'static str,
+    /// What it is called with.
+    pub(crate) arguments: &'static [f64],
+    /// The function that tells how often that was answered, out of a field that is kept.
+    pub(crate) answered: &'static str,
+    /// How many of those answers a tick adds.
+    pub(crate) answers_in_tick: u32,
     /// Fields that each object keeps on the plugin's side.
     pub(crate) kept_fields: u64,
-    /// The function that tells how often the event was answered, out of a field that is kept.
-    pub(crate) answered: Option<&'static str>,
 }
 
-const SUBJECTS: [Subject; 1] = [Subject {
-    name: "magic-cube",
-    libraries: &["magic-cube"],
-    package: "Game",
-    class: "/Script/Game.MagicCube",
-    build_tag: "nm:/magic_cube:MagicCube:build_tag",
-    property: "rotation_speed",
-    ticked: Some("rotation"),
-    event: "say_hello",
-    kept_fields: 2,
-    answered: Some("greeting_count"),
-}];
+const ATTRIBUTES_TAG: &str = "nm:/attributes:AttributeSet:build_tag";
+
+/// Wounded, with no limit to how much can be healed.
+const WOUNDED: &[(&str, f64)] = &[("max_health", 1e15), ("health", 1.0)];
+
+const SUBJECTS: [Subject; 3] = [
+    Subject {
+        name: "magic-cube",
+        libraries: &["magic-cube"],
+        package: "Game",
+        class: "/Script/Game.MagicCube",
+        build_tags: &["nm:/magic_cube:MagicCube:build_tag"],
+        property: "rotation_speed",
+        prepared: &[],
+        ticked: "rotation",
+        called: "say_hello",
+        arguments: &[],
+        answered: "greeting_count",
+        answers_in_tick: 0,
+        kept_fields: 2,
+    },
+    Subject {
+        name: "attributes",
+        libraries: &["attributes"],
+        package: "Game",
+        class: "/Script/Game.RegeneratingSet",
+        build_tags: &[ATTRIBUTES_TAG],
+        property: "regeneration",
+        prepared: WOUNDED,
+        ticked: "health",
+        called: "change_health",
+        arguments: &[1.0],
+        answered: "change_count",
+        answers_in_tick: 1,
+        kept_fields: 1,
+    },
+    Subject {
+        name: "attributes-plus",
+        libraries: &["attributes", "attributes-plus"],
+        package: "Game",
+        class: "/Script/Game.ShieldedSet",
+        build_tags: &[ATTRIBUTES_TAG, "nm:/attributes_plus:ShieldedSet:build_tag"],
+        property: "regeneration",
+        prepared: WOUNDED,
+        ticked: "health",
+        called: "change_health",
+        arguments: &[1.0],
+        answered: "change_count",
+        answers_in_tick: 1,
+        kept_fields: 2,
+    },
+];
 
 /// The subjects of these names, each once, in the order of first mention.
 pub(crate) fn subjects(names: &[String]) -> Result<Vec<&'static Subject>> {
@@ -65,4 +111,35 @@ pub(crate) fn libraries(subjects: &[&Subject]) -> Vec<&'static str> {
         }
     }
     libraries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SUBJECTS, libraries, subjects};
+
+    fn named(names: &[&str]) -> String {
+        let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+        match subjects(&names) {
+            Ok(subjects) => libraries(&subjects).join(" "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_library_is_loaded_once_and_after_what_it_depends_on() {
+        assert_eq!(named(&["magic-cube", "magic-cube"]), "magic-cube");
+        assert_eq!(named(&["attributes-plus"]), "attributes attributes-plus");
+        assert_eq!(named(&["attributes-plus", "magic-cube", "attributes"]), "attributes attributes-plus magic-cube");
+    }
+
+    #[test]
+    fn an_unknown_plugin_is_told_the_known_ones() {
+        let wanted = "nothing is known of the plugin `x`; name one of magic-cube, attributes, attributes-plus";
+        assert_eq!(named(&["magic-cube", "x"]), wanted);
+    }
+
+    #[test]
+    fn every_library_can_be_asked_for_its_build() {
+        assert!(SUBJECTS.iter().all(|subject| subject.libraries.len() == subject.build_tags.len()));
+    }
 }

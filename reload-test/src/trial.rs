@@ -25,7 +25,7 @@ struct Thing {
     /// The round whose value it has.
     round: u64,
     /// How often it was called.
-    calls: u64,
+    calls: u32,
     lost: bool,
 }
 
@@ -44,6 +44,7 @@ pub(crate) struct Trial<'p> {
     things: Vec<Thing>,
     /// Every living object, subobjects included, in the order of creation.
     population: Vec<ObjectHandle>,
+    ticks: u32,
 }
 
 impl<'p> Trial<'p> {
@@ -59,10 +60,10 @@ impl<'p> Trial<'p> {
         let runtime = builder.build().context("could not make a runtime")?;
         runtime.create_master(&plan.build(0).libraries).context("could not load the first build")?;
 
-        let mut trial = Self { plan, runtime, subjects, things: Vec::new(), population: Vec::new() };
+        let mut trial = Self { plan, runtime, subjects, things: Vec::new(), population: Vec::new(), ticks: 0 };
         trial.spawn().context("could not make the objects")?;
         // Begin play belongs to the start: it happens once, and not in a reload.
-        trial.runtime.tick(Budget::frame());
+        trial.tick();
         trial.population = trial.runtime.objects();
         let mut findings = Findings::default();
         trial.look_at_code(plan.build(0).tag, &mut findings);
@@ -77,6 +78,9 @@ impl<'p> Trial<'p> {
             let subject = self.subjects[index % self.subjects.len()];
             let handle = self.runtime.spawn(subject.class)?;
             self.runtime.set(handle, subject.property, &Value::F64(value(index, 0)))?;
+            for (property, value) in subject.prepared {
+                self.runtime.set(handle, property, &Value::F64(*value))?;
+            }
             self.things.push(Thing { handle, subject, round: 0, calls: 0, lost: false });
         }
         Ok(())
@@ -170,13 +174,11 @@ impl<'p> Trial<'p> {
     /// The code that runs must be that of the build with this id.
     fn look_at_code(&self, tag: u64, findings: &mut Findings) {
         let wanted = Value::U64(tag);
-        for subject in &self.subjects {
-            match self.runtime.zcall(subject.build_tag, &[]) {
+        for name in self.subjects.iter().flat_map(|subject| subject.build_tags) {
+            match self.runtime.zcall(name, &[]) {
                 Ok(Some(found)) if found == wanted => {}
-                Ok(found) => {
-                    findings.wrong(|| format!("stale code: {} answers {found:?}, not {wanted:?}", subject.build_tag))
-                }
-                Err(error) => findings.wrong(|| format!("{}: {error}", subject.build_tag)),
+                Ok(found) => findings.wrong(|| format!("stale code: {name} answers {found:?}, not {wanted:?}")),
+                Err(error) => findings.wrong(|| format!("{name}: {error}")),
             }
         }
     }
@@ -211,36 +213,46 @@ impl<'p> Trial<'p> {
     }
 
     /// A tick must reach the plugin's code.
-    fn look_at_tick(&self, reload: u64, findings: &mut Findings) {
-        let watched = self.sample(TICKED, reload).map(|index| &self.things[index]).filter(|thing| !thing.lost);
-        let watched = watched.filter_map(|thing| Some((thing, thing.subject.ticked?)));
-        let read = |(thing, property): (&Thing, &str)| self.runtime.get(thing.handle, property).ok();
-        let before: Vec<_> = watched.clone().map(read).collect();
-        self.runtime.tick(Budget::frame());
-        for ((thing, property), before) in watched.zip(before) {
-            let after = read((thing, property));
+    fn look_at_tick(&mut self, reload: u64, findings: &mut Findings) {
+        let watched: Vec<_> = self.sample(TICKED, reload).filter(|&index| !self.things[index].lost).collect();
+        let before: Vec<_> = watched.iter().map(|&index| self.ticked(index)).collect();
+        self.tick();
+        for (index, before) in watched.into_iter().zip(before) {
+            let after = self.ticked(index);
             if after.is_none() || after == before {
-                findings.wrong(|| format!("a tick left {property} of {} at {before:?}", thing.handle));
+                let Thing { handle, subject, .. } = &self.things[index];
+                findings.wrong(|| format!("a tick left {} of {handle} at {before:?}", subject.ticked));
             }
         }
     }
 
-    /// Events must be answered, and kept fields must go on counting.
+    fn tick(&mut self) {
+        self.runtime.tick(Budget::frame());
+        self.ticks += 1;
+    }
+
+    /// What a tick changes of an object; none if it cannot be read.
+    fn ticked(&self, index: usize) -> Option<Value> {
+        let thing = &self.things[index];
+        self.runtime.get(thing.handle, thing.subject.ticked).ok()
+    }
+
+    /// Calls must be answered, and kept fields must go on counting.
     fn look_at_calls(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(CALLS, reload) {
-            let thing = &mut self.things[index];
-            if thing.lost {
+            let Thing { handle, subject, calls, lost, .. } = &mut self.things[index];
+            if *lost {
                 continue;
             }
-            thing.calls += 1;
-            if let Err(error) = self.runtime.call(thing.handle, thing.subject.event, &[]) {
-                findings.wrong(|| format!("{} of {}: {error}", thing.subject.event, thing.handle));
+            *calls += 1;
+            let arguments: Vec<_> = subject.arguments.iter().copied().map(Value::F64).collect();
+            if let Err(error) = self.runtime.call(*handle, subject.called, &arguments) {
+                findings.wrong(|| format!("{} of {handle}: {error}", subject.called));
             }
-            let Some(answered) = thing.subject.answered else { continue };
-            let wanted = u32::try_from(thing.calls).ok().map(Value::U32);
-            match self.runtime.call(thing.handle, answered, &[]) {
-                Ok(found) if found == wanted => {}
-                found => findings.wrong(|| format!("{answered} of {} is {found:?}, not {wanted:?}", thing.handle)),
+            let wanted = Value::U32(*calls + self.ticks * subject.answers_in_tick);
+            match self.runtime.call(*handle, subject.answered, &[]) {
+                Ok(Some(found)) if found == wanted => {}
+                found => findings.wrong(|| format!("{} of {handle} is {found:?}, not {wanted:?}", subject.answered)),
             }
         }
     }

@@ -94,5 +94,5 @@ fn a_host_that_hangs_is_ended() {
 fn a_plugin_nobody_knows_is_named_with_those_that_are_known() {
     let (output, report) = run(1, &["--plugin", "nonesuch"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(errors(&report).contains("`nonesuch`; name one of magic-cube"), "{report:#}");
+    assert!(errors(&report).contains("`nonesuch`; name one of magic-cube, "), "{report:#}");
 }

@@ -36,7 +36,9 @@ pub enum CallError {
         place: Option<Place>,
     },
     /// The plugin half is borrowed by a method that has not returned.
-    #[error("{object}: `{wanted}` needs the plugin half while `{held}` holds it: call out through `this.lend(self, …)`")]
+    #[error(
+        "{object}: `{wanted}` needs the plugin half while `{held}` holds it: call out through `this.lend(self, …)`"
+    )]
     ReentrantBorrow {
         /// Whose plugin half.
         object: ObjectHandle,
@@ -58,7 +60,9 @@ pub enum CallError {
         action: String,
     },
     /// Conjugates are being rebuilt, and this would change the world meanwhile.
-    #[error("{action} is refused while conjugates are rebuilt: a red constructor may read anything and write its own object")]
+    #[error(
+        "{action} is refused while conjugates are rebuilt: a red constructor may read anything and write its own object"
+    )]
     DuringRebuild {
         /// What was tried.
         action: String,

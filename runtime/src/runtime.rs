@@ -317,8 +317,8 @@ impl Runtime {
 
     /// The living objects in creation order, without class default objects and their templates.
     pub fn objects(&self) -> Vec<ObjectHandle> {
-        let core = &self.inner.core;
-        core.world.objects.alive().into_iter().filter(|object| !master::is_template(core, *object)).collect()
+        let objects = &self.inner.core.world.objects;
+        objects.alive().into_iter().filter(|object| !objects.is_template(*object)).collect()
     }
 
     /// The path of an object's class.

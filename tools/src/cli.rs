@@ -65,7 +65,7 @@ pub(crate) struct World {
     /// How many objects of every class of actor that the plugins declare.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) objects: u64,
-    /// A package that plugins may declare types in, besides those of the example plugins; may be given several times.
+    /// A package that plugins may declare types in, besides `Game`; may be given several times.
     #[arg(long = "package", value_name = "NAME")]
     pub(crate) packages: Vec<String>,
 }

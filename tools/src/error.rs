@@ -16,7 +16,7 @@ pub(crate) enum Error {
     Watch(#[from] alcedo_build::WatchError),
     /// The host refused.
     #[error(transparent)]
-    Host(#[from] alcedo_runtime::Error),
+    Host(Box<alcedo_runtime::Error>),
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {
@@ -66,6 +66,12 @@ pub(crate) enum Error {
     /// Somebody pressed Ctrl-C.
     #[error("interrupted: the world was ended in order, and the demo did not come to its end")]
     Interrupted,
+}
+
+impl From<alcedo_runtime::Error> for Error {
+    fn from(error: alcedo_runtime::Error) -> Self {
+        Self::Host(Box::new(error))
+    }
 }
 
 impl Error {

@@ -44,8 +44,13 @@ fn the_demo_does_what_it_should_and_tells_it_as_json() {
     let reloads = all(&lines, "reload");
     let outcomes: Vec<_> = reloads.iter().map(|reload| reload["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["committed", "committed", "rolled_back", "committed"]);
-    let generations: Vec<_> = reloads.iter().map(|reload| reload["generation"].as_u64().unwrap()).collect();
-    assert_eq!(generations, [2, 3, 3, 4]);
+    let mut living = 1;
+    for reload in &reloads {
+        let (from, generation) = (reload["from"].as_u64().unwrap(), reload["generation"].as_u64().unwrap());
+        assert_eq!(from, living, "{reload:#}");
+        assert_eq!(generation > from, reload["outcome"] == "committed", "{reload:#}");
+        living = generation;
+    }
     for reload in &reloads {
         let committed = reload["outcome"] == "committed";
         assert_eq!(reload["edit_to_live_ms"].is_number(), committed, "{reload:#}");

@@ -76,8 +76,10 @@ fn property(
 /// Gives every actor a seed of its own, and makes the subobject that is declared as the root its root component.
 fn settle(world: &World, object: ObjectHandle) -> Result<(), String> {
     let say = |error: CallError| error.to_string();
-    world.objects.write_value(object, "seed", &Value::U32(object.index())).map_err(say)?;
     let Some(class) = world.objects.class(object) else { return Ok(()) };
+    if !world.objects.is_template(object) {
+        world.objects.write_value(object, "seed", &Value::U32(object.index())).map_err(say)?;
+    }
     let chain = class.chain();
     let root = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root());
     if let Some(component) = root.and_then(|root| world.objects.subobject(object, &root.name)) {

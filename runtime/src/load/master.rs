@@ -11,7 +11,7 @@ use alcedo_sys::{StageDir, Unmapped};
 
 use crate::bridge::core::Core;
 use crate::emit::batch::emit;
-use crate::handles::{Generation, ModuleId, ObjectHandle};
+use crate::handles::{Generation, ModuleId};
 use crate::host_table::HostWord;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
@@ -19,7 +19,6 @@ use crate::load::module::Module;
 use crate::load::open::{self, Staged};
 use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
-use crate::object::objects::object_flags;
 
 /// How long an unload waits for the finalizer thread before it leaves the images mapped.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(5);
@@ -323,12 +322,6 @@ fn file(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether an object is a class default object or belongs to one.
-pub fn is_template(core: &Core, object: ObjectHandle) -> bool {
-    let flags = core.world.objects.flags(object).unwrap_or_default();
-    flags & (object_flags::CDO | object_flags::IN_CDO) != 0
-}
-
 /// What an unload left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unload {
@@ -353,7 +346,7 @@ pub fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
     for object in core.world.objects.alive() {
         let class = core.world.objects.class(object);
         if class.is_some_and(|class| !class.dynamic_chain().is_empty()) {
-            unload.objects_ended += u64::from(!is_template(core, object));
+            unload.objects_ended += u64::from(!core.world.objects.is_template(object));
             destroy(&core.world, &core.plugins(), object);
         }
     }

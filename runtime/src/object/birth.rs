@@ -166,6 +166,7 @@ pub fn birth(
     if args.root {
         world.objects.add_root(newborn.object);
     }
+    midwife.count(&newborn);
     Ok(newborn.object)
 }
 
@@ -212,7 +213,8 @@ pub fn add_subobject(
     let midwife = Midwife { world, hooks, asked: &class };
     let flags = world.objects.flags(owner).unwrap_or(0);
     let template = Some(class.cdo.get()).filter(|cdo| world.objects.is_alive(*cdo) && *cdo != owner);
-    let parent = Newborn { object: owner, class: class.clone(), template, origin: TemplateOrigin::Asked, parts: vec![] };
+    let parent =
+        Newborn { object: owner, class: class.clone(), template, origin: TemplateOrigin::Asked, parts: vec![] };
     let mut pairs: Vec<_> = template.map(|template| (template, owner)).into_iter().collect();
     let part = midwife.part(&parent, flags, subobject, &mut pairs)?;
     let outcome = midwife.or_destroy(&part, midwife.post_init(&part));
@@ -221,7 +223,10 @@ pub fn add_subobject(
         let cleared = world.objects.write_unasked(owner, &subobject.property.text, &none);
         cleared.expect("the property has just been written to");
     }
-    outcome.map(|()| part.object)
+    outcome.map(|()| {
+        midwife.count(&part);
+        part.object
+    })
 }
 
 /// Runs the class constructor of one dynamic class of an object's chain, and counts it: nobody else runs any.
@@ -258,7 +263,10 @@ pub fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
     for child in world.objects.children(object).into_iter().rev() {
         destroy(world, hooks, child);
     }
-    if let Err(error) = guarded(|| { hooks.end_conjugate(object); Ok(()) }) {
+    if let Err(error) = guarded(|| {
+        hooks.end_conjugate(object);
+        Ok(())
+    }) {
         tracing::error!(%object, message = error.message, "ending a conjugate panicked; the object goes all the same");
     }
     if let Some(class) = world.objects.class(object).filter(|class| class.cdo.get() == object) {
@@ -328,6 +336,7 @@ impl Midwife<'_> {
         let order = Order { class, name, outer, part: None, flags: object_flags::CDO, template };
         let newborn = self.begin(&order, Copying::BeforeOwnClass, &mut Vec::new())?;
         self.or_destroy(&newborn, self.post_init(&newborn))?;
+        self.count(&newborn);
         Ok(newborn.object)
     }
 
@@ -363,13 +372,7 @@ impl Midwife<'_> {
         Ok(newborn)
     }
 
-    fn grow(
-        &self,
-        newborn: &mut Newborn,
-        flags: u32,
-        copying: Copying,
-        pairs: &mut Pairs,
-    ) -> Result<(), BirthFailed> {
+    fn grow(&self, newborn: &mut Newborn, flags: u32, copying: Copying, pairs: &mut Pairs) -> Result<(), BirthFailed> {
         let (object, class) = (newborn.object, newborn.class.clone());
         if is_dynamic(&class) {
             let build = || self.hooks.build_conjugate(object, &class);
@@ -441,7 +444,8 @@ impl Midwife<'_> {
     /// Whether `owner` or one of the objects it is a part of is of that very class.
     fn lies_in(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
-        let is_part = |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
+        let is_part =
+            |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
         let up = |object: &ObjectHandle| is_part(object).then(|| objects.outer(*object)).flatten();
         std::iter::successors(Some(owner), up).any(|object| objects.class(object).is_some_and(|of| of.id == class.id))
     }
@@ -503,13 +507,18 @@ impl Midwife<'_> {
                 self.step(object, BirthStep::NativePostInit(native.path.to_string()), run)?;
             }
         }
+        Ok(())
+    }
+
+    /// Counts an object and its subobjects, now that all of them are born whole.
+    fn count(&self, newborn: &Newborn) {
         let counters = &self.world.counters;
-        match self.world.objects.flags(object) {
+        match self.world.objects.flags(newborn.object) {
             Some(flags) if flags & object_flags::CDO != 0 => counters.cdos.bump(),
             Some(flags) if flags & object_flags::IN_CDO == 0 => counters.births.bump(),
             _ => {}
         }
-        Ok(())
+        newborn.parts.iter().for_each(|part| self.count(part));
     }
 
     /// Runs one step. Afterwards the object must still be there: code that is handed a newborn may destroy it.

@@ -191,7 +191,8 @@ impl Class {
     /// Path of the class that the subobject has in objects of this class: what the most derived class asks for.
     pub fn subobject_class(&self, subobject: &Subobject) -> Rc<str> {
         let mut classes = std::iter::successors(Some(self), |class| class.base.as_deref());
-        let asked = classes.find_map(|class| class.subobject_overrides.iter().find(|(name, _)| *name == subobject.name));
+        let asked =
+            classes.find_map(|class| class.subobject_overrides.iter().find(|(name, _)| *name == subobject.name));
         asked.map_or_else(|| subobject.class_path.clone(), |(_, class)| class.clone())
     }
 

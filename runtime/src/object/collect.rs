@@ -44,17 +44,22 @@ mod tests {
             fields: vec![PropertyDecl::new("to", PropertyKind::OBJECT).of_type(OBJECT)],
             ..StructDecl::new("Game", "Link", Origin::Dynamic)
         };
-        let node = dynamic("Node", OBJECT, &[
-            PropertyDecl::new("next", PropertyKind::OBJECT).of_type(OBJECT),
-            PropertyDecl::new("link", PropertyKind::STRUCT).of_type("/Script/Game.Link"),
-        ]);
+        let node = dynamic(
+            "Node",
+            OBJECT,
+            &[
+                PropertyDecl::new("next", PropertyKind::OBJECT).of_type(OBJECT),
+                PropertyDecl::new("link", PropertyKind::STRUCT).of_type("/Script/Game.Link"),
+            ],
+        );
         world.types.declare(&world.names, &Batch { structs: vec![link], classes: Vec::new() }).unwrap();
         let class = declare(&world, [node]).remove(0);
         let outers = edges.iter().filter(|(_, how, _)| *how == "outer");
         let outers: Vec<_> = outers.map(|(from, _, to)| (*from, *to)).collect();
         let mut objects: Vec<ObjectHandle> = Vec::new();
         for index in 0..6 {
-            let outer = outers.iter().find(|(from, _)| *from == index).map_or(ObjectHandle::NONE, |(_, to)| objects[*to]);
+            let outer =
+                outers.iter().find(|(from, _)| *from == index).map_or(ObjectHandle::NONE, |(_, to)| objects[*to]);
             objects.push(world.objects.allocate(&world.names, &class, None, outer, 0));
         }
         class.cdo.set(objects[0]);

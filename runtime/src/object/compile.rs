@@ -61,8 +61,7 @@ pub(super) fn compile(
 ) -> Result<Declared, DeclareError> {
     check_paths(known, batch)?;
     let class_paths = batch.classes.iter().map(class_path).collect();
-    let mut compiler =
-        Compiler { names, known, structs: HashMap::new(), classes: HashMap::new(), class_paths };
+    let mut compiler = Compiler { names, known, structs: HashMap::new(), classes: HashMap::new(), class_paths };
     let mut declared = Declared::default();
     for index in struct_order(&batch.structs)? {
         let structure = Rc::new(compiler.structure(&batch.structs[index])?);
@@ -119,7 +118,8 @@ fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
         let held = structs[index].fields.iter().filter(|field| field.kind == PropertyKind::STRUCT);
         held.filter_map(|field| paths.iter().position(|path| *path == field.type_path)).collect()
     };
-    order::by_need(structs.len(), needs).map_err(|cycle| DeclareError::StructCycle { cycle: print_cycle(&cycle, &paths) })
+    order::by_need(structs.len(), needs)
+        .map_err(|cycle| DeclareError::StructCycle { cycle: print_cycle(&cycle, &paths) })
 }
 
 fn class_order(classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
@@ -196,12 +196,12 @@ impl Compiler<'_> {
             // A struct starts with the defaults of its fields, where these differ from zero.
             (PropertyType::Struct(_), "") => Some(Value::initial(&ty)).filter(|start| *start != Value::zero(&ty)),
             (_, "") => None,
-            (_, text) => {
-                Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?)
-            }
+            (_, text) => Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?),
         };
         if default.as_ref().is_some_and(names_an_object) {
-            return Err(bad_default("no object exists when a class is declared; only none can be a default".to_owned()));
+            return Err(bad_default(
+                "no object exists when a class is declared; only none can be a default".to_owned(),
+            ));
         }
         Ok(Property {
             name: self.names.intern(&decl.name),
@@ -217,17 +217,16 @@ impl Compiler<'_> {
     }
 
     fn property_type(&self, decl: &PropertyDecl, member: impl Fn() -> String) -> Result<PropertyType, DeclareError> {
-        let unknown = |kind| {
-            DeclareError::UnknownType { member: member(), kind, type_path: decl.type_path.clone() }
-        };
-        let checked = || {
-            decl.type_path.parse::<TypePath>().map_err(|error| DeclareError::BadPath { owner: member(), error })
-        };
+        let unknown = |kind| DeclareError::UnknownType { member: member(), kind, type_path: decl.type_path.clone() };
+        let checked =
+            || decl.type_path.parse::<TypePath>().map_err(|error| DeclareError::BadPath { owner: member(), error });
         match decl.kind {
             PropertyKind::OBJECT => {
                 checked()?;
                 let known = self.knows_class(&decl.type_path);
-                known.then(|| PropertyType::Object { class: decl.type_path.as_str().into() }).ok_or_else(|| unknown("reference"))
+                known
+                    .then(|| PropertyType::Object { class: decl.type_path.as_str().into() })
+                    .ok_or_else(|| unknown("reference"))
             }
             PropertyKind::STRUCT => {
                 checked()?;
@@ -235,8 +234,9 @@ impl Compiler<'_> {
                 let found = compiled.or_else(|| self.known.structure(&decl.type_path));
                 found.map(PropertyType::Struct).ok_or_else(|| unknown("struct"))
             }
-            kind => PropertyType::plain(kind)
-                .ok_or_else(|| DeclareError::UnknownKind { member: member(), number: kind.0 }),
+            kind => {
+                PropertyType::plain(kind).ok_or_else(|| DeclareError::UnknownKind { member: member(), number: kind.0 })
+            }
         }
     }
 

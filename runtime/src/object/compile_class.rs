@@ -154,7 +154,9 @@ impl Compiler<'_> {
         }
         match start.find_function(&decl.name) {
             None => refuse("there is no function of that name; look at how the base spells it"),
-            Some(event) if event.vslot.is_none() => refuse("it is a plain function; only a native event can be overridden"),
+            Some(event) if event.vslot.is_none() => {
+                refuse("it is a plain function; only a native event can be overridden")
+            }
             Some(event) => Ok(event.clone()),
         }
     }

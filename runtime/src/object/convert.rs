@@ -35,9 +35,7 @@ fn convert_struct(fields: &[(std::rc::Rc<str>, Value)], of: &StructType, names: 
     let mut converted: Vec<_> = of
         .fields()
         .iter()
-        .map(|field| {
-            (field.text.clone(), field.default.clone().unwrap_or_else(|| Value::initial(&field.ty)))
-        })
+        .map(|field| (field.text.clone(), field.default.clone().unwrap_or_else(|| Value::initial(&field.ty))))
         .collect();
     for (name, value) in fields {
         let at = of.fields().iter().position(|field| field.text == *name)?;
@@ -188,10 +186,10 @@ mod tests {
 
     #[test]
     fn a_struct_comes_along_when_every_field_does() {
-        let of = structure("P", &[
-            PropertyDecl::new("x", PropertyKind::F64),
-            PropertyDecl::new("y", PropertyKind::U8).with_default("9"),
-        ]);
+        let of = structure(
+            "P",
+            &[PropertyDecl::new("x", PropertyKind::F64), PropertyDecl::new("y", PropertyKind::U8).with_default("9")],
+        );
         let ty = PropertyType::Struct(of);
         let field = |name: &str, value| (name.into(), value);
         let expected = Value::Struct(vec![field("x", Value::F64(2.0)), field("y", Value::U8(9))]);

@@ -396,12 +396,15 @@ mod tests {
 
     /// `(flag: bool, label: String, who: Object, from: Point)`: padding, owned memory, a reference, a nested struct.
     fn mixed() -> PropertyType {
-        PropertyType::Struct(structure("Mixed", &[
-            PropertyDecl::new("flag", PropertyKind::BOOL),
-            PropertyDecl::new("label", PropertyKind::STRING),
-            PropertyDecl::new("who", PropertyKind::OBJECT).of_type("/Script/Engine.Object"),
-            PropertyDecl::new("from", PropertyKind::STRUCT).of_type("/Script/Test.Point"),
-        ]))
+        PropertyType::Struct(structure(
+            "Mixed",
+            &[
+                PropertyDecl::new("flag", PropertyKind::BOOL),
+                PropertyDecl::new("label", PropertyKind::STRING),
+                PropertyDecl::new("who", PropertyKind::OBJECT).of_type("/Script/Engine.Object"),
+                PropertyDecl::new("from", PropertyKind::STRUCT).of_type("/Script/Test.Point"),
+            ],
+        ))
     }
 
     fn block(ty: &PropertyType) -> Block {

@@ -188,6 +188,11 @@ impl Objects {
         self.ask(object, |tenant| tenant.flags)
     }
 
+    /// Whether it is a class default object or lies in one.
+    pub fn is_template(&self, object: ObjectHandle) -> bool {
+        self.flags(object).unwrap_or_default() & (object_flags::CDO | object_flags::IN_CDO) != 0
+    }
+
     /// Its name.
     pub fn name(&self, object: ObjectHandle) -> Option<Name> {
         self.ask(object, |tenant| tenant.name)

@@ -63,9 +63,7 @@ const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
 
 /// Whether `text` may name a package, a type or a member: letters, digits and `_`, not starting with a digit.
 pub fn is_identifier(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(char::is_numeric)
-        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+    !text.is_empty() && !text.starts_with(char::is_numeric) && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// A type path without its root, as reports and names show it: `Game.MagicCube`.

@@ -6,7 +6,9 @@ use crate::object::path::PathError;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeclareError {
     /// A package nobody declared.
-    #[error("{path} is declared in the package {package}, which the host does not know: declare the package in the host, or use one of its own ({known})")]
+    #[error(
+        "{path} is declared in the package {package}, which the host does not know: declare the package in the host, or use one of its own ({known})"
+    )]
     UnknownPackage {
         /// The type.
         path: String,
@@ -38,7 +40,9 @@ pub enum DeclareError {
         path: String,
     },
     /// Structs that hold each other by value.
-    #[error("structs hold each other by value, so they would be infinitely large: {cycle}; break it with an object reference")]
+    #[error(
+        "structs hold each other by value, so they would be infinitely large: {cycle}; break it with an object reference"
+    )]
     StructCycle {
         /// `A → B → A`.
         cycle: String,
@@ -50,7 +54,9 @@ pub enum DeclareError {
         cycle: String,
     },
     /// A base nobody declared.
-    #[error("{class} is derived from {base}, which nobody declared: declare it in the same batch or load its module first")]
+    #[error(
+        "{class} is derived from {base}, which nobody declared: declare it in the same batch or load its module first"
+    )]
     UnknownBase {
         /// The class.
         class: String,
@@ -64,7 +70,9 @@ pub enum DeclareError {
         class: String,
     },
     /// A property type nobody declared.
-    #[error("{member} is a {kind} of {type_path}, which nobody declared: declare it in the same batch or load its module first")]
+    #[error(
+        "{member} is a {kind} of {type_path}, which nobody declared: declare it in the same batch or load its module first"
+    )]
     UnknownType {
         /// The property or parameter.
         member: String,

@@ -45,7 +45,10 @@ impl Schema {
         fields.sort_by_key(|(offset, ty)| (*offset, ty.size()));
         let mut end = 0;
         for (offset, ty) in &fields {
-            assert!(*offset >= end && offset % ty.align() == 0 && align % ty.align() == 0, "{ty} at {offset} is misplaced");
+            assert!(
+                *offset >= end && offset % ty.align() == 0 && align % ty.align() == 0,
+                "{ty} at {offset} is misplaced"
+            );
             end = offset + ty.size();
         }
         assert!(end <= size, "fields end at {end}, behind the end of the memory at {size}");
@@ -167,11 +170,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property.
-    pub fn replace_objects(
-        self,
-        property: &Property,
-        pairs: &[(ObjectHandle, ObjectHandle)],
-    ) -> Result<(), CallError> {
+    pub fn replace_objects(self, property: &Property, pairs: &[(ObjectHandle, ObjectHandle)]) -> Result<(), CallError> {
         let at = self.at(property)?;
         let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.

@@ -244,15 +244,21 @@ mod tests {
     }
 
     fn limits() -> PropertyType {
-        let point = structure("Point", &[PropertyDecl::new("x", PropertyKind::F64), {
-            PropertyDecl::new("y", PropertyKind::F64).with_default("4")
-        }]);
-        PropertyType::Struct(structure("Limits", &[
-            PropertyDecl::new("from", PropertyKind::STRUCT).of_type(&point.path),
-            PropertyDecl::new("label", PropertyKind::STRING),
-            PropertyDecl::new("tag", PropertyKind::NAME),
-            PropertyDecl::new("on", PropertyKind::BOOL).with_default("true"),
-        ]))
+        let point = structure(
+            "Point",
+            &[PropertyDecl::new("x", PropertyKind::F64), {
+                PropertyDecl::new("y", PropertyKind::F64).with_default("4")
+            }],
+        );
+        PropertyType::Struct(structure(
+            "Limits",
+            &[
+                PropertyDecl::new("from", PropertyKind::STRUCT).of_type(&point.path),
+                PropertyDecl::new("label", PropertyKind::STRING),
+                PropertyDecl::new("tag", PropertyKind::NAME),
+                PropertyDecl::new("on", PropertyKind::BOOL).with_default("true"),
+            ],
+        ))
     }
 
     #[test]

@@ -272,8 +272,7 @@ mod tests {
         let structs = vec![StructDecl::plain::<Mark>().unwrap(), StructDecl::plain::<Point>().unwrap()];
         world.types.declare(&world.names, &Batch { structs, classes: Vec::new() }).unwrap();
         let mark = PropertyDecl::new("mark", PropertyKind::STRUCT).of_type("/Script/Test.Mark");
-        let owner =
-            ClassDecl { properties: vec![mark], ..ClassDecl::new("Test", "Owner", "", Origin::Native) };
+        let owner = ClassDecl { properties: vec![mark], ..ClassDecl::new("Test", "Owner", "", Origin::Native) };
         let class = declare(&world, [owner]).remove(0);
         let (body, property) = (Body::new(&class), &class.properties[0]);
         let written = Mark { at: Point { x: 1.5, y: -2.0 }, tag: 7 };

@@ -130,7 +130,8 @@ impl Types {
     /// All classes that can be found by path now, in order of declaration, so a base before what is derived from it.
     pub fn classes(&self) -> Vec<Rc<Class>> {
         let registry = self.registry.borrow();
-        let found = |class: &&Rc<Class>| registry.visible_class(&class.path).is_some_and(|seen| Rc::ptr_eq(seen, class));
+        let found =
+            |class: &&Rc<Class>| registry.visible_class(&class.path).is_some_and(|seen| Rc::ptr_eq(seen, class));
         registry.by_id.values().filter(found).cloned().collect()
     }
 
@@ -219,14 +220,18 @@ impl Registry {
 
     fn visible_class(&self, path: &str) -> Option<&Rc<Class>> {
         match &self.shadow {
-            Some(shadow) => shadow.table.classes.get(path).or_else(|| self.live.classes.get(path).filter(|_| shadow.shows(path))),
+            Some(shadow) => {
+                shadow.table.classes.get(path).or_else(|| self.live.classes.get(path).filter(|_| shadow.shows(path)))
+            }
             None => self.live.classes.get(path),
         }
     }
 
     fn visible_struct(&self, path: &str) -> Option<&Rc<StructType>> {
         match &self.shadow {
-            Some(shadow) => shadow.table.structs.get(path).or_else(|| self.live.structs.get(path).filter(|_| shadow.shows(path))),
+            Some(shadow) => {
+                shadow.table.structs.get(path).or_else(|| self.live.structs.get(path).filter(|_| shadow.shows(path)))
+            }
             None => self.live.structs.get(path),
         }
     }
@@ -301,3 +306,6 @@ impl Known for Registry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

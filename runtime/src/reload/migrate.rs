@@ -10,7 +10,6 @@ use crate::bridge::core::Core;
 use crate::emit::diff::{self, Fate};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::load::error::LoadError;
-use crate::load::master::is_template;
 use crate::object::birth::add_subobject;
 use crate::object::class::{Class, Subobject};
 use crate::object::convert::convert;
@@ -34,14 +33,14 @@ pub struct Migration {
 pub fn living_dynamic(core: &Core) -> Vec<ObjectHandle> {
     let is_dynamic = |object: &ObjectHandle| {
         let class = core.world.objects.class(*object);
-        class.is_some_and(|class| !class.dynamic_chain().is_empty()) && !is_template(core, *object)
+        class.is_some_and(|class| !class.dynamic_chain().is_empty()) && !core.world.objects.is_template(*object)
     };
     core.world.objects.alive().into_iter().filter(is_dynamic).collect()
 }
 
 /// Objects that live on, of every class.
 pub fn kept_objects(core: &Core) -> u64 {
-    core.world.objects.alive().into_iter().filter(|object| !is_template(core, *object)).count() as u64
+    core.world.objects.alive().into_iter().filter(|object| !core.world.objects.is_template(*object)).count() as u64
 }
 
 /// Whether every living object still has a class, and one it can be carried to.
@@ -71,13 +70,23 @@ pub fn check_survivors(core: &Core) -> Result<(), LoadError> {
 /// What is done with one property of the new class. `change` is its line in the report.
 enum Action {
     /// The old value, or the new default where the old one was the old default.
-    Carry { from: Rc<Property>, follows: bool, change: Option<usize> },
+    Carry { from: Rc<Property>, default: NewDefault, change: Option<usize> },
     /// The old value in another type, where nothing is lost.
     Convert { from: Rc<Property>, change: usize },
     /// The new default.
     Default { change: usize },
     /// A subobject that is made when all objects have their new memory.
     Subobject,
+}
+
+/// What an object gets that had the old default.
+enum NewDefault {
+    /// The value of the new class default object.
+    Value,
+    /// Its own subobject of this name, where the class default object refers to its own.
+    OwnSubobject(Rc<str>),
+    /// What it has: the property holds its subobject.
+    Keep,
 }
 
 struct ClassPlan {
@@ -98,6 +107,7 @@ pub fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Res
     let mut changes = Vec::new();
     let mut migration = Migration { objects: living.to_vec(), kept: kept_objects(core), removed_subobjects: Vec::new() };
     let mut growing = Vec::new();
+    let mut to_own = Vec::new();
     for object in living {
         let Some(old) = core.world.objects.class(*object) else { continue };
         let plan = match plans.get(&old.id) {
@@ -112,7 +122,7 @@ pub fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Res
         for name in &plan.removed_subobjects {
             migration.removed_subobjects.extend(core.world.objects.subobject(*object, name));
         }
-        let body = carry(core, *object, &plan, &mut changes)?;
+        let body = carry(core, *object, &plan, &mut changes, &mut to_own)?;
         core.world.objects.stage(*object, body)?;
         if !plan.added_subobjects.is_empty() {
             growing.push((*object, plan));
@@ -123,6 +133,10 @@ pub fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Res
         for subobject in &plan.added_subobjects {
             add_subobject(&core.world, &core.plugins(), object, subobject)?;
         }
+    }
+    for OwnReference { object, property, subobject } in to_own {
+        let own = core.world.objects.subobject(object, &subobject).unwrap_or(ObjectHandle::NONE);
+        core.world.objects.write_value(object, &property, &Value::Object(own))?;
     }
     report.properties = changes;
     Ok(migration)
@@ -161,10 +175,16 @@ fn plan_class(
                     Action::Convert { change: note(&property.text, words), from: source }
                 } else {
                     let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
-                    let follows = !is_subobject(property);
+                    let default = match subobject_named(core, new, &after) {
+                        _ if is_subobject(property) => NewDefault::Keep,
+                        Some(name) => NewDefault::OwnSubobject(name),
+                        None => NewDefault::Value,
+                    };
+                    // References differ with every class default object; that is no change of the declaration.
+                    let is_change = before != after && !matches!(after, Value::Object(_));
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
-                    let change = (follows && before != after).then(|| note(&property.text, words()));
-                    Action::Carry { from: source, follows, change }
+                    let change = is_change.then(|| note(&property.text, words()));
+                    Action::Carry { from: source, default, change }
                 }
             }
         };
@@ -193,22 +213,48 @@ fn plan_class(
     })
 }
 
+/// A reference to be set when all subobjects are there.
+struct OwnReference {
+    object: ObjectHandle,
+    property: Rc<str>,
+    subobject: Rc<str>,
+}
+
+/// The name of the default subobject of `class` that a value of its class default object refers to.
+fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
+    let Value::Object(template) = value else { return None };
+    let objects = &core.world.objects;
+    if objects.outer(*template) != Some(class.cdo.get()) {
+        return None;
+    }
+    objects.name(*template).map(|name| core.world.names.text(name))
+}
+
 /// The values of one object in the layout of its new class.
 fn carry(
     core: &Core,
     object: ObjectHandle,
     plan: &ClassPlan,
     changes: &mut [PropertyChange],
+    to_own: &mut Vec<OwnReference>,
 ) -> Result<Body, CallError> {
     let objects = &core.world.objects;
     let body = Body::new(&plan.new);
     let to = body.view();
     for (property, action) in &plan.actions {
         match action {
-            Action::Carry { from, follows, change } => {
-                let is_default = *follows && same_as_default(core, object, &plan.old, from)?;
-                let (source, source_property) =
-                    if is_default { (plan.new.cdo.get(), property) } else { (object, from) };
+            Action::Carry { from, default, change } => {
+                let is_default =
+                    !matches!(default, NewDefault::Keep) && same_as_default(core, object, &plan.old, from)?;
+                let (source, source_property) = match default {
+                    NewDefault::Value if is_default => (plan.new.cdo.get(), property),
+                    NewDefault::OwnSubobject(subobject) if is_default => {
+                        let (property, subobject) = (Rc::clone(&property.text), Rc::clone(subobject));
+                        to_own.push(OwnReference { object, property, subobject });
+                        continue;
+                    }
+                    _ => (object, from),
+                };
                 objects.with_body(source, |source| to.copy_from(property, source.view(), source_property))??;
                 if let Some(change) = change {
                     let counted = &mut changes[*change];

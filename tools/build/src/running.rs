@@ -65,7 +65,8 @@ impl RunningBuild {
         &self.finished
     }
 
-    /// Waits for the end and says how it went.
+    /// Waits for the end and says how it went. The libraries are sealed then, so that a host notices every bit that is
+    /// flipped in them later.
     pub fn wait(mut self) -> Result<BuildOutcome, BuildError> {
         let (report, millis) = joined(self.messages.take());
         let stderr = joined(self.stderr.take());
@@ -75,7 +76,12 @@ impl RunningBuild {
             Ok(status) => status.success(),
             Err(source) => return Err(BuildError::CargoNotRun { program: command, source }),
         };
-        report.conclude(Ending { success, stderr, millis }, std::mem::take(&mut self.what), command)
+        let outcome = report.conclude(Ending { success, stderr, millis }, std::mem::take(&mut self.what), command)?;
+        for artifact in &outcome.artifacts {
+            let sealing = |source| BuildError::Store { doing: "seal", path: artifact.path.clone(), source };
+            alcedo_sys::seal_file(&artifact.path).map_err(sealing)?;
+        }
+        Ok(outcome)
     }
 
     /// Ends the build, with the compilers it has started. Does nothing when it has already ended.

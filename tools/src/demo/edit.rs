@@ -42,10 +42,10 @@ pub(crate) enum Line {
     Gap,
 }
 
-/// What an edit changes, with `around` lines of what it does not.
+/// What an edit changes, with `around` lines of what it does not; empty ones show nothing and are left out.
 pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
     let diff = TextDiff::from_lines(old, new);
-    let mut lines = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for group in diff.grouped_ops(around) {
         if !lines.is_empty() {
             lines.push(Line::Gap);
@@ -53,6 +53,7 @@ pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = change.value().trim_end_matches('\n').to_owned();
             lines.push(match change.tag() {
+                ChangeTag::Equal if text.is_empty() => continue,
                 ChangeTag::Equal => Line::Same(text),
                 ChangeTag::Delete => Line::Out(text),
                 ChangeTag::Insert => Line::In(text),

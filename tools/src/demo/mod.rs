@@ -67,6 +67,7 @@ struct Stage {
     rollbacks: u64,
     conjugates_rebuilt: u64,
     failed_checks: u64,
+    failed_routine: u64,
     step: u32,
 }
 
@@ -87,6 +88,7 @@ impl Stage {
             rollbacks: 0,
             conjugates_rebuilt: 0,
             failed_checks: 0,
+            failed_routine: 0,
             step: 0,
         };
         let (generation, build_ms) = stage.started()?;
@@ -142,9 +144,25 @@ impl Stage {
 
     /// States something about the world.
     fn check<T: PartialEq + Display>(&mut self, name: impl Into<String>, expected: T, found: T) {
+        self.tell_check(name.into(), expected, found, false);
+    }
+
+    /// States something that is stated after every reload; a person reads of it only if it is not true.
+    fn routine<T: PartialEq + Display>(&mut self, name: &str, expected: T, found: T) {
+        self.tell_check(name.to_owned(), expected, found, true);
+    }
+
+    /// Sums up the statements of the routine since the last time.
+    fn end_routine(&mut self, name: &str) {
+        let failed = std::mem::take(&mut self.failed_routine);
+        self.check(name, 0, failed);
+    }
+
+    fn tell_check<T: PartialEq + Display>(&mut self, name: String, expected: T, found: T, routine: bool) {
         let ok = expected == found;
         self.failed_checks += u64::from(!ok);
-        let check = Check { name: name.into(), ok, expected: expected.to_string(), found: found.to_string() };
+        self.failed_routine += u64::from(!ok && routine);
+        let check = Check { name, ok, expected: expected.to_string(), found: found.to_string(), routine };
         self.voice.tell(&Told::Check(&check));
     }
 
@@ -171,7 +189,7 @@ impl Stage {
     fn started(&mut self) -> Result<(u64, f64), Error> {
         self.until("the first build", FIRST_BUILD, |event| match event {
             Event::Started { generation, build_ms } => Ok(Some((generation, build_ms))),
-            Event::NotStarted(error) => Err(error.into()),
+            Event::NotStarted(error) => Err(error),
             _ => Ok(None),
         })
         // Behind the start come the births, which are told at once.

@@ -1,10 +1,275 @@
-//! What is edited, and what must be true after it.
-use super::Stage;
-use crate::error::Error;
+//! What is edited, and what must be true after it. Each step asks the host what it claims, and then the objects
+//! themselves: by reading their properties, calling their functions, and letting the world tick.
 
+use alcedo_runtime::{ObjectHandle, Outcome, Value};
+
+use super::edit::Edit;
+use super::{Stage, label};
+use crate::error::Error;
+use crate::session::Live;
+use crate::telling::number;
+
+/// Ticks in which a cube bobs up and down once.
+const BOB_TICKS: u32 = 120;
+const TICKS_A_SECOND: f64 = 60.0;
+
+/// Speeds that some cubes are given by hand, so that they differ from the default.
+const BY_HAND: [f64; 3] = [90.0, 120.0, 360.0];
+
+const HIGHER: [Edit; 1] = [Edit { from: "const BOB_HEIGHT: f64 = 20.0;", to: "const BOB_HEIGHT: f64 = 60.0;" }];
+
+const FASTER_AND_GLOWING: [Edit; 1] = [Edit {
+    from: "default = 180.0)]\n    rotation_speed: f64,\n",
+    to: "default = 240.0)]\n    rotation_speed: f64,\n    /// How brightly it glows.\n    #[uproperty(edit_anywhere, default = 0.5)]\n    glow: f64,\n",
+}];
+
+/// Fine for a cube that turns at an ordinary speed; the fastest of ours is beyond the end.
+const BROKEN: [Edit; 1] = [Edit {
+    from: "    fn new(_this: This<Self>) -> Self {\n",
+    to: "    fn new(this: This<Self>) -> Self {\n        let paces = vec![\"slow\", \"steady\", \"fast\"];\n        let pace = paces[(this.rotation_speed() / 90.0) as usize];\n        tracing::trace!(pace, \"here it turns\");\n",
+}];
+
+const MENDED: [Edit; 1] = [Edit {
+    from: "        let pace = paces[(this.rotation_speed() / 90.0) as usize];\n",
+    to: "        let pace = paces.get((this.rotation_speed() / 90.0) as usize).unwrap_or(&\"wild\");\n",
+}];
+
+/// All steps, one after the other. A check that fails is told and counted; only what makes the rest pointless ends it.
 pub(super) fn play(stage: &mut Stage) -> Result<(), Error> {
-    stage.chapter("x");
-    let live = stage.save(&[super::Edit { from: "a", to: "b" }])?;
-    stage.check("x", 1, live.report.generation);
+    constant(stage)?;
+    default(stage)?;
+    stage.chapter("A red constructor panics, for one cube of all");
+    let greetings = broken(stage)?;
+    stage.chapter("It is mended");
+    mended(stage, &greetings)
+}
+
+fn constant(stage: &mut Stage) -> Result<(), Error> {
+    stage.chapter("A constant in tick changes");
+    let all = stage.cubes.len();
+    let before = World::of(stage);
+    let low = stage.count_bobbing(20.0)?;
+    let live = stage.save(&HIGHER)?;
+    stage.check_commit(&live, &before);
+    let high = stage.count_bobbing(60.0)?;
+    stage.check("the cubes bobbed 20 high with the old code", all, low);
+    stage.check("they bob 60 high with the new code", all, high);
+    let unchanged = stage.count("rotation_speed", 180.0)?;
+    stage.check("their values are kept", all, unchanged);
     Ok(())
+}
+
+fn default(stage: &mut Stage) -> Result<(), Error> {
+    stage.chapter("A default changes and a property is added, after three cubes were changed by hand");
+    let all = stage.cubes.len();
+    for (cube, speed) in stage.by_hand() {
+        stage.runtime().set(cube, "rotation_speed", &Value::F64(speed))?;
+    }
+    let before = World::of(stage);
+    let live = stage.save(&FASTER_AND_GLOWING)?;
+    stage.check_commit(&live, &before);
+
+    let change = live.report.properties.iter().find(|change| change.property == "rotation_speed");
+    let (followed, kept) = change.map_or((0, 0), |change| (change.followed, change.kept));
+    stage.check("the host reports who followed the default", as_u64(all - BY_HAND.len()), followed);
+    stage.check("the host reports who kept a value of its own", as_u64(BY_HAND.len()), kept);
+    let at_default = stage.count("rotation_speed", 240.0)?;
+    stage.check("so it is: the others have the new default", all - BY_HAND.len(), at_default);
+    let mut own = 0;
+    for (cube, speed) in stage.by_hand() {
+        own += usize::from(stage.float(cube, "rotation_speed")? == speed);
+    }
+    stage.check("and the three have what they were given", BY_HAND.len(), own);
+    let glowing = stage.count("glow", 0.5)?;
+    stage.check("the new property can be read, with its default", all, glowing);
+    let turned = stage.turned(stage.cubes[0])?;
+    stage.check("a tick turns a cube by the new default", rounded(240.0 / TICKS_A_SECOND), turned);
+    Ok(())
+}
+
+/// Gives how often each cube has said hello.
+fn broken(stage: &mut Stage) -> Result<Vec<u32>, Error> {
+    stage.greet()?;
+    stage.runtime().call(stage.cubes[0], "say_hello", &[])?;
+    let greetings = stage.greetings()?;
+    let before = World::of(stage);
+    let live = stage.save(&BROKEN)?;
+
+    let (outcome, error) = match &live.report.outcome {
+        Outcome::Committed => ("committed".to_owned(), String::new()),
+        Outcome::RolledBack { phase, error } => (format!("rolled back in {phase}"), error.clone()),
+    };
+    stage.check("the reload is rolled back", "rolled back in rebuild".to_owned(), outcome);
+    let told = error.contains("index out of bounds") && error.contains("red constructor");
+    stage.check("its report says what panicked", true, told);
+    stage.check("the generation stays", before.generation, stage.runtime().generation());
+    stage.check_cubes(&before);
+    let count = stage.greetings()?;
+    stage.check("the cubes remember every hello", sum(&greetings), sum(&count));
+    stage.greet()?;
+    let count = stage.greetings()?;
+    stage.check("the old code answers, and counts on from there", added(&greetings), sum(&count));
+    let turned = stage.turned(stage.cubes[0])?;
+    stage.check("the old code ticks", rounded(240.0 / TICKS_A_SECOND), turned);
+    Ok(count)
+}
+
+fn mended(stage: &mut Stage, greetings: &[u32]) -> Result<(), Error> {
+    let before = World::of(stage);
+    let live = stage.save(&MENDED)?;
+    stage.check_commit(&live, &before);
+    let count = stage.greetings()?;
+    stage.check("the hellos were kept for the new code", sum(greetings), sum(&count));
+    stage.greet()?;
+    let count = stage.greetings()?;
+    stage.check("the new code answers, and counts on from there", added(greetings), sum(&count));
+    Ok(())
+}
+
+/// The world before an edit.
+struct World {
+    generation: u64,
+    objects: u64,
+}
+
+impl World {
+    fn of(stage: &Stage) -> Self {
+        Self { generation: stage.runtime().generation(), objects: as_u64(stage.runtime().objects().len()) }
+    }
+}
+
+impl Stage {
+    /// What must be true after every reload that is committed.
+    fn check_commit(&mut self, live: &Live, before: &World) {
+        let report = &live.report;
+        let cubes = as_u64(self.cubes.len());
+        self.routine("the reload is committed", true, report.is_committed());
+        self.routine("the generation is a new one", true, report.generation > before.generation);
+        self.routine("the new generation is the living one", report.generation, self.runtime().generation());
+        self.routine("the host kept every object, parts and world too", before.objects, report.objects_kept);
+        self.routine("the host rebuilt every conjugate", cubes, report.conjugates_rebuilt);
+        self.check_cubes(before);
+    }
+
+    /// What must be true after every reload, whatever its end.
+    fn check_cubes(&mut self, before: &World) {
+        let cubes = self.cubes.len();
+        let same = self.cubes.iter().enumerate().filter(|(number, cube)| self.is_labeled(**cube, *number)).count();
+        self.routine("every cube lives and has its own label", cubes, same);
+        self.routine("no other object came or went", before.objects, as_u64(self.runtime().objects().len()));
+        let rerun = self.runtime().counters().class_constructors_rerun;
+        self.routine("no class constructor ran a second time", 0, rerun);
+        let cubes = number(as_u64(cubes));
+        self.end_routine(&format!("{cubes} cubes live, nothing was lost, no class constructor ran again"));
+    }
+
+    fn is_labeled(&self, cube: ObjectHandle, number: usize) -> bool {
+        self.runtime().get(cube, "label").is_ok_and(|found| matches!(found, Value::Text(text) if text == label(number)))
+    }
+
+    /// The cubes that are changed by hand, spread over all, with their speeds.
+    fn by_hand(&self) -> Vec<(ObjectHandle, f64)> {
+        let quarter = self.cubes.len() / 4;
+        (1..).zip(BY_HAND).map(|(at, speed)| (self.cubes[at * quarter], speed)).collect()
+    }
+
+    /// How many cubes reach `height`, and not more, when they bob up and down once.
+    fn count_bobbing(&self, height: f64) -> Result<usize, Error> {
+        let mut highest = vec![f64::MIN; self.cubes.len()];
+        for _ in 0..BOB_TICKS {
+            self.session.tick();
+            for (cube, highest) in self.cubes.iter().zip(&mut highest) {
+                *highest = highest.max(self.field(*cube, "location", "z")?);
+            }
+        }
+        // The ticks do not meet the top exactly.
+        Ok(highest.into_iter().filter(|highest| (highest - height).abs() < 0.1).count())
+    }
+
+    /// By how many degrees one tick turns a cube.
+    fn turned(&self, cube: ObjectHandle) -> Result<f64, Error> {
+        let before = self.field(cube, "rotation", "yaw")?;
+        self.session.tick();
+        let after = self.field(cube, "rotation", "yaw")?;
+        Ok(rounded((after - before).rem_euclid(360.0)))
+    }
+
+    /// Every cube says hello.
+    fn greet(&self) -> Result<(), Error> {
+        for cube in &self.cubes {
+            self.runtime().call(*cube, "say_hello", &[])?;
+        }
+        Ok(())
+    }
+
+    /// How often each cube said hello, by its own count.
+    fn greetings(&self) -> Result<Vec<u32>, Error> {
+        let count = |cube: &ObjectHandle| match self.runtime().call(*cube, "greeting_count", &[])? {
+            Some(Value::U32(count)) => Ok(count),
+            other => Err(unexpected("a number of greetings", &other)),
+        };
+        self.cubes.iter().map(count).collect()
+    }
+
+    /// How many cubes have `value` in a property.
+    fn count(&self, property: &str, value: f64) -> Result<usize, Error> {
+        self.cubes.iter().try_fold(0, |count, cube| Ok(count + usize::from(self.float(*cube, property)? == value)))
+    }
+
+    fn float(&self, cube: ObjectHandle, property: &str) -> Result<f64, Error> {
+        match self.runtime().get(cube, property)? {
+            Value::F64(value) => Ok(value),
+            other => Err(unexpected("an f64", &other)),
+        }
+    }
+
+    /// One field of a property that is a struct.
+    fn field(&self, cube: ObjectHandle, property: &str, field: &str) -> Result<f64, Error> {
+        let value = self.runtime().get(cube, property)?;
+        let Value::Struct(fields) = &value else { return Err(unexpected("a struct", &value)) };
+        match fields.iter().find(|(name, _)| &**name == field) {
+            Some((_, Value::F64(value))) => Ok(*value),
+            _ => Err(unexpected("a struct with such a field", &value)),
+        }
+    }
+}
+
+fn unexpected(expected: &str, found: &impl std::fmt::Debug) -> Error {
+    Error::Unexpected { expected: expected.to_owned(), found: format!("{found:?}") }
+}
+
+/// One more hello from everyone.
+fn added(greetings: &[u32]) -> u64 {
+    sum(greetings) + as_u64(greetings.len())
+}
+
+fn sum(greetings: &[u32]) -> u64 {
+    greetings.iter().copied().map(u64::from).sum()
+}
+
+fn as_u64(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// The world reckons in `f32` seconds, so the last places are not ours.
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::{BROKEN, FASTER_AND_GLOWING, HIGHER, MENDED};
+    use crate::demo::edit::apply;
+
+    #[test]
+    fn every_edit_fits_the_example_plugin_after_those_before_it() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins/magic-cube/src/lib.rs");
+        let source = fs::read_to_string(path).unwrap();
+        let edits = [&HIGHER, &FASTER_AND_GLOWING, &BROKEN, &MENDED];
+        let edited = edits.into_iter().try_fold(source.clone(), |source, edits| apply(&source, edits)).unwrap();
+        assert_ne!(edited, source);
+    }
 }

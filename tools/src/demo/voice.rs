@@ -119,6 +119,9 @@ pub(super) struct Check {
     pub(super) ok: bool,
     pub(super) expected: String,
     pub(super) found: String,
+    /// Whether it is stated after every reload, so that a person need not read of it each time.
+    #[serde(skip)]
+    pub(super) routine: bool,
 }
 
 /// How it all went.
@@ -173,6 +176,7 @@ fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
         Told::Build { outcome: "failed", .. } | Told::Build { message: "", .. } => return None,
         Told::Build { message, .. } => message.trim_end().to_owned(),
         Told::Reload(reloaded) => telling::reload(reloaded.live, paint),
+        Told::Check(check) if check.ok && check.routine => return None,
         Told::Check(check) if check.ok => format!("  {} {}", paint.green("✓"), check.name),
         Told::Check(check) => {
             let Check { name, expected, found, .. } = check;
@@ -253,11 +257,14 @@ mod tests {
 
     #[test]
     fn a_person_is_told_what_was_expected_only_if_it_was_not_found() {
-        let mut check = Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into() };
-        let say = |check: &Check| text(&Told::Check(check), Paint::for_tests()).unwrap();
-        assert_eq!(say(&check), "  ✓ one is one");
+        let mut check =
+            Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into(), routine: false };
+        let say = |check: &Check| text(&Told::Check(check), Paint::for_tests());
+        assert_eq!(say(&check).unwrap(), "  ✓ one is one");
+        check.routine = true;
+        assert_eq!(say(&check), None);
         (check.ok, check.found) = (false, "2".into());
-        assert_eq!(say(&check), "  ✗ one is one: expected 1, found 2");
+        assert_eq!(say(&check).unwrap(), "  ✗ one is one: expected 1, found 2");
         assert_eq!(parsed(&Told::Check(&check))["ok"], false);
     }
 

@@ -7,17 +7,18 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Budget, Error, MasterEvent, Reload, Runtime};
+use alcedo_engine::{ACTOR, WORLD};
+use alcedo_runtime::{Budget, MasterEvent, Reload, Runtime};
 
-/// The packages of the example plugins, which a host must name before a plugin may declare types in them.
-const PACKAGES: [&str; 3] = ["Game", "Attributes", "Broken"];
-const WORLD: &str = "/Script/Engine.World";
-const ACTOR: &str = "/Script/Engine.Actor";
+use crate::error::Error;
+
+/// The package a plugin declares its types in unless it has reasons for another; a host must name all there may be.
+const PACKAGE: &str = "Game";
 
 /// What the host is made of.
 #[derive(Clone, Debug)]
 pub(crate) struct HostOptions {
-    /// Packages besides those of the example plugins.
+    /// Packages besides `Game`.
     pub(crate) packages: Vec<String>,
     /// Arguments for the main of every module.
     pub(crate) args: Vec<String>,
@@ -51,7 +52,7 @@ impl Host {
     pub(crate) fn new(options: &HostOptions) -> Result<Self, Error> {
         let live = Rc::new(Cell::new(None));
         let stamp = Rc::clone(&live);
-        let packages: BTreeSet<_> = PACKAGES.into_iter().chain(options.packages.iter().map(String::as_str)).collect();
+        let packages = BTreeSet::from_iter(options.packages.iter().map(String::as_str).chain([PACKAGE]));
         let args: Vec<_> = options.args.iter().map(String::as_str).collect();
         let builder = Runtime::builder().natives(alcedo_engine::natives()).module_args(&args).on_event(move |event| {
             if matches!(event, MasterEvent::Loaded(_)) {

@@ -61,7 +61,7 @@ pub(crate) enum Event {
         build_ms: f64,
     },
     /// It could not be loaded; there is no plugin code yet.
-    NotStarted(alcedo_runtime::Error),
+    NotStarted(Error),
     /// A reload came to its end.
     Reloaded(Box<Live>),
     /// Objects were born.
@@ -191,7 +191,7 @@ impl Session {
                 recv(wishes) -> heard => return Step::Heard(heard.unwrap_or(Ok(Command::Quit))),
                 default(patience) => {
                     if self.pace.rest(self.started.elapsed()).is_zero() {
-                        self.host.tick();
+                        self.tick();
                         self.pace.ticked(self.started.elapsed());
                         return Step::Tick;
                     }
@@ -237,6 +237,11 @@ impl Session {
             building: self.job.is_some(),
             running: self.host.is_running(),
         }
+    }
+
+    /// One tick now, besides those that are due.
+    pub(crate) fn tick(&self) {
+        self.host.tick();
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {
@@ -367,7 +372,7 @@ impl Session {
         let (report, since_live) = match self.host.reload(libraries) {
             Ok(ended) => ended,
             Err(error) => {
-                self.events.push_back(Event::Failed(error.into()));
+                self.events.push_back(Event::Failed(error));
                 return false;
             }
         };

@@ -125,13 +125,16 @@ fn garage() -> (Recorder, Rc<Class>) {
         ..decl
     };
     let reference = PropertyDecl::new("focus", PropertyKind::OBJECT).of_type(OBJECT);
-    let classes = declare(&world, [
-        dynamic("Big", "/Script/Game.Cube", &[f64("mass").with_default("9")]),
-        dynamic("Cube", ACTOR, &[part("gear", "/Script/Game.Gear"), f64("speed").with_default("180")]),
-        dynamic("Gear", COMPONENT, &[f64("teeth").with_default("12")]),
-        hooked(native("Actor", OBJECT, &[f64("seed").with_default("1"), part("root", COMPONENT), reference])),
-        native("Component", OBJECT, &[f64("height").with_default("2")]),
-    ]);
+    let classes = declare(
+        &world,
+        [
+            dynamic("Big", "/Script/Game.Cube", &[f64("mass").with_default("9")]),
+            dynamic("Cube", ACTOR, &[part("gear", "/Script/Game.Gear"), f64("speed").with_default("180")]),
+            dynamic("Gear", COMPONENT, &[f64("teeth").with_default("12")]),
+            hooked(native("Actor", OBJECT, &[f64("seed").with_default("1"), part("root", COMPONENT), reference])),
+            native("Component", OBJECT, &[f64("height").with_default("2")]),
+        ],
+    );
     let big = classes.into_iter().find(|class| &*class.name == "Big").expect("declared above");
     (Recorder::new(world), big)
 }
@@ -142,18 +145,21 @@ fn a_birth_goes_through_its_steps_in_order() {
     make_cdo(&recorder.world, &recorder, &big).unwrap();
     recorder.taken();
     recorder.birth(&big).unwrap();
-    assert_eq!(recorder.taken(), [
-        "red Cube Big_1",
-        "red Big Big_1",
-        "native Big_1",
-        "red Gear gear",
-        "class Gear gear",
-        "class Cube Big_1",
-        "class Big Big_1",
-        "post_init Gear gear",
-        "post_init Big Big_1",
-        "native post_init Big_1",
-    ]);
+    assert_eq!(
+        recorder.taken(),
+        [
+            "red Cube Big_1",
+            "red Big Big_1",
+            "native Big_1",
+            "red Gear gear",
+            "class Gear gear",
+            "class Cube Big_1",
+            "class Big Big_1",
+            "post_init Gear gear",
+            "post_init Big Big_1",
+            "native post_init Big_1",
+        ]
+    );
 }
 
 #[test]
@@ -161,31 +167,34 @@ fn a_cdo_is_born_after_that_of_its_base_and_those_of_its_subobjects() {
     let (recorder, big) = garage();
     let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
     assert_eq!(make_cdo(&recorder.world, &recorder, &big), Ok(cdo));
-    assert_eq!(recorder.taken(), [
-        "native Default__Actor",
-        "native post_init Default__Actor",
-        "red Cube Default__Cube",
-        "native Default__Cube",
-        "red Gear Default__Gear",
-        "class Gear Default__Gear",
-        "post_init Gear Default__Gear",
-        "red Gear gear",
-        "class Gear gear",
-        "class Cube Default__Cube",
-        "post_init Gear gear",
-        "post_init Cube Default__Cube",
-        "native post_init Default__Cube",
-        "red Cube Default__Big",
-        "red Big Default__Big",
-        "native Default__Big",
-        "red Gear gear",
-        "class Gear gear",
-        "class Cube Default__Big",
-        "class Big Default__Big",
-        "post_init Gear gear",
-        "post_init Big Default__Big",
-        "native post_init Default__Big",
-    ]);
+    assert_eq!(
+        recorder.taken(),
+        [
+            "native Default__Actor",
+            "native post_init Default__Actor",
+            "red Cube Default__Cube",
+            "native Default__Cube",
+            "red Gear Default__Gear",
+            "class Gear Default__Gear",
+            "post_init Gear Default__Gear",
+            "red Gear gear",
+            "class Gear gear",
+            "class Cube Default__Cube",
+            "post_init Gear gear",
+            "post_init Cube Default__Cube",
+            "native post_init Default__Cube",
+            "red Cube Default__Big",
+            "red Big Default__Big",
+            "native Default__Big",
+            "red Gear gear",
+            "class Gear gear",
+            "class Cube Default__Big",
+            "class Big Default__Big",
+            "post_init Gear gear",
+            "post_init Big Default__Big",
+            "native post_init Default__Big",
+        ]
+    );
 }
 
 #[test]
@@ -252,8 +261,6 @@ fn the_archetypes_subobjects_give_their_values_not_themselves() {
 
 #[test]
 fn a_birth_that_fails_leaves_nothing_behind() {
-    let quiet = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
     for (at, how, expected) in [
         ("red Cube", "no fuel", "red constructor of Game.Cube (Big_1): \"no fuel\""),
         ("red Big", "panic", "red constructor of Game.Big (Big_1): \"red Big panicked\""),
@@ -282,22 +289,24 @@ fn a_birth_that_fails_leaves_nothing_behind() {
         assert_eq!(recorder.world.objects.alive(), before, "{at}");
         let ends = recorder.taken().iter().filter(|line| line.starts_with("end")).count();
         assert!((1..=3).contains(&ends), "{at}: {ends} conjugates ended");
-        assert_eq!(recorder.world.counters.births.get(), u64::from(at == "post_init Big") * 2);
+        assert_eq!(recorder.world.counters.births.get(), 0, "{at}");
         *recorder.fails.borrow_mut() = None;
         recorder.birth(&big).unwrap();
         assert_eq!(recorder.world.objects.len(), before.len() + 3, "{at}");
     }
-    std::panic::set_hook(quiet);
 }
 
 #[test]
 fn a_native_hook_fails_a_birth_too() {
     let world = world();
     let fail: fn(&World, ObjectHandle) -> Result<(), String> = |_, _| Err("no engine".to_owned());
-    let classes = declare(&world, [
-        ClassDecl { native_constructor: Some(fail), ..native("Early", OBJECT, &[]) },
-        ClassDecl { native_post_init: Some(fail), ..native("Late", OBJECT, &[]) },
-    ]);
+    let classes = declare(
+        &world,
+        [
+            ClassDecl { native_constructor: Some(fail), ..native("Early", OBJECT, &[]) },
+            ClassDecl { native_post_init: Some(fail), ..native("Late", OBJECT, &[]) },
+        ],
+    );
     let recorder = Recorder::new(world);
     for (class, expected) in classes.iter().zip([
         "Engine.Early was not born: native constructor of Engine.Early (Default__Early): \"no engine\"",
@@ -311,12 +320,15 @@ fn a_native_hook_fails_a_birth_too() {
 #[test]
 fn a_subobject_of_its_own_class_is_refused() {
     let world = world();
-    let classes = declare(&world, [
-        dynamic("Egg", OBJECT, &[part("hen", "/Script/Game.Hen")]),
-        dynamic("Hen", OBJECT, &[part("egg", "/Script/Game.Egg")]),
-        dynamic("Chick", "/Script/Game.Nest", &[]),
-        dynamic("Nest", OBJECT, &[part("chick", "/Script/Game.Chick")]),
-    ]);
+    let classes = declare(
+        &world,
+        [
+            dynamic("Egg", OBJECT, &[part("hen", "/Script/Game.Hen")]),
+            dynamic("Hen", OBJECT, &[part("egg", "/Script/Game.Egg")]),
+            dynamic("Chick", "/Script/Game.Nest", &[]),
+            dynamic("Nest", OBJECT, &[part("chick", "/Script/Game.Chick")]),
+        ],
+    );
     let recorder = Recorder::new(world);
     for class in &classes {
         let failed = recorder.birth(class).unwrap_err();

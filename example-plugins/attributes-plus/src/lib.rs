@@ -1,0 +1,103 @@
+//! A shield before the health: a class derived from one of another module, whose event it overrides.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+use crate::attributes::{AttributeSet, RegeneratingSet};
+
+module! {
+    name: "attributes_plus",
+    main: started,
+    exit: ended,
+    dependencies: [("attributes", "^0.1")],
+}
+
+fn started() {
+    tracing::info!(target: "order", "main attributes_plus");
+}
+
+fn ended() {
+    tracing::info!(target: "order", "exit attributes_plus");
+}
+
+/// The classes of the module `attributes`, as this one uses them.
+mod attributes {
+    use alcedo_plugin_api::prelude::*;
+    use engine_glue::ActorComponent;
+
+    /// What an actor can have more or less of.
+    #[uclass(imported, package = "Game", base = ActorComponent)]
+    pub struct AttributeSet {
+        /// At zero the actor is done for.
+        #[uproperty]
+        health: f64,
+    }
+
+    #[uclass(imported)]
+    impl AttributeSet {
+        /// An attribute is about to become `wanted`: the answer is what it becomes.
+        #[ufunction(blueprint_native_event)]
+        fn pre_attribute_change(&self, attribute: String, wanted: f64) -> f64;
+    }
+
+    /// Attributes that come back by themselves.
+    #[uclass(imported, package = "Game", base = AttributeSet)]
+    pub struct RegeneratingSet {}
+}
+
+/// Attributes behind a shield that takes the damage first.
+#[uclass(package = "Game", base = RegeneratingSet, blueprintable)]
+pub struct ShieldedSet {
+    /// What the shield can still take.
+    #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 50.0)]
+    shield: f64,
+
+    /// What it took so far.
+    #[keep]
+    absorbed: f64,
+}
+
+#[uclass]
+impl ShieldedSet {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        tracing::info!(target: "order", object = this.name(), "red Game.ShieldedSet");
+        Self { absorbed: 0.0 }
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "class Game.ShieldedSet");
+    }
+
+    #[post_init_properties]
+    fn differ(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "post_init Game.ShieldedSet");
+    }
+
+    #[overrides(AttributeSet)]
+    fn pre_attribute_change(&mut self, this: This<Self>, attribute: String, wanted: f64) -> f64 {
+        tracing::info!(target: "order", object = this.name(), "event Game.ShieldedSet");
+        let damage = this.health() - wanted;
+        if attribute != "health" || damage <= 0.0 {
+            return this.base_pre_attribute_change(attribute, wanted);
+        }
+        let taken = damage.min(this.shield());
+        this.set_shield(this.shield() - taken);
+        self.absorbed += taken;
+        this.base_pre_attribute_change(attribute, wanted + taken)
+    }
+
+    /// What the shield took so far.
+    #[ufunction(blueprint_pure)]
+    fn absorbed(&self) -> f64 {
+        self.absorbed
+    }
+}
+
+impl Drop for ShieldedSet {
+    fn drop(&mut self) {
+        tracing::info!(target: "order", "finalize Game.ShieldedSet");
+    }
+}

@@ -1,0 +1,535 @@
+//! A host small enough to be read at once: it fills the cells of this module, keeps objects as plain memory, and
+//! calls the module's shells just as the border prescribes. It stands in for the runtime, which a plugin never names.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
+use alcedo_abi::abi_stable::std_types::RStr;
+use alcedo_abi::call::{Call, Failure, FailureKind, Status};
+use alcedo_abi::describe::{ClassDesc, FunctionDesc, ImportKind};
+use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
+use alcedo_abi::host::{HostRef, HostTable, ModuleContext};
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
+use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
+use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
+use alcedo_plugin_api::plumbing::{CLASSES, IMPORTS};
+
+/// Sixteen bytes for the host, then 32 for each property: no kind needs more.
+const FIRST: u64 = 16;
+const STEP: u64 = 32;
+const WORDS: usize = 64;
+
+struct Object {
+    memory: Box<[u128; WORDS]>,
+    part: PartPtr,
+}
+
+/// Who answers a handle.
+#[derive(Clone, Copy)]
+enum Target {
+    Native(&'static str),
+    Module(&'static FunctionDesc),
+}
+
+#[derive(Default)]
+struct State {
+    objects: HashMap<ObjectHandle, Object>,
+    names: Vec<String>,
+    targets: Vec<Target>,
+    by_name: HashMap<String, i64>,
+    logs: Vec<String>,
+    spans: u64,
+}
+
+// SAFETY: parts and memory are only touched while `ALONE` is held, which makes the tests take turns.
+unsafe impl Send for State {}
+
+static STATE: OnceLock<Mutex<State>> = OnceLock::new();
+static ALONE: Mutex<()> = Mutex::new(());
+static MODE: AtomicU32 = AtomicU32::new(0);
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The host, while one test has it for itself.
+pub(crate) struct Host {
+    _turn: MutexGuard<'static, ()>,
+    class: &'static ClassDesc,
+}
+
+impl Host {
+    /// Attaches the module the first time, and fills its cells.
+    pub(crate) fn with(class: &str) -> Self {
+        static ATTACHED: OnceLock<()> = OnceLock::new();
+        let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        ATTACHED.get_or_init(attach);
+        MODE.store(0, Ordering::Relaxed);
+        state().logs.clear();
+        let class = CLASSES.iter().find(|desc| desc.name.as_str() == class).expect("a class of this module");
+        Self { _turn: turn, class }
+    }
+
+    /// What the class says of itself.
+    pub(crate) fn class(&self) -> &'static ClassDesc {
+        self.class
+    }
+
+    /// Sets the mode word.
+    pub(crate) fn mode(&self, mode: u32) {
+        MODE.store(mode, Ordering::Relaxed);
+    }
+
+    /// What was logged since the last call.
+    pub(crate) fn logs(&self) -> Vec<String> {
+        std::mem::take(&mut state().logs)
+    }
+
+    /// A new object with its plugin half.
+    pub(crate) fn birth(&self) -> ObjectHandle {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let object = ObjectHandle::new(NEXT.fetch_add(1, Ordering::Relaxed), 1);
+        state().objects.insert(object, Object { memory: Box::new([0; WORDS]), part: PartPtr::NONE });
+        let mut failure = Failure::none();
+        let mut part = PartPtr::NONE;
+        let mut call = Call {
+            object,
+            memory: memory(object).expect("just made"),
+            part: std::ptr::null_mut(),
+            params: std::ptr::null_mut(),
+            failure: &mut failure,
+        };
+        // SAFETY: the object and its memory live, and there is no part yet.
+        let status = unsafe { (self.class.hooks.red_constructor)(&mut call, &mut part) };
+        assert_eq!(status, Status::OK, "{failure:?}");
+        state().objects.get_mut(&object).expect("just made").part = part;
+        object
+    }
+
+    /// Ends an object: the finalizer, then the memory.
+    pub(crate) fn end(&self, object: ObjectHandle) -> Result<(), Failure> {
+        let part = state().objects.remove(&object).expect("a living object").part;
+        let mut failure = Failure::none();
+        // SAFETY: the part was made by this class's red constructor and is given up.
+        let status = unsafe { (self.class.hooks.finalize)(part, &mut failure) };
+        if status == Status::OK { Ok(()) } else { Err(failure) }
+    }
+
+    /// Runs one of the hooks that are once in a life.
+    pub(crate) fn class_constructor(&self, object: ObjectHandle) -> Result<(), Failure> {
+        let hook = self.class.hooks.class_constructor.into_option().expect("the class has one");
+        let mut failure = Failure::none();
+        let mut call = Call {
+            object,
+            memory: memory(object).expect("a living object"),
+            part: part(object).0,
+            params: std::ptr::null_mut(),
+            failure: &mut failure,
+        };
+        // SAFETY: object, memory and part are the living object's.
+        let status = unsafe { (hook.0)(&mut call) };
+        if status == Status::OK { Ok(()) } else { Err(failure) }
+    }
+
+    /// Calls a function of the class by name, through slots.
+    pub(crate) fn call(&self, object: ObjectHandle, name: &str, args: &mut [Slot]) -> Result<(), Failure> {
+        let mut function = self.class.functions.as_slice().iter();
+        let function = function.find(|function| function.name.as_str() == name).expect("a function of the class");
+        let mut failure = Failure::none();
+        match invoke(function, object, args, &mut failure) {
+            Status::OK => Ok(()),
+            _ => Err(failure),
+        }
+    }
+
+    /// Calls a function that takes nothing and gives a text.
+    pub(crate) fn ask(&self, object: ObjectHandle, name: &str) -> Result<String, Failure> {
+        let mut text = String::new();
+        let sink = TextSink { context: (&raw mut text).cast(), put };
+        let slot = Slot::from_bits(SlotType::POINTER, (&raw const sink).expose_provenance() as u64);
+        self.call(object, name, &mut [slot])?;
+        Ok(text)
+    }
+
+    /// The kept fields, as names and CBOR.
+    pub(crate) fn save_kept(&self, object: ObjectHandle) -> Vec<(String, Vec<u8>)> {
+        let mut kept: Vec<(String, Vec<u8>)> = Vec::new();
+        let sink = KeepSink { context: (&raw mut kept).cast(), put: keep };
+        let mut failure = Failure::none();
+        // SAFETY: the part is the living object's, and the sink is live for the call.
+        let status = unsafe { (self.class.hooks.save_kept)(part(object), &sink, &mut failure) };
+        assert_eq!(status, Status::OK, "{failure:?}");
+        kept
+    }
+
+    /// Puts one kept field back.
+    pub(crate) fn load_kept(&self, object: ObjectHandle, name: &str, data: &[u8]) -> Result<(), Failure> {
+        let mut failure = Failure::none();
+        let (name, load) = (TextView::of(name), self.class.hooks.load_kept);
+        // SAFETY: the part is the living object's; name and data are live for the call.
+        let status = unsafe { load(part(object), name, data.as_ptr(), data.len(), &mut failure) };
+        if status == Status::OK { Ok(()) } else { Err(failure) }
+    }
+}
+
+fn memory(object: ObjectHandle) -> Option<*mut u8> {
+    state().objects.get_mut(&object).map(|object| object.memory.as_mut_ptr().cast())
+}
+
+fn part(object: ObjectHandle) -> PartPtr {
+    state().objects.get(&object).map_or(PartPtr::NONE, |object| object.part)
+}
+
+fn attach() {
+    let mut offset = FIRST;
+    let mut place = || {
+        offset += STEP;
+        offset - STEP
+    };
+    for import in IMPORTS {
+        match import.kind {
+            ImportKind::PROPERTY => import.cell.fill(place()),
+            ImportKind::CLASS => import.cell.fill(1),
+            ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {
+                import.cell.fill(target(import.path.as_str(), Target::Native(import.path.as_str())).cast_unsigned());
+            }
+            _ => import.cell.fill(0),
+        }
+    }
+    for class in CLASSES {
+        class.cell.fill(2);
+        for property in class.properties.as_slice() {
+            property.cell.into_option().expect("class properties have cells").fill(place());
+        }
+        for function in class.functions.as_slice() {
+            function.cell.fill(target(function.name.as_str(), Target::Module(function)).cast_unsigned());
+        }
+    }
+    assert!(offset as usize <= WORDS * 16, "objects of the fake host are too small");
+
+    let table = HostTable {
+        log_event,
+        span_open,
+        span_step,
+        zcall_resolve,
+        zcall,
+        object_resolve,
+        object_part,
+        may_write,
+        object_name,
+        object_class,
+        spawn,
+        destroy,
+        text_assign,
+        name_intern,
+        name_text,
+    }
+    .leak_into_prefix();
+    let context = ModuleContext {
+        host: HostRef(std::ptr::null()),
+        table,
+        module: 7,
+        generation: 1,
+        mode: &raw const MODE,
+        level: LogLevel::DEBUG,
+    };
+    let mut failure = Failure::none();
+    assert_eq!(alcedo_rt::attach(&context, &mut failure), Status::OK, "{failure:?}");
+    assert_eq!(alcedo_rt::attach(&context, &mut failure), Status::FAILED, "a second host is refused");
+}
+
+fn target(name: &str, target: Target) -> i64 {
+    let mut state = state();
+    state.targets.push(target);
+    let handle = i64::try_from(state.targets.len()).expect("few targets");
+    state.by_name.insert(name.to_owned(), handle);
+    handle
+}
+
+/// Slots to a parameter block, the call, and the result back, as a host does it.
+fn invoke(function: &FunctionDesc, object: ObjectHandle, slots: &mut [Slot], failure: &mut Failure) -> Status {
+    let mut block = [0_u128; 16];
+    assert!(function.params_size as usize <= 256 && function.params_align <= 16);
+    let block: *mut u8 = block.as_mut_ptr().cast();
+    let params = function.params.as_slice();
+    assert_eq!(params.len(), slots.len(), "{}", function.name);
+    for (param, slot) in params.iter().zip(&*slots).filter(|(param, _)| param.flags & property_flags::RETURN == 0) {
+        // SAFETY: the block is large enough for the described layout.
+        let at = unsafe { block.add(param.offset as usize) };
+        put_param(param.kind, at, *slot);
+    }
+    let mut call = Call {
+        object,
+        memory: memory(object).expect("a living object"),
+        part: part(object).0,
+        params: block,
+        failure,
+    };
+    // SAFETY: object, memory and part are the living object's, and the block is laid out as described.
+    let status = unsafe { (function.invoke.0)(&mut call) };
+    if status == Status::OK
+        && let Some(result) = params.last().filter(|param| param.flags & property_flags::RETURN != 0)
+    {
+        // SAFETY: the block is large enough for the described layout.
+        let at = unsafe { block.add(result.offset as usize) };
+        take_result(result.kind, at, slots.last_mut().expect("one slot per value"));
+    }
+    status
+}
+
+fn put_param(kind: PropertyKind, at: *mut u8, slot: Slot) {
+    match kind {
+        PropertyKind::STRING => {
+            let view: *const TextView = std::ptr::with_exposed_provenance(slot.bits() as usize);
+            // SAFETY: the slot of a text points to a live view.
+            let view = unsafe { view.read() };
+            let raw = TextRaw { data: view.data.cast_mut(), len: view.len, capacity: 0 };
+            // SAFETY: the block has a text here.
+            unsafe { at.cast::<TextRaw>().write(raw) };
+        }
+        PropertyKind::STRUCT => {
+            let source: *const [f64; 2] = std::ptr::with_exposed_provenance(slot.bits() as usize);
+            // SAFETY: the only struct of these tests is two doubles.
+            unsafe { at.cast::<[f64; 2]>().write(source.read()) };
+        }
+        // SAFETY: no plain kind is wider than its slot, and the block has sixteen bytes for each.
+        _ => unsafe { at.cast::<u64>().write_unaligned(slot.bits()) },
+    }
+}
+
+fn take_result(kind: PropertyKind, at: *mut u8, slot: &mut Slot) {
+    let (ty, len) = match kind {
+        PropertyKind::STRING => {
+            // SAFETY: the block has a text here, which the module wrote through `text_assign`.
+            let raw = unsafe { at.cast::<TextRaw>().read() };
+            let sink: *const TextSink = std::ptr::with_exposed_provenance(slot.bits() as usize);
+            // SAFETY: the slot of a text result points to a live sink.
+            let sink = unsafe { sink.read() };
+            // SAFETY: the sink copies what it is lent.
+            unsafe { (sink.put)(sink.context, raw.data, raw.len) };
+            return;
+        }
+        PropertyKind::STRUCT => {
+            let target: *mut [f64; 2] = std::ptr::with_exposed_provenance_mut(slot.bits() as usize);
+            // SAFETY: the only struct of these tests is two doubles.
+            unsafe { target.write(at.cast::<[f64; 2]>().read()) };
+            return;
+        }
+        PropertyKind::I32 => (SlotType::I32, 4),
+        PropertyKind::U32 => (SlotType::U32, 4),
+        PropertyKind::F64 => (SlotType::F64, 8),
+        other => panic!("no test gives a {other:?}"),
+    };
+    let mut bytes = [0_u8; 8];
+    // SAFETY: the block has a value of `len` bytes here.
+    unsafe { std::ptr::copy_nonoverlapping(at, bytes.as_mut_ptr(), len) };
+    *slot = Slot::from_bits(ty, u64::from_le_bytes(bytes));
+}
+
+/// The functions that the fake host implements itself.
+fn native(path: &str, slots: &mut [Slot], failure: &mut Failure) -> ZCallStatus {
+    let last = slots.len() - 1;
+    match path {
+        "/Script/Engine.Thing:add" => {
+            let sum = (slots[1].bits() as i32).wrapping_add(slots[2].bits() as i32);
+            slots[last] = Slot::from_bits(SlotType::I32, u64::from(sum.cast_unsigned()));
+        }
+        "/Script/Engine.Thing:shout" => {
+            let view: *const TextView = std::ptr::with_exposed_provenance(slots[1].bits() as usize);
+            // SAFETY: the slot of a text points to a live view.
+            let view = unsafe { view.read() };
+            // SAFETY: a view's bytes are live for the call.
+            let text = unsafe { std::slice::from_raw_parts(view.data, view.len) }.to_ascii_uppercase();
+            let sink: *const TextSink = std::ptr::with_exposed_provenance(slots[last].bits() as usize);
+            // SAFETY: the slot of a text result points to a live sink.
+            let sink = unsafe { sink.read() };
+            // SAFETY: the sink copies what it is lent.
+            unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
+        }
+        "/Script/Engine.Thing:mirror" => {
+            let source: *const [f64; 2] = std::ptr::with_exposed_provenance(slots[1].bits() as usize);
+            // SAFETY: the slot of a struct points to a live one.
+            let [x, y] = unsafe { source.read() };
+            let target: *mut [f64; 2] = std::ptr::with_exposed_provenance_mut(slots[last].bits() as usize);
+            // SAFETY: the slot of a struct result points to memory for one.
+            unsafe { target.write([y, x]) };
+        }
+        "/Script/Engine.Thing:receive_tick" => state().logs.push("base tick".to_owned()),
+        other => {
+            *failure = Failure::new(FailureKind::NOT_FOUND, format!("the fake host has no {other}"));
+            return ZCallStatus::DISPATCHER_ERROR;
+        }
+    }
+    ZCallStatus::SUCCESS
+}
+
+/// # Safety
+/// As the sink's maker says.
+unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
+    let bytes = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(data, len) } };
+    unsafe { *context.cast::<String>() = String::from_utf8_lossy(bytes).into_owned() };
+}
+
+/// # Safety
+/// As the sink's maker says.
+unsafe extern "C" fn keep(context: *mut (), name: TextView, data: *const u8, len: usize) {
+    let name = unsafe { std::slice::from_raw_parts(name.data, name.len) };
+    let data = unsafe { std::slice::from_raw_parts(data, len) };
+    let kept = unsafe { &mut *context.cast::<Vec<(String, Vec<u8>)>>() };
+    kept.push((String::from_utf8_lossy(name).into_owned(), data.to_vec()));
+}
+
+fn line(record: &LogRecord<'_>) -> String {
+    let fields: String =
+        record.fields.as_slice().iter().map(|field| format!(" {}={}", field.name, field.value)).collect();
+    format!("{} {}{fields}", record.target, record.message)
+}
+
+unsafe extern "C" fn log_event(_host: HostRef, module: u64, record: &LogRecord<'_>) {
+    assert_eq!(module, 7);
+    state().logs.push(line(record));
+}
+
+unsafe extern "C" fn span_open(_host: HostRef, _module: u64, record: &LogRecord<'_>) -> u64 {
+    let mut state = state();
+    state.spans += 1;
+    state.logs.push(format!("open {}", line(record)));
+    state.spans
+}
+
+unsafe extern "C" fn span_step(_host: HostRef, _span: u64, step: SpanStep) {
+    state().logs.push(format!("step {}", step.0));
+}
+
+unsafe extern "C" fn zcall_resolve(
+    _host: HostRef,
+    name: RStr<'_>,
+    _fingerprint: u64,
+    out: &mut ZCallHandle,
+    failure: &mut Failure,
+) -> ZCallStatus {
+    let path = name.as_str().split_once(":/").map_or("", |(_protocol, path)| path);
+    match state().by_name.iter().find(|(known, _)| known.trim_start_matches('/') == path) {
+        Some((_, handle)) => {
+            *out = ZCallHandle(*handle);
+            ZCallStatus::SUCCESS
+        }
+        None => {
+            *failure = Failure::new(FailureKind::NOT_FOUND, format!("{name} leads nowhere"));
+            ZCallStatus::DISPATCHER_NOT_FOUND
+        }
+    }
+}
+
+unsafe extern "C" fn zcall(
+    _host: HostRef,
+    handle: ZCallHandle,
+    buffer: &mut ZCallBuffer,
+    failure: &mut Failure,
+) -> ZCallStatus {
+    let slots = unsafe { std::slice::from_raw_parts_mut(buffer.slots, buffer.len) };
+    let target = state().targets[usize::try_from(handle.0 - 1).expect("a handle that was given out")];
+    match target {
+        Target::Native(path) => native(path, slots, failure),
+        Target::Module(function) => {
+            let object = ObjectHandle(slots[0].bits());
+            match invoke(function, object, &mut slots[1..], failure) {
+                Status::OK => ZCallStatus::SUCCESS,
+                _ => ZCallStatus::DISPATCHER_ERROR,
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn object_resolve(
+    _host: HostRef,
+    object: ObjectHandle,
+    _class: ClassId,
+    out: &mut *mut u8,
+    failure: &mut Failure,
+) -> Status {
+    match memory(object) {
+        Some(memory) => {
+            *out = memory;
+            Status::OK
+        }
+        None => {
+            *failure = Failure { object, ..Failure::new(FailureKind::STALE, "gone") };
+            Status::FAILED
+        }
+    }
+}
+
+unsafe extern "C" fn object_part(
+    _host: HostRef,
+    _module: u64,
+    object: ObjectHandle,
+    _class: ClassId,
+    out: &mut PartPtr,
+    _failure: &mut Failure,
+) -> Status {
+    *out = part(object);
+    Status::OK
+}
+
+unsafe extern "C" fn may_write(_host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
+    *failure = Failure::new(FailureKind::DURING_REBUILD, format!("a write to {object}"));
+    Status::FAILED
+}
+
+unsafe extern "C" fn object_name(_host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status {
+    give(sink, &format!("Toy_{}", object.index()))
+}
+
+unsafe extern "C" fn object_class(_host: HostRef, _object: ObjectHandle, sink: &TextSink) -> Status {
+    give(sink, "/Script/Game.Toy")
+}
+
+fn give(sink: &TextSink, text: &str) -> Status {
+    // SAFETY: the module's sink copies what it is lent.
+    unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
+    Status::OK
+}
+
+unsafe extern "C" fn spawn(
+    _host: HostRef,
+    _class: ClassId,
+    _outer: ObjectHandle,
+    _out: &mut ObjectHandle,
+    failure: &mut Failure,
+) -> Status {
+    *failure = Failure::new(FailureKind::OTHER, "the fake host spawns nothing");
+    Status::FAILED
+}
+
+unsafe extern "C" fn destroy(_host: HostRef, _object: ObjectHandle, _failure: &mut Failure) -> Status {
+    Status::OK
+}
+
+unsafe extern "C" fn text_assign(_host: HostRef, target: *mut TextRaw, text: TextView) -> Status {
+    let bytes = if text.len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text.data, text.len) } };
+    // The tests are short: what was there before stays allocated.
+    let bytes: &'static mut [u8] = bytes.to_vec().leak();
+    unsafe { target.write(TextRaw { data: bytes.as_mut_ptr(), len: bytes.len(), capacity: bytes.len() }) };
+    Status::OK
+}
+
+unsafe extern "C" fn name_intern(_host: HostRef, text: TextView, out: &mut Name) -> Status {
+    let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let mut state = state();
+    let at = state.names.iter().position(|name| *name == text).unwrap_or_else(|| {
+        state.names.push(text);
+        state.names.len() - 1
+    });
+    *out = Name(u32::try_from(at + 1).expect("few names"));
+    Status::OK
+}
+
+unsafe extern "C" fn name_text(_host: HostRef, name: Name, sink: &TextSink) -> Status {
+    let text = state().names[name.0 as usize - 1].clone();
+    give(sink, &text)
+}

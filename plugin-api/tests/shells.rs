@@ -1,0 +1,462 @@
+//! A module and a host face to face over the border: what the attributes wrote is called as the runtime calls it.
+#![expect(unsafe_code, reason = "plays the host, on the raw side of the border")]
+
+mod fake_host;
+
+use alcedo_abi::call::FailureKind;
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::host::mode;
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer};
+use alcedo_plugin_api::plumbing::{CLASSES, EXPORTS, IMPORTS};
+use alcedo_plugin_api::prelude::*;
+
+use fake_host::Host;
+
+/// Two numbers.
+#[ustruct(pod, imported, package = "Engine")]
+#[derive(Debug, PartialEq)]
+pub struct Spot {
+    /// One.
+    pub x: f64,
+    /// The other.
+    pub y: f64,
+}
+
+/// What the host declares.
+#[uclass(imported, package = "Engine", base = Object)]
+pub struct Thing {
+    /// A number.
+    #[uproperty]
+    count: u32,
+    /// A text.
+    #[uproperty]
+    title: String,
+    /// A struct.
+    #[uproperty]
+    spot: Spot,
+    /// A truth.
+    #[uproperty]
+    flag: bool,
+    /// A reference.
+    #[uproperty]
+    friend: Obj<Thing>,
+    /// A name.
+    #[uproperty]
+    tag: UName,
+}
+
+#[uclass(imported)]
+impl Thing {
+    /// Adds two numbers.
+    #[ufunction]
+    fn add(&self, a: i32, b: i32) -> i32;
+    /// Says it louder.
+    #[ufunction]
+    fn shout(&self, text: String) -> String;
+    /// Exchanges the two numbers.
+    #[ufunction]
+    fn mirror(&self, spot: Spot) -> Spot;
+    /// Is not there.
+    #[ufunction]
+    fn absent(&self);
+    /// Time went by.
+    #[ufunction(blueprint_native_event)]
+    fn receive_tick(&self, delta: f32);
+}
+
+/// What this module declares.
+#[uclass(package = "Game", base = Thing, blueprintable)]
+pub struct Toy {
+    /// How fast it is.
+    #[uproperty(edit_anywhere, default = 180.0)]
+    speed: f64,
+    /// What is seen of it.
+    #[uproperty(default_subobject, root_component)]
+    mesh: Obj<Thing>,
+    /// Where it starts.
+    #[uproperty(default = (x = 1.0, y = -2.0))]
+    start: Spot,
+    /// What it says.
+    #[uproperty(transient, default = "hi")]
+    motto: String,
+
+    /// Ours, and kept.
+    #[keep]
+    greetings: u32,
+    /// Ours, and built anew.
+    log: Vec<String>,
+    /// Panics when it goes.
+    bomb: bool,
+}
+
+#[uclass]
+impl Toy {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        Self { greetings: 0, log: vec![this.name()], bomb: false }
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        this.set_flag(true);
+    }
+
+    #[ufunction]
+    fn properties(&mut self, this: This<Self>) -> String {
+        this.set_count(5);
+        this.set_title("a box");
+        this.set_spot(Spot { x: 1.5, y: 2.5 });
+        this.set_friend(this.as_base().as_obj());
+        this.set_tag(UName::of(&this, "red").expect("a host"));
+        this.set_speed(2.0);
+        format!(
+            "{} {} {:?} {} {} {} {}",
+            this.count(),
+            this.title(),
+            this.spot(),
+            this.flag(),
+            this.get(this.friend()).expect("itself").handle() == this.handle(),
+            this.tag().text(&this),
+            this.speed()
+        )
+    }
+
+    #[ufunction]
+    fn calls(&self, this: This<Self>) -> String {
+        let sum = this.add(2, -5);
+        let spot = this.mirror(Spot { x: 1.0, y: 2.0 });
+        let by_name: i32 = this.zcall("uf:/Script/Engine.Thing:add", (1, 2)).expect("the host has it");
+        let lost = this.zcall::<(), ()>("ex:/nowhere", ()).expect_err("nobody has it");
+        format!("{sum} {} {} {by_name} {lost}", this.shout("hey".to_owned()), spot.x)
+    }
+
+    /// Counts.
+    #[ufunction(blueprint_callable)]
+    fn count_up(&mut self, by: u32) -> u32 {
+        self.greetings += by;
+        self.greetings
+    }
+
+    #[ufunction]
+    fn reenter(&mut self, this: This<Self>) {
+        this.count_up(1);
+    }
+
+    #[ufunction]
+    fn reenter_lent(&mut self, this: This<Self>) -> u32 {
+        self.greetings = 40;
+        this.lend(self, |this| this.count_up(1));
+        self.greetings += 1;
+        self.greetings
+    }
+
+    #[ufunction]
+    fn lend_another(&mut self, this: This<Self>) {
+        let mut other = Self { greetings: 0, log: Vec::new(), bomb: false };
+        this.lend(&mut other, |_this| ());
+    }
+
+    #[ufunction]
+    fn remember(&mut self, this: This<Self>, friend: Obj<Thing>) -> u32 {
+        this.set_friend(friend);
+        u32::from(friend.is_expired(&this))
+    }
+
+    #[ufunction]
+    fn use_friend(&self, this: This<Self>) {
+        let friend = this.get(this.friend());
+        friend.unwrap_or_else(|error| alcedo_plugin_api::plumbing::fail(error)).set_count(1);
+    }
+
+    #[ufunction]
+    fn write_twice(&mut self, this: This<Self>) -> u32 {
+        let refused = this.try_set_count(1).expect_err("the host is rebuilding");
+        assert_eq!(refused.kind(), alcedo_plugin_api::FailureKind::DURING_REBUILD);
+        this.set_count(2);
+        0
+    }
+
+    #[ufunction]
+    fn panics(&self) {
+        panic!("no {}", "wheels");
+    }
+
+    #[ufunction]
+    fn fails_below(&self, this: This<Self>) {
+        this.absent();
+    }
+
+    #[ufunction]
+    fn arm(&mut self) {
+        self.bomb = true;
+    }
+
+    #[ufunction]
+    fn logs(&self, this: This<Self>) {
+        let span = tracing::info_span!("work", step = 1);
+        let _inside = span.clone().entered();
+        tracing::debug!(object = %this.name(), size = 3, "spins");
+        tracing::trace!("nobody listens");
+        log::warn!("old {}", "style");
+    }
+
+    /// Greets.
+    #[ufunction(blueprint_native_event, blueprint_callable)]
+    fn greet(&self, who: String, times: u32) -> String;
+    fn greet_implementation(&mut self, _this: This<Self>, who: String, times: u32) -> String {
+        format!("hello {who}").repeat(times as usize)
+    }
+
+    #[ufunction]
+    fn greets(&mut self, this: This<Self>) -> String {
+        this.lend(self, |this| this.greet("you".to_owned(), 2))
+    }
+
+    #[overrides(Thing)]
+    fn receive_tick(&mut self, this: This<Self>, delta: f32) {
+        self.log.push(format!("tick {delta}"));
+        this.base_receive_tick(delta);
+    }
+
+    #[zmethod]
+    fn half(of: u64) -> u64 {
+        of / 2
+    }
+
+    #[zmethod]
+    fn boom() {
+        panic!("static");
+    }
+}
+
+impl Drop for Toy {
+    fn drop(&mut self) {
+        assert!(!self.bomb, "it went off");
+    }
+}
+
+/// A class that says nothing: all of it is by default.
+#[uclass(package = "Game")]
+pub struct Plain {
+    /// A number.
+    #[uproperty]
+    number: i64,
+    /// State.
+    state: Vec<u8>,
+}
+
+/// Adds by name.
+#[zcall(ex = "math.add")]
+fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+#[test]
+fn properties_live_in_host_memory() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    host.class_constructor(toy).expect("it only sets a flag");
+    assert_eq!(host.ask(toy, "properties").expect("clean"), "5 a box Spot { x: 1.5, y: 2.5 } true true red 2");
+}
+
+#[test]
+fn a_write_is_refused_while_the_host_rebuilds() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    host.mode(mode::REBUILDING);
+    let failure = host.call(toy, "write_twice", &mut [Slot::EMPTY]).expect_err("the second write has no way out");
+    assert_eq!(failure.kind, FailureKind::DURING_REBUILD);
+}
+
+#[test]
+fn calls_carry_numbers_texts_and_structs() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    assert_eq!(host.ask(toy, "calls").expect("clean"), "-3 HEY 2 3 ex:/nowhere leads nowhere");
+}
+
+#[test]
+fn an_event_runs_its_default_body_through_the_host() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    assert_eq!(host.ask(toy, "greets").expect("clean"), "hello youhello you");
+}
+
+#[test]
+fn a_reentrant_borrow_names_object_and_methods() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    let failure = host.call(toy, "reenter", &mut []).expect_err("its half is held");
+    assert_eq!((failure.kind, failure.object), (FailureKind::REENTRANT_BORROW, toy));
+    assert_eq!((failure.held.as_str(), failure.wanted.as_str()), ("reenter", "count_up"));
+    let mut result = [Slot::EMPTY];
+    host.call(toy, "reenter_lent", &mut result).expect("its half is lent");
+    assert_eq!((result[0].kind(), result[0].bits()), (Some(SlotType::U32), 42));
+    let failure = host.call(toy, "lend_another", &mut []).expect_err("another half");
+    assert!(failure.message.as_str().contains("another plugin half"), "{failure:?}");
+}
+
+#[test]
+fn a_panic_is_told_with_message_and_place() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    let failure = host.call(toy, "panics", &mut []).expect_err("it panics");
+    assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::PANIC, "no wheels"));
+    assert!(failure.file.as_str().ends_with("shells.rs") && failure.line > 100, "{failure:?}");
+    assert!(host.logs().is_empty(), "a trapped panic is the host's to report");
+}
+
+#[test]
+fn an_error_from_below_stays_the_same_error() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    let failure = host.call(toy, "fails_below", &mut []).expect_err("the host does not have it");
+    assert_eq!(failure.kind, FailureKind::NOT_FOUND);
+    assert_eq!(failure.message.as_str(), "the fake host has no /Script/Engine.Thing:absent");
+}
+
+#[test]
+fn kept_fields_go_by_name_and_others_do_not() {
+    let host = Host::with("Toy");
+    let (old, new) = (host.birth(), host.birth());
+    host.call(old, "count_up", &mut [Slot::from_bits(SlotType::U32, 9), Slot::EMPTY]).expect("clean");
+    let kept = host.save_kept(old);
+    assert_eq!(kept.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["greetings"]);
+    host.load_kept(new, "greetings", &kept[0].1).expect("the same field");
+    let mut result = [Slot::from_bits(SlotType::U32, 1), Slot::EMPTY];
+    host.call(new, "count_up", &mut result).expect("clean");
+    assert_eq!(result[1].bits(), 10);
+    assert_eq!(host.load_kept(new, "gone", &kept[0].1).expect_err("no such field").kind, FailureKind::NOT_FOUND);
+    assert!(host.load_kept(new, "greetings", &[0x61, b'x']).is_err(), "a text is no number");
+}
+
+#[test]
+fn a_finalizer_that_panics_is_trapped() {
+    let host = Host::with("Toy");
+    let (good, bad) = (host.birth(), host.birth());
+    host.call(bad, "arm", &mut []).expect("clean");
+    assert!(host.end(good).is_ok());
+    let failure = host.end(bad).expect_err("it went off");
+    assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::PANIC, "it went off"));
+}
+
+#[test]
+fn an_override_can_run_the_body_below_it() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    let mut delta = [Slot::from_bits(SlotType::F32, u64::from(0.5_f32.to_bits()))];
+    host.call(toy, "receive_tick", &mut delta).expect("clean");
+    assert_eq!(host.logs(), ["base tick"]);
+}
+
+#[test]
+fn events_and_spans_reach_the_host() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    host.call(toy, "logs", &mut []).expect("clean");
+    let name = format!("Toy_{}", toy.index());
+    assert_eq!(
+        host.logs(),
+        [
+            "open shells work step=1".to_owned(),
+            "step 1".to_owned(),
+            format!("shells spins object={name} size=3"),
+            "shells old style".to_owned(),
+            "step 2".to_owned(),
+            "step 3".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_panic_of_a_thread_of_the_modules_own_is_logged() {
+    let host = Host::with("Toy");
+    let panicked = std::thread::spawn(|| panic!("alone")).join();
+    assert!(panicked.is_err());
+    assert_eq!(host.logs(), ["alcedo::panic alone"]);
+}
+
+#[test]
+fn a_handle_outlives_its_object_without_harm() {
+    let host = Host::with("Toy");
+    let (toy, friend) = (host.birth(), host.birth());
+    let mut slots = [Slot::from_bits(SlotType::CONJUGATE, friend.0), Slot::EMPTY];
+    host.call(toy, "remember", &mut slots).expect("clean");
+    assert_eq!(slots[1].bits(), 0, "it lives");
+    host.end(friend).expect("clean");
+    host.call(toy, "remember", &mut slots).expect("asking is allowed");
+    assert_eq!(slots[1].bits(), 1, "it is gone");
+    let failure = host.call(toy, "use_friend", &mut []).expect_err("it is gone");
+    assert_eq!((failure.kind, failure.object), (FailureKind::STALE, friend));
+    assert_eq!((size_of::<Obj<Toy>>(), format!("{:?}", Obj::<Toy>::none())), (8, "none".to_owned()));
+}
+
+#[test]
+fn a_class_without_an_impl_block_is_built_by_default() {
+    let host = Host::with("Plain");
+    let plain = host.birth();
+    assert!(host.class().hooks.class_constructor.is_none() && host.class().functions.is_empty());
+    assert!(host.end(plain).is_ok());
+}
+
+#[test]
+fn descriptions_say_what_the_author_said() {
+    let host = Host::with("Toy");
+    let class = host.class();
+    assert_eq!((class.package.as_str(), class.base.as_str()), ("Game", "/Script/Engine.Thing"));
+    assert_eq!(class.doc.as_str(), "What this module declares.");
+    let properties: Vec<_> = class
+        .properties
+        .as_slice()
+        .iter()
+        .map(|property| format!("{} {:?} {} {}", property.name, property.kind.text(), property.default, property.flags))
+        .collect();
+    let mesh = property_flags::DEFAULT_SUBOBJECT | property_flags::ROOT_COMPONENT;
+    assert_eq!(
+        properties,
+        [
+            format!("speed Some(\"f64\") 180.0 {}", property_flags::EDIT_ANYWHERE),
+            format!("mesh Some(\"Object\")  {mesh}"),
+            "start Some(\"Struct\") (x=1.0, y=-2.0) 0".to_owned(),
+            format!("motto Some(\"String\") \"hi\" {}", property_flags::TRANSIENT),
+        ]
+    );
+    let find = |name: &str| class.functions.as_slice().iter().find(|function| function.name.as_str() == name);
+    let greet = find("greet").expect("declared");
+    assert_eq!(greet.flags, function_flags::NATIVE_EVENT | function_flags::CALLABLE);
+    let names: Vec<_> = greet.params.as_slice().iter().map(|param| (param.name.as_str(), param.offset)).collect();
+    assert_eq!(names, [("who", 0), ("times", 24), ("return_value", 32)]);
+    let host_side = Fingerprint::START.value(PropertyKind::STRING, "").value(PropertyKind::U32, "");
+    assert_eq!(greet.fingerprint, host_side.number(0xfeed).value(PropertyKind::STRING, "").finish());
+    let tick = find("receive_tick").expect("declared");
+    assert_eq!((tick.flags, tick.overrides.as_str()), (function_flags::OVERRIDE, "/Script/Engine.Thing"));
+    assert_eq!(find("greet_implementation").map(|function| function.name), None);
+    assert!(IMPORTS.iter().any(|import| import.path.as_str() == "/Script/Engine.Thing:receive_tick"));
+    assert_eq!(CLASSES.len(), 2);
+}
+
+#[test]
+fn static_functions_are_offered_and_check_their_slots() {
+    let _host = Host::with("Toy");
+    let call = |name: &str, slots: &mut [Slot]| {
+        let export = EXPORTS.iter().find(|export| export.name.as_str() == name).expect("offered");
+        let mut failure = alcedo_abi::call::Failure::none();
+        let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
+        // SAFETY: the buffer lends its slots for the call, and these signatures have no pointers.
+        let status = unsafe { (export.invoke.0)(&mut buffer, &mut failure) };
+        (status.0, failure.kind)
+    };
+    let int = |number: i32| Slot::from_bits(SlotType::I32, u64::from(number.cast_unsigned()));
+    let mut slots = [int(2), int(40), Slot::EMPTY];
+    assert_eq!(call("math.add", &mut slots), (0, FailureKind::NONE));
+    assert_eq!(slots[2].bits(), 42);
+    let mut slots = [Slot::from_bits(SlotType::U64, 10), Slot::EMPTY];
+    assert_eq!(call("half", &mut slots), (0, FailureKind::NONE));
+    assert_eq!(slots[1].bits(), 5);
+    assert_eq!(call("half", &mut [int(1), Slot::EMPTY]).1, FailureKind::BUFFER);
+    assert_eq!(call("half", &mut [Slot::EMPTY]).1, FailureKind::BUFFER);
+    assert_eq!(call("boom", &mut []).1, FailureKind::PANIC);
+    let half = EXPORTS.iter().find(|export| export.name.as_str() == "half").expect("offered");
+    assert_eq!((half.type_path.as_str(), half.signature.as_str()), ("/Script/Game.Toy", "u64 -> u64"));
+}

@@ -1,0 +1,16 @@
+//! A default fits its property.
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+pub struct Odd {
+    #[uproperty(default = "fast")]
+    speed: f64,
+    #[uproperty(default = 300)]
+    small: u8,
+    #[uproperty(default = compute())]
+    computed: u8,
+}
+
+fn main() {}

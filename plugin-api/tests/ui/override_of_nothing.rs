@@ -1,0 +1,29 @@
+//! An override names an event of its base.
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(imported, package = "Engine")]
+pub struct Actor {
+    #[uproperty]
+    seed: u32,
+}
+
+#[uclass(imported)]
+impl Actor {
+    #[ufunction(blueprint_native_event)]
+    fn receive_tick(&self, delta: f32);
+}
+
+#[uclass(package = "Game", base = Actor)]
+pub struct Cube {}
+
+#[uclass]
+impl Cube {
+    #[overrides(Actor)]
+    fn receive_tock(&mut self, delta: f32) {
+        let _ = delta;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,44 @@
+//! A host in a few lines: it loads the plugins named on its command line, and goes on with new code whenever one of
+//! the files changes. It has an event class of its own, and no engine.
+//!
+//! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
+
+use std::time::Duration;
+
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{Budget, MasterEvent, Runtime, Value};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let libraries: Vec<String> = std::env::args().skip(1).collect();
+    let natives = Natives::in_package("Host").class(
+        NativeClass::new("Host", "Thing", "/Script/Core.Object").event("greet", &[]),
+    );
+    let runtime = Runtime::builder()
+        .package("Game")
+        .natives(natives)
+        .on_event(|event: &MasterEvent| eprintln!("[{event}]"))
+        .build()?;
+    runtime.create_master(&libraries)?;
+    runtime.watch()?;
+    let mut things = Vec::new();
+    for class in runtime.dynamic_classes() {
+        things.push(runtime.spawn(&class)?);
+    }
+    // Ends when its input does: close it, or press Ctrl-D.
+    let (closed, input) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        let _all = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        drop(closed);
+    });
+    while input.recv_timeout(Duration::from_millis(16)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        runtime.tick(Budget::frame());
+        for report in runtime.take_reloads() {
+            eprintln!("{report}");
+            for thing in &things {
+                let answer: Result<Option<Value>, _> = runtime.call(*thing, "greet", &[]);
+                eprintln!("{:?} lives on: {answer:?}", runtime.name_of(*thing));
+            }
+        }
+    }
+    Ok(runtime.shutdown().into_result()?)
+}

@@ -1,0 +1,124 @@
+//! What all tests with real plugins share: builds of the example plugins, a host, and a record of what was logged.
+#![expect(dead_code, reason = "each test file uses its own part of this")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use alcedo_build::{BuildRequest, Variants};
+use alcedo_runtime::{Builder, Runtime};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+/// The workspace of the example plugins.
+pub fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins")
+}
+
+/// Where builds for tests go: beside the host's own, so that `cargo clean` finds them.
+pub fn test_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
+}
+
+/// A build request for an example plugin.
+pub fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
+    static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
+    let manifest = MANIFEST.get_or_init(|| examples().join("Cargo.toml"));
+    let request = BuildRequest::new(manifest).package(package);
+    let request = request.target_dir(&test_dir().join("plugins"));
+    features.iter().fold(request, |request, feature| request.feature(*feature))
+}
+
+/// The library of an example plugin, built with some features. Built once for all tests.
+pub fn plugin(package: &str, features: &[&str]) -> PathBuf {
+    let label = std::iter::once(package).chain(features.iter().copied()).collect::<Vec<_>>().join("+");
+    build(&request(package, features), &label)
+}
+
+/// The library of an example plugin that answers `tag` when it is asked which build it is.
+pub fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
+    let request = request(package, features).env("ALCEDO_BUILD_TAG", tag.to_string());
+    build(&request, &format!("{package}-{tag}{}", features.join("+")))
+}
+
+/// Builds under a label of its own.
+pub fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
+    Variants::new(test_dir().join("variants")).get(request, label).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A builder with the packages and native classes that the example plugins need.
+pub fn builder() -> Builder {
+    Runtime::builder().package("Game").package("Attributes").package("Broken").natives(alcedo_engine::natives())
+}
+
+/// A host with a Master of these libraries.
+pub fn host(libraries: &[PathBuf]) -> Runtime {
+    let runtime = builder().build().unwrap_or_else(|error| panic!("{error}"));
+    runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
+    runtime
+}
+
+/// What was logged under one target since the record began, from any thread. Tests that use it run one at a time.
+pub struct Record {
+    target: &'static str,
+    _alone: MutexGuard<'static, ()>,
+}
+
+static LINES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+/// Begins a record of the events of `target`.
+pub fn record(target: &'static str) -> Record {
+    static ALONE: Mutex<()> = Mutex::new(());
+    static SUBSCRIBED: OnceLock<()> = OnceLock::new();
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    SUBSCRIBED.get_or_init(|| {
+        let subscriber = tracing_subscriber::registry().with(Recorder);
+        tracing::subscriber::set_global_default(subscriber).expect("nobody else subscribes in this process");
+    });
+    lines().clear();
+    Record { target, _alone: alone }
+}
+
+impl Record {
+    /// Adds a line of the test's own.
+    pub fn note(&self, line: impl Into<String>) {
+        lines().push((self.target.to_owned(), line.into()));
+    }
+
+    /// The lines so far, and an empty record from now on.
+    pub fn take(&self) -> String {
+        let lines = std::mem::take(&mut *lines());
+        let ours = lines.into_iter().filter(|(target, _)| target == self.target);
+        ours.map(|(_, line)| line + "\n").collect()
+    }
+
+    /// Adds a line while the record itself is elsewhere: for listeners.
+    pub fn line(target: &str, line: String) {
+        lines().push((target.to_owned(), line));
+    }
+}
+
+fn lines() -> MutexGuard<'static, Vec<(String, String)>> {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Recorder;
+
+impl<S: Subscriber> Layer<S> for Recorder {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let mut message = Message::default();
+        event.record(&mut message);
+        lines().push((event.metadata().target().to_owned(), message.0));
+    }
+}
+
+#[derive(Default)]
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
