@@ -130,8 +130,7 @@ pub(crate) fn zcall_resolve(name: &str, fingerprint: u64) -> Result<ZCallHandle,
     let mut handle = ZCallHandle::NONE;
     let mut failure = Failure::none();
     // SAFETY: the host is the word of this module's context; name and references are live for the call.
-    let status =
-        unsafe { zcall_resolve(context.host, RStr::from_str(name), fingerprint, &mut handle, &mut failure) };
+    let status = unsafe { zcall_resolve(context.host, RStr::from_str(name), fingerprint, &mut handle, &mut failure) };
     outcome(status, failure, name).map(|()| handle)
 }
 

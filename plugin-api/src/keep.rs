@@ -5,7 +5,7 @@ use alcedo_rt::CallError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A field that can be kept.
+/// A field that can be kept: what goes out before a reload.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept over a reload",
     label = "a `#[keep]` field needs serde",
@@ -15,20 +15,30 @@ use serde::de::DeserializeOwned;
 pub trait Keep {
     /// The value as CBOR.
     fn to_cbor(&self) -> Result<Vec<u8>, CallError>;
-    /// The value that CBOR tells of.
-    fn from_cbor(data: &[u8]) -> Result<Self, CallError>
-    where
-        Self: Sized;
 }
 
-impl<T: Serialize + DeserializeOwned> Keep for T {
+/// A field that can be kept: what comes back after a reload.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be brought back after a reload",
+    label = "a `#[keep]` field needs serde",
+    note = "kept fields are carried over by name through serde: derive `Serialize` and `Deserialize`, or drop `#[keep]` \
+            and let the red constructor build the field anew"
+)]
+pub trait Restore: Sized {
+    /// The value that CBOR tells of.
+    fn from_cbor(data: &[u8]) -> Result<Self, CallError>;
+}
+
+impl<T: Serialize> Keep for T {
     fn to_cbor(&self) -> Result<Vec<u8>, CallError> {
         let mut data = Vec::new();
         ciborium::into_writer(self, &mut data)
             .map_err(|error| CallError::other(format!("the value cannot be kept: {error}")))?;
         Ok(data)
     }
+}
 
+impl<T: DeserializeOwned> Restore for T {
     fn from_cbor(data: &[u8]) -> Result<T, CallError> {
         ciborium::from_reader(data)
             .map_err(|error| CallError::other(format!("the kept value does not fit the field any more: {error}")))
@@ -39,7 +49,7 @@ impl<T: Serialize + DeserializeOwned> Keep for T {
 ///
 /// # Errors
 /// When the value does not fit the field's type any more; the field stays as the red constructor made it.
-pub fn restore<T: Keep>(field: &mut T, data: &[u8]) -> Result<(), CallError> {
+pub fn restore<T: Restore>(field: &mut T, data: &[u8]) -> Result<(), CallError> {
     *field = T::from_cbor(data)?;
     Ok(())
 }

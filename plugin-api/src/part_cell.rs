@@ -67,12 +67,7 @@ impl<C> PartCell<C> {
     ///
     /// # Errors
     /// When `part` is another object's half, or is lent already.
-    pub(crate) fn lend<R>(
-        &self,
-        object: ObjectHandle,
-        part: &mut C,
-        code: impl FnOnce() -> R,
-    ) -> Result<R, CallError> {
+    pub(crate) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
         let part = NonNull::from(part);
         if part != self.pointer() {
             return Err(CallError::other(format!(

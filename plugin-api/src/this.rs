@@ -83,7 +83,11 @@ impl<C: Part> This<'_, C> {
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         let half = host::part(self.object, C::id()).unwrap_or_else(|error| alcedo_rt::fail(error));
         if half.0.is_null() {
-            alcedo_rt::fail(CallError::other(format!("{}: there is no plugin half of {} to lend", self.object, C::PATH)));
+            alcedo_rt::fail(CallError::other(format!(
+                "{}: there is no plugin half of {} to lend",
+                self.object,
+                C::PATH
+            )));
         }
         // SAFETY: the host gives back what this module's red constructor made for this object and class, and the
         // object, whose plugin half it is, lives for the frame.

@@ -1,5 +1,8 @@
 //! Calls from the plugin by ZCall: with a handle the host has filled in, or by name. The slots stand on the stack.
-#![expect(unsafe_code, reason = "hands pointer slots over, made for the very signature that the callee was checked for")]
+#![expect(
+    unsafe_code,
+    reason = "hands pointer slots over, made for the very signature that the callee was checked for"
+)]
 
 use alcedo_abi::describe::Cell;
 use alcedo_abi::fingerprint::Fingerprint;
@@ -47,11 +50,7 @@ pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
 }
 
 /// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
-pub(crate) fn by_name<A: Params, R: ReturnValue>(
-    object: ObjectHandle,
-    name: &str,
-    args: A,
-) -> Result<R, CallError> {
+pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
     let object = name.starts_with("uf").then_some(object);
     // SAFETY: it was resolved with this very fingerprint just now.

@@ -68,6 +68,11 @@ impl<'p> Trial<'p> {
         let mut findings = Findings::default();
         trial.look_at_code(plan.build(0).tag, &mut findings);
         trial.look_at_values(0, &mut findings);
+        // A gauge that does not see the images that are there would not see those that stay, either.
+        let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
+        if mapped != loaded {
+            findings.wrong(|| format!("{mapped} staged files are mapped, not the {loaded} that are loaded"));
+        }
         ensure!(findings.words.is_empty(), "wrong before the first reload: {}", findings.words.join("; "));
         Ok(trial)
     }
@@ -116,12 +121,11 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Ends the Master and the runtime. Returns how many staged files are still mapped.
+    /// Ends the Master and the runtime. Returns how many staged files are still mapped, parked ones among them.
     pub(crate) fn end(self) -> Result<u64> {
         let stage = self.runtime.stage_dir();
         self.runtime.unload_master().context("could not unload the last build")?;
-        let shutdown = self.runtime.shutdown();
-        ensure!(shutdown.left.is_empty(), "the runtime left behind: {}", shutdown.left.join(", "));
+        drop(self.runtime.shutdown());
         Ok(process::stale_mappings(&stage).context("could not read the mappings")?.len() as u64)
     }
 
@@ -262,6 +266,7 @@ impl<'p> Trial<'p> {
         sample(self.things.len(), most, self.plan.seed.wrapping_add(reload))
     }
 
+    /// How many staged files are mapped; none if the system does not tell.
     fn mapped(&self) -> u64 {
         process::stale_mappings(&self.runtime.stage_dir()).map_or(0, |files| files.len() as u64)
     }

@@ -3,12 +3,12 @@
 //! meant for every thread.
 #![expect(unsafe_code, reason = "the shells turn raw words of the border into references")]
 
-use std::rc::Weak;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
-use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::host::{HostRef, HostTable, HostTableRef, mode};
 use alcedo_abi::log::{LogRecord, SpanStep};
 use alcedo_abi::value::{TextRaw, TextSink, TextView};
@@ -22,9 +22,10 @@ use crate::conjugate::pairs::ConjugateKey;
 use crate::game_thread::GameThreadId;
 use crate::handles::{ClassId, ModuleId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::logs::Logs;
-use crate::object::birth::{BirthArgs, birth, destroy};
+use crate::object::birth::{self, BirthArgs, birth};
 use crate::object::memory;
 use crate::zcall::buffer::BufferMut;
+use crate::zcall::table::status_of;
 
 /// What a [`HostRef`] points to. It lives as long as the runtime, and so longer than any module.
 pub struct HostWord {
@@ -36,17 +37,26 @@ pub struct HostWord {
 // Only `game_thread` and `logs` are read before the thread is proved; `core` is followed on the game thread only.
 impl HostWord {
     /// The word of a runtime.
-    pub fn new(core: &std::rc::Rc<Core>) -> Box<Self> {
+    pub fn new(core: &Rc<Core>) -> Box<Self> {
         Box::new(Self {
             game_thread: core.game_thread,
             logs: Arc::clone(&core.logs),
-            core: std::rc::Rc::downgrade(core),
+            core: Rc::downgrade(core),
         })
     }
 
     /// As it crosses the border.
     pub fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
+    }
+
+    /// Proves the thread, then runs `code` on the stores. A panic of it stops here.
+    fn enter<T>(&self, action: &str, code: impl FnOnce(&Rc<Core>) -> Result<T, CallError>) -> Result<T, CallError> {
+        if self.game_thread.prove().is_none() {
+            return Err(CallError::WrongThread { action: action.to_owned() });
+        }
+        let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+        trap(|| code(&core))
     }
 }
 
@@ -60,11 +70,11 @@ pub fn table() -> HostTableRef {
         zcall,
         object_resolve,
         object_part,
-        may_write: may_write_shell,
+        may_write,
         object_name,
         object_class,
         spawn,
-        destroy: destroy_shell,
+        destroy,
         text_assign,
         name_intern,
         name_text,
@@ -82,45 +92,27 @@ unsafe fn word<'a>(host: HostRef) -> &'a HostWord {
     unsafe { &*host.0.cast::<HostWord>() }
 }
 
-/// Proves the thread, then runs `code` on the stores.
-///
-/// # Safety
-/// As [`word`].
-unsafe fn on_game_thread<T>(
-    host: HostRef,
-    action: &str,
-    code: impl FnOnce(&std::rc::Rc<Core>) -> Result<T, CallError>,
-) -> Result<T, CallError> {
-    // SAFETY: promised by the caller.
-    let word = unsafe { word(host) };
-    if word.game_thread.prove().is_none() {
-        return Err(CallError::WrongThread { action: action.to_owned() });
-    }
-    let core = word.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
-    trap(|| code(&core))
-}
-
 unsafe extern "C" fn log_event(host: HostRef, module: u64, record: &LogRecord<'_>) {
-    // SAFETY: the module hands back its own word; the logs are for any thread.
-    let logs = unsafe { &word(host).logs };
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
     // A subscriber that panics must not unwind into the module; a lost line is the lesser evil.
     let _lost = trap(|| {
-        logs.event(module, record);
+        host.logs.event(module, record);
         Ok(())
     });
 }
 
 unsafe extern "C" fn span_open(host: HostRef, module: u64, record: &LogRecord<'_>) -> u64 {
-    // SAFETY: as in `log_event`.
-    let logs = unsafe { &word(host).logs };
-    trap(|| Ok(logs.open(module, record))).unwrap_or(0)
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    trap(|| Ok(host.logs.open(module, record))).unwrap_or(0)
 }
 
 unsafe extern "C" fn span_step(host: HostRef, span: u64, step: SpanStep) {
-    // SAFETY: as in `log_event`.
-    let logs = unsafe { &word(host).logs };
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
     let _lost = trap(|| {
-        logs.step(span, step);
+        host.logs.step(span, step);
         Ok(())
     });
 }
@@ -133,11 +125,9 @@ unsafe extern "C" fn zcall_resolve(
     failure: &mut Failure,
 ) -> ZCallStatus {
     // SAFETY: the module hands back its own word.
-    let resolved = unsafe {
-        on_game_thread(host, "resolving a ZCall", |core| {
-            core.zcalls.resolve(&core.chain, name.as_str(), fingerprint)
-        })
-    };
+    let host = unsafe { word(host) };
+    let resolved =
+        host.enter("resolving a ZCall", |core| core.zcalls.resolve(&core.chain, name.as_str(), fingerprint));
     match resolved {
         Ok(handle) => {
             *out = handle;
@@ -145,7 +135,7 @@ unsafe extern "C" fn zcall_resolve(
         }
         Err(error) => {
             *failure = error.to_failure();
-            crate::zcall::table::status_of(&error)
+            status_of(&error)
         }
     }
 }
@@ -156,22 +146,14 @@ unsafe extern "C" fn zcall(
     buffer: &mut ZCallBuffer,
     failure: &mut Failure,
 ) -> ZCallStatus {
-    let mut status = ZCallStatus::DISPATCHER_ERROR;
     // SAFETY: the module hands back its own word.
-    let result = unsafe {
-        on_game_thread(host, "a ZCall", |core| {
-            // SAFETY: `HostTable::zcall` lends the buffer, live and unshared, until this shell returns.
-            let buffer = BufferMut::from_raw(buffer);
-            let (found, result) = core.zcalls.dispatch(core.here(), handle, buffer);
-            status = found;
-            result
-        })
-    };
+    let host = unsafe { word(host) };
+    // SAFETY: `HostTable::zcall` lends the buffer, live and unshared, until this shell returns.
+    let buffer = unsafe { BufferMut::from_raw(buffer) };
+    let called = host.enter("a ZCall", |core| Ok(core.zcalls.dispatch(core.here(), handle, buffer)));
+    let (status, result) = called.unwrap_or_else(|error| (status_of(&error), Err(error)));
     if let Err(error) = result {
         *failure = error.to_failure();
-        if failure.kind == FailureKind::PANIC {
-            return ZCallStatus::EXTERNAL_ERROR;
-        }
     }
     status
 }
@@ -183,19 +165,21 @@ unsafe extern "C" fn object_resolve(
     out: &mut *mut u8,
     failure: &mut Failure,
 ) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
     into_module(failure, || {
-        // SAFETY: the module hands back its own word.
-        *out = unsafe { on_game_thread(host, "following an object", |core| resolve(core, object, class)) }?;
+        *out = host.enter("following an object", |core| resolve(core, object, class))?;
         Ok(())
     })
 }
 
 fn resolve(core: &Core, object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
-    let memory = core.world.objects.memory(object).ok_or(CallError::Stale { handle: object })?;
+    let stale = CallError::Stale { handle: object };
+    let memory = core.world.objects.memory(object).ok_or_else(|| stale.clone())?;
     if class == ClassId::NONE {
         return Ok(memory);
     }
-    let found = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    let found = core.world.objects.class(object).ok_or(stale)?;
     let wanted = core.world.types.class(class);
     if wanted.as_ref().is_some_and(|wanted| found.is_a(wanted)) {
         return Ok(memory);
@@ -215,44 +199,40 @@ unsafe extern "C" fn object_part(
     out: &mut PartPtr,
     failure: &mut Failure,
 ) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
     into_module(failure, || {
-        // SAFETY: the module hands back its own word.
-        *out = unsafe {
-            on_game_thread(host, "reaching a plugin half", |core| {
-                let word = core.world.objects.conjugate(object).ok_or(CallError::Stale { handle: object })?;
-                let part = ConjugateKey::from_word(word).and_then(|key| core.pairs.part(key, class));
-                Ok(part.filter(|part| part.gate.tag().id == ModuleId(module)).map_or(PartPtr::NONE, |part| part.ptr))
-            })
-        }?;
+        *out = host.enter("reaching a plugin half", |core| {
+            let word = core.world.objects.conjugate(object).ok_or(CallError::Stale { handle: object })?;
+            let part = ConjugateKey::from_word(word).and_then(|key| core.pairs.part(key, class));
+            Ok(part.filter(|part| part.gate.tag().id == ModuleId(module)).map_or(PartPtr::NONE, |part| part.ptr))
+        })?;
         Ok(())
     })
 }
 
-unsafe extern "C" fn may_write_shell(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
-    into_module(failure, || {
-        // SAFETY: the module hands back its own word.
-        unsafe { on_game_thread(host, "writing a property", |core| core.world.mode.may_write(object)) }
-    })
+unsafe extern "C" fn may_write(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    into_module(failure, || host.enter("writing a property", |core| core.world.mode.may_write(object)))
 }
 
 unsafe extern "C" fn object_name(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status {
     // SAFETY: the module hands back its own word.
-    let text = unsafe {
-        on_game_thread(host, "asking an object's name", |core| {
-            let name = core.world.objects.name(object).ok_or(CallError::Stale { handle: object })?;
-            Ok(core.world.names.text(name))
-        })
-    };
+    let host = unsafe { word(host) };
+    let text = host.enter("asking an object's name", |core| {
+        let name = core.world.objects.name(object).ok_or(CallError::Stale { handle: object })?;
+        Ok(core.world.names.text(name))
+    });
     give_text(sink, text.as_deref())
 }
 
 unsafe extern "C" fn object_class(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status {
     // SAFETY: the module hands back its own word.
-    let class = unsafe {
-        on_game_thread(host, "asking an object's class", |core| {
-            core.world.objects.class(object).ok_or(CallError::Stale { handle: object })
-        })
-    };
+    let host = unsafe { word(host) };
+    let class = host.enter("asking an object's class", |core| {
+        core.world.objects.class(object).ok_or(CallError::Stale { handle: object })
+    });
     give_text(sink, class.as_ref().map(|class| &*class.path))
 }
 
@@ -263,9 +243,10 @@ unsafe extern "C" fn spawn(
     out: &mut ObjectHandle,
     failure: &mut Failure,
 ) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
     into_module(failure, || {
-        // SAFETY: the module hands back its own word.
-        *out = unsafe { on_game_thread(host, "spawning an object", |core| spawn_object(core, class, outer)) }?;
+        *out = host.enter("spawning an object", |core| spawn_object(core, class, outer))?;
         Ok(())
     })
 }
@@ -280,19 +261,18 @@ fn spawn_object(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<Obje
     birth(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))
 }
 
-unsafe extern "C" fn destroy_shell(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
+unsafe extern "C" fn destroy(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
     into_module(failure, || {
-        // SAFETY: the module hands back its own word.
-        unsafe {
-            on_game_thread(host, "destroying an object", |core| {
-                may_change(core, "destroying an object")?;
-                if !core.world.objects.is_alive(object) {
-                    return Err(CallError::Stale { handle: object });
-                }
-                destroy(&core.world, &core.plugins(), object);
-                Ok(())
-            })
-        }
+        host.enter("destroying an object", |core| {
+            may_change(core, "destroying an object")?;
+            if !core.world.objects.is_alive(object) {
+                return Err(CallError::Stale { handle: object });
+            }
+            birth::destroy(&core.world, &core.plugins(), object);
+            Ok(())
+        })
     })
 }
 
@@ -305,21 +285,23 @@ fn may_change(core: &Core, action: &str) -> Result<(), CallError> {
 
 unsafe extern "C" fn text_assign(host: HostRef, target: *mut TextRaw, text: TextView) -> Status {
     // SAFETY: the module hands back its own word.
-    let done = unsafe {
-        on_game_thread(host, "assigning a text", |_core| {
-            // SAFETY: the view's bytes are lent for the call.
-            let text = text_of(text);
-            // SAFETY: `target` is a text property of a living object, or a result in a parameter block of the host.
-            memory::text_assign(target, &text);
-            Ok(())
-        })
-    };
+    let host = unsafe { word(host) };
+    // SAFETY: the view's bytes are lent for the call.
+    let text = unsafe { text_of(text) };
+    let done = host.enter("assigning a text", |_core| {
+        // SAFETY: `target` is a text property of a living object, or a result in a parameter block of the host.
+        unsafe { memory::text_assign(target, &text) };
+        Ok(())
+    });
     status(&done)
 }
 
 unsafe extern "C" fn name_intern(host: HostRef, text: TextView, out: &mut Name) -> Status {
-    // SAFETY: the module hands back its own word, and lends the text for the call.
-    let name = unsafe { on_game_thread(host, "interning a name", |core| Ok(core.world.names.intern(&text_of(text)))) };
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    // SAFETY: the view's bytes are lent for the call.
+    let text = unsafe { text_of(text) };
+    let name = host.enter("interning a name", |core| Ok(core.world.names.intern(&text)));
     if let Ok(name) = &name {
         *out = *name;
     }
@@ -328,7 +310,8 @@ unsafe extern "C" fn name_intern(host: HostRef, text: TextView, out: &mut Name) 
 
 unsafe extern "C" fn name_text(host: HostRef, name: Name, sink: &TextSink) -> Status {
     // SAFETY: the module hands back its own word.
-    let text = unsafe { on_game_thread(host, "reading a name", |core| Ok(core.world.names.text(name))) };
+    let host = unsafe { word(host) };
+    let text = host.enter("reading a name", |core| Ok(core.world.names.text(name)));
     give_text(sink, text.as_deref())
 }
 

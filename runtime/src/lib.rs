@@ -37,6 +37,7 @@ pub use handles::{Name, ObjectHandle};
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
+pub use load::state::ContextState;
 pub use object::World;
 pub use object::birth::{BirthFailed, BirthStep};
 pub use object::thunk::Frame;

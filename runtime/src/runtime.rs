@@ -7,12 +7,15 @@ use std::rc::Rc;
 
 use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::bridge::core::Core;
+use crate::conjugate::Color;
+use crate::conjugate::pairs::ConjugateKey;
 use crate::counters::Counters;
 use crate::dynamic_call::{self, Signature};
 use crate::error::Error;
 use crate::handles::{Name, ObjectHandle};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Unload};
+use crate::load::state::ContextState;
 use crate::native::Natives;
 use crate::object::World;
 use crate::object::birth::{BirthArgs, birth, destroy, make_cdo};
@@ -268,6 +271,18 @@ impl Runtime {
     pub fn modules(&self) -> Vec<(String, String)> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         modules.iter().map(|module| (module.name().to_owned(), module.info().version.to_string())).collect()
+    }
+
+    /// Every generation of the Master that is not dead, and how far its life has come; one whose images cannot be
+    /// unmapped stays in the list.
+    pub fn contexts(&self) -> Vec<(u64, ContextState)> {
+        self.inner.loads.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
+    }
+
+    /// Who began the plugin half of an object; `None` for an object that has none, or whose half has expired.
+    pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
+        let word = self.inner.core.world.objects.conjugate(object)?;
+        self.inner.core.pairs.color(ConjugateKey::from_word(word)?)
     }
 
     /// Images that stay mapped, and why.

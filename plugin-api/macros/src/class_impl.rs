@@ -2,9 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::{
-    Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, TraitItemFn, Type,
-};
+use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, TraitItemFn, Type};
 
 use crate::class_struct::face_of;
 use crate::docs;
@@ -91,7 +89,10 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
 /// The class of an `impl` block, which has no parameters and no trait.
 pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     if let Some((_, path, _)) = &item.trait_ {
-        return Err(syn::Error::new_spanned(path, "`#[uclass]` stands on the class's own `impl`, not on one of a trait"));
+        return Err(syn::Error::new_spanned(
+            path,
+            "`#[uclass]` stands on the class's own `impl`, not on one of a trait",
+        ));
     }
     if !item.generics.params.is_empty() {
         return Err(syn::Error::new_spanned(&item.generics, "a reflected class is not generic"));
@@ -124,7 +125,10 @@ impl Body<'_> {
         let exported = take_attr(attrs, "zmethod")?;
         let roles = [&red, &class, &post_init, &reflected, &overrides, &exported];
         if let Some(second) = roles.into_iter().flatten().nth(1) {
-            return Err(syn::Error::new_spanned(second, "a method has one role: another attribute gave it one already"));
+            return Err(syn::Error::new_spanned(
+                second,
+                "a method has one role: another attribute gave it one already",
+            ));
         }
         let (signature, attrs) = (&function.sig, &function.attrs);
         if let Some(attr) = red {
@@ -189,7 +193,7 @@ impl Body<'_> {
         let method = Method::of(signature)?;
         let named = format!("a {what}");
         method.needs_self(signature, &named)?;
-        method.takes_and_gives_nothing(signature, &named)?;
+        method.takes_and_gives_nothing(&named)?;
         let shell = self.next_shell();
         self.beside.push(method.shell(&shell, self.class, &method.name));
         Ok(shell)
@@ -211,10 +215,7 @@ impl Body<'_> {
         let method = Method::of(signature)?;
         method.needs_self(signature, "a reflected function")?;
         if words.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
-            return Err(syn::Error::new_spanned(
-                &signature.inputs[0],
-                "a pure function changes nothing: take `&self`",
-            ));
+            return Err(syn::Error::new_spanned(&signature.inputs[0], "a pure function changes nothing: take `&self`"));
         }
         let target = method.name.clone();
         self.reflect(&method, &target, &flags, &quote! { "" }, &function.attrs);

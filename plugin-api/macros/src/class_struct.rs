@@ -71,16 +71,13 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     let plain: Vec<&Field> = fields.iter().collect();
     let send_checks = plain.iter().map(|field| {
         let ty = &field.ty;
-        quote_spanned! {ty.span()=> ::alcedo_plugin_api::plumbing::the_finalizer_thread_drops_it::<#ty>(); }
+        quote_spanned! {ty.span()=> ::alcedo_plugin_api::plumbing::the_finalizer_thread_drops::<#ty>(); }
     });
-    let keep_checks = plain.iter().filter(|field| kept.contains(&field.ident)).map(|field| {
-        let ty = &field.ty;
-        quote_spanned! {ty.span()=> const _: fn(&#ty) = |value| {
-            let _ = <#ty as ::alcedo_plugin_api::plumbing::Keep>::to_cbor(value);
-        }; }
+    let kept = plain.iter().filter_map(|field| {
+        let (ident, ty) = (field.ident.as_ref().filter(|ident| kept.contains(ident))?, &field.ty);
+        let text = syn::ext::IdentExt::unraw(ident).to_string();
+        Some(quote! { (#ident, #text, #ty) })
     });
-    let kept_names = kept.iter().flatten().map(Ident::to_string);
-    let kept = kept.iter().flatten();
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
     let item = with_fields(&item, &fields);
@@ -91,12 +88,11 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             ::alcedo_plugin_api::plumbing::class! { impl: #class #face #base, #path }
             #(#members)*
             const _: () = { #(#send_checks)* };
-            #(#keep_checks)*
             ::alcedo_plugin_api::plumbing::emit_class! {
                 #class,
                 package: #package, name: #name, flags: #flags, doc: #doc,
                 properties: [#(#descriptions),*],
-                kept: [#((#kept, #kept_names)),*],
+                kept: [#(#kept),*],
                 fields: [#((#field_names, #field_types)),*],
             }
         };
@@ -174,7 +170,7 @@ fn class_flags(words: &Words) -> Result<TokenStream> {
 }
 
 /// Takes the reflected fields out, and says which of the rest are kept.
-fn sort_fields(fields: &mut Fields) -> Result<(Vec<Property>, Vec<Option<Ident>>)> {
+fn sort_fields(fields: &mut Fields) -> Result<(Vec<Property>, Vec<Ident>)> {
     let named = match fields {
         Fields::Named(fields) => fields,
         Fields::Unit => return Ok((Vec::new(), Vec::new())),
@@ -204,7 +200,7 @@ fn sort_fields(fields: &mut Fields) -> Result<(Vec<Property>, Vec<Option<Ident>>
             (None, keep) => {
                 if let Some(keep) = keep {
                     Words::of(&keep)?.expect(&[])?;
-                    kept.push(Some(name));
+                    kept.push(name);
                 }
                 plain.push(field);
             }

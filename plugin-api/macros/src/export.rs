@@ -14,11 +14,17 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
         return Err(syn::Error::new(words.span(), "say by which name it is called: `#[zcall(ex = \"math.add\")]`"));
     };
     if name.value().is_empty() || name.value().contains(['/', ':', ' ']) {
-        return Err(syn::Error::new(name.span(), "the name is what follows `ex:/`: not empty, without `/`, `:` or spaces"));
+        return Err(syn::Error::new(
+            name.span(),
+            "the name is what follows `ex:/`: not empty, without `/`, `:` or spaces",
+        ));
     }
     let method = Method::of(&item.sig)?;
     if method.self_kind != SelfKind::None || method.wants_this {
-        return Err(syn::Error::new_spanned(&item.sig.inputs, "a function called by name has neither `self` nor `this`"));
+        return Err(syn::Error::new_spanned(
+            &item.sig.inputs,
+            "a function called by name has neither `self` nor `this`",
+        ));
     }
     let function = &method.name;
     let export = export(&method, &name.value(), &quote! { "" }, &quote! { #function });

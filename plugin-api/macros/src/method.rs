@@ -110,7 +110,7 @@ impl Method {
     }
 
     /// Refuses parameters and a result.
-    pub(crate) fn takes_and_gives_nothing(&self, signature: &Signature, what: &str) -> Result<()> {
+    pub(crate) fn takes_and_gives_nothing(&self, what: &str) -> Result<()> {
         if let Some(parameter) = self.parameters.first() {
             return Err(syn::Error::new_spanned(
                 &parameter.ty,
@@ -120,7 +120,6 @@ impl Method {
         if let Some(result) = &self.result {
             return Err(syn::Error::new_spanned(result, format!("{what} has no result")));
         }
-        let _ = signature;
         Ok(())
     }
 
@@ -137,7 +136,11 @@ impl Method {
     /// The shell type named `shell`: how the plumbing calls this method of `class`, which stands under `target`.
     pub(crate) fn shell(&self, shell: &Ident, class: &Ident, target: &Ident) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());
-        let receiver = if self.self_kind == SelfKind::Exclusive { quote! { Exclusive } } else { quote! { Shared } };
+        let receiver = if self.self_kind == SelfKind::Exclusive {
+            quote! { Exclusive }
+        } else {
+            quote! { Shared }
+        };
         let idents: Vec<_> = self.parameters.iter().map(|parameter| &parameter.ident).collect();
         let types = self.parameters.iter().map(|parameter| &parameter.ty);
         let this = self.wants_this.then(|| quote! { this, });
@@ -238,10 +241,7 @@ fn result_of(output: &ReturnType) -> Option<Type> {
 
 fn self_kind(receiver: &Receiver) -> Result<SelfKind> {
     if receiver.reference.is_none() || receiver.colon_token.is_some() {
-        return Err(syn::Error::new_spanned(
-            receiver,
-            "the host owns the plugin half: take `&self` or `&mut self`",
-        ));
+        return Err(syn::Error::new_spanned(receiver, "the host owns the plugin half: take `&self` or `&mut self`"));
     }
     Ok(if receiver.mutability.is_some() { SelfKind::Exclusive } else { SelfKind::Shared })
 }

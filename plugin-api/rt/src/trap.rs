@@ -120,8 +120,7 @@ pub(crate) fn remove_hook() {
 fn hook(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
     let place = info.location();
-    let (file, line, column) =
-        place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
+    let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
     if OPEN_TRAPS.get() == 0 {
         // A thread of the module's own: no caller waits for the failure, so the log is where it is told.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);

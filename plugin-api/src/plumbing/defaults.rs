@@ -24,7 +24,12 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// A plugin half whose fields all have defaults; implemented for every class, under the condition that it is true.
+/// A plugin half whose fields all have defaults: it is written for every class, under the condition that it is true.
+#[diagnostic::on_unimplemented(
+    message = "the class `{Self}` needs a `#[red_constructor]`: a field of its plugin half has no default",
+    label = "the plugin half cannot be built by default",
+    note = "write `#[red_constructor] fn new(this: This<Self>) -> Self` in the `#[uclass] impl` block of the class"
+)]
 pub trait DefaultPart<M>: Sized {
     /// Builds it.
     fn default_part() -> Self;
@@ -43,6 +48,15 @@ pub trait DefaultRed: Sized {
 
 impl<C> DefaultRed for C {}
 
-/// Named for the compiler's message: the plugin half of an object ends on the finalizer thread, so each of its fields
-/// must be able to go there.
-pub const fn the_finalizer_thread_drops_it<T: Send + 'static>() {}
+/// A type that a field of a plugin half can have.
+#[diagnostic::on_unimplemented(
+    message = "a plugin half cannot hold `{Self}`: it must be `Send`",
+    label = "cannot be sent to the finalizer thread",
+    note = "the plugin half is built on the game thread and dropped on the finalizer thread"
+)]
+pub trait PluginState {}
+
+impl<T: Send + 'static> PluginState for T {}
+
+/// Compiles where a field's type can go to the thread on which plugin halves end.
+pub const fn the_finalizer_thread_drops<T: PluginState>() {}

@@ -46,7 +46,7 @@ macro_rules! __alcedo_property {
             #[must_use]
             pub fn $get(&self) -> $ty {
                 // SAFETY: the cell is this property's, declared or imported with this very type.
-                unsafe { $crate::plumbing::read_member(&self.0, &$cell) }
+                unsafe { $crate::plumbing::read_member::<_, $ty>(&self.0, &$cell) }
             }
 
             /// Writes the property. When the host refuses writes, as in a red constructor during a reload for any
@@ -61,7 +61,7 @@ macro_rules! __alcedo_property {
             pub fn $try_set(&self, value: $arg) -> ::core::result::Result<(), $crate::plumbing::CallError> {
                 let value: $ty = ::core::convert::Into::into(value);
                 // SAFETY: the cell is this property's, declared or imported with this very type.
-                unsafe { $crate::plumbing::write_member(&self.0, &$cell, &value) }
+                unsafe { $crate::plumbing::write_member::<_, $ty>(&self.0, &$cell, &value) }
             }
         }
     };
@@ -105,7 +105,7 @@ macro_rules! __alcedo_import {
                 fingerprint: $fingerprint,
                 cell: &$cell,
             };
-            $crate::plumbing::register!(IMPORTS: $crate::plumbing::ImportDesc = &ALCEDO_IMPORT);
+    $crate::plumbing::register!(IMPORTS: $crate::plumbing::ImportDesc = &ALCEDO_IMPORT);
         };
     };
 }
@@ -150,10 +150,10 @@ macro_rules! __alcedo_emit_class {
         $class:ident,
         package: $package:expr, name: $name:expr, flags: $flags:expr, doc: $doc:expr,
         properties: [$($property:expr),* $(,)?],
-        kept: [$(($kept:ident, $kept_name:expr)),* $(,)?],
+        kept: [$(($kept:ident, $kept_name:expr, $kept_ty:ty)),* $(,)?],
         fields: [$(($field:ident, $field_ty:ty)),* $(,)?],
     ) => {
-        // SAFETY: every field was shown to be `Send` by `the_finalizer_thread_drops_it`.
+        // SAFETY: every field was shown to be `Send` by `the_finalizer_thread_drops`.
         unsafe impl $crate::plumbing::Part for $class {
             fn red_constructor(this: $crate::plumbing::This<'_, Self>) -> Self {
                 #[allow(unused_imports, reason = "the author's own red constructor goes first")]
@@ -163,13 +163,13 @@ macro_rules! __alcedo_emit_class {
 
             #[allow(unused_variables, reason = "a class may keep nothing")]
             fn save_kept(&self, keeper: &mut $crate::plumbing::Keeper<'_>) {
-                $(keeper.put($kept_name, &self.$kept);)*
+                $(keeper.put::<$kept_ty>($kept_name, &self.$kept);)*
             }
 
             #[allow(unused_variables, reason = "a class may keep nothing")]
             fn load_kept(&mut self, name: &str, data: &[u8]) -> ::core::result::Result<(), $crate::plumbing::CallError> {
                 match name {
-                    $($kept_name => $crate::plumbing::restore(&mut self.$kept, data),)*
+                    $($kept_name => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
                     _ => ::core::result::Result::Err($crate::plumbing::unknown_field(
                         <Self as $crate::plumbing::Class>::PATH,
                         name,

@@ -26,11 +26,7 @@ pub unsafe fn read_member<C: Class, T: Value>(this: &This<'_, C>, cell: &Cell) -
 /// # Errors
 /// When the host refuses writes at the moment.
 #[inline]
-pub unsafe fn write_member<C: Class, T: Value>(
-    this: &This<'_, C>,
-    cell: &Cell,
-    value: &T,
-) -> Result<(), CallError> {
+pub unsafe fn write_member<C: Class, T: Value>(this: &This<'_, C>, cell: &Cell, value: &T) -> Result<(), CallError> {
     host::may_write(this.object())?;
     // SAFETY: promised by the caller.
     let place = unsafe { place::<C, T>(this, cell) };

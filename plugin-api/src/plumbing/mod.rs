@@ -22,8 +22,8 @@ pub use alcedo_rt::{COMPILER, fail};
 pub use linkme;
 
 pub use crate::class::Part;
+pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::part_cell::PartCell;
-pub use crate::keep::{Keep, restore, unknown_field};
 pub use crate::signature::{ValueType, fingerprint};
 pub use crate::value::{NoDefault, pointer_of, pointer_slot, pointer_slot_out};
 pub use crate::{
@@ -33,7 +33,7 @@ pub use crate::{
     __alcedo_type_record as type_record,
 };
 pub use crate::{CallError, Class, ObjectFace, Params, ReturnValue, This, Value};
-pub use defaults::{BuildDefault, DefaultPart, DefaultRed, Probe, the_finalizer_thread_drops_it};
+pub use defaults::{BuildDefault, DefaultPart, DefaultRed, PluginState, Probe, the_finalizer_thread_drops};
 pub use describe::{
     Body, block, field_offsets, function, joined, joined_len, parameter, property, property_fingerprint, result,
     struct_fingerprint,

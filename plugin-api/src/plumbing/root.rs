@@ -26,10 +26,7 @@ pub trait ModuleHooks: 'static {
 }
 
 /// A function that can be the main of a module: `fn(&[&str])` or `fn()`.
-#[diagnostic::on_unimplemented(
-    message = "the main of a module is `fn(&[&str])` or `fn()`",
-    label = "this is neither"
-)]
+#[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
 pub trait MainFn<Shape> {
     /// Calls it.
     fn run(self, args: &[&str]);

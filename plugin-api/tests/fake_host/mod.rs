@@ -261,13 +261,8 @@ fn invoke(function: &FunctionDesc, object: ObjectHandle, slots: &mut [Slot], fai
         let at = unsafe { block.add(param.offset as usize) };
         put_param(param.kind, at, *slot);
     }
-    let mut call = Call {
-        object,
-        memory: memory(object).expect("a living object"),
-        part: part(object).0,
-        params: block,
-        failure,
-    };
+    let mut call =
+        Call { object, memory: memory(object).expect("a living object"), part: part(object).0, params: block, failure };
     // SAFETY: object, memory and part are the living object's, and the block is laid out as described.
     let status = unsafe { (function.invoke.0)(&mut call) };
     if status == Status::OK
@@ -369,15 +364,20 @@ fn native(path: &str, slots: &mut [Slot], failure: &mut Failure) -> ZCallStatus 
 /// # Safety
 /// As the sink's maker says.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
+    // SAFETY: the module lends this for the call, as the border prescribes.
     let bytes = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(data, len) } };
+    // SAFETY: the module lends this for the call, as the border prescribes.
     unsafe { *context.cast::<String>() = String::from_utf8_lossy(bytes).into_owned() };
 }
 
 /// # Safety
 /// As the sink's maker says.
 unsafe extern "C" fn keep(context: *mut (), name: TextView, data: *const u8, len: usize) {
+    // SAFETY: the module lends this for the call, as the border prescribes.
     let name = unsafe { std::slice::from_raw_parts(name.data, name.len) };
+    // SAFETY: the module lends this for the call, as the border prescribes.
     let data = unsafe { std::slice::from_raw_parts(data, len) };
+    // SAFETY: the module lends this for the call, as the border prescribes.
     let kept = unsafe { &mut *context.cast::<Vec<(String, Vec<u8>)>>() };
     kept.push((String::from_utf8_lossy(name).into_owned(), data.to_vec()));
 }
@@ -430,6 +430,7 @@ unsafe extern "C" fn zcall(
     buffer: &mut ZCallBuffer,
     failure: &mut Failure,
 ) -> ZCallStatus {
+    // SAFETY: the module lends this for the call, as the border prescribes.
     let slots = unsafe { std::slice::from_raw_parts_mut(buffer.slots, buffer.len) };
     let target = state().targets[usize::try_from(handle.0 - 1).expect("a handle that was given out")];
     match target {
@@ -510,14 +511,17 @@ unsafe extern "C" fn destroy(_host: HostRef, _object: ObjectHandle, _failure: &m
 }
 
 unsafe extern "C" fn text_assign(_host: HostRef, target: *mut TextRaw, text: TextView) -> Status {
+    // SAFETY: the module lends this for the call, as the border prescribes.
     let bytes = if text.len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text.data, text.len) } };
     // The tests are short: what was there before stays allocated.
     let bytes: &'static mut [u8] = bytes.to_vec().leak();
+    // SAFETY: the module lends this for the call, as the border prescribes.
     unsafe { target.write(TextRaw { data: bytes.as_mut_ptr(), len: bytes.len(), capacity: bytes.len() }) };
     Status::OK
 }
 
 unsafe extern "C" fn name_intern(_host: HostRef, text: TextView, out: &mut Name) -> Status {
+    // SAFETY: the module lends this for the call, as the border prescribes.
     let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
     let text = String::from_utf8_lossy(bytes).into_owned();
     let mut state = state();

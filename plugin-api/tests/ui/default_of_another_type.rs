@@ -9,8 +9,6 @@ pub struct Odd {
     speed: f64,
     #[uproperty(default = 300)]
     small: u8,
-    #[uproperty(default = compute())]
-    computed: u8,
 }
 
 fn main() {}

@@ -81,7 +81,7 @@ impl Plugins<'_> {
     /// # Errors
     /// The red constructor's own error and the class it belongs to.
     pub fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), (Rc<Class>, CallError)> {
-        let key = self.pairs.begin_red(object);
+        let key = self.pairs.begin_red();
         let _there = self.world.objects.set_conjugate(object, key.to_word());
         for class in class.chain().iter().filter(|class| class.origin == Origin::Dynamic) {
             if let Err(error) = self.build_part(key, object, class) {
@@ -231,17 +231,17 @@ impl BirthHooks for Plugins<'_> {
                 None => Ok(()),
             }
         };
-        run().map_err(|error| step_error(&class, error))
+        run().map_err(|error| step_error(class, error))
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         // The most derived override wins, as for any virtual function; it may call its base itself.
         for class in class.chain().iter().rev().filter(|class| class.origin == Origin::Dynamic) {
-            let hooks = self.hooks_of(class).map_err(|error| step_error(&class, error))?;
+            let hooks = self.hooks_of(class).map_err(|error| step_error(class, error))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
                 return self
                     .hook(object, class, &hooks.names.post_init, invoke)
-                    .map_err(|error| step_error(&class, error));
+                    .map_err(|error| step_error(class, error));
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 /// Which side began a pair.
+#[cfg_attr(not(test), expect(dead_code, reason = "what black conjugates need is decided here before they exist"))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Color {
     /// The host did, and owns the life.
@@ -25,6 +26,7 @@ pub enum Life {
 }
 
 /// What happens to a conjugate.
+#[cfg_attr(not(test), expect(dead_code, reason = "what black conjugates need is decided here before they exist"))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Event {
     /// The plugin half is built.

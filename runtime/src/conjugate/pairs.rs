@@ -10,7 +10,7 @@ use slotmap::{Key, KeyData, SlotMap, new_key_type};
 
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
-use crate::handles::{ClassId, Generation, ObjectHandle, PartPtr};
+use crate::handles::{ClassId, Generation, PartPtr};
 
 new_key_type! {
     /// A conjugate. Stale once it ended; never another one.
@@ -44,7 +44,6 @@ pub struct Part {
 
 #[derive(Debug)]
 struct Conjugate {
-    object: ObjectHandle,
     color: Color,
     generation: Generation,
     life: Life,
@@ -75,15 +74,9 @@ impl Pairs {
         self.built.get()
     }
 
-    /// Entries there are, expired ones that were set aside included.
-    pub fn len(&self) -> usize {
-        self.entries.borrow().len()
-    }
-
     /// Starts a red conjugate of the live generation; its parts are pushed base first.
-    pub fn begin_red(&self, object: ObjectHandle) -> ConjugateKey {
+    pub fn begin_red(&self) -> ConjugateKey {
         self.entries.borrow_mut().insert(Conjugate {
-            object,
             color: Color::Red,
             generation: self.live.get(),
             life: Life::Unbuilt,
@@ -112,20 +105,10 @@ impl Pairs {
         Ok(())
     }
 
-    /// Whether a key leads to no usable conjugate: it ended, or its generation is not the live one.
-    pub fn is_expired(&self, key: ConjugateKey) -> bool {
-        self.entries.borrow().get(key).is_none_or(|conjugate| conjugate.generation != self.live.get())
-    }
-
     /// Whether plugin code began it; none for an expired one.
     pub fn color(&self, key: ConjugateKey) -> Option<Color> {
         let entries = self.entries.borrow();
         entries.get(key).filter(|conjugate| conjugate.generation == self.live.get()).map(|conjugate| conjugate.color)
-    }
-
-    /// The object of a conjugate.
-    pub fn object(&self, key: ConjugateKey) -> Option<ObjectHandle> {
-        self.entries.borrow().get(key).map(|conjugate| conjugate.object)
     }
 
     /// The part for `class`, when the conjugate is not expired. Parts that were pushed are found before the
@@ -145,6 +128,10 @@ impl Pairs {
     /// one ends the same way.
     pub fn release(&self, key: ConjugateKey) -> Vec<Part> {
         let Some(conjugate) = self.entries.borrow_mut().remove(key) else { return Vec::new() };
+        debug_assert!(
+            conjugate.life == Life::Unbuilt || conjugate.life.step(conjugate.color, Event::Release) == Ok(Life::Dead),
+            "the host releases what the host began"
+        );
         conjugate.parts.into_iter().rev().collect()
     }
 

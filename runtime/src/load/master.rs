@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "unmaps the images of a generation that has ended")]
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,7 +17,8 @@ use crate::host_table::HostWord;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
 use crate::load::module::Module;
-use crate::load::open::{self, Staged};
+use crate::load::open;
+use crate::load::state::{ContextEvent, ContextState};
 use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
 
@@ -50,6 +52,7 @@ pub struct Loads {
     master: RefCell<Option<Master>>,
     observers: RefCell<Vec<Observer>>,
     parked: RefCell<Vec<String>>,
+    states: RefCell<BTreeMap<Generation, ContextState>>,
     last_module: Cell<u64>,
     last_generation: Cell<u64>,
 }
@@ -68,6 +71,7 @@ impl Loads {
             master: RefCell::default(),
             observers: RefCell::default(),
             parked: RefCell::default(),
+            states: RefCell::default(),
             last_module: Cell::default(),
             last_generation: Cell::default(),
         })
@@ -99,6 +103,21 @@ impl Loads {
             }) {
                 tracing::error!(%event, %error, "a listener of the load context panicked");
             }
+        }
+    }
+
+    /// Every Master that is not dead, and how far its life has come; what cannot die stays in the list.
+    pub fn states(&self) -> Vec<(Generation, ContextState)> {
+        self.states.borrow().iter().map(|(generation, state)| (*generation, *state)).collect()
+    }
+
+    fn step(&self, generation: Generation, event: ContextEvent) {
+        let mut states = self.states.borrow_mut();
+        let state = states.get(&generation).copied().unwrap_or(ContextState::Alive);
+        match state.step(event) {
+            Ok(ContextState::Dead) => drop(states.remove(&generation)),
+            Ok(state) => drop(states.insert(generation, state)),
+            Err(error) => tracing::error!(%generation, %error, "the life of a load context is out of order"),
         }
     }
 
@@ -136,7 +155,9 @@ pub fn bring_up(
     paths: &[PathBuf],
     generation: Generation,
 ) -> Result<Vec<Rc<Module>>, LoadError> {
-    let staged: Vec<Staged> = open::stage(&loads.stage_dir, paths, loads.require_seal)?;
+    loads.states.borrow_mut().insert(generation, ContextState::Alive);
+    let staged = open::stage(&loads.stage_dir, paths, loads.require_seal)
+        .inspect_err(|_| drop(loads.states.borrow_mut().remove(&generation)))?;
     let mut modules = Vec::new();
     for staged in staged {
         match open::open(core, &loads.word, staged, loads.next_module(), generation) {
@@ -281,6 +302,7 @@ pub fn wind_down(
     modules: &[Rc<Module>],
     exits: ExitHooks,
 ) -> Vec<String> {
+    loads.step(generation, ContextEvent::BeginUnload);
     for module in modules {
         module.gate().close();
     }
@@ -293,10 +315,12 @@ pub fn wind_down(
     if exits != ExitHooks::NeverStarted {
         loads.raise(&MasterEvent::Unloaded(generation));
     }
+    let is_free = drained && modules.iter().all(|module| module.gate().inside() == 0);
+    loads.step(generation, if is_free { ContextEvent::LeasesGone } else { ContextEvent::LeasesRemain });
     let mut parked = Vec::new();
     for module in modules.iter().rev() {
         core.logs.forget(module.gate().tag());
-        let end = if drained && module.gate().inside() == 0 {
+        let end = if is_free {
             // SAFETY: the generation has ended: no conjugate, handle or record of it is left, its gate is shut,
             // nobody is inside, and the finalizer thread has dropped its last part.
             unsafe { module.unmap() }
@@ -307,6 +331,12 @@ pub fn wind_down(
             let reason = if drained { reason } else { format!("a finalizer did not end within {DRAIN_DEADLINE:?}") };
             parked.push(format!("{} of generation {generation} stays mapped ({}): {reason}", module.name(), file(&path)));
         }
+    }
+    if parked.is_empty() {
+        loads.step(generation, ContextEvent::ImageGone);
+    } else {
+        loads.step(generation, ContextEvent::ImageStays);
+        loads.step(generation, ContextEvent::Park);
     }
     loads.parked.borrow_mut().extend(parked.iter().cloned());
     if exits != ExitHooks::NeverStarted {

@@ -49,8 +49,8 @@ pub(super) struct Compiler<'a> {
     class_paths: HashSet<String>,
 }
 
-/// Offsets are 32 bits wide, and nothing sensible is larger than this.
-const LARGEST: usize = 1 << 30;
+/// Offsets are 32 bits wide, and large data does not belong in properties: every object would have it.
+const LARGEST: usize = 1 << 20;
 
 /// Compiles a batch. `first` is the number of its first class; the others follow.
 pub(super) fn compile(
@@ -168,33 +168,37 @@ impl Compiler<'_> {
         decls: &[PropertyDecl],
         (base_size, base_align): (usize, usize),
     ) -> Result<(Vec<Property>, Placed), DeclareError> {
-        let mut properties = Vec::with_capacity(decls.len());
+        let mut types = Vec::with_capacity(decls.len());
         let mut seen = HashSet::new();
         for decl in decls {
+            check_name(&decl.name, owner)?;
             if !seen.insert(decl.name.as_str()) {
                 return Err(DeclareError::DuplicateMember { owner: owner.to_string(), name: decl.name.clone() });
             }
-            properties.push(self.property(owner, decl)?);
+            types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
         }
-        let things: Vec<_> = properties.iter().map(|property| (property.ty.size(), property.ty.align())).collect();
+        // Before any default is looked at: structs of structs of structs are soon larger than the values they need.
+        let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(base_size, base_align, &things);
         if placed.size > LARGEST {
             return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
         }
-        for (property, offset) in properties.iter_mut().zip(&placed.offsets) {
-            property.offset = *offset as u32;
-        }
-        Ok((properties, placed))
+        let made = decls.iter().zip(types).zip(&placed.offsets);
+        let made = made.map(|((decl, ty), offset)| self.property(owner, decl, ty, *offset as u32));
+        Ok((made.collect::<Result<_, _>>()?, placed))
     }
 
-    fn property(&self, owner: &Rc<str>, decl: &PropertyDecl) -> Result<Property, DeclareError> {
-        check_name(&decl.name, owner)?;
-        let member = || format!("{owner}:{}", decl.name);
-        let ty = self.property_type(decl, member)?;
-        let bad_default = |problem: String| DeclareError::BadDefault { member: member(), problem };
+    fn property(
+        &self,
+        owner: &Rc<str>,
+        decl: &PropertyDecl,
+        ty: PropertyType,
+        offset: u32,
+    ) -> Result<Property, DeclareError> {
+        let bad_default =
+            |problem: String| DeclareError::BadDefault { member: format!("{owner}:{}", decl.name), problem };
         let default = match (&ty, decl.default.as_str()) {
-            // A struct starts with the defaults of its fields, where these differ from zero.
-            (PropertyType::Struct(_), "") => Some(Value::initial(&ty)).filter(|start| *start != Value::zero(&ty)),
+            (PropertyType::Struct(of), "") => of.nature().has_defaults.then(|| Value::initial(&ty)),
             (_, "") => None,
             (_, text) => Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?),
         };
@@ -211,7 +215,7 @@ impl Compiler<'_> {
             flags: decl.flags,
             default,
             doc: decl.doc.as_str().into(),
-            offset: 0, // until it is placed
+            offset,
             owner: owner.clone(),
         })
     }

@@ -148,7 +148,7 @@ impl PropertyType {
     pub fn owns_memory(&self) -> bool {
         match self {
             Self::Text => true,
-            Self::Struct(of) => of.fields().iter().any(|field| field.ty.owns_memory()),
+            Self::Struct(of) => of.nature().owns_memory,
             _ => false,
         }
     }
@@ -157,7 +157,7 @@ impl PropertyType {
     pub fn holds_objects(&self) -> bool {
         match self {
             Self::Object { .. } => true,
-            Self::Struct(of) => of.fields().iter().any(|field| field.ty.holds_objects()),
+            Self::Struct(of) => of.nature().holds_objects,
             _ => false,
         }
     }

@@ -157,7 +157,7 @@ pub enum DeclareError {
         /// Why not.
         problem: String,
     },
-    /// A type of more bytes than can be addressed.
+    /// A type of too many bytes.
     #[error("{path} would have {size} bytes, more than a type may have: keep large data out of properties")]
     TooLarge {
         /// The type or function.

@@ -26,6 +26,16 @@ pub struct StructType {
     size: usize,
     align: usize,
     fingerprint: u64,
+    nature: Nature,
+}
+
+/// What is true of a struct because it is true of a field; kept, because fields can be structs of structs of structs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nature {
+    pub(super) owns_memory: bool,
+    pub(super) holds_objects: bool,
+    /// Whether a new value is not all zero.
+    pub(super) has_defaults: bool,
 }
 
 /// What a struct is called.
@@ -42,7 +52,12 @@ impl StructType {
     pub(super) fn new(label: StructLabel, fields: Vec<Property>, placed: &Placed) -> Self {
         let StructLabel { path, name, package, origin, doc } = label;
         let fingerprint = fingerprint(&fields, placed);
-        Self { path, name, package, origin, doc, fields, size: placed.size, align: placed.align, fingerprint }
+        let nature = Nature {
+            owns_memory: fields.iter().any(|field| field.ty.owns_memory()),
+            holds_objects: fields.iter().any(|field| field.ty.holds_objects()),
+            has_defaults: fields.iter().any(|field| field.default.is_some()),
+        };
+        Self { path, name, package, origin, doc, fields, size: placed.size, align: placed.align, fingerprint, nature }
     }
 
     /// Its fields in order, with their offsets.
@@ -68,6 +83,10 @@ impl StructType {
     /// Fingerprint of size, alignment and fields, as a module computes it at compile time.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+
+    pub(super) fn nature(&self) -> Nature {
+        self.nature
     }
 
     /// Whether the two have the same path and their memory means the same, down to the structs they hold.

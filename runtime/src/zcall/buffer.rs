@@ -101,19 +101,6 @@ impl<'a> BufferMut<'a> {
         slot_at(self.slots, index)
     }
 
-    /// Replaces a slot, whatever it holds.
-    ///
-    /// # Safety
-    /// When the call's signature has a pointer in this slot, `slot` holds the address that the signature means,
-    /// valid until the call returns.
-    ///
-    /// # Errors
-    /// [`CallError::Buffer`] when there is no such slot.
-    pub unsafe fn set_slot(&mut self, index: usize, slot: Slot) -> Result<(), CallError> {
-        *slot_mut(self.slots, index)? = slot;
-        Ok(())
-    }
-
     /// The address in a pointer slot, never null.
     ///
     /// # Errors

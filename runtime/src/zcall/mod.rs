@@ -10,11 +10,3 @@ pub mod owned;
 pub mod table;
 
 mod rows;
-
-pub use buffer::BufferMut;
-pub use chain::{Dispatcher, Implementer, Resolved, Resolver, ResolverChain};
-pub use explicit::{Explicit, RegisterError};
-pub use generations::Standing;
-pub use name::{NameError, Virtuality, ZCallName};
-pub use owned::{DynBuffer, SlotBuffer};
-pub use table::{ZCallTable, status_of};

@@ -20,7 +20,7 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
 /// Slots and what lives behind their addresses. Made as [`SlotBuffer`] or [`DynBuffer`].
 ///
 /// A text or struct reaches a callee as a bare address: that the callee wants one of that kind there is what the
-/// signature fingerprint given to [`super::ZCallTable::resolve`] proves. A caller that resolved without one checks
+/// signature fingerprint given to [`super::table::ZCallTable::resolve`] proves. A caller that resolved without one checks
 /// the slots against the callee's description itself.
 #[derive(Debug)]
 pub struct OwnedBuffer<'a, S, L> {
@@ -80,14 +80,6 @@ where
     /// [`CallError::Buffer`].
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
-    }
-
-    /// Makes the slot wait for a plain result.
-    ///
-    /// # Errors
-    /// [`CallError::Buffer`].
-    pub fn clear(&mut self, index: usize) -> Result<(), CallError> {
-        self.put(index, Slot::EMPTY, Behind::Nothing)
     }
 
     /// Lends a text to the callee.
@@ -222,9 +214,6 @@ mod tests {
         assert!(buffer.lend().pointer(0).is_ok());
         buffer.set(0, 5_u16).expect("slot 0");
         assert_eq!(buffer.lend().get::<u16>(0), Ok(5));
-        buffer.clear(0).expect("slot 0");
-        buffer.lend().set(0, -5_i64).expect("an empty slot takes any type");
-        assert_eq!(buffer.get::<i64>(0), Ok(-5));
     }
 
     #[test]
@@ -232,7 +221,6 @@ mod tests {
         let mut buffer = DynBuffer::with_len(0);
         let errors = [
             buffer.set(0, 1_u8).err(),
-            buffer.clear(0).err(),
             buffer.text_in(0, "x").err(),
             buffer.text_out(0).err(),
             buffer.struct_in(0, &[1]).err(),

@@ -190,9 +190,11 @@ impl Session {
                 recv(self.watch.receiver()) -> event => self.source_event(event),
                 recv(wishes) -> heard => return Step::Heard(heard.unwrap_or(Ok(Command::Quit))),
                 default(patience) => {
-                    if self.pace.rest(self.started.elapsed()).is_zero() {
+                    let begun = self.started.elapsed();
+                    if self.pace.rest(begun).is_zero() {
                         self.tick();
-                        self.pace.ticked(self.started.elapsed());
+                        let ended = self.started.elapsed();
+                        self.pace.ticked(ended, ended - begun);
                         return Step::Tick;
                     }
                 }

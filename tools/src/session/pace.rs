@@ -22,10 +22,15 @@ impl Pace {
         self.next.saturating_sub(now)
     }
 
-    /// A tick was made at `now`.
-    pub(crate) fn ticked(&mut self, now: Duration) {
+    /// A tick was made, and had ended at `now` after it `took` so long.
+    ///
+    /// A tick that is longer than its frame is followed by a rest as long as itself: a world that is too heavy for
+    /// the machine slows down, instead of taking the processor from the build that everybody waits for.
+    pub(crate) fn ticked(&mut self, now: Duration, took: Duration) {
         self.next += FRAME;
-        if self.next + FORGIVEN < now {
+        if took > FRAME {
+            self.next = now + took;
+        } else if self.next + FORGIVEN < now {
             self.next = now + FRAME;
         }
         self.recent.push_back(now);
@@ -56,7 +61,7 @@ mod tests {
         let mut made = 0;
         for now in (from..until).step_by(usize::try_from(step).unwrap()).map(Duration::from_millis) {
             if pace.rest(now).is_zero() {
-                pace.ticked(now);
+                pace.ticked(now, Duration::ZERO);
                 made += 1;
             }
         }
@@ -76,11 +81,20 @@ mod tests {
     #[test]
     fn a_short_delay_is_made_up_for_and_a_long_one_is_not() {
         let mut pace = Pace::default();
-        pace.ticked(Duration::ZERO);
-        pace.ticked(Duration::from_millis(80));
+        pace.ticked(Duration::ZERO, Duration::ZERO);
+        pace.ticked(Duration::from_millis(80), Duration::ZERO);
         assert_eq!(pace.rest(Duration::from_millis(80)), Duration::ZERO);
-        pace.ticked(Duration::from_secs(5));
+        pace.ticked(Duration::from_secs(5), Duration::ZERO);
         assert_eq!(pace.rest(Duration::from_secs(5)), FRAME);
+    }
+
+    #[test]
+    fn a_tick_longer_than_its_frame_is_followed_by_a_rest_as_long() {
+        let mut pace = Pace::default();
+        pace.ticked(Duration::from_millis(40), Duration::from_millis(40));
+        assert_eq!(pace.rest(Duration::from_millis(40)), Duration::from_millis(40));
+        pace.ticked(Duration::from_millis(81), Duration::from_millis(1));
+        assert_eq!(pace.rest(Duration::from_millis(81)), Duration::from_millis(80) + FRAME - Duration::from_millis(81));
     }
 
     #[test]
