@@ -20,7 +20,8 @@ pub struct This<'f, C> {
     object: ObjectHandle,
     // A raw pointer, which also keeps the value on its thread.
     memory: *mut u8,
-    frame: PhantomData<(&'f (), fn() -> C)>,
+    frame: PhantomData<&'f ()>,
+    class: PhantomData<fn() -> C>,
 }
 
 impl<C> Clone for This<'_, C> {
@@ -42,7 +43,7 @@ impl<'f, C: Class> This<'f, C> {
     /// `object` is a living object of class `C` or a subclass, `memory` is its memory, and the memory stays readable
     /// for `'f`, which ends with the call that the host is making on this thread.
     pub(crate) unsafe fn new(object: ObjectHandle, memory: *mut u8) -> Self {
-        Self { object, memory, frame: PhantomData }
+        Self { object, memory, frame: PhantomData, class: PhantomData }
     }
 
     pub(crate) fn object(&self) -> ObjectHandle {
@@ -62,7 +63,7 @@ impl<'f, C: Class> This<'f, C> {
     /// The same object as one of its base class.
     #[must_use]
     pub fn as_base(self) -> This<'f, C::Base> {
-        This { object: self.object, memory: self.memory, frame: PhantomData }
+        This { object: self.object, memory: self.memory, frame: PhantomData, class: PhantomData }
     }
 
     /// The same, seen through a reference.

@@ -172,7 +172,7 @@ impl Toy {
     #[ufunction]
     fn write_twice(&mut self, this: This<Self>) -> u32 {
         let refused = this.try_set_count(1).expect_err("the host is rebuilding");
-        assert_eq!(refused.kind(), alcedo_plugin_api::FailureKind::DURING_REBUILD);
+        assert_eq!(refused.kind(), FailureKind::DURING_REBUILD);
         this.set_count(2);
         0
     }
@@ -243,7 +243,7 @@ pub struct Plain {
     #[uproperty]
     number: i64,
     /// State.
-    state: Vec<u8>,
+    pub state: Vec<u8>,
 }
 
 /// Adds by name.

@@ -209,7 +209,7 @@ impl CallError {
 }
 
 /// Runs a call into a module and turns what it reports into a result.
-pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), CallError> {
+pub(crate) fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), CallError> {
     let mut failure = Failure::none();
     match call(&mut failure) {
         Status::OK => Ok(()),
@@ -218,7 +218,7 @@ pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Call
 }
 
 /// Runs host code that a module called: a panic stops here and becomes a failure, as an error does.
-pub fn into_module(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
+pub(crate) fn into_module(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     match trap(code) {
         Ok(()) => Status::OK,
         Err(error) => {
@@ -229,7 +229,7 @@ pub fn into_module(failure: &mut Failure, code: impl FnOnce() -> Result<(), Call
 }
 
 /// Runs host code and turns its panic into an error.
-pub fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
+pub(crate) fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
     // The stores the code may have been changing are guarded by `RefCell`s that are released while unwinding, and
     // each change of theirs is whole before anything that can panic is called.
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {

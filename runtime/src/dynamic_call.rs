@@ -12,16 +12,54 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::game_thread::GameThread;
 use crate::handles::{Generation, Name, ObjectHandle};
+use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::chain::{Dispatcher, Implementer};
 use crate::zcall::owned::DynBuffer;
 
-/// A signature of plain values, text and objects, written `i32, String -> bool`; an object is `Object`.
+/// A signature in words: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature {
-    parameters: Vec<PropertyKind>,
-    result: Option<PropertyKind>,
+    parameters: Vec<Word>,
+    result: Option<Word>,
+}
+
+/// One type of a signature: its kind, and the path of its class or struct.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Word {
+    kind: PropertyKind,
+    path: String,
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            PropertyKind::OBJECT => write!(f, "Object({})", self.path),
+            PropertyKind::STRUCT => f.write_str(&self.path),
+            plain => f.write_str(plain.text().unwrap_or("?")),
+        }
+    }
+}
+
+impl FromStr for Word {
+    type Err = CallError;
+
+    fn from_str(text: &str) -> Result<Self, CallError> {
+        let text = text.trim();
+        if let Some(path) = text.strip_prefix("Object(").and_then(|rest| rest.strip_suffix(')')) {
+            return Ok(Self { kind: PropertyKind::OBJECT, path: path.to_owned() });
+        }
+        if text.starts_with('/') {
+            return Ok(Self { kind: PropertyKind::STRUCT, path: text.to_owned() });
+        }
+        let plain = (1..PropertyKind::OBJECT.0).map(PropertyKind).find(|kind| kind.text() == Some(text));
+        plain.map(|kind| Self { kind, path: String::new() }).ok_or_else(|| CallError::NotFound {
+            message: format!(
+                "`{text}` is no type of a signature: write `f64`, `String`, `Object(/Script/P.C)` or `/Script/P.S`"
+            ),
+        })
+    }
 }
 
 impl FromStr for Signature {
@@ -29,54 +67,40 @@ impl FromStr for Signature {
 
     fn from_str(text: &str) -> Result<Self, CallError> {
         let (parameters, result) = match text.split_once("->") {
-            Some((parameters, result)) => (parameters, Some(kind(result)?)),
+            Some((parameters, result)) => (parameters, Some(result.parse()?)),
             None => (text, None),
         };
         let parameters = parameters.split(',').map(str::trim).filter(|word| !word.is_empty());
-        Ok(Self { parameters: parameters.map(kind).collect::<Result<_, _>>()?, result })
+        Ok(Self { parameters: parameters.map(str::parse).collect::<Result<_, _>>()?, result })
     }
 }
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<_> = self.parameters.iter().map(|kind| kind.text().unwrap_or("?")).collect();
+        let words: Vec<_> = self.parameters.iter().map(Word::to_string).collect();
         f.write_str(&words.join(", "))?;
-        match self.result {
-            Some(result) => write!(f, " -> {}", result.text().unwrap_or("?")),
+        match &self.result {
+            Some(result) => write!(f, " -> {result}"),
             None => Ok(()),
         }
     }
 }
 
 impl Signature {
-    /// As a module computes it; objects of a certain class cannot be named here, and are not compared then.
+    /// As a module computes it.
     fn fingerprint(&self) -> u64 {
-        const RESULT: u64 = 0xfeed;
-        if self.parameters.iter().chain(&self.result).any(|kind| *kind == PropertyKind::OBJECT) {
-            return 0;
-        }
-        let print = self.parameters.iter().fold(Fingerprint::START, |print, kind| print.value(*kind, ""));
-        self.result.map_or(print, |kind| print.number(RESULT).value(kind, "")).finish()
+        const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
+        let add = |print: Fingerprint, word: &Word| print.value(word.kind, &word.path);
+        let print = self.parameters.iter().fold(Fingerprint::START, add);
+        self.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
     }
-}
-
-fn kind(word: &str) -> Result<PropertyKind, CallError> {
-    let word = word.trim();
-    if word.starts_with("Object") {
-        return Ok(PropertyKind::OBJECT);
-    }
-    (1..=PropertyKind::OBJECT.0).map(PropertyKind).find(|kind| kind.text() == Some(word)).ok_or_else(|| {
-        CallError::NotFound {
-            message: format!("`{word}` cannot be called with values: call it from code that knows the type"),
-        }
-    })
 }
 
 /// Resolves `name` and calls it. For a function of an object the first argument is that object.
 ///
 /// # Errors
 /// When the name leads nowhere, the arguments do not fit the signature, or the callee fails.
-pub fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Value>, CallError> {
+pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     let handle = core.zcalls.resolve(&core.chain, name, 0)?;
     let words = core.zcalls.signature(handle).unwrap_or_default();
     let signature: Signature = words.parse()?;
@@ -89,27 +113,24 @@ pub fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Valu
             message: format!("`{name}` ({words}) does not take {} arguments, the object included", arguments.len()),
         });
     }
-    let expected = std::iter::repeat_n(PropertyKind::OBJECT, receivers).chain(signature.parameters.iter().copied());
+    let receiver = Word { kind: PropertyKind::OBJECT, path: String::new() };
+    let expected: Vec<_> = std::iter::repeat_n(&receiver, receivers).chain(&signature.parameters).collect();
     let mut buffer = DynBuffer::with_len(arguments.len() + usize::from(signature.result.is_some()));
     for (at, (argument, expected)) in arguments.iter().zip(expected).enumerate() {
-        if argument.kind() != expected {
-            return Err(CallError::Buffer {
-                message: format!(
-                    "`{name}` ({words}): argument {at} is {}, it must be {}",
-                    argument.kind().text().unwrap_or("?"),
-                    expected.text().unwrap_or("?")
-                ),
-            });
+        if argument.kind() != expected.kind {
+            let found = argument.kind().text().unwrap_or("?");
+            let message = format!("`{name}` ({words}): argument {at} is {found}, it must be {expected}");
+            return Err(CallError::Buffer { message });
         }
-        put(&mut buffer, at, argument)?;
+        put(core, &mut buffer, at, argument, expected)?;
     }
     let last = arguments.len();
-    if signature.result == Some(PropertyKind::STRING) {
-        buffer.text_out(last)?;
+    if let Some(result) = &signature.result {
+        await_result(core, &mut buffer, last, result)?;
     }
     let (_status, result) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
     result?;
-    signature.result.map(|kind| take(&mut buffer, last, kind)).transpose()
+    signature.result.map(|word| take(core, &mut buffer, last, &word)).transpose()
 }
 
 /// `up`: one argument reads, a second one is written.
@@ -121,33 +142,55 @@ fn property(
 ) -> Result<Option<Value>, CallError> {
     const READ: u8 = 0;
     const WRITE: u8 = 1;
-    let kind = *signature.parameters.first().unwrap_or(&PropertyKind::OBJECT);
+    let Some(word) = signature.parameters.first() else {
+        return Err(CallError::other("a property without a type"));
+    };
     let mut buffer = DynBuffer::with_len(3);
     match arguments {
         [Value::Object(object)] => {
             buffer.set(0, *object)?;
             buffer.set(1, READ)?;
-            if kind == PropertyKind::STRING {
-                buffer.text_out(2)?;
-            }
+            await_result(core, &mut buffer, 2, word)?;
         }
-        [Value::Object(object), value] if value.kind() == kind => {
+        [Value::Object(object), value] if value.kind() == word.kind => {
             buffer.set(0, *object)?;
             buffer.set(1, WRITE)?;
-            put(&mut buffer, 2, value)?;
+            put(core, &mut buffer, 2, value, word)?;
         }
         _ => {
-            return Err(CallError::Buffer {
-                message: format!("`up` takes the object, and to write also a {}", kind.text().unwrap_or("?")),
-            });
+            let message = format!("`up` takes the object, and to write also a {word}");
+            return Err(CallError::Buffer { message });
         }
     }
     let (_status, result) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
     result?;
-    (arguments.len() == 1).then(|| take(&mut buffer, 2, kind)).transpose()
+    (arguments.len() == 1).then(|| take(core, &mut buffer, 2, word)).transpose()
 }
 
-fn put<'a>(buffer: &mut DynBuffer<'a>, at: usize, value: &'a Value) -> Result<(), CallError> {
+/// Makes a slot wait for a result that comes through a pointer.
+fn await_result(core: &Core, buffer: &mut DynBuffer<'_>, at: usize, word: &Word) -> Result<(), CallError> {
+    match word.kind {
+        PropertyKind::STRING => buffer.text_out(at),
+        PropertyKind::STRUCT => buffer.struct_out(at, plain_struct(core, word)?.size()),
+        _ => Ok(()),
+    }
+}
+
+/// The struct a word names, when it can go by its bytes.
+fn plain_struct(core: &Core, word: &Word) -> Result<PropertyType, CallError> {
+    let layout = core.world.types.struct_by_path(&word.path).map(PropertyType::Struct);
+    layout.filter(|ty| !ty.owns_memory()).ok_or_else(|| CallError::NotFound {
+        message: format!("{word} is no struct that travels by value: it is not there, or holds text"),
+    })
+}
+
+fn put<'a>(
+    core: &Core,
+    buffer: &mut DynBuffer<'a>,
+    at: usize,
+    value: &'a Value,
+    word: &Word,
+) -> Result<(), CallError> {
     match value {
         Value::U8(value) => buffer.set(at, *value),
         Value::U16(value) => buffer.set(at, *value),
@@ -163,12 +206,13 @@ fn put<'a>(buffer: &mut DynBuffer<'a>, at: usize, value: &'a Value) -> Result<()
         Value::Name(value) => buffer.set(at, *value),
         Value::Object(value) => buffer.set(at, *value),
         Value::Text(text) => buffer.text_in(at, text),
-        Value::Struct(_) => Err(CallError::Buffer { message: format!("argument {at}: a struct does not go by value here") }),
+        Value::Struct(_) => border::put_struct(buffer, at, &plain_struct(core, word)?, value),
     }
 }
 
-fn take(buffer: &mut DynBuffer<'_>, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
-    Ok(match kind {
+fn take(core: &Core, buffer: &mut DynBuffer<'_>, at: usize, word: &Word) -> Result<Value, CallError> {
+    Ok(match word.kind {
+        PropertyKind::STRUCT => border::take_struct(buffer, at, &plain_struct(core, word)?)?,
         PropertyKind::U8 => Value::U8(buffer.get(at)?),
         PropertyKind::U16 => Value::U16(buffer.get(at)?),
         PropertyKind::U32 => Value::U32(buffer.get(at)?),
@@ -189,7 +233,7 @@ fn take(buffer: &mut DynBuffer<'_>, at: usize, kind: PropertyKind) -> Result<Val
 use border::{read, write};
 
 /// A host function with values.
-pub type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
+pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
 struct ValueDispatcher {
     signature: Signature,
@@ -200,7 +244,7 @@ struct ValueDispatcher {
 ///
 /// # Errors
 /// When the name is taken or is no name.
-pub fn register(core: &Core, name: &str, signature: Signature, body: Body) -> Result<(), CallError> {
+pub(crate) fn register(core: &Core, name: &str, signature: Signature, body: Body) -> Result<(), CallError> {
     let (fingerprint, words) = (signature.fingerprint(), signature.to_string());
     let dispatcher = Rc::new(ValueDispatcher { signature, body });
     Ok(core.explicit.register(name, Generation::HOST, Implementer::Host, fingerprint, words, dispatcher)?)
@@ -211,11 +255,11 @@ impl Dispatcher for ValueDispatcher {
         let count = self.signature.parameters.len();
         buffer.expect_len(count + usize::from(self.signature.result.is_some()))?;
         let arguments = self.signature.parameters.iter().enumerate();
-        let arguments: Vec<_> = arguments.map(|(at, kind)| read(&buffer, at, *kind)).collect::<Result<_, _>>()?;
+        let arguments: Vec<_> = arguments.map(|(at, word)| read(&buffer, at, word.kind)).collect::<Result<_, _>>()?;
         let result = (self.body)(&arguments)?;
-        match (self.signature.result, result) {
+        match (&self.signature.result, result) {
             (None, None) => Ok(()),
-            (Some(kind), Some(value)) if value.kind() == kind => write(&mut buffer, count, &value),
+            (Some(word), Some(value)) if value.kind() == word.kind => write(&mut buffer, count, &value),
             (wanted, found) => Err(CallError::other(format!(
                 "the body was to return {wanted:?} and returned {:?}: mend its signature",
                 found.map(|value| value.kind())
@@ -225,10 +269,31 @@ impl Dispatcher for ValueDispatcher {
 }
 
 mod border {
-    //! The two places where a pointer slot is followed for a host function with values.
-    #![expect(unsafe_code, reason = "follows the pointer slots of text")]
+    //! The places where a pointer slot is followed for calls with values.
+    #![expect(unsafe_code, reason = "follows the pointer slots of text and structs")]
 
-    use super::{BufferMut, CallError, Name, ObjectHandle, PropertyKind, Value};
+    use super::{BufferMut, CallError, DynBuffer, Name, ObjectHandle, PropertyKind, PropertyType, Value};
+    use crate::object::memory;
+
+    /// Lends a struct to the callee.
+    pub(super) fn put_struct(
+        buffer: &mut DynBuffer<'_>,
+        at: usize,
+        ty: &PropertyType,
+        value: &Value,
+    ) -> Result<(), CallError> {
+        buffer.struct_out(at, ty.size())?;
+        let memory = buffer.struct_at(at)?;
+        // SAFETY: the buffer keeps as many zero bytes there, aligned for any struct, and zeros are a value of every type.
+        unsafe { memory::write(memory, ty, value) }.map_err(|error| CallError::other(error.to_string()))
+    }
+
+    /// The struct that the callee gave.
+    pub(super) fn take_struct(buffer: &mut DynBuffer<'_>, at: usize, ty: &PropertyType) -> Result<Value, CallError> {
+        let memory = buffer.struct_at(at)?;
+        // SAFETY: the buffer keeps a struct of this type there: zeros, or what the callee wrote by its signature.
+        Ok(unsafe { memory::read(memory, ty) })
+    }
 
     pub(super) fn read(buffer: &BufferMut<'_>, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
         Ok(match kind {
@@ -279,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_signature_reads_as_it_is_written() {
-        for text in ["i32, String -> bool", "", " -> u64", "f64"] {
+        for text in ["i32, String -> bool", "", " -> u64", "f64", "/Script/Engine.Vector -> Object(/Script/Engine.Actor)"] {
             let signature: Signature = text.parse().expect("a signature");
             assert_eq!(signature.to_string(), text);
         }

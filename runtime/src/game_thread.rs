@@ -6,22 +6,22 @@ use std::thread::ThreadId;
 
 /// Proof that the bearer is on the game thread. It cannot leave it. It proves the thread, not exclusivity.
 #[derive(Clone, Copy, Debug)]
-pub struct GameThread<'rt> {
+pub(crate) struct GameThread<'rt> {
     not_send: PhantomData<(&'rt (), *mut ())>,
 }
 
 /// Remembers which thread is the game thread, for those who come from outside.
 #[derive(Clone, Copy, Debug)]
-pub struct GameThreadId(ThreadId);
+pub(crate) struct GameThreadId(ThreadId);
 
 impl GameThreadId {
     /// The calling thread becomes the game thread.
-    pub fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self(std::thread::current().id())
     }
 
     /// The proof, when the caller is on the game thread. Any thread may ask.
-    pub fn prove(&self) -> Option<GameThread<'_>> {
+    pub(crate) fn prove(&self) -> Option<GameThread<'_>> {
         (std::thread::current().id() == self.0).then_some(GameThread { not_send: PhantomData })
     }
 }

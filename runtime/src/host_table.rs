@@ -28,7 +28,7 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::table::status_of;
 
 /// What a [`HostRef`] points to. It lives as long as the runtime, and so longer than any module.
-pub struct HostWord {
+pub(crate) struct HostWord {
     game_thread: GameThreadId,
     logs: Arc<Logs>,
     core: Weak<Core>,
@@ -37,7 +37,7 @@ pub struct HostWord {
 // Only `game_thread` and `logs` are read before the thread is proved; `core` is followed on the game thread only.
 impl HostWord {
     /// The word of a runtime.
-    pub fn new(core: &Rc<Core>) -> Box<Self> {
+    pub(crate) fn new(core: &Rc<Core>) -> Box<Self> {
         Box::new(Self {
             game_thread: core.game_thread,
             logs: Arc::clone(&core.logs),
@@ -46,7 +46,7 @@ impl HostWord {
     }
 
     /// As it crosses the border.
-    pub fn to_ref(&self) -> HostRef {
+    pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }
 
@@ -61,7 +61,7 @@ impl HostWord {
 }
 
 /// The table every module is attached with.
-pub fn table() -> HostTableRef {
+pub(crate) fn table() -> HostTableRef {
     const TABLE: WithMetadata<HostTable> = WithMetadata::new(HostTable {
         log_event,
         span_open,

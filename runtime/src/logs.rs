@@ -23,7 +23,7 @@ const OWN_FIELDS: usize = 3;
 
 /// The host's ear for all modules of one runtime. Any thread.
 #[derive(Default)]
-pub struct Logs {
+pub(crate) struct Logs {
     modules: Mutex<HashMap<u64, ModuleTag>>,
     spans: Mutex<HashMap<u64, Span>>,
     next_span: AtomicU64,
@@ -31,17 +31,17 @@ pub struct Logs {
 
 impl Logs {
     /// From now on records of the module carry its name and generation.
-    pub fn introduce(&self, tag: &ModuleTag) {
+    pub(crate) fn introduce(&self, tag: &ModuleTag) {
         lock(&self.modules).insert(tag.id.0, tag.clone());
     }
 
     /// The module is gone; what it left open is closed.
-    pub fn forget(&self, tag: &ModuleTag) {
+    pub(crate) fn forget(&self, tag: &ModuleTag) {
         lock(&self.modules).remove(&tag.id.0);
     }
 
     /// An event of a module.
-    pub fn event(&self, module: u64, record: &LogRecord<'_>) {
+    pub(crate) fn event(&self, module: u64, record: &LogRecord<'_>) {
         let Some(tag) = self.tag(module) else { return };
         let callsite = callsite(record, Kind::EVENT);
         if callsite.is_wanted() {
@@ -50,7 +50,7 @@ impl Logs {
     }
 
     /// A span of a module starts; zero when nobody listens.
-    pub fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
+    pub(crate) fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
         let Some(tag) = self.tag(module) else { return 0 };
         let callsite = callsite(record, Kind::SPAN);
         if !callsite.is_wanted() {
@@ -64,7 +64,7 @@ impl Logs {
     }
 
     /// A thread goes into a span or comes out, or the span ends.
-    pub fn step(&self, id: u64, step: SpanStep) {
+    pub(crate) fn step(&self, id: u64, step: SpanStep) {
         let span = match step {
             SpanStep::CLOSE => lock(&self.spans).remove(&id),
             _ => lock(&self.spans).get(&id).cloned(),
@@ -83,7 +83,7 @@ impl Logs {
 }
 
 /// The loudest level that anybody in this process listens to now.
-pub fn loudest() -> LogLevel {
+pub(crate) fn loudest() -> LogLevel {
     match tracing::level_filters::LevelFilter::current().into_level() {
         None => LogLevel::OFF,
         Some(Level::ERROR) => LogLevel::ERROR,

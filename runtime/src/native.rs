@@ -16,14 +16,20 @@ use crate::handles::ObjectHandle;
 
 pub use crate::object::property::Property;
 
+/// Called once in every tick, with the seconds since the last.
+pub(crate) type Ticker = Box<dyn FnMut(&Runtime, f32)>;
+
+/// Called before the host destroys an object.
+pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
+
 /// What a crate of native classes gives to a host.
 #[derive(Default)]
 pub struct Natives {
     pub(crate) packages: Vec<String>,
     pub(crate) structs: Vec<StructDecl>,
     pub(crate) classes: Vec<ClassDecl>,
-    pub(crate) tickers: Vec<Box<dyn FnMut(&Runtime, f32)>>,
-    pub(crate) before_destroy: Vec<Rc<dyn Fn(&Runtime, ObjectHandle)>>,
+    pub(crate) tickers: Vec<Ticker>,
+    pub(crate) before_destroy: Vec<DestroyHook>,
 }
 
 impl Natives {

@@ -16,7 +16,7 @@ use crate::handles::{Name, ObjectHandle};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::state::ContextState;
-use crate::native::Natives;
+use crate::native::{DestroyHook, Natives, Ticker};
 use crate::object::World;
 use crate::object::birth::{BirthArgs, birth, destroy, make_cdo};
 use crate::object::class::{Class, Origin};
@@ -68,8 +68,6 @@ impl Shutdown {
         Err(crate::border::CallError::other(format!("not all could be ended: {}", self.left.join("; "))).into())
     }
 }
-
-type Ticker = Box<dyn FnMut(&Runtime, f32)>;
 
 /// Makes a [`Runtime`].
 #[derive(Default)]
@@ -176,7 +174,7 @@ struct Inner {
     core: Rc<Core>,
     loads: Loads,
     tickers: RefCell<Vec<Ticker>>,
-    before_destroy: Vec<Rc<dyn Fn(&Runtime, ObjectHandle)>>,
+    before_destroy: Vec<DestroyHook>,
     request: RefCell<Option<Vec<PathBuf>>>,
     reloads: RefCell<Vec<Reload>>,
     watch: RefCell<Option<FileWatch>>,
@@ -477,10 +475,9 @@ impl Runtime {
         for failure in self.inner.core.finalizer.failures() {
             tracing::warn!(module = %failure.module, error = %failure.error, "a finalizer failed since the last safe point");
         }
-        if self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::has_settled) {
-            if let Some(master) = self.inner.loads.master() {
-                self.request_reload(master.paths);
-            }
+        let has_settled = self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::has_settled);
+        if let Some(master) = self.inner.loads.master().filter(|_| has_settled) {
+            self.request_reload(master.paths);
         }
         let request = self.inner.request.take();
         if let Some(libraries) = request {
@@ -532,12 +529,11 @@ impl Runtime {
     /// the runtime see a host without modules.
     pub fn shutdown(self) -> Shutdown {
         let _none = self.inner.watch.take();
-        if self.generation() != 0 {
-            if let Err(error) = self.unload_master() {
-                return Shutdown { left: vec![error.to_string()] };
-            }
+        let unloaded = if self.generation() == 0 { Ok(()) } else { self.unload_master().map(drop) };
+        match unloaded {
+            Ok(()) => Shutdown { left: self.parked() },
+            Err(error) => Shutdown { left: vec![error.to_string()] },
         }
-        Shutdown { left: self.parked() }
     }
 
     fn at_safe_point(&self, action: &'static str) -> Result<(), Error> {

@@ -13,6 +13,15 @@ module! {
     dependencies: [("attributes", "^0.1")],
 }
 
+/// Which build this is.
+const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u64::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
+
 fn started() {
     tracing::info!(target: "order", "main attributes_plus");
 }
@@ -87,6 +96,12 @@ impl ShieldedSet {
         this.set_shield(this.shield() - taken);
         self.absorbed += taken;
         this.base_pre_attribute_change(attribute, wanted + taken)
+    }
+
+    /// Which build this is.
+    #[zmethod]
+    fn build_tag() -> u64 {
+        BUILD_TAG
     }
 
     /// What the shield took so far.

@@ -8,6 +8,15 @@ use engine_glue::ActorComponent;
 
 module! { name: "attributes", main: started, exit: ended }
 
+/// Which build this is.
+const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u64::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
+
 fn started() {
     tracing::info!(target: "order", "main attributes");
 }
@@ -65,6 +74,12 @@ impl AttributeSet {
         let health = this.lend(self, |this| this.pre_attribute_change("health".to_owned(), this.health() + amount));
         this.set_health(health);
         health
+    }
+
+    /// Which build this is.
+    #[zmethod]
+    fn build_tag() -> u64 {
+        BUILD_TAG
     }
 
     /// How often an attribute changed.

@@ -1,11 +1,16 @@
 //! A plugin that misbehaves in the way its feature says, and is healthy without any: hosts are tested with it.
 
-// The witness runs before any code that could be asked, so it needs a linker section, which is unsafe to name.
-#![cfg_attr(not(feature = "witness"), forbid(unsafe_code))]
+// The witness runs before any code that could be asked, so it needs a linker section, which is unsafe to name; and the
+// engine can be called from a foreign thread only by going round everything that is safe.
+#![cfg_attr(not(any(feature = "witness", feature = "off-thread-call")), forbid(unsafe_code))]
+
+use std::sync::{Mutex, PoisonError};
 
 use alcedo_plugin_api::prelude::*;
-use engine_glue::Actor;
+use engine_glue::{Actor, SceneComponent};
 
+#[cfg(feature = "off-thread-call")]
+mod off_thread;
 #[cfg(feature = "unknown-base")]
 mod unknown_base;
 #[cfg(feature = "unknown-package")]
@@ -32,10 +37,22 @@ fn ended() {
     misbehave(cfg!(feature = "panic-in-exit"), "exit");
 }
 
-/// Panics where the feature is on. The place is the caller's, so that reports can be compared with the source.
+/// The hook that panics when it runs next, on request; empty for none.
+static NEXT: Mutex<String> = Mutex::new(String::new());
+
+/// Panics where the feature is on, and once on request. The place is the caller's, so that reports can be compared with
+/// the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
-    assert!(!now, "broken on purpose: {hook}");
+    let requested = {
+        let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
+        let requested = *next == hook;
+        if requested {
+            next.clear();
+        }
+        requested
+    };
+    assert!(!now && !requested, "broken on purpose: {hook}");
 }
 
 #[cfg(feature = "does-not-compile")]
@@ -47,10 +64,15 @@ pub struct Fragile {
     /// How much it takes.
     #[uproperty(edit_anywhere, default = 3)]
     toughness: i32,
+    /// What has to go with it when its birth fails.
+    #[uproperty(default_subobject, root_component)]
+    shell: Obj<SceneComponent>,
 
     /// How often it was poked.
     #[keep]
     pokes: u32,
+    /// How often it was poked since this code began: not kept, so only a rollback saves it.
+    nerves: u32,
 }
 
 #[uclass]
@@ -59,7 +81,15 @@ impl Fragile {
     fn new(this: This<Self>) -> Self {
         tracing::info!(object = this.name(), "red constructor of Fragile");
         misbehave(cfg!(feature = "panic-in-red-constructor"), "red constructor");
-        Self { pokes: 0 }
+        // At birth every property is zero still; in a reload they are the living object's.
+        misbehave(cfg!(feature = "panic-in-rebuild") && this.toughness() != 0, "rebuild");
+        if cfg!(feature = "meddles-in-rebuild") && this.toughness() != 0 {
+            this.set_toughness(this.toughness() + 1);
+            for refused in [this.shell().try_set_can_tick_of(&this), this.spawn::<Self>(Obj::none()).map(drop)] {
+                tracing::warn!(target: "meddling", "{}", refused.expect_err("others are not to be changed now"));
+            }
+        }
+        Self { pokes: 0, nerves: 0 }
     }
 
     #[class_constructor]
@@ -83,6 +113,7 @@ impl Fragile {
     #[ufunction(blueprint_callable)]
     fn poke(&mut self, this: This<Self>) -> u32 {
         self.pokes += 1;
+        self.nerves += 1;
         misbehave(cfg!(feature = "panic-in-method"), "method");
         if cfg!(feature = "payload-bomb") {
             std::panic::panic_any(Bomb);
@@ -100,6 +131,32 @@ impl Fragile {
     #[ufunction(blueprint_callable)]
     fn poke_back(&mut self) {
         self.pokes += 10;
+    }
+
+    /// How often it was poked, and how often since this code began.
+    #[ufunction(blueprint_pure)]
+    fn state(&self) -> String {
+        format!("pokes={} nerves={}", self.pokes, self.nerves)
+    }
+
+    /// Calls what `name` stands for: what it says, or why it was refused.
+    #[ufunction(blueprint_callable)]
+    fn relay(&self, this: This<Self>, name: String) -> String {
+        this.zcall::<_, String>(&name, ()).unwrap_or_else(|error| format!("refused: {error}"))
+    }
+
+    /// Makes one of the hooks panic when it runs next, in a build that is healthy otherwise.
+    #[zmethod]
+    fn panic_next_in(hook: String) {
+        *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = hook;
+    }
+
+    /// Calls the engine from a thread of the module's own, in every way that goes round the types: what each call
+    /// was answered.
+    #[cfg(feature = "off-thread-call")]
+    #[zmethod]
+    fn call_off_thread() -> String {
+        off_thread::call()
     }
 }
 

@@ -86,15 +86,13 @@ fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,
     };
-    if let Expr::Tuple(ExprTuple { elems, .. }) = pair {
-        if let [name, range] = &elems.iter().map(text).collect::<Vec<_>>()[..] {
-            if let (Some(name), Some(range)) = (name, range) {
-                if !is_module_name(&name.value()) {
-                    return Err(syn::Error::new(name.span(), "this is no name of a module"));
-                }
-                return Ok((name.clone(), range.clone()));
-            }
+    if let Expr::Tuple(ExprTuple { elems, .. }) = pair
+        && let [Some(name), Some(range)] = &elems.iter().map(text).collect::<Vec<_>>()[..]
+    {
+        if !is_module_name(&name.value()) {
+            return Err(syn::Error::new(name.span(), "this is no name of a module"));
         }
+        return Ok((name.clone(), range.clone()));
     }
     Err(syn::Error::new_spanned(pair, "a dependency is a name and a version range: `(\"attributes\", \"^0.1\")`"))
 }

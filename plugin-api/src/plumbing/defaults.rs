@@ -24,19 +24,15 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// A plugin half whose fields all have defaults: it is written for every class, under the condition that it is true.
-#[diagnostic::on_unimplemented(
-    message = "the class `{Self}` needs a `#[red_constructor]`: a field of its plugin half has no default",
-    label = "the plugin half cannot be built by default",
-    note = "write `#[red_constructor] fn new(this: This<Self>) -> Self` in the `#[uclass] impl` block of the class"
-)]
+/// A plugin half whose fields all have defaults: implemented for every class, under the condition that it is true.
 pub trait DefaultPart<M>: Sized {
     /// Builds it.
     fn default_part() -> Self;
 }
 
-/// The red constructor of a class whose `#[uclass] impl` has none: an inherent one of the same name goes first.
-pub trait DefaultRed: Sized {
+/// The red constructor of a class whose `#[uclass] impl` has none: an inherent one of the same name goes first. The
+/// trait is named for the compiler's message where a field has no default.
+pub trait WithoutARedConstructor: Sized {
     /// Builds the plugin half with every field's default.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
     where
@@ -46,7 +42,7 @@ pub trait DefaultRed: Sized {
     }
 }
 
-impl<C> DefaultRed for C {}
+impl<C> WithoutARedConstructor for C {}
 
 /// A type that a field of a plugin half can have.
 #[diagnostic::on_unimplemented(

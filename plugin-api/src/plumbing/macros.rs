@@ -157,7 +157,7 @@ macro_rules! __alcedo_emit_class {
         unsafe impl $crate::plumbing::Part for $class {
             fn red_constructor(this: $crate::plumbing::This<'_, Self>) -> Self {
                 #[allow(unused_imports, reason = "the author's own red constructor goes first")]
-                use $crate::plumbing::DefaultRed as _;
+                use $crate::plumbing::WithoutARedConstructor as _;
                 $class::alcedo_red_constructor(this)
             }
 

@@ -33,7 +33,7 @@ pub use crate::{
     __alcedo_type_record as type_record,
 };
 pub use crate::{CallError, Class, ObjectFace, Params, ReturnValue, This, Value};
-pub use defaults::{BuildDefault, DefaultPart, DefaultRed, PluginState, Probe, the_finalizer_thread_drops};
+pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use describe::{
     Body, block, field_offsets, function, joined, joined_len, parameter, property, property_fingerprint, result,
     struct_fingerprint,

@@ -287,8 +287,10 @@ fn put_param(kind: PropertyKind, at: *mut u8, slot: Slot) {
         }
         PropertyKind::STRUCT => {
             let source: *const [f64; 2] = std::ptr::with_exposed_provenance(slot.bits() as usize);
-            // SAFETY: the only struct of these tests is two doubles.
-            unsafe { at.cast::<[f64; 2]>().write(source.read()) };
+            // SAFETY: the only struct of these tests is two doubles, and the slot points to a live one.
+            let value = unsafe { source.read() };
+            // SAFETY: the block has one here.
+            unsafe { at.cast::<[f64; 2]>().write(value) };
         }
         // SAFETY: no plain kind is wider than its slot, and the block has sixteen bytes for each.
         _ => unsafe { at.cast::<u64>().write_unaligned(slot.bits()) },
@@ -309,8 +311,10 @@ fn take_result(kind: PropertyKind, at: *mut u8, slot: &mut Slot) {
         }
         PropertyKind::STRUCT => {
             let target: *mut [f64; 2] = std::ptr::with_exposed_provenance_mut(slot.bits() as usize);
-            // SAFETY: the only struct of these tests is two doubles.
-            unsafe { target.write(at.cast::<[f64; 2]>().read()) };
+            // SAFETY: the only struct of these tests is two doubles, and the block has one here.
+            let value = unsafe { at.cast::<[f64; 2]>().read() };
+            // SAFETY: the slot of a struct result points to memory for one.
+            unsafe { target.write(value) };
             return;
         }
         PropertyKind::I32 => (SlotType::I32, 4),

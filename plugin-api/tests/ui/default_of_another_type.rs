@@ -7,8 +7,6 @@ use alcedo_plugin_api::prelude::*;
 pub struct Odd {
     #[uproperty(default = "fast")]
     speed: f64,
-    #[uproperty(default = 300)]
-    small: u8,
 }
 
 fn main() {}

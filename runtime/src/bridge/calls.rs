@@ -13,7 +13,7 @@ use crate::object::value::Value;
 
 /// Whether an override may answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dispatch {
+pub(crate) enum Dispatch {
     /// The most derived override answers.
     Virtual,
     /// Exactly this function answers.
@@ -21,7 +21,7 @@ pub enum Dispatch {
 }
 
 /// Whether a function takes no object.
-pub fn is_static(function: &Function) -> bool {
+pub(crate) fn is_static(function: &Function) -> bool {
     function.flags & function_flags::STATIC != 0
 }
 
@@ -29,7 +29,7 @@ pub fn is_static(function: &Function) -> bool {
 ///
 /// # Errors
 /// When the object is gone, or is not of the function's class.
-pub fn target(
+pub(crate) fn target(
     world: &World,
     function: &Rc<Function>,
     object: ObjectHandle,
@@ -59,7 +59,7 @@ pub fn target(
 ///
 /// # Errors
 /// What the body reports; the block's result is then untouched.
-pub fn invoke(
+pub(crate) fn invoke(
     world: &World,
     function: &Function,
     object: ObjectHandle,
@@ -72,7 +72,7 @@ pub fn invoke(
 ///
 /// # Errors
 /// When the arguments do not fit the signature, and what the body reports.
-pub fn call_with_values(
+pub(crate) fn call_with_values(
     world: &World,
     function: &Rc<Function>,
     object: ObjectHandle,

@@ -21,7 +21,7 @@ use crate::zcall::explicit::Explicit;
 use crate::zcall::table::ZCallTable;
 
 /// The stores of one runtime. Game thread only, but for `game_thread` and `logs`.
-pub struct Core {
+pub(crate) struct Core {
     /// Who the game thread is.
     pub game_thread: GameThreadId,
     /// Names, types, objects.
@@ -53,7 +53,7 @@ impl Core {
     ///
     /// # Errors
     /// When the finalizer thread cannot be started.
-    pub fn new() -> std::io::Result<Rc<Self>> {
+    pub(crate) fn new() -> std::io::Result<Rc<Self>> {
         let core = Rc::new(Self {
             game_thread: GameThreadId::here(),
             world: World::new(),
@@ -73,12 +73,12 @@ impl Core {
     }
 
     /// The proof for callers that are inside the game thread by construction: `Core` never leaves it.
-    pub fn here(&self) -> GameThread<'_> {
+    pub(crate) fn here(&self) -> GameThread<'_> {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
     /// The plugin side of births.
-    pub fn plugins(&self) -> Plugins<'_> {
+    pub(crate) fn plugins(&self) -> Plugins<'_> {
         Plugins {
             world: &self.world,
             pairs: &self.pairs,

@@ -13,7 +13,7 @@ use crate::conjugate::gate::Gate;
 use crate::object::thunk::{Frame, Thunk};
 
 /// The thunk for one function of a module.
-pub fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
+pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
     Rc::new(move |_world, frame| {
         let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
         enter(&core, &gate, invoke, &what, frame)

@@ -17,7 +17,7 @@ use crate::zcall::chain::Dispatcher;
 
 /// One static function of a module.
 #[derive(Clone)]
-pub struct Export {
+pub(crate) struct Export {
     /// The door of its module.
     pub gate: Rc<Gate>,
     /// Path of its type; empty for functions offered as `ex`.
@@ -34,24 +34,24 @@ pub struct Export {
 
 /// The static functions of the modules, by generation. Game thread only.
 #[derive(Default)]
-pub struct Exports {
+pub(crate) struct Exports {
     by_generation: RefCell<HashMap<Generation, Vec<Export>>>,
 }
 
 impl Exports {
     /// Adds one.
-    pub fn add(&self, export: Export) {
+    pub(crate) fn add(&self, export: Export) {
         self.by_generation.borrow_mut().entry(export.gate.tag().generation).or_default().push(export);
     }
 
     /// The generation offers nothing any more.
-    pub fn end_generation(&self, generation: Generation) {
+    pub(crate) fn end_generation(&self, generation: Generation) {
         self.by_generation.borrow_mut().remove(&generation);
     }
 
     /// The function of that address in `generation`. The type may be given as a full path, as `Package.Type` or as
     /// its bare name.
-    pub fn find(&self, generation: Generation, module: &str, type_path: &str, name: &str) -> Option<Export> {
+    pub(crate) fn find(&self, generation: Generation, module: &str, type_path: &str, name: &str) -> Option<Export> {
         let exports = self.by_generation.borrow();
         exports
             .get(&generation)?
@@ -64,7 +64,7 @@ impl Exports {
 }
 
 /// Whether `asked` names the type of `path`.
-pub fn is_type(path: &str, asked: &str) -> bool {
+pub(crate) fn is_type(path: &str, asked: &str) -> bool {
     path == asked
         || path.strip_prefix("/Script/").is_some_and(|short| {
             short == asked || short.split_once('.').is_some_and(|(_package, name)| name == asked)
@@ -72,7 +72,7 @@ pub fn is_type(path: &str, asked: &str) -> bool {
 }
 
 /// Calls a static function of a module.
-pub struct ExportDispatcher {
+pub(crate) struct ExportDispatcher {
     export: Export,
     what: Rc<str>,
     red: Rc<dyn Fn() -> Option<Rc<crate::bridge::core::Core>>>,
@@ -80,7 +80,7 @@ pub struct ExportDispatcher {
 
 impl ExportDispatcher {
     /// For an export; `core` leads to the red stack while the runtime lives.
-    pub fn new(export: Export, core: std::rc::Weak<crate::bridge::core::Core>) -> Self {
+    pub(crate) fn new(export: Export, core: std::rc::Weak<crate::bridge::core::Core>) -> Self {
         let what = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
         Self { export, what, red: Rc::new(move || core.upgrade()) }
     }

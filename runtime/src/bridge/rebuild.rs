@@ -12,7 +12,7 @@ use crate::handles::ObjectHandle;
 
 /// What a rebuild keeps track of while it runs.
 #[derive(Debug, Default)]
-pub struct Rebuild {
+pub(crate) struct Rebuild {
     /// The fields that were saved, by object; taken out when the object had its turn.
     pub kept: HashMap<ObjectHandle, Vec<KeptField>>,
     /// Objects that had their turn.
@@ -27,7 +27,7 @@ pub struct Rebuild {
 ///
 /// # Errors
 /// The red constructor's own error, and in which class.
-pub fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
+pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
     if core.world.mode.get() != mode::REBUILDING || core.plugins().key_of(object).is_some() {
         return Ok(());
     }

@@ -27,7 +27,7 @@ const PROPERTIES: i32 = 300;
 const METHODS: i32 = 400;
 
 /// Puts the built-in resolvers into the chain.
-pub fn install(core: &Rc<Core>) {
+pub(crate) fn install(core: &Rc<Core>) {
     let weak = Rc::downgrade(core);
     core.chain.add(EXPLICIT, "ex", Rc::clone(&core.explicit));
     core.chain.add(FUNCTIONS, "uf", Rc::new(FunctionResolver(Weak::clone(&weak))));

@@ -14,7 +14,7 @@ use crate::zcall::buffer::BufferMut;
 ///
 /// # Errors
 /// When the number or the type of the slots is not the signature's; nothing was called then.
-pub fn read_parameters(
+pub(crate) fn read_parameters(
     buffer: &BufferMut<'_>,
     first: usize,
     function: &Function,
@@ -42,7 +42,7 @@ pub fn read_parameters(
 ///
 /// # Errors
 /// When the slot is not what the type needs.
-pub fn write_result(
+pub(crate) fn write_result(
     buffer: &mut BufferMut<'_>,
     function: &Function,
     block: &ParamBlock<'_>,
@@ -78,7 +78,7 @@ macro_rules! plain {
 ///
 /// # Errors
 /// When the slot has another type.
-pub fn read_slot(
+pub(crate) fn read_slot(
     buffer: &BufferMut<'_>,
     at: usize,
     property: &Property,
@@ -106,7 +106,7 @@ pub fn read_slot(
 ///
 /// # Errors
 /// When a text or struct has no pointer slot waiting for it.
-pub fn write_slot(
+pub(crate) fn write_slot(
     buffer: &mut BufferMut<'_>,
     at: usize,
     property: &Property,

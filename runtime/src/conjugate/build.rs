@@ -22,7 +22,7 @@ use crate::object::World;
 
 /// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which door.
 #[derive(Clone, Debug)]
-pub struct ClassHooks {
+pub(crate) struct ClassHooks {
     /// The hooks.
     pub hooks: PartHooks,
     /// The door of its module.
@@ -33,7 +33,7 @@ pub struct ClassHooks {
 
 /// The hooks in words.
 #[derive(Clone, Debug)]
-pub struct HookNames {
+pub(crate) struct HookNames {
     red: Rc<str>,
     class: Rc<str>,
     post_init: Rc<str>,
@@ -41,7 +41,7 @@ pub struct HookNames {
 
 impl HookNames {
     /// For the class of this short path (`Game.MagicCube`).
-    pub fn new(class: &str) -> Self {
+    pub(crate) fn new(class: &str) -> Self {
         Self {
             red: format!("red constructor of {class}").into(),
             class: format!("class constructor of {class}").into(),
@@ -51,7 +51,7 @@ impl HookNames {
 }
 
 /// The plugin side as the object floor sees it. Game thread only.
-pub struct Plugins<'a> {
+pub(crate) struct Plugins<'a> {
     /// Objects and classes.
     pub world: &'a World,
     /// The pairs.
@@ -72,7 +72,7 @@ impl Plugins<'_> {
     }
 
     /// The key of the conjugate of a living object.
-    pub fn key_of(&self, object: ObjectHandle) -> Option<ConjugateKey> {
+    pub(crate) fn key_of(&self, object: ObjectHandle) -> Option<ConjugateKey> {
         self.world.objects.conjugate(object).and_then(ConjugateKey::from_word)
     }
 
@@ -80,7 +80,7 @@ impl Plugins<'_> {
     ///
     /// # Errors
     /// The red constructor's own error and the class it belongs to.
-    pub fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), (Rc<Class>, CallError)> {
+    pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), (Rc<Class>, CallError)> {
         let key = self.pairs.begin_red();
         let _there = self.world.objects.set_conjugate(object, key.to_word());
         for class in class.chain().iter().filter(|class| class.origin == Origin::Dynamic) {
@@ -111,7 +111,7 @@ impl Plugins<'_> {
     }
 
     /// Ends the conjugate of an object; its parts go to the finalizer thread.
-    pub fn end(&self, object: ObjectHandle) {
+    pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
             let _there = self.world.objects.set_conjugate(object, 0);
             self.finalizer.finalize(self.pairs.release(key));
@@ -122,7 +122,7 @@ impl Plugins<'_> {
     ///
     /// # Errors
     /// When a field does not serialize.
-    pub fn save_kept(&self, object: ObjectHandle) -> Result<Vec<KeptField>, CallError> {
+    pub(crate) fn save_kept(&self, object: ObjectHandle) -> Result<Vec<KeptField>, CallError> {
         let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
         let mut kept = Vec::new();
         for part in self.pairs.parts(key) {
@@ -139,7 +139,7 @@ impl Plugins<'_> {
     }
 
     /// Puts kept fields back; returns those that no part took.
-    pub fn load_kept(&self, object: ObjectHandle, kept: &[KeptField]) -> Vec<KeptField> {
+    pub(crate) fn load_kept(&self, object: ObjectHandle, kept: &[KeptField]) -> Vec<KeptField> {
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
         let takes = |field: &KeptField| {
             parts.iter().any(|part| {
@@ -175,7 +175,7 @@ impl Plugins<'_> {
 
 /// A plugin-side field on its way over a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptField {
+pub(crate) struct KeptField {
     /// Path of the class that declares it.
     pub class: String,
     /// Its name.

@@ -15,7 +15,7 @@ use crate::handles::PartPtr;
 
 /// A finalizer that failed: its part counts as dropped, and the host goes on.
 #[derive(Clone, Debug)]
-pub struct FinalizerFailure {
+pub(crate) struct FinalizerFailure {
     /// The module whose code it is.
     pub module: Arc<str>,
     /// What happened.
@@ -38,7 +38,7 @@ enum Message {
 }
 
 /// The thread and the way to it. Parts are dropped in the order they are sent.
-pub struct Finalizer {
+pub(crate) struct Finalizer {
     jobs: Option<Sender<Message>>,
     failures: Receiver<FinalizerFailure>,
     thread: Option<JoinHandle<()>>,
@@ -49,7 +49,7 @@ impl Finalizer {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start() -> std::io::Result<Self> {
+    pub(crate) fn start() -> std::io::Result<Self> {
         let (jobs, inbox) = unbounded();
         let (report, failures) = unbounded();
         let thread = std::thread::Builder::new().name("alcedo-finalizer".into()).spawn(move || run(&inbox, &report))?;
@@ -57,7 +57,7 @@ impl Finalizer {
     }
 
     /// Hands parts over, derived before base. The caller must have ended their conjugate.
-    pub fn finalize(&self, parts: Vec<Part>) {
+    pub(crate) fn finalize(&self, parts: Vec<Part>) {
         for part in parts {
             let module = Arc::clone(&part.gate.tag().name);
             self.send(Message::Finalize(Job { ptr: part.ptr, hooks: part.hooks, module }));
@@ -66,7 +66,7 @@ impl Finalizer {
 
     /// Waits until all that was handed over is dropped, calling `meanwhile` now and then.
     /// Returns whether it was done by the deadline.
-    pub fn drain(&self, deadline: Duration, mut meanwhile: impl FnMut()) -> bool {
+    pub(crate) fn drain(&self, deadline: Duration, mut meanwhile: impl FnMut()) -> bool {
         let (done, wait) = bounded(1);
         self.send(Message::Barrier(done));
         let until = Instant::now() + deadline;
@@ -82,7 +82,7 @@ impl Finalizer {
     }
 
     /// Failures since the last time.
-    pub fn failures(&self) -> Vec<FinalizerFailure> {
+    pub(crate) fn failures(&self) -> Vec<FinalizerFailure> {
         self.failures.try_iter().collect()
     }
 

@@ -10,7 +10,7 @@ use crate::handles::{Generation, ModuleId};
 
 /// Who stands behind a gate. The name is shared with the finalizer thread.
 #[derive(Clone, Debug)]
-pub struct ModuleTag {
+pub(crate) struct ModuleTag {
     /// The module.
     pub id: ModuleId,
     /// Its name.
@@ -21,7 +21,7 @@ pub struct ModuleTag {
 
 /// The door of one loaded module. Game thread only.
 #[derive(Debug)]
-pub struct Gate {
+pub(crate) struct Gate {
     tag: ModuleTag,
     open: Cell<bool>,
     inside: Cell<u32>,
@@ -29,27 +29,27 @@ pub struct Gate {
 
 impl Gate {
     /// A door that is open: its module is being loaded.
-    pub fn new(tag: ModuleTag) -> Rc<Self> {
+    pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
         Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0) })
     }
 
     /// Whose door it is.
-    pub fn tag(&self) -> &ModuleTag {
+    pub(crate) fn tag(&self) -> &ModuleTag {
         &self.tag
     }
 
     /// Calls that have not returned.
-    pub fn inside(&self) -> u32 {
+    pub(crate) fn inside(&self) -> u32 {
         self.inside.get()
     }
 
     /// From now on nobody gets in, until it is reopened.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.open.set(false);
     }
 
     /// Lets calls in again: a reload was rolled back.
-    pub fn reopen(&self) {
+    pub(crate) fn reopen(&self) {
         self.open.set(true);
     }
 
@@ -57,7 +57,7 @@ impl Gate {
     ///
     /// # Errors
     /// `Unavailable` when the door is shut.
-    pub fn through<T>(&self, call: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
+    pub(crate) fn through<T>(&self, call: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
         if !self.open.get() {
             return Err(CallError::Unavailable {
                 what: format!("module {} of generation {}", self.tag.name, self.tag.generation),

@@ -3,7 +3,6 @@
 use thiserror::Error;
 
 /// Which side began a pair.
-#[cfg_attr(not(test), expect(dead_code, reason = "what black conjugates need is decided here before they exist"))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Color {
     /// The host did, and owns the life.
@@ -14,7 +13,7 @@ pub enum Color {
 
 /// How far a conjugate's life has come.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Life {
+pub(crate) enum Life {
     /// The primitive object is there, its conjugate not yet.
     Unbuilt,
     /// Both halves are there.
@@ -28,7 +27,7 @@ pub enum Life {
 /// What happens to a conjugate.
 #[cfg_attr(not(test), expect(dead_code, reason = "what black conjugates need is decided here before they exist"))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Event {
+pub(crate) enum Event {
     /// The plugin half is built.
     Build,
     /// The host ends a red one: the object died, the red frame closed or the generation ended.
@@ -44,7 +43,7 @@ pub enum Event {
 /// An event that may not happen to a conjugate of this color at this point of its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("a {color} conjugate that is {life} cannot be {event}: {}", life.way_out(*color))]
-pub struct LifeError {
+pub(crate) struct LifeError {
     /// Where its life stood, and still stands.
     pub life: Life,
     /// Who began it.
@@ -58,7 +57,7 @@ impl Life {
     ///
     /// # Errors
     /// [`LifeError`]; the life stays as it was.
-    pub fn step(self, color: Color, event: Event) -> Result<Self, LifeError> {
+    pub(crate) fn step(self, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
             (Self::Unbuilt, _, Event::Build) => Ok(Self::Live),
             (Self::Live, Color::Red, Event::Release) => Ok(Self::Dead),

@@ -19,19 +19,19 @@ new_key_type! {
 
 impl ConjugateKey {
     /// As the opaque word that the object store keeps beside an object; zero is none.
-    pub fn to_word(self) -> u64 {
+    pub(crate) fn to_word(self) -> u64 {
         self.data().as_ffi()
     }
 
     /// Back from the word.
-    pub fn from_word(word: u64) -> Option<Self> {
+    pub(crate) fn from_word(word: u64) -> Option<Self> {
         (word != 0).then(|| Self::from(KeyData::from_ffi(word)))
     }
 }
 
 /// One dynamic class's share of a plugin half.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub(crate) struct Part {
     /// The class it was built for.
     pub class: ClassId,
     /// The address only the module may follow.
@@ -52,7 +52,7 @@ struct Conjugate {
 
 /// All pairs. Game thread only; no borrow is held while plugin code runs.
 #[derive(Debug, Default)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     entries: RefCell<SlotMap<ConjugateKey, Conjugate>>,
     live: Cell<Generation>,
     built: Cell<u64>,
@@ -60,22 +60,22 @@ pub struct Pairs {
 
 impl Pairs {
     /// The generation whose conjugates are not expired.
-    pub fn live_generation(&self) -> Generation {
+    pub(crate) fn live_generation(&self) -> Generation {
         self.live.get()
     }
 
     /// Expires every conjugate of other generations at once; theirs are set aside, not dropped.
-    pub fn set_live_generation(&self, generation: Generation) {
+    pub(crate) fn set_live_generation(&self, generation: Generation) {
         self.live.set(generation);
     }
 
     /// Conjugates built since the start.
-    pub fn built(&self) -> u64 {
+    pub(crate) fn built(&self) -> u64 {
         self.built.get()
     }
 
     /// Starts a red conjugate of the live generation; its parts are pushed base first.
-    pub fn begin_red(&self) -> ConjugateKey {
+    pub(crate) fn begin_red(&self) -> ConjugateKey {
         self.entries.borrow_mut().insert(Conjugate {
             color: Color::Red,
             generation: self.live.get(),
@@ -85,7 +85,7 @@ impl Pairs {
     }
 
     /// Adds the part of the next class of the chain.
-    pub fn push_part(&self, key: ConjugateKey, part: Part) {
+    pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) {
         if let Some(conjugate) = self.entries.borrow_mut().get_mut(key) {
             conjugate.parts.push(part);
         }
@@ -95,7 +95,7 @@ impl Pairs {
     ///
     /// # Errors
     /// When it was whole already, or is gone.
-    pub fn finish(&self, key: ConjugateKey) -> Result<(), LifeError> {
+    pub(crate) fn finish(&self, key: ConjugateKey) -> Result<(), LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
             return Life::Dead.step(Color::Red, Event::Build).map(|_| ());
@@ -106,27 +106,27 @@ impl Pairs {
     }
 
     /// Whether plugin code began it; none for an expired one.
-    pub fn color(&self, key: ConjugateKey) -> Option<Color> {
+    pub(crate) fn color(&self, key: ConjugateKey) -> Option<Color> {
         let entries = self.entries.borrow();
         entries.get(key).filter(|conjugate| conjugate.generation == self.live.get()).map(|conjugate| conjugate.color)
     }
 
     /// The part for `class`, when the conjugate is not expired. Parts that were pushed are found before the
     /// conjugate is whole: a derived red constructor may reach its base's part.
-    pub fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
+    pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         let entries = self.entries.borrow();
         let conjugate = entries.get(key).filter(|conjugate| conjugate.generation == self.live.get())?;
         conjugate.parts.iter().find(|part| part.class == class).cloned()
     }
 
     /// All parts of a conjugate, base first, whatever its generation.
-    pub fn parts(&self, key: ConjugateKey) -> Vec<Part> {
+    pub(crate) fn parts(&self, key: ConjugateKey) -> Vec<Part> {
         self.entries.borrow().get(key).map(|conjugate| conjugate.parts.clone()).unwrap_or_default()
     }
 
     /// Ends a red conjugate and hands its parts out, derived before base, for the finalizer thread. An unfinished
     /// one ends the same way.
-    pub fn release(&self, key: ConjugateKey) -> Vec<Part> {
+    pub(crate) fn release(&self, key: ConjugateKey) -> Vec<Part> {
         let Some(conjugate) = self.entries.borrow_mut().remove(key) else { return Vec::new() };
         debug_assert!(
             conjugate.life == Life::Unbuilt || conjugate.life.step(conjugate.color, Event::Release) == Ok(Life::Dead),
@@ -136,7 +136,7 @@ impl Pairs {
     }
 
     /// Ends every conjugate of `generation`; parts by conjugate, derived before base.
-    pub fn release_generation(&self, generation: Generation) -> Vec<Vec<Part>> {
+    pub(crate) fn release_generation(&self, generation: Generation) -> Vec<Vec<Part>> {
         let mut entries = self.entries.borrow_mut();
         let keys: Vec<_> =
             entries.iter().filter(|(_, conjugate)| conjugate.generation == generation).map(|(key, _)| key).collect();

@@ -5,32 +5,32 @@ use std::rc::Rc;
 
 /// One host-to-plugin call.
 #[derive(Clone, Debug)]
-pub struct RedFrame {
+pub(crate) struct RedFrame {
     /// What was called.
     pub what: Rc<str>,
 }
 
 /// The calls that have not returned, oldest first. Game thread only.
 #[derive(Debug, Default)]
-pub struct RedStack {
+pub(crate) struct RedStack {
     frames: RefCell<Vec<RedFrame>>,
 }
 
 impl RedStack {
     /// Runs `call` in a red frame of its own.
-    pub fn enter<T>(&self, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
+    pub(crate) fn enter<T>(&self, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
         self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what) });
         let _pop = Pop(self);
         call()
     }
 
     /// Open frames.
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.frames.borrow().len()
     }
 
     /// The calls that have not returned, oldest first.
-    pub fn snapshot(&self) -> Vec<RedFrame> {
+    pub(crate) fn snapshot(&self) -> Vec<RedFrame> {
         self.frames.borrow().clone()
     }
 }

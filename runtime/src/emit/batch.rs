@@ -17,7 +17,7 @@ use crate::zcall::chain::Implementer;
 ///
 /// # Errors
 /// The first rule that a declaration breaks, or the first import that leads nowhere.
-pub fn emit(core: &Rc<Core>, modules: &[Rc<Module>]) -> Result<Vec<Rc<Class>>, LoadError> {
+pub(crate) fn emit(core: &Rc<Core>, modules: &[Rc<Module>]) -> Result<Vec<Rc<Class>>, LoadError> {
     let mut batch = Batch::default();
     for module in modules {
         for described in module.root().structs()().iter() {

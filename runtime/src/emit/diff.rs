@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 /// What makes two property types the same: a value of the one is a value of the other, byte for byte.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct TypeKey {
+pub(crate) struct TypeKey {
     /// The type in words, with the path of its struct or class.
     pub signature: String,
     /// For a struct the fingerprint of its layout, which may change under one path; zero for other kinds.
@@ -16,7 +16,7 @@ pub struct TypeKey {
 
 /// A property as the comparison sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PropertyShape {
+pub(crate) struct PropertyShape {
     /// Its name, unique in the class and its bases.
     pub name: String,
     /// Its type.
@@ -25,7 +25,7 @@ pub struct PropertyShape {
 
 /// One build of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ClassShape {
+pub(crate) struct ClassShape {
     /// Its properties, those of its bases included.
     pub properties: Vec<PropertyShape>,
     /// Its default subobjects, those of its bases included: the property that holds each, and the path of its class.
@@ -38,7 +38,7 @@ pub struct ClassShape {
 
 /// Where a property of the new build gets its values from. The names are those of the old build.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// From the property of the same name and type.
     Carried {
         /// That name.
@@ -60,7 +60,7 @@ pub enum Fate {
 
 /// A default subobject that lives on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptSubobject {
+pub(crate) struct KeptSubobject {
     /// The name it had.
     pub from: String,
     /// The name it has.
@@ -69,7 +69,7 @@ pub struct KeptSubobject {
 
 /// Whether an object's native half can stay.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NativeAncestor {
+pub(crate) enum NativeAncestor {
     /// It can.
     Same,
     /// The object is born anew under its handle.
@@ -83,7 +83,7 @@ pub enum NativeAncestor {
 
 /// All that changed in a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// One for each property of the new build, in its order.
     pub properties: Vec<Fate>,
     /// Old properties that nothing follows, in the order of the old build.
@@ -106,7 +106,7 @@ pub struct Difference {
 ///
 /// A member of the same name comes before a redirect: a name that is still in use was not given up. Redirects are
 /// followed until they come to a name in use; of several old members led to one place, the first goes there.
-pub fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
+pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_fates(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =
         subobject_fates(&old.subobjects, &new.subobjects, redirects);

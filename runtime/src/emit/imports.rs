@@ -14,7 +14,7 @@ use crate::object::class::Class;
 ///
 /// # Errors
 /// When the module and the host disagree on the layout of a parameter block.
-pub fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), LoadError> {
+pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), LoadError> {
     described.cell.fill(u64::from(class.id.0));
     for property in described.properties.iter() {
         let found = class.own_properties.iter().find(|found| *found.text == *property.name);
@@ -48,7 +48,7 @@ pub fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Cla
 ///
 /// # Errors
 /// When it is not there, or is another than the module was built for.
-pub fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Result<(), LoadError> {
+pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Result<(), LoadError> {
     let path = import.path.as_str();
     let wrong = |why: String| LoadError::Import { module: module.to_owned(), path: path.to_owned(), why };
     let missing = || wrong("which is not there".into());

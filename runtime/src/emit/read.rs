@@ -17,7 +17,7 @@ use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl, Sub
 ///
 /// # Errors
 /// When a field is of a kind this host does not know.
-pub fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, LoadError> {
+pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, LoadError> {
     Ok(StructDecl {
         package: described.package.as_str().to_owned(),
         name: described.name.as_str().to_owned(),
@@ -32,7 +32,7 @@ pub fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, Lo
 ///
 /// # Errors
 /// When a property or parameter is of a kind this host does not know.
-pub fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, LoadError> {
+pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, LoadError> {
     let generation = gate.tag().generation.0;
     let short = format!("{}.{}", described.package, described.name);
     let functions = described

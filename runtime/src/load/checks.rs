@@ -7,7 +7,7 @@ use crate::load::error::LoadError;
 
 /// What a host demands of the modules it maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostFacts {
+pub(crate) struct HostFacts {
     /// The border it speaks.
     pub abi_number: u32,
     /// Its layout of what crosses.
@@ -22,7 +22,7 @@ pub struct HostFacts {
 
 impl HostFacts {
     /// Of this build.
-    pub const THIS: Self = Self {
+    pub(crate) const THIS: Self = Self {
         abi_number: ABI_NUMBER,
         layout_hash: LAYOUT_HASH,
         api_oldest: API_OLDEST,
@@ -35,7 +35,7 @@ impl HostFacts {
 ///
 /// # Errors
 /// The first fact that does not fit, with both sides' values.
-pub fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
+pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
     let module = || manifest.name.to_owned();
     if manifest.abi_number != host.abi_number {
         return Err(LoadError::Abi { module: module(), found: manifest.abi_number, wanted: host.abi_number });

@@ -27,7 +27,7 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(5);
 
 /// The living Master load context.
 #[derive(Clone)]
-pub struct Master {
+pub(crate) struct Master {
     /// Its generation.
     pub generation: Generation,
     /// Its modules, dependencies first.
@@ -37,10 +37,10 @@ pub struct Master {
 }
 
 /// Who listens to the events of the Master.
-pub type Observer = Rc<dyn Fn(&MasterEvent)>;
+pub(crate) type Observer = Rc<dyn Fn(&MasterEvent)>;
 
 /// What all load contexts of a runtime share. Game thread only.
-pub struct Loads {
+pub(crate) struct Loads {
     /// Private copies of libraries.
     pub stage_dir: StageDir,
     /// What modules get as their host.
@@ -62,7 +62,7 @@ impl Loads {
     ///
     /// # Errors
     /// When the folder for private copies cannot be made.
-    pub fn new(core: &Rc<Core>, args: Vec<String>, require_seal: bool) -> std::io::Result<Self> {
+    pub(crate) fn new(core: &Rc<Core>, args: Vec<String>, require_seal: bool) -> std::io::Result<Self> {
         Ok(Self {
             stage_dir: StageDir::new()?,
             word: HostWord::new(core),
@@ -78,22 +78,22 @@ impl Loads {
     }
 
     /// The living Master.
-    pub fn master(&self) -> Option<Master> {
+    pub(crate) fn master(&self) -> Option<Master> {
         self.master.borrow().clone()
     }
 
     /// Makes `master` the living one; hands out the one before.
-    pub fn set_master(&self, master: Option<Master>) -> Option<Master> {
+    pub(crate) fn set_master(&self, master: Option<Master>) -> Option<Master> {
         self.master.replace(master)
     }
 
     /// Adds a listener.
-    pub fn observe(&self, observer: Observer) {
+    pub(crate) fn observe(&self, observer: Observer) {
         self.observers.borrow_mut().push(observer);
     }
 
     /// Tells everybody who listens.
-    pub fn raise(&self, event: &MasterEvent) {
+    pub(crate) fn raise(&self, event: &MasterEvent) {
         let observers = self.observers.borrow().clone();
         for observer in observers {
             // One listener's panic is not another's, and never the reload's.
@@ -107,7 +107,7 @@ impl Loads {
     }
 
     /// Every Master that is not dead, and how far its life has come; what cannot die stays in the list.
-    pub fn states(&self) -> Vec<(Generation, ContextState)> {
+    pub(crate) fn states(&self) -> Vec<(Generation, ContextState)> {
         self.states.borrow().iter().map(|(generation, state)| (*generation, *state)).collect()
     }
 
@@ -115,25 +115,29 @@ impl Loads {
         let mut states = self.states.borrow_mut();
         let state = states.get(&generation).copied().unwrap_or(ContextState::Alive);
         match state.step(event) {
-            Ok(ContextState::Dead) => drop(states.remove(&generation)),
-            Ok(state) => drop(states.insert(generation, state)),
+            Ok(ContextState::Dead) => {
+                states.remove(&generation);
+            }
+            Ok(state) => {
+                states.insert(generation, state);
+            }
             Err(error) => tracing::error!(%generation, %error, "the life of a load context is out of order"),
         }
     }
 
     /// Images that stay mapped, and why.
-    pub fn parked(&self) -> Vec<String> {
+    pub(crate) fn parked(&self) -> Vec<String> {
         self.parked.borrow().clone()
     }
 
     /// The number of the next generation.
-    pub fn next_generation(&self) -> Generation {
+    pub(crate) fn next_generation(&self) -> Generation {
         self.last_generation.set(self.last_generation.get() + 1);
         Generation(self.last_generation.get())
     }
 
     /// Gives a number back that no module has seen: the generation was refused while staging.
-    pub fn give_back(&self, generation: Generation) {
+    pub(crate) fn give_back(&self, generation: Generation) {
         if self.last_generation.get() == generation.0 {
             self.last_generation.set(generation.0 - 1);
         }
@@ -149,7 +153,7 @@ impl Loads {
 ///
 /// # Errors
 /// The first that does not fit; what was mapped until then is unmapped.
-pub fn bring_up(
+pub(crate) fn bring_up(
     core: &Rc<Core>,
     loads: &Loads,
     paths: &[PathBuf],
@@ -157,7 +161,9 @@ pub fn bring_up(
 ) -> Result<Vec<Rc<Module>>, LoadError> {
     loads.states.borrow_mut().insert(generation, ContextState::Alive);
     let staged = open::stage(&loads.stage_dir, paths, loads.require_seal)
-        .inspect_err(|_| drop(loads.states.borrow_mut().remove(&generation)))?;
+        .inspect_err(|_| {
+            loads.states.borrow_mut().remove(&generation);
+        })?;
     let mut modules = Vec::new();
     for staged in staged {
         match open::open(core, &loads.word, staged, loads.next_module(), generation) {
@@ -175,7 +181,7 @@ pub fn bring_up(
 ///
 /// # Errors
 /// The main that panicked, and how many before it have returned.
-pub fn start(
+pub(crate) fn start(
     core: &Core,
     loads: &Loads,
     generation: Generation,
@@ -196,7 +202,7 @@ pub fn start(
 ///
 /// # Errors
 /// The step of the birth that failed.
-pub fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
+pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
     for class in classes {
         make_cdo(&core.world, &core.plugins(), class)?;
     }
@@ -205,7 +211,7 @@ pub fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
 
 /// Which modules of a generation get their exit hook when it ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ExitHooks {
+pub(crate) enum ExitHooks {
     /// The main of none has run.
     NeverStarted,
     /// The first so many mains have returned.
@@ -228,7 +234,7 @@ impl ExitHooks {
 ///
 /// # Errors
 /// Why not; nothing of the libraries is left in the process then, or it is listed as parked.
-pub fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<(), LoadError> {
+pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<(), LoadError> {
     if let Some(master) = loads.master() {
         return Err(LoadError::MasterAlive { generation: master.generation.0 });
     }
@@ -268,7 +274,7 @@ fn go_live(
 }
 
 /// Destroys what was born since the shadow of the object store was begun, and drops the shadow.
-pub fn undo_births(core: &Core) {
+pub(crate) fn undo_births(core: &Core) {
     let (_staged, born) = core.world.objects.drop_shadow();
     for object in born.into_iter().rev() {
         destroy(&core.world, &core.plugins(), object);
@@ -276,7 +282,7 @@ pub fn undo_births(core: &Core) {
 }
 
 /// Nothing that a generation handed out leads anywhere any more; its plugin halves go to the finalizer thread.
-pub fn end_generation(core: &Core, generation: Generation) {
+pub(crate) fn end_generation(core: &Core, generation: Generation) {
     for parts in core.pairs.release_generation(generation) {
         core.finalizer.finalize(parts);
     }
@@ -295,7 +301,7 @@ pub fn end_generation(core: &Core, generation: Generation) {
 
 /// Ends the modules of a generation that [`end_generation`] has been called for: exit hooks, finalizers, images.
 /// Returns what stays mapped, and why.
-pub fn wind_down(
+pub(crate) fn wind_down(
     core: &Core,
     loads: &Loads,
     generation: Generation,
@@ -367,7 +373,7 @@ pub struct Unload {
 ///
 /// # Errors
 /// When there is none.
-pub fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
+pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
     let master = loads.set_master(None).ok_or(LoadError::NoMaster)?;
     let generation = master.generation;
     loads.raise(&MasterEvent::Unloading(generation));

@@ -15,7 +15,7 @@ use crate::conjugate::red::RedStack;
 
 /// What the manifest section of a module says, kept by the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModuleInfo {
+pub(crate) struct ModuleInfo {
     /// Its name.
     pub name: String,
     /// Its version.
@@ -35,7 +35,7 @@ pub struct ModuleInfo {
 }
 
 /// A loaded module. It stays mapped until [`Module::unmap`]; dropped without, its image is parked.
-pub struct Module {
+pub(crate) struct Module {
     info: ModuleInfo,
     gate: Rc<Gate>,
     root: ModuleRef,
@@ -53,22 +53,22 @@ impl Module {
     }
 
     /// What its manifest says.
-    pub fn info(&self) -> &ModuleInfo {
+    pub(crate) fn info(&self) -> &ModuleInfo {
         &self.info
     }
 
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.info.name
     }
 
     /// The door to its code.
-    pub fn gate(&self) -> &Rc<Gate> {
+    pub(crate) fn gate(&self) -> &Rc<Gate> {
         &self.gate
     }
 
     /// What it exports.
-    pub fn root(&self) -> ModuleRef {
+    pub(crate) fn root(&self) -> ModuleRef {
         self.root
     }
 
@@ -76,7 +76,7 @@ impl Module {
     ///
     /// # Errors
     /// Its panic.
-    pub fn main(&self, red: &RedStack, args: &[String]) -> Result<(), CallError> {
+    pub(crate) fn main(&self, red: &RedStack, args: &[String]) -> Result<(), CallError> {
         let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
         red.enter(&self.main, || {
             self.gate.through(|| {
@@ -90,7 +90,7 @@ impl Module {
     ///
     /// # Errors
     /// Its panic.
-    pub fn exit(&self, red: &RedStack) -> Result<(), CallError> {
+    pub(crate) fn exit(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter(&self.exit, || {
             // The gate is shut for everybody else by now; the exit hook is the one call that a module still gets.
             // SAFETY: the module is attached and mapped.

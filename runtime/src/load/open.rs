@@ -25,7 +25,7 @@ use crate::load::module::{Module, ModuleInfo};
 use crate::load::order::{OrderInput, order};
 
 /// A library that passed every check that needs no mapping, and its private copy.
-pub struct Staged {
+pub(crate) struct Staged {
     /// What it says of itself.
     pub info: ModuleInfo,
     file: StagedFile,
@@ -35,7 +35,7 @@ pub struct Staged {
 ///
 /// # Errors
 /// What does not fit, with both sides' facts.
-pub fn inspect(path: &Path, require_seal: bool) -> Result<(ImageFile, ModuleInfo), LoadError> {
+pub(crate) fn inspect(path: &Path, require_seal: bool) -> Result<(ImageFile, ModuleInfo), LoadError> {
     let image = ImageFile::read(path)?;
     if require_seal && !image.is_sealed() {
         return Err(LoadError::NotSealed { path: path.to_owned() });
@@ -89,7 +89,7 @@ fn dependencies(manifest: &Manifest<'_>) -> Result<Vec<(String, semver::VersionR
 ///
 /// # Errors
 /// The first that does not fit; nothing was mapped then.
-pub fn stage(dir: &StageDir, paths: &[PathBuf], require_seal: bool) -> Result<Vec<Staged>, LoadError> {
+pub(crate) fn stage(dir: &StageDir, paths: &[PathBuf], require_seal: bool) -> Result<Vec<Staged>, LoadError> {
     let mut read = Vec::new();
     for path in paths {
         read.push(inspect(path, require_seal)?);
@@ -116,7 +116,7 @@ pub fn stage(dir: &StageDir, paths: &[PathBuf], require_seal: bool) -> Result<Ve
 ///
 /// # Errors
 /// When the linker refuses it, its layout differs, or it does not take its host. The image is unmapped then.
-pub fn open(
+pub(crate) fn open(
     core: &Core,
     word: &HostWord,
     staged: Staged,

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// What a module's manifest says about itself and its needs.
 #[derive(Clone, Debug)]
-pub struct OrderInput {
+pub(crate) struct OrderInput {
     /// Its name.
     pub name: String,
     /// Its version.
@@ -67,7 +67,7 @@ pub enum OrderError {
 ///
 /// # Errors
 /// The first fault: names that are there twice, then needs that are not met, then a cycle.
-pub fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
+pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     let places = places(modules)?;
     let needs = modules.iter().map(|module| needs(module, modules, &places)).collect::<Result<Vec<_>, _>>()?;
     let mut row = Vec::with_capacity(modules.len());

@@ -21,7 +21,7 @@ use crate::object::path::short;
 use crate::object::value::Value;
 
 /// What the floors above do in an object's life; this floor says when. No store is borrowed while they do.
-pub trait BirthHooks {
+pub(crate) trait BirthHooks {
     /// Builds the plugin half: all parts, the red constructors of the dynamic classes base to derived.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ pub trait BirthHooks {
 
 /// How an object is to be born.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BirthArgs {
+pub(crate) struct BirthArgs {
     /// Its name; without one it gets one of its own.
     pub name: Option<Name>,
     /// The object it lies in, or none.
@@ -59,7 +59,7 @@ pub struct BirthArgs {
 
 /// Why a hook failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StepError {
+pub(crate) struct StepError {
     /// Path of the class whose code it was, where the hook runs the code of several.
     pub class: Option<Rc<str>>,
     /// The sentence, or the panic's message.
@@ -138,7 +138,7 @@ impl From<CallError> for StepError {
 
 impl StepError {
     /// An error that is only a sentence.
-    pub fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { class: None, message: message.into(), place: None }
     }
 }
@@ -147,7 +147,7 @@ impl StepError {
 ///
 /// # Errors
 /// [`BirthFailed`] when a step fails or panics; object and subobjects are gone then.
-pub fn birth(
+pub(crate) fn birth(
     world: &World,
     hooks: &dyn BirthHooks,
     class: &Rc<Class>,
@@ -174,7 +174,7 @@ pub fn birth(
 ///
 /// # Errors
 /// [`BirthFailed`] when a step fails or panics, or when the CDO needs itself.
-pub fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+pub(crate) fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
     let existing = class.cdo.get();
     if world.objects.is_alive(existing) {
         return Ok(existing);
@@ -196,7 +196,7 @@ pub fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>) -> Res
 ///
 /// # Errors
 /// [`BirthFailed`] when a step of its birth fails; the owner is as it was.
-pub fn add_subobject(
+pub(crate) fn add_subobject(
     world: &World,
     hooks: &dyn BirthHooks,
     owner: ObjectHandle,
@@ -233,7 +233,7 @@ pub fn add_subobject(
 ///
 /// # Errors
 /// [`StepError`] when it fails or panics.
-pub fn run_class_constructor(
+pub(crate) fn run_class_constructor(
     world: &World,
     hooks: &dyn BirthHooks,
     object: ObjectHandle,
@@ -256,7 +256,7 @@ pub fn run_class_constructor(
 
 /// Ends an object: first its subobjects, the last born first; then its conjugate ends and its handle is stale. Doing so
 /// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
-pub fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
+pub(crate) fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
     if !world.objects.begin_end(object) {
         return;
     }

@@ -24,7 +24,7 @@ pub enum Origin {
 }
 
 /// A step of the birth of native objects, run by the host. An error ends the birth.
-pub type NativeHook = fn(&World, ObjectHandle) -> Result<(), String>;
+pub(crate) type NativeHook = fn(&World, ObjectHandle) -> Result<(), String>;
 
 /// An object that every object of a class has of its own.
 #[derive(Clone, Debug)]

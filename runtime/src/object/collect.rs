@@ -10,7 +10,7 @@ use crate::object::World;
 /// The objects that cannot be reached from the root set, the CDOs of all classes, or `extra`, in order of creation. A
 /// reference in a property is strong, also inside a struct; so is an object's hold on its subobjects, and a hold on its
 /// outer. An outer does not hold what lies in it otherwise. At safe points only; runs no foreign code.
-pub fn unreachable(world: &World, extra: &[ObjectHandle]) -> Vec<ObjectHandle> {
+pub(crate) fn unreachable(world: &World, extra: &[ObjectHandle]) -> Vec<ObjectHandle> {
     let _marking = world.mode.enter(mode::MARKING);
     let mut open = world.objects.roots();
     open.extend(world.types.all_classes().iter().map(|class| class.cdo.get()));

@@ -11,7 +11,7 @@ use crate::object::value::Value;
 /// `value` as a `wanted`, if nothing is lost: numbers that are the same number there, text and name into each other,
 /// `false` and `true` into 0 and 1 and back, structs when every field has a place that takes it (new fields have their
 /// defaults). A reference goes into any reference: whether the object's class suits is for the caller to see.
-pub fn convert(value: &Value, wanted: &PropertyType, names: &Names) -> Option<Value> {
+pub(crate) fn convert(value: &Value, wanted: &PropertyType, names: &Names) -> Option<Value> {
     match (value, wanted) {
         (Value::Struct(fields), PropertyType::Struct(of)) => convert_struct(fields, of, names),
         (same, wanted) if same.kind() == wanted.kind() => Some(same.clone()),

@@ -2,7 +2,7 @@
 
 /// Where things were placed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// Bytes from the start to each thing, in the order they were given.
     pub offsets: Vec<usize>,
     /// Bytes up to the end of the last thing, not padded: a derived class goes on here.
@@ -15,7 +15,7 @@ pub struct Placed {
 
 /// Places things of the given sizes and alignments, in order, behind the first `base_size` bytes. Alignments are
 /// powers of two.
-pub fn place(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
+pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let (mut end, mut align) = (base_size, base_align.max(1));
     let mut offsets = Vec::with_capacity(things.len());
     for &(thing_size, thing_align) in things {

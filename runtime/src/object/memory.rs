@@ -16,7 +16,7 @@ use crate::object::value::Value;
 /// An owned, aligned allocation that starts as zeros. It frees itself; values in it that own memory must have been
 /// destroyed before.
 #[derive(Debug)]
-pub struct Block {
+pub(crate) struct Block {
     start: NonNull<u8>,
     layout: Layout,
 }
@@ -24,7 +24,7 @@ pub struct Block {
 /// A value that does not fit the property it was to be written to.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a {found} cannot be written to a {wanted}: convert it first")]
-pub struct WrongType {
+pub(crate) struct WrongType {
     /// The value's kind, or the field that the struct does not have.
     pub found: String,
     /// The property's type.
@@ -36,7 +36,7 @@ impl Block {
     ///
     /// # Panics
     /// When `align` is no power of two or the size overflows.
-    pub fn new(size: usize, align: usize) -> Self {
+    pub(crate) fn new(size: usize, align: usize) -> Self {
         let layout = Layout::from_size_align(size.max(1), align).expect("an alignment is a power of two");
         // SAFETY: the layout has at least one byte, said two lines above.
         let start = unsafe { alloc_zeroed(layout) };
@@ -44,7 +44,7 @@ impl Block {
     }
 
     /// The first byte. Valid until the block is dropped, wherever the block itself is moved.
-    pub fn start(&self) -> *mut u8 {
+    pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 }
@@ -60,7 +60,7 @@ impl Drop for Block {
 ///
 /// # Safety
 /// `at` is aligned for `ty` and valid for writes of its size. A value there that owns memory was destroyed before.
-pub unsafe fn init_zero(at: *mut u8, ty: &PropertyType) {
+pub(crate) unsafe fn init_zero(at: *mut u8, ty: &PropertyType) {
     // SAFETY: the caller promises that many bytes to write to.
     unsafe { at.write_bytes(0, ty.size()) };
 }
@@ -69,7 +69,7 @@ pub unsafe fn init_zero(at: *mut u8, ty: &PropertyType) {
 ///
 /// # Safety
 /// `at` holds a value of `ty`, aligned, that nobody writes meanwhile.
-pub unsafe fn read(at: *const u8, ty: &PropertyType) -> Value {
+pub(crate) unsafe fn read(at: *const u8, ty: &PropertyType) -> Value {
     match ty {
         // SAFETY: the caller promises a text there.
         PropertyType::Text => Value::Text(unsafe { text_read(at.cast()) }),
@@ -98,7 +98,7 @@ pub unsafe fn read(at: *const u8, ty: &PropertyType) -> Value {
 ///
 /// # Safety
 /// `at` holds a value of `ty`, aligned, that nobody else reads or writes meanwhile.
-pub unsafe fn write(at: *mut u8, ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
+pub(crate) unsafe fn write(at: *mut u8, ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
     fits(ty, value)?;
     // SAFETY: the caller promises the same, and the line above that the value fits.
     unsafe { put(at, ty, value) };
@@ -110,7 +110,7 @@ pub unsafe fn write(at: *mut u8, ty: &PropertyType, value: &Value) -> Result<(),
 /// # Safety
 /// Both hold a value of `ty`, aligned, that nobody else reads or writes meanwhile. They do not overlap unless they are
 /// the same value.
-pub unsafe fn copy(to: *mut u8, from: *const u8, ty: &PropertyType) {
+pub(crate) unsafe fn copy(to: *mut u8, from: *const u8, ty: &PropertyType) {
     if to.cast_const() == from {
         return;
     }
@@ -135,7 +135,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, ty: &PropertyType) {
 ///
 /// # Safety
 /// Both hold a value of `ty`, aligned, that nobody writes meanwhile.
-pub unsafe fn equal(one: *const u8, two: *const u8, ty: &PropertyType) -> bool {
+pub(crate) unsafe fn equal(one: *const u8, two: *const u8, ty: &PropertyType) -> bool {
     match ty {
         PropertyType::Struct(of) => {
             let mut all = true;
@@ -160,7 +160,7 @@ pub unsafe fn equal(one: *const u8, two: *const u8, ty: &PropertyType) -> bool {
 ///
 /// # Safety
 /// `at` holds a value of `ty`, aligned, that nobody writes meanwhile.
-pub unsafe fn hash(at: *const u8, ty: &PropertyType, hasher: &mut dyn Hasher) {
+pub(crate) unsafe fn hash(at: *const u8, ty: &PropertyType, hasher: &mut dyn Hasher) {
     match ty {
         PropertyType::Text => {
             // SAFETY: the caller promises a text there.
@@ -181,7 +181,7 @@ pub unsafe fn hash(at: *const u8, ty: &PropertyType, hasher: &mut dyn Hasher) {
 ///
 /// # Safety
 /// `at` holds a value of `ty`, aligned, that nobody else reads or writes meanwhile.
-pub unsafe fn destroy(at: *mut u8, ty: &PropertyType) {
+pub(crate) unsafe fn destroy(at: *mut u8, ty: &PropertyType) {
     match ty {
         // SAFETY: the caller promises a text there.
         PropertyType::Text => unsafe { text_destroy(at.cast()) },
@@ -198,7 +198,7 @@ pub unsafe fn destroy(at: *mut u8, ty: &PropertyType) {
 ///
 /// # Safety
 /// `at` holds a value of `ty`, aligned, that nobody writes meanwhile, not even `visit`.
-pub unsafe fn visit_objects(at: *const u8, ty: &PropertyType, visit: &mut dyn FnMut(ObjectHandle)) {
+pub(crate) unsafe fn visit_objects(at: *const u8, ty: &PropertyType, visit: &mut dyn FnMut(ObjectHandle)) {
     match ty {
         // SAFETY: the caller promises an aligned handle there.
         PropertyType::Object { .. } => visit(unsafe { at.cast::<ObjectHandle>().read() }),
@@ -214,7 +214,7 @@ pub unsafe fn visit_objects(at: *const u8, ty: &PropertyType, visit: &mut dyn Fn
 ///
 /// # Safety
 /// `at` holds a value of `ty`, aligned, that nobody else reads or writes meanwhile, not even `map`.
-pub unsafe fn map_objects(at: *mut u8, ty: &PropertyType, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+pub(crate) unsafe fn map_objects(at: *mut u8, ty: &PropertyType, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
     match ty {
         PropertyType::Object { .. } => {
             // SAFETY: the caller promises an aligned handle there.
@@ -234,7 +234,7 @@ pub unsafe fn map_objects(at: *mut u8, ty: &PropertyType, map: &mut dyn FnMut(Ob
 ///
 /// # Safety
 /// `at` is an aligned [`TextRaw`] in host memory that nobody writes meanwhile.
-pub unsafe fn text_read(at: *const TextRaw) -> String {
+pub(crate) unsafe fn text_read(at: *const TextRaw) -> String {
     // SAFETY: the caller promises it.
     let text = unsafe { at.read() };
     if text.len == 0 {
@@ -251,7 +251,7 @@ pub unsafe fn text_read(at: *const TextRaw) -> String {
 /// # Safety
 /// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile, and `text` does not lie
 /// in its bytes; if it may, use [`text_assign_raw`].
-pub unsafe fn text_assign(at: *mut TextRaw, text: &str) {
+pub(crate) unsafe fn text_assign(at: *mut TextRaw, text: &str) {
     // SAFETY: the caller promises the text to write; a `&str` is readable.
     unsafe { text_assign_raw(at, text.as_ptr(), text.len()) };
 }
@@ -261,7 +261,7 @@ pub unsafe fn text_assign(at: *mut TextRaw, text: &str) {
 /// # Safety
 /// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile. `data` is readable for
 /// `len` bytes of UTF-8, and no reference to those bytes is used again if they lie in the text.
-pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
+pub(crate) unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
     if len == 0 {
         // SAFETY: the caller promises the text.
         return unsafe { text_destroy(at) };
@@ -293,7 +293,7 @@ pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
 ///
 /// # Safety
 /// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile.
-pub unsafe fn text_destroy(at: *mut TextRaw) {
+pub(crate) unsafe fn text_destroy(at: *mut TextRaw) {
     // SAFETY: the caller promises the text.
     let old = unsafe { at.replace(TextRaw::EMPTY) };
     if old.capacity != 0 {

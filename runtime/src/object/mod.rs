@@ -5,28 +5,28 @@
 //! above do it: see [`birth::BirthHooks`]. All of it belongs to the game thread; no store is borrowed while foreign code
 //! runs.
 
-pub mod birth;
-pub mod class;
-pub mod collect;
-pub mod convert;
-pub mod counters;
-pub mod decl;
-pub mod function;
-pub mod layout;
-pub mod memory;
-pub mod mode;
-pub mod names;
-pub mod objects;
-pub mod path;
-pub mod property;
-pub mod refusal;
-pub mod storage;
-pub mod structs;
-pub mod text;
-pub mod thunk;
-pub mod typed;
-pub mod types;
-pub mod value;
+pub(crate) mod birth;
+pub(crate) mod class;
+pub(crate) mod collect;
+pub(crate) mod convert;
+pub(crate) mod counters;
+pub(crate) mod decl;
+pub(crate) mod function;
+pub(crate) mod layout;
+pub(crate) mod memory;
+pub(crate) mod mode;
+pub(crate) mod names;
+pub(crate) mod objects;
+pub(crate) mod path;
+pub(crate) mod property;
+pub(crate) mod refusal;
+pub(crate) mod storage;
+pub(crate) mod structs;
+pub(crate) mod text;
+pub(crate) mod thunk;
+pub(crate) mod typed;
+pub(crate) mod types;
+pub(crate) mod value;
 
 mod compile;
 mod compile_class;
@@ -35,24 +35,11 @@ mod slots;
 #[cfg(test)]
 mod testing;
 
-pub use birth::{BirthArgs, BirthFailed, BirthHooks, BirthStep, StepError, birth, destroy, make_cdo};
-pub use class::{Class, NativeHook, Origin, Subobject, SubobjectRole};
-pub use compile::Declared;
-pub use convert::convert;
-pub use counters::Counters;
-pub use decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl, SubobjectDecl};
-pub use function::Function;
-pub use mode::ModeWord;
-pub use names::Names;
-pub use objects::{Body, Objects};
-pub use property::{Property, PropertyType};
-pub use refusal::DeclareError;
-pub use storage::{Schema, View};
-pub use structs::StructType;
-pub use thunk::{Frame, ParamBlock, Thunk};
-pub use typed::{FrameValue, PlainStruct};
-pub use types::Types;
-pub use value::Value;
+use counters::Counters;
+use mode::ModeWord;
+use names::Names;
+use objects::Objects;
+use types::Types;
 
 /// All objects and types of a host. It never leaves the game thread.
 #[derive(Debug)]

@@ -17,13 +17,13 @@ use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
 /// Flag bits of objects.
-pub mod object_flags {
+pub(crate) mod object_flags {
     /// The class default object of its class.
-    pub const CDO: u32 = 1;
+    pub(crate) const CDO: u32 = 1;
     /// A subobject, directly or not, of a CDO.
-    pub const IN_CDO: u32 = 1 << 1;
+    pub(crate) const IN_CDO: u32 = 1 << 1;
     /// Made together with its outer.
-    pub const SUBOBJECT: u32 = 1 << 2;
+    pub(crate) const SUBOBJECT: u32 = 1 << 2;
 }
 
 /// What an object is made of: its class, its memory, its conjugate. Dropping it destroys the properties and frees the

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// Path of a class or struct.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct TypePath {
+pub(crate) struct TypePath {
     /// The package, without `/Script/`.
     pub package: String,
     /// The type's name in it.
@@ -15,7 +15,7 @@ pub struct TypePath {
 
 /// Path of a property or function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct MemberPath {
+pub(crate) struct MemberPath {
     /// The type it is a member of.
     pub owner: TypePath,
     /// Its name there.
@@ -62,18 +62,18 @@ const TYPE_FORM: &str = "/Script/<Package>.<Type>";
 const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
 
 /// Whether `text` may name a package, a type or a member: letters, digits and `_`, not starting with a digit.
-pub fn is_identifier(text: &str) -> bool {
+pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && !text.starts_with(char::is_numeric) && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// A type path without its root, as reports and names show it: `Game.MagicCube`.
-pub fn short(path: &str) -> &str {
+pub(crate) fn short(path: &str) -> &str {
     path.strip_prefix(ROOT).unwrap_or(path)
 }
 
 impl TypePath {
     /// The path of `name` in `package`; both should be identifiers.
-    pub fn new(package: &str, name: &str) -> Self {
+    pub(crate) fn new(package: &str, name: &str) -> Self {
         Self { package: package.to_owned(), name: name.to_owned() }
     }
 }

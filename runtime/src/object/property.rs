@@ -193,7 +193,7 @@ impl PartialEq for PropertyType {
 impl Eq for PropertyType {}
 
 /// A name as people read it: words of an identifier, each with a capital.
-pub fn display_name(name: &str) -> String {
+pub(crate) fn display_name(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty()).map(|word| {
         let mut letters = word.chars();
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<String>()

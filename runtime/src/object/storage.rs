@@ -30,7 +30,7 @@ pub struct View<'a> {
 
 /// Owned memory laid out as a schema says. It destroys its values and frees itself.
 #[derive(Debug)]
-pub struct Storage {
+pub(crate) struct Storage {
     block: Block,
     schema: Rc<Schema>,
 }
@@ -215,12 +215,12 @@ impl<'a> View<'a> {
 
 impl Storage {
     /// Memory in which every property has the zero value of its type.
-    pub fn new(schema: Rc<Schema>) -> Self {
+    pub(crate) fn new(schema: Rc<Schema>) -> Self {
         Self { block: Block::new(schema.size, schema.align), schema }
     }
 
     /// Its contents.
-    pub fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         // SAFETY: the block has the schema's size and alignment and started as zeros, which is a value of every type;
         // it lives as long as `self`, and neither block nor view leaves its thread.
         unsafe { View::from_raw(self.block.start(), &self.schema) }

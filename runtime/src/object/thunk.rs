@@ -13,7 +13,7 @@ use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
 /// What runs a function. Nothing of the world may be borrowed while it does.
-pub type Thunk = Rc<dyn Fn(&World, &mut Frame<'_>) -> Result<(), CallError>>;
+pub(crate) type Thunk = Rc<dyn Fn(&World, &mut Frame<'_>) -> Result<(), CallError>>;
 
 /// One running call.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use crate::reload::report::{PropertyChange, Reload};
 use alcedo_abi::kinds::property_flags;
 
 /// What a migration has staged.
-pub struct Migration {
+pub(crate) struct Migration {
     /// The objects whose plugin halves are to be rebuilt, in creation order.
     pub objects: Vec<ObjectHandle>,
     /// Objects of every class that live on.
@@ -30,7 +30,7 @@ pub struct Migration {
 }
 
 /// Living objects of dynamic classes, in creation order, without class default objects and their templates.
-pub fn living_dynamic(core: &Core) -> Vec<ObjectHandle> {
+pub(crate) fn living_dynamic(core: &Core) -> Vec<ObjectHandle> {
     let is_dynamic = |object: &ObjectHandle| {
         let class = core.world.objects.class(*object);
         class.is_some_and(|class| !class.dynamic_chain().is_empty()) && !core.world.objects.is_template(*object)
@@ -39,7 +39,7 @@ pub fn living_dynamic(core: &Core) -> Vec<ObjectHandle> {
 }
 
 /// Objects that live on, of every class.
-pub fn kept_objects(core: &Core) -> u64 {
+pub(crate) fn kept_objects(core: &Core) -> u64 {
     core.world.objects.alive().into_iter().filter(|object| !core.world.objects.is_template(*object)).count() as u64
 }
 
@@ -47,7 +47,7 @@ pub fn kept_objects(core: &Core) -> u64 {
 ///
 /// # Errors
 /// The class that is missing, or whose native ancestor is another, and how many objects it has.
-pub fn check_survivors(core: &Core) -> Result<(), LoadError> {
+pub(crate) fn check_survivors(core: &Core) -> Result<(), LoadError> {
     let mut counts: HashMap<ClassId, (Rc<Class>, u64)> = HashMap::new();
     for object in living_dynamic(core) {
         if let Some(class) = core.world.objects.class(object) {
@@ -102,7 +102,7 @@ struct ClassPlan {
 ///
 /// # Errors
 /// When a subobject that a new class adds cannot be born.
-pub fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Result<Migration, LoadError> {
+pub(crate) fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Result<Migration, LoadError> {
     let mut plans: HashMap<ClassId, Rc<ClassPlan>> = HashMap::new();
     let mut changes = Vec::new();
     let mut migration = Migration { objects: living.to_vec(), kept: kept_objects(core), removed_subobjects: Vec::new() };

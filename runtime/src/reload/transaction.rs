@@ -25,7 +25,7 @@ use crate::reload::report::{Outcome, Phase, Reload};
 ///
 /// # Errors
 /// When there is no Master. A reload that fails is no error: its report says so, and nothing has changed.
-pub fn reload(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<Reload, LoadError> {
+pub(crate) fn reload(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<Reload, LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
     let generation = loads.next_generation();
     let report = Reload::new(old.generation.0);

@@ -44,7 +44,7 @@ impl Settling {
 
 /// A watch over some files. Events gather on a thread of the watcher; [`FileWatch::has_settled`] is asked at safe
 /// points.
-pub struct FileWatch {
+pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
     events: Receiver<PathBuf>,
     settling: Settling,
@@ -57,7 +57,7 @@ impl FileWatch {
     ///
     /// # Errors
     /// When a folder cannot be watched.
-    pub fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
+    pub(crate) fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, events) = unbounded();
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -79,7 +79,7 @@ impl FileWatch {
     }
 
     /// Whether a watched file has changed since the last time, and is quiet now. Never waits.
-    pub fn has_settled(&mut self) -> bool {
+    pub(crate) fn has_settled(&mut self) -> bool {
         let now = self.start.elapsed();
         for path in self.events.try_iter() {
             if self.files.contains(&path) {

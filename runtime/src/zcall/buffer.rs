@@ -16,7 +16,7 @@ use crate::border::CallError;
 /// Slots count from zero. The type byte is checked where it is compiled in; a slot that waits for a result is empty
 /// and takes any type.
 #[derive(Debug)]
-pub struct BufferMut<'a> {
+pub(crate) struct BufferMut<'a> {
     slots: &'a mut [Slot],
     /// The shape in which [`BufferMut::raw`] lends the slots on.
     raw: ZCallBuffer,
@@ -28,7 +28,7 @@ impl<'a> BufferMut<'a> {
     /// # Safety
     /// Unless its length is zero, `raw` lends that many initialized slots, live and unshared for `'a`. Its pointer
     /// slots are what the signature of the call says they are, and stay so for `'a`.
-    pub unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
+    pub(crate) unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
         if raw.len == 0 || raw.slots.is_null() {
             return Self::over(&mut []);
         }
@@ -41,23 +41,19 @@ impl<'a> BufferMut<'a> {
     }
 
     /// The buffer as it goes over the border.
-    pub fn raw(&mut self) -> &mut ZCallBuffer {
+    pub(crate) fn raw(&mut self) -> &mut ZCallBuffer {
         self.raw = ZCallBuffer { slots: self.slots.as_mut_ptr(), len: self.slots.len() };
         &mut self.raw
     }
 
-    /// The same slots for a shorter while.
-    pub fn reborrow(&mut self) -> BufferMut<'_> {
-        BufferMut::over(self.slots)
-    }
-
     /// Number of slots.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether there is no slot at all.
-    pub fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
@@ -65,7 +61,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] with both numbers.
-    pub fn expect_len(&self, wanted: usize) -> Result<(), CallError> {
+    pub(crate) fn expect_len(&self, wanted: usize) -> Result<(), CallError> {
         match self.len() {
             len if len == wanted => Ok(()),
             len => Err(buffer_error(format!("the buffer has {len} slots, the call wants {wanted}"))),
@@ -76,7 +72,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot or it holds another type.
-    pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
+    pub(crate) fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots, index)
     }
 
@@ -84,7 +80,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot or it holds another type; nothing is written then.
-    pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
+    pub(crate) fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         let slot = slot_mut(self.slots, index)?;
         if !slot.is(T::SLOT) && !slot.is(SlotType::EMPTY) {
             return Err(wrong_type(index, *slot, T::SLOT));
@@ -97,7 +93,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot.
-    pub fn slot(&self, index: usize) -> Result<Slot, CallError> {
+    pub(crate) fn slot(&self, index: usize) -> Result<Slot, CallError> {
         slot_at(self.slots, index)
     }
 
@@ -105,7 +101,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot, it holds another type, or its address is null.
-    pub fn pointer(&self, index: usize) -> Result<*mut u8, CallError> {
+    pub(crate) fn pointer(&self, index: usize) -> Result<*mut u8, CallError> {
         let slot = self.slot(index)?;
         if !slot.is(SlotType::POINTER) {
             return Err(wrong_type(index, slot, SlotType::POINTER));
@@ -124,7 +120,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// As [`Self::pointer`], and when the bytes are not UTF-8.
-    pub unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
+    pub(crate) unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
         let view = self.pointer(index)?.cast::<TextView>();
         // SAFETY: our caller promises that the address is that of a live view.
         let view = unsafe { view.read() };
@@ -144,7 +140,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// As [`Self::pointer`].
-    pub unsafe fn give_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
+    pub(crate) unsafe fn give_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
         let sink = self.pointer(index)?.cast::<TextSink>();
         // SAFETY: our caller promises that the address is that of a live sink.
         let sink = unsafe { sink.read() };
@@ -161,7 +157,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// As [`Self::pointer`].
-    pub unsafe fn take_struct(&self, index: usize, target: *mut u8, len: usize) -> Result<(), CallError> {
+    pub(crate) unsafe fn take_struct(&self, index: usize, target: *mut u8, len: usize) -> Result<(), CallError> {
         let source = self.pointer(index)?;
         // SAFETY: our caller promises `len` bytes on both sides that do not overlap.
         unsafe { ptr::copy_nonoverlapping(source, target, len) };
@@ -176,7 +172,7 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// As [`Self::pointer`].
-    pub unsafe fn give_struct(&mut self, index: usize, source: *const u8, len: usize) -> Result<(), CallError> {
+    pub(crate) unsafe fn give_struct(&mut self, index: usize, source: *const u8, len: usize) -> Result<(), CallError> {
         let target = self.pointer(index)?;
         // SAFETY: our caller promises `len` bytes on both sides that do not overlap.
         unsafe { ptr::copy_nonoverlapping(source, target, len) };
@@ -315,7 +311,7 @@ mod tests {
         // SAFETY: `lent` lends its slots and is not used meanwhile; the call has no pointers.
         let mut callee = unsafe { BufferMut::from_raw(lent.raw()) };
         let value = callee.get::<i32>(0).expect("slot 0");
-        callee.reborrow().set(1, value + 1).expect("slot 1");
+        callee.set(1, value + 1).expect("slot 1");
         assert_eq!(owner.get::<i32>(1), Ok(42));
     }
 
@@ -340,12 +336,18 @@ mod tests {
         unsafe { address.cast::<[u8; 20]>().read() }
     }
 
+    fn fill(address: *mut u8, bytes: &[u8]) {
+        // SAFETY: the owner keeps that many bytes there.
+        unsafe { address.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+
     #[test]
     fn texts_and_structs_cross_by_address_even_when_the_owner_moved() {
         let bytes: Vec<u8> = (0..20).collect();
         let mut owner = Box::new(SlotBuffer::<4>::new());
         owner.text_in(0, "grüße").expect("slot 0");
-        owner.struct_in(1, &bytes).expect("slot 1");
+        owner.struct_out(1, 20).expect("slot 1");
+        fill(owner.struct_at(1).expect("slot 1"), &bytes);
         owner.text_out(2).expect("slot 2");
         owner.struct_out(3, 20).expect("slot 3");
         assert_eq!(shout(&mut owner.lend()), Ok(()));
@@ -360,7 +362,8 @@ mod tests {
     fn a_dynamic_buffer_does_the_same() {
         let mut owner = DynBuffer::with_len(4);
         owner.text_in(0, "").expect("slot 0");
-        owner.struct_in(1, &[7; 20]).expect("slot 1");
+        owner.struct_out(1, 20).expect("slot 1");
+        fill(owner.struct_at(1).expect("slot 1"), &[7; 20]);
         owner.text_out(2).expect("slot 2");
         owner.struct_out(3, 20).expect("slot 3");
         assert_eq!(shout(&mut owner.lend()), Ok(()));

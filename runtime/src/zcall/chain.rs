@@ -12,7 +12,7 @@ use crate::game_thread::GameThread;
 use crate::handles::{Generation, ModuleId};
 
 /// The body behind a name. Game thread only.
-pub trait Dispatcher {
+pub(crate) trait Dispatcher {
     /// Does the call: parameters are in the first slots of `buffer`, the result goes into the last.
     ///
     /// # Errors
@@ -21,7 +21,7 @@ pub trait Dispatcher {
 }
 
 /// Knows some names. It may use chain and table itself while it is asked. Game thread only.
-pub trait Resolver {
+pub(crate) trait Resolver {
     /// What `name` stands for, or `None` when it is for another resolver to know.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl fmt::Display for Implementer {
 
 /// What a name stands for.
 #[derive(Clone)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// The body.
     pub dispatcher: Rc<dyn Dispatcher>,
     /// Who implements it.
@@ -75,7 +75,7 @@ impl fmt::Debug for Resolved {
 
 /// The resolvers in the order in which they are asked. Game thread only.
 #[derive(Default)]
-pub struct ResolverChain {
+pub(crate) struct ResolverChain {
     /// Replaced whole, so that a running lookup keeps the row it began with.
     links: RefCell<Rc<[Link]>>,
 }
@@ -90,13 +90,13 @@ struct Link {
 impl ResolverChain {
     /// A chain that knows nothing yet.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Adds a resolver: the smallest priority is asked first, among equal ones the one added first. Errors call it
     /// by its label. A lookup that is running does not see it.
-    pub fn add(&self, priority: i32, label: &str, resolver: Rc<impl Resolver + 'static>) {
+    pub(crate) fn add(&self, priority: i32, label: &str, resolver: Rc<impl Resolver + 'static>) {
         let mut links = self.links.borrow_mut();
         let at = links.partition_point(|link| link.priority <= priority);
         let (before, after) = links.split_at(at);
@@ -108,7 +108,7 @@ impl ResolverChain {
     ///
     /// # Errors
     /// [`CallError::NotFound`] with every resolver asked, or the error of the resolver that knew it better.
-    pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
+    pub(crate) fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let links = Rc::clone(&self.links.borrow());
         for link in links.iter() {
             if let Some(resolved) = link.resolver.resolve(name)? {

@@ -15,7 +15,7 @@ use crate::handles::Generation;
 
 /// Functions by the name they were registered under, without `ex:/`. Game thread only.
 #[derive(Default, Debug)]
-pub struct Explicit {
+pub(crate) struct Explicit {
     state: RefCell<State>,
 }
 
@@ -68,18 +68,12 @@ impl From<RegisterError> for CallError {
 }
 
 impl Explicit {
-    /// Nothing is registered yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Makes `dispatcher` answer to `ex:/name` until its generation ends. `fingerprint` and `signature` are those of
     /// [`Resolved`].
     ///
     /// # Errors
     /// See [`RegisterError`]; nothing has changed then.
-    pub fn register(
+    pub(crate) fn register(
         &self,
         name: &str,
         generation: Generation,
@@ -107,17 +101,17 @@ impl Explicit {
     }
 
     /// Sets a generation's functions aside: their names are free until it is resumed.
-    pub fn suspend(&self, generation: Generation) {
+    pub(crate) fn suspend(&self, generation: Generation) {
         self.state.borrow_mut().generations.suspend(generation);
     }
 
     /// Takes a suspended generation's functions back. End the generation that was to replace it as well.
-    pub fn resume(&self, generation: Generation) {
+    pub(crate) fn resume(&self, generation: Generation) {
         self.state.borrow_mut().generations.resume(generation);
     }
 
     /// Forgets a generation's functions, suspended or not. The host's own generation does not end.
-    pub fn end_generation(&self, generation: Generation) {
+    pub(crate) fn end_generation(&self, generation: Generation) {
         if generation == Generation::HOST {
             return;
         }
@@ -173,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_registered_name_answers_until_its_generation_ends() {
-        let calls = Explicit::new();
+        let calls = Explicit::default();
         register(&calls, "math.add", 3, OLD).expect("free");
         register(&calls, "host.time", 0, Generation::HOST).expect("free");
         check(&calls, "math.add", Some("of 3"));
@@ -187,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_second_owner_is_told_of_the_first() {
-        let calls = Explicit::new();
+        let calls = Explicit::default();
         register(&calls, "f", 0, Generation::HOST).expect("free");
         let error = register(&calls, "f", 4, OLD).expect_err("taken");
         assert_eq!(
@@ -199,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_name_that_could_not_be_called_is_refused() {
-        let calls = Explicit::new();
+        let calls = Explicit::default();
         for name in ["", "/f", "two words"] {
             assert!(matches!(register(&calls, name, 1, OLD), Err(RegisterError::Name(_))), "{name:?}");
         }
@@ -208,7 +202,7 @@ mod tests {
     #[test]
     fn a_rollback_gives_the_name_back() {
         for end_first in [true, false] {
-            let calls = Explicit::new();
+            let calls = Explicit::default();
             register(&calls, "f", 1, OLD).expect("free");
             calls.suspend(OLD);
             check(&calls, "f", None);
@@ -228,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_commit_forgets_the_old_owner() {
-        let calls = Explicit::new();
+        let calls = Explicit::default();
         register(&calls, "f", 1, OLD).expect("free");
         calls.suspend(OLD);
         register(&calls, "f", 2, NEW).expect("free");

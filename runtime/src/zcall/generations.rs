@@ -7,7 +7,7 @@ use crate::handles::Generation;
 
 /// Whether a generation's entries count now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub(crate) enum Standing {
     /// They do.
     Running,
     /// They are set aside, and may come back.
@@ -18,7 +18,7 @@ pub enum Standing {
 
 /// The standing of every generation there was or will be. The host's own is always running.
 #[derive(Clone, Default, Debug)]
-pub struct Generations {
+pub(crate) struct Generations {
     suspended: BTreeSet<Generation>,
     /// Every generation after the host's and up to this one has ended, so that a long life of many reloads is one
     /// number here.
@@ -28,7 +28,7 @@ pub struct Generations {
 
 impl Generations {
     /// How `generation` stands. One that was never heard of is running.
-    pub fn standing(&self, generation: Generation) -> Standing {
+    pub(crate) fn standing(&self, generation: Generation) -> Standing {
         if generation == Generation::HOST {
             Standing::Running
         } else if self.suspended.contains(&generation) {
@@ -41,19 +41,19 @@ impl Generations {
     }
 
     /// Sets a running generation aside. Nothing happens to the host's own or to one that has ended.
-    pub fn suspend(&mut self, generation: Generation) {
+    pub(crate) fn suspend(&mut self, generation: Generation) {
         if generation != Generation::HOST && self.standing(generation) == Standing::Running {
             self.suspended.insert(generation);
         }
     }
 
     /// Takes a suspended generation back.
-    pub fn resume(&mut self, generation: Generation) {
+    pub(crate) fn resume(&mut self, generation: Generation) {
         self.suspended.remove(&generation);
     }
 
     /// Ends a generation, suspended or not. The host's own does not end.
-    pub fn end(&mut self, generation: Generation) {
+    pub(crate) fn end(&mut self, generation: Generation) {
         self.suspended.remove(&generation);
         if generation == Generation::HOST || generation.0 <= self.ended_through {
             return;

@@ -10,7 +10,7 @@ use crate::border::CallError;
 
 /// A parsed name. Two spellings of one name are equal, and [`fmt::Display`] writes the shorter.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum ZCallName {
+pub(crate) enum ZCallName {
     /// `ex:/name`: a function somebody registered under that name.
     Ex(String),
     /// `uf:/Script/Package.Type:Function` or `uf!:/…`: a reflected function.
@@ -40,7 +40,7 @@ pub enum ZCallName {
 
 /// Which body of a reflected function is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Virtuality {
+pub(crate) enum Virtuality {
     /// The most derived override.
     Virtual,
     /// The one that the path names.

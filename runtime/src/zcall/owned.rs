@@ -12,10 +12,10 @@ use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into,
 use crate::border::CallError;
 
 /// `N` slots on the stack; texts that go in are lent for `'a`.
-pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [Lent<'a>; N]>;
+pub(crate) type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [Lent<'a>; N]>;
 
 /// Any number of slots; texts that go in are lent for `'a`.
-pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
+pub(crate) type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
 
 /// Slots and what lives behind their addresses. Made as [`SlotBuffer`] or [`DynBuffer`].
 ///
@@ -23,14 +23,14 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
 /// signature fingerprint given to [`super::table::ZCallTable::resolve`] proves. A caller that resolved without one checks
 /// the slots against the callee's description itself.
 #[derive(Debug)]
-pub struct OwnedBuffer<'a, S, L> {
+pub(crate) struct OwnedBuffer<'a, S, L> {
     slots: S,
     lent: L,
     texts: PhantomData<&'a str>,
 }
 
 /// What lives behind the address of one slot.
-pub struct Lent<'a>(Behind<'a>);
+pub(crate) struct Lent<'a>(Behind<'a>);
 
 enum Behind<'a> {
     Nothing,
@@ -48,7 +48,7 @@ struct Chunk([MaybeUninit<u8>; 16]);
 impl<const N: usize> SlotBuffer<'_, N> {
     /// `N` empty slots.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { slots: [Slot::EMPTY; N], lent: [const { Lent(Behind::Nothing) }; N], texts: PhantomData }
     }
 }
@@ -62,7 +62,7 @@ impl<const N: usize> Default for SlotBuffer<'_, N> {
 impl DynBuffer<'_> {
     /// `len` empty slots.
     #[must_use]
-    pub fn with_len(len: usize) -> Self {
+    pub(crate) fn with_len(len: usize) -> Self {
         let lent = std::iter::repeat_with(|| Lent(Behind::Nothing)).take(len).collect();
         Self { slots: vec![Slot::EMPTY; len], lent, texts: PhantomData }
     }
@@ -78,7 +78,7 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
+    pub(crate) fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
     }
 
@@ -86,7 +86,7 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub fn text_in(&mut self, index: usize, text: &'a str) -> Result<(), CallError> {
+    pub(crate) fn text_in(&mut self, index: usize, text: &'a str) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
     }
 
@@ -94,22 +94,8 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub fn text_out(&mut self, index: usize) -> Result<(), CallError> {
+    pub(crate) fn text_out(&mut self, index: usize) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::TextOut(String::new(), None))
-    }
-
-    /// Lends a copy of a struct, given by its bytes and aligned to 16, to the callee.
-    ///
-    /// # Errors
-    /// [`CallError::Buffer`].
-    pub fn struct_in(&mut self, index: usize, bytes: &[u8]) -> Result<(), CallError> {
-        let mut chunks = zeroed(bytes.len());
-        for (chunk, bytes) in chunks.iter_mut().zip(bytes.chunks(16)) {
-            for (to, from) in chunk.0.iter_mut().zip(bytes) {
-                to.write(*from);
-            }
-        }
-        self.put(index, UNLENT, Behind::Struct(chunks))
     }
 
     /// Gives the slot `len` zero bytes, aligned to 16, for a struct: a result, or a parameter that is filled through
@@ -117,7 +103,7 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub fn struct_out(&mut self, index: usize, len: usize) -> Result<(), CallError> {
+    pub(crate) fn struct_out(&mut self, index: usize, len: usize) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::Struct(zeroed(len)))
     }
 
@@ -125,7 +111,7 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`], also when the slot holds another type.
-    pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
+    pub(crate) fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots.as_ref(), index)
     }
 
@@ -133,7 +119,7 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`], also when the slot waits for no text.
-    pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
+    pub(crate) fn take_text(&mut self, index: usize) -> Result<String, CallError> {
         let slot = slot_at(self.slots.as_ref(), index)?;
         match self.lent.as_mut().get_mut(index) {
             Some(Lent(Behind::TextOut(text, _))) => Ok(std::mem::take(text)),
@@ -148,7 +134,7 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`], also when the slot has no struct.
-    pub fn struct_at(&mut self, index: usize) -> Result<*mut u8, CallError> {
+    pub(crate) fn struct_at(&mut self, index: usize) -> Result<*mut u8, CallError> {
         let slot = slot_at(self.slots.as_ref(), index)?;
         match self.lent.as_mut().get_mut(index) {
             Some(Lent(Behind::Struct(chunks))) => Ok(chunks.as_mut_ptr().cast()),
@@ -160,7 +146,7 @@ where
     }
 
     /// The buffer for one call. The owner stays where it is until the call is over.
-    pub fn lend(&mut self) -> BufferMut<'_> {
+    pub(crate) fn lend(&mut self) -> BufferMut<'_> {
         let slots = self.slots.as_mut();
         for (slot, lent) in slots.iter_mut().zip(self.lent.as_mut()) {
             match &mut lent.0 {
@@ -223,7 +209,6 @@ mod tests {
             buffer.set(0, 1_u8).err(),
             buffer.text_in(0, "x").err(),
             buffer.text_out(0).err(),
-            buffer.struct_in(0, &[1]).err(),
             buffer.struct_out(0, 8).err(),
             buffer.take_text(0).err(),
             buffer.struct_at(0).err(),

@@ -20,7 +20,7 @@ use crate::handles::{Generation, ZCallHandle};
 
 /// Every handle given out, and what it calls. Game thread only.
 #[derive(Default)]
-pub struct ZCallTable {
+pub(crate) struct ZCallTable {
     state: RefCell<State>,
 }
 
@@ -38,7 +38,7 @@ struct State {
 impl ZCallTable {
     /// A table without handles.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
@@ -48,7 +48,7 @@ impl ZCallTable {
     /// # Errors
     /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
     /// [`CallError::Unavailable`] when the chain answers with something of a generation that is suspended or over.
-    pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
+    pub(crate) fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
         let name: ZCallName = name.parse()?;
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
@@ -70,7 +70,7 @@ impl ZCallTable {
     ///
     /// The status says what the error says, in the numbers of the border. Unless it is that of the dispatcher
     /// itself, no slot was touched.
-    pub fn dispatch(
+    pub(crate) fn dispatch(
         &self,
         gt: GameThread<'_>,
         handle: ZCallHandle,
@@ -90,7 +90,7 @@ impl ZCallTable {
     }
 
     /// The name under which `handle` was resolved; `None` once its generation is over.
-    pub fn name(&self, handle: ZCallHandle) -> Option<String> {
+    pub(crate) fn name(&self, handle: ZCallHandle) -> Option<String> {
         match self.state.borrow().find(handle) {
             Found::Alive(entry) => Some(entry.name.to_string()),
             Found::Dead | Found::NeverGiven => None,
@@ -98,7 +98,7 @@ impl ZCallTable {
     }
 
     /// The signature of what `handle` stands for, in words; `None` once its generation is over.
-    pub fn signature(&self, handle: ZCallHandle) -> Option<String> {
+    pub(crate) fn signature(&self, handle: ZCallHandle) -> Option<String> {
         match self.state.borrow().find(handle) {
             Found::Alive(entry) => Some(entry.signature.clone()),
             Found::Dead | Found::NeverGiven => None,
@@ -106,31 +106,33 @@ impl ZCallTable {
     }
 
     /// Number of living handles, suspended ones included.
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
         let state = self.state.borrow();
         state.names.values().map(Vec::len).sum()
     }
 
     /// Whether no handle is alive.
-    pub fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Sets a generation's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
     /// chain again. The host's own generation cannot be suspended.
-    pub fn suspend(&self, generation: Generation) {
+    pub(crate) fn suspend(&self, generation: Generation) {
         self.state.borrow_mut().generations.suspend(generation);
     }
 
     /// Takes a suspended generation's handles back: their names lead to them again. End the generation that was to
     /// replace it as well.
-    pub fn resume(&self, generation: Generation) {
+    pub(crate) fn resume(&self, generation: Generation) {
         self.state.borrow_mut().generations.resume(generation);
     }
 
     /// Kills all handles of a generation, suspended or not, and lets go of their dispatchers. A later registration
     /// for it is refused. The host's own generation does not end.
-    pub fn end_generation(&self, generation: Generation) {
+    pub(crate) fn end_generation(&self, generation: Generation) {
         if generation == Generation::HOST {
             return;
         }
@@ -235,7 +237,7 @@ fn agree(name: &ZCallName, found: u64, signature: &str, wanted: u64) -> Result<(
 }
 
 /// The border's number for an error.
-pub fn status_of(error: &CallError) -> ZCallStatus {
+pub(crate) fn status_of(error: &CallError) -> ZCallStatus {
     match error {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
         CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,

@@ -1,0 +1,13 @@
+//! One class in two declarations: what of its living objects can follow the change does, and the report of the reload
+//! names the rest.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+#[cfg(not(feature = "v2"))]
+mod v1;
+#[cfg(feature = "v2")]
+mod v2;
+
+module! { name: "shapeshifter" }

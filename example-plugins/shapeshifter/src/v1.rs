@@ -1,0 +1,91 @@
+//! The class as it was.
+
+use alcedo_plugin_api::prelude::*;
+use engine_glue::{Actor, SceneComponent, Vector};
+
+/// A width and a height.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, Default, PartialEq)]
+pub struct Form {
+    /// From side to side.
+    pub width: f32,
+    /// From bottom to top.
+    pub height: f32,
+}
+
+/// An actor of many shapes.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct Shapeshifter {
+    /// Stays as it is.
+    #[uproperty(default = 1.5)]
+    same: f64,
+    /// Goes.
+    #[uproperty(default = 7)]
+    removed: i32,
+    /// Becomes an `i64`.
+    #[uproperty(default = 5)]
+    widened: i32,
+    /// Becomes an `i32`.
+    #[uproperty(default = 0.5)]
+    narrowed: f64,
+    /// Becomes a text.
+    #[uproperty]
+    named: UName,
+    /// Gets another default.
+    #[uproperty(default = 180.0)]
+    speed: f64,
+    /// Gets another default.
+    #[uproperty(default = "gray")]
+    color: String,
+    /// A struct that stays as it is, with another default.
+    #[uproperty(default = (x = 1.0))]
+    home: Vector,
+    /// A struct whose fields change.
+    #[uproperty]
+    form: Form,
+    /// A shapeshifter that this one knows.
+    #[uproperty]
+    friend: Obj<Shapeshifter>,
+    /// A part that stays.
+    #[uproperty(default_subobject, root_component)]
+    torso: Obj<SceneComponent>,
+    /// A part that goes.
+    #[uproperty(default_subobject)]
+    tail: Obj<SceneComponent>,
+
+    /// Kept.
+    #[keep]
+    shifts: u32,
+    /// Kept, and then of another type.
+    #[keep]
+    mood: String,
+    /// Kept, and then not there.
+    #[keep]
+    regrets: u32,
+    /// Not kept.
+    breath: u32,
+}
+
+#[uclass]
+impl Shapeshifter {
+    #[red_constructor]
+    fn new(_this: This<Self>) -> Self {
+        Self { shifts: 0, mood: "calm".to_owned(), regrets: 0, breath: 0 }
+    }
+
+    /// Changes everything that is the plugin's own, and says what it is now.
+    #[ufunction(blueprint_callable)]
+    fn shift(&mut self) -> String {
+        self.shifts += 1;
+        self.regrets += 1;
+        self.breath += 1;
+        self.mood = "wild".to_owned();
+        self.own()
+    }
+
+    /// What is the plugin's own.
+    #[ufunction(blueprint_pure)]
+    fn own(&self) -> String {
+        format!("v1 shifts={} mood={} regrets={} breath={}", self.shifts, self.mood, self.regrets, self.breath)
+    }
+}

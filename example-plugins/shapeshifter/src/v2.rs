@@ -1,0 +1,80 @@
+//! The class as it became.
+
+use alcedo_plugin_api::prelude::*;
+use engine_glue::{Actor, SceneComponent, Vector};
+
+/// A width, a height and a depth.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, Default, PartialEq)]
+pub struct Form {
+    /// From front to back.
+    pub depth: f64,
+    /// From side to side.
+    pub width: f64,
+    /// From bottom to top.
+    pub height: f64,
+}
+
+/// An actor of many shapes.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct Shapeshifter {
+    /// Came.
+    #[uproperty(default = "new here")]
+    added: String,
+    /// Stays as it is.
+    #[uproperty(default = 1.5)]
+    same: f64,
+    /// Was an `i32`.
+    #[uproperty(default = 5)]
+    widened: i64,
+    /// Was an `f64`.
+    #[uproperty(default = 9)]
+    narrowed: i32,
+    /// Was a name.
+    #[uproperty]
+    named: String,
+    /// Has another default.
+    #[uproperty(default = 240.0)]
+    speed: f64,
+    /// Has another default.
+    #[uproperty(default = "golden")]
+    color: String,
+    /// A struct that stays as it is, with another default.
+    #[uproperty(default = (x = 2.0))]
+    home: Vector,
+    /// A struct whose fields changed.
+    #[uproperty]
+    form: Form,
+    /// A shapeshifter that this one knows.
+    #[uproperty]
+    friend: Obj<Shapeshifter>,
+    /// A part that stays.
+    #[uproperty(default_subobject, root_component)]
+    torso: Obj<SceneComponent>,
+    /// A part that came.
+    #[uproperty(default_subobject)]
+    wings: Obj<SceneComponent>,
+
+    /// Kept.
+    #[keep]
+    shifts: u32,
+    /// Kept, and once of another type.
+    #[keep]
+    mood: u32,
+    /// Not kept.
+    breath: u32,
+}
+
+#[uclass]
+impl Shapeshifter {
+    #[red_constructor]
+    fn new(_this: This<Self>) -> Self {
+        Self { shifts: 0, mood: 1, breath: 0 }
+    }
+
+    /// What is the plugin's own.
+    #[ufunction(blueprint_pure)]
+    fn own(&self) -> String {
+        format!("v2 shifts={} mood={} breath={}", self.shifts, self.mood, self.breath)
+    }
+}
