@@ -32,6 +32,7 @@ pub use border::{CallError, Place};
 pub use conjugate::Color;
 pub use counters::Counters;
 pub use dynamic_call::Signature;
+pub use emit::error::EmitError;
 pub use error::Error;
 pub use handles::{Name, ObjectHandle};
 pub use load::error::LoadError;

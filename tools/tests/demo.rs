@@ -80,7 +80,7 @@ fn a_host_that_reruns_a_class_constructor_fails_the_demo() {
     let built = target().join("planted-rerun");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--bin", "alcedo", "--features", "planted-rerun", "--manifest-path"]).arg(manifest);
-    cargo.arg("--target-dir").arg(&built);
+    cargo.arg("--target-dir").arg(&built).env("CARGO_PROFILE_DEV_DEBUG", "0"); // Nobody will debug it.
     assert!(cargo.status().expect("cargo starts").success(), "the twin builds");
 
     let (output, lines) = demo(&built.join(format!("debug/alcedo{EXE_SUFFIX}")));

@@ -25,11 +25,12 @@ impl Scratch {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("dev-test");
         let dir = tempfile::tempdir().unwrap();
         copy(&repository.join("example-plugins"), dir.path());
-        // Only the root manifest leads out of the folder.
-        let root = dir.path().join("Cargo.toml");
-        let manifest = fs::read_to_string(&root).unwrap();
-        fs::write(&root, manifest.replace("\"../plugin-api\"", &format!("\"{}/plugin-api\"", repository.display())))
-            .unwrap();
+        for manifest in manifests(dir.path()) {
+            let text = fs::read_to_string(&manifest).unwrap();
+            let whole = format!("\"{}/plugin-api", repository.display());
+            fs::write(&manifest, text.replace("\"../../plugin-api", &whole).replace("\"../plugin-api", &whole))
+                .unwrap();
+        }
         Self { dir, target }
     }
 
@@ -57,6 +58,12 @@ impl Drop for Scratch {
         cargo.args(["clean", "--quiet", "--package", "magic-cube", "--package", "engine-glue", "--manifest-path"]);
         let _ = cargo.arg(self.dir.path().join("Cargo.toml")).stderr(Stdio::null()).status();
     }
+}
+
+/// That of the workspace and those of its members.
+fn manifests(dir: &Path) -> Vec<PathBuf> {
+    let members = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path().join("Cargo.toml"));
+    members.chain([dir.join("Cargo.toml")]).filter(|path| path.is_file()).collect()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -169,13 +176,14 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.hears("`nonsense` is no command");
     dev.wishes("q");
     dev.ends_well();
+
+    if cfg!(unix) {
+        an_interrupt_ends_it_in_order_even_during_a_build(&scratch);
+    }
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupt_ends_the_world_in_order_even_during_the_first_build() {
-    let scratch = Scratch::new();
-    let mut dev = Dev::start(&scratch);
+fn an_interrupt_ends_it_in_order_even_during_a_build(scratch: &Scratch) {
+    let mut dev = Dev::start(scratch);
     dev.hears("building");
     let kill = Command::new("kill").args(["-INT", &dev.child.id().to_string()]).status().unwrap();
     assert!(kill.success());

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
+use engine_glue::Actor;
 
 use crate::attributes::{AttributeSet, RegeneratingSet};
 
@@ -72,6 +73,9 @@ impl ShieldedSet {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         tracing::info!(target: "order", object = this.name(), "red Game.ShieldedSet");
+        // At birth every property is zero still; in a reload they are the living object's.
+        let rebuilt = this.health() != 0.0;
+        assert!(!(rebuilt && cfg!(feature = "panics-when-rebuilt")), "no shield for {}", this.name());
         Self { absorbed: 0.0 }
     }
 
@@ -114,5 +118,38 @@ impl ShieldedSet {
 impl Drop for ShieldedSet {
     fn drop(&mut self) {
         tracing::info!(target: "order", "finalize Game.ShieldedSet");
+    }
+}
+
+/// Somebody with a shield.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct Hero {
+    /// Health, and what stands before it.
+    #[uproperty(default_subobject)]
+    attributes: Obj<ShieldedSet>,
+}
+
+#[uclass]
+impl Hero {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        tracing::info!(target: "order", object = this.name(), "red Game.Hero");
+        Self {}
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "class Game.Hero");
+    }
+
+    #[post_init_properties]
+    fn differ(&mut self, this: This<Self>) {
+        tracing::info!(target: "order", object = this.name(), "post_init Game.Hero");
+    }
+}
+
+impl Drop for Hero {
+    fn drop(&mut self) {
+        tracing::info!(target: "order", "finalize Game.Hero");
     }
 }

@@ -85,8 +85,10 @@ impl Fragile {
         misbehave(cfg!(feature = "panic-in-rebuild") && this.toughness() != 0, "rebuild");
         if cfg!(feature = "meddles-in-rebuild") && this.toughness() != 0 {
             this.set_toughness(this.toughness() + 1);
-            for refused in [this.shell().try_set_can_tick_of(&this), this.spawn::<Self>(Obj::none()).map(drop)] {
-                tracing::warn!(target: "meddling", "{}", refused.expect_err("others are not to be changed now"));
+            let other = this.get(this.shell()).and_then(|shell| shell.try_set_can_tick(true));
+            let child = this.spawn::<Self>(Obj::none()).map(drop);
+            for refused in [other, child].into_iter().filter_map(Result::err) {
+                tracing::warn!(target: "meddling", "{refused}");
             }
         }
         Self { pokes: 0, nerves: 0 }

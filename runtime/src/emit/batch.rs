@@ -3,61 +3,74 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::module::ModuleRef;
+
 use crate::bridge::core::Core;
 use crate::bridge::nm::Export;
+use crate::conjugate::gate::Gate;
 use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::emit::{imports, read};
-use crate::load::error::LoadError;
-use crate::load::module::Module;
+use crate::emit::error::EmitError;
 use crate::object::class::Class;
 use crate::object::decl::Batch;
 use crate::zcall::chain::Implementer;
+
+/// A module that is mapped, as far as emitting goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Declarer<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// The door to its code.
+    pub(crate) gate: &'a Rc<Gate>,
+    /// What it exports.
+    pub(crate) root: ModuleRef,
+}
 
 /// Declares the types of `modules` and fills their cells. Returns the classes, bases first.
 ///
 /// # Errors
 /// The first rule that a declaration breaks, or the first import that leads nowhere.
-pub(crate) fn emit(core: &Rc<Core>, modules: &[Rc<Module>]) -> Result<Vec<Rc<Class>>, LoadError> {
+pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut batch = Batch::default();
     for module in modules {
-        for described in module.root().structs()().iter() {
-            batch.structs.push(read::struct_decl(module.gate(), described)?);
+        for described in module.root.structs()().iter() {
+            batch.structs.push(read::struct_decl(module.gate, described)?);
         }
-        for described in module.root().classes()().iter() {
-            batch.classes.push(read::class_decl(&Rc::downgrade(core), module.gate(), described)?);
+        for described in module.root.classes()().iter() {
+            batch.classes.push(read::class_decl(&Rc::downgrade(core), module.gate, described)?);
         }
     }
-    let declared = core.world.types.declare(&core.world.names, &batch).map_err(|source| LoadError::Declare {
-        modules: modules.iter().map(|module| module.name()).collect::<Vec<_>>().join(", "),
+    let declared = core.world.types.declare(&core.world.names, &batch).map_err(|source| EmitError::Declare {
+        modules: modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", "),
         source,
     })?;
     for module in modules {
         enroll(core, module)?;
     }
     for module in modules {
-        for import in module.root().imports()().iter() {
-            imports::fill_import(core, module.name(), import)?;
+        for import in module.root.imports()().iter() {
+            imports::fill_import(core, module.name, import)?;
         }
     }
     Ok(declared.classes)
 }
 
 /// Makes the classes and exports of a module known to the floors that enter it.
-fn enroll(core: &Rc<Core>, module: &Rc<Module>) -> Result<(), LoadError> {
-    for described in module.root().classes()().iter() {
+fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
+    for described in module.root.classes()().iter() {
         let path = format!("/Script/{}.{}", described.package, described.name);
         let Some(class) = core.world.types.class_by_path(&path) else { continue };
         let hooks = ClassHooks {
             hooks: described.hooks,
-            gate: Rc::clone(module.gate()),
+            gate: Rc::clone(module.gate),
             names: HookNames::new(&format!("{}.{}", described.package, described.name)),
         };
         core.hooks.borrow_mut().insert(class.id, Rc::new(hooks));
-        imports::fill_own(core, module.name(), described, &class)?;
+        imports::fill_own(core, module.name, described, &class)?;
     }
-    for described in module.root().exports()().iter() {
+    for described in module.root.exports()().iter() {
         let export = Export {
-            gate: Rc::clone(module.gate()),
+            gate: Rc::clone(module.gate),
             type_path: described.type_path.as_str().into(),
             name: described.name.as_str().into(),
             fingerprint: described.fingerprint,
@@ -73,11 +86,11 @@ fn enroll(core: &Rc<Core>, module: &Rc<Module>) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), LoadError> {
+fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), EmitError> {
     let tag = export.gate.tag().clone();
     let (name, fingerprint, signature) = (Rc::clone(&export.name), export.fingerprint, export.signature.to_string());
     let dispatcher = Rc::new(crate::bridge::nm::ExportDispatcher::new(export, Rc::downgrade(core)));
     core.explicit
         .register(&name, tag.generation, Implementer::Module(tag.id), fingerprint, signature, dispatcher)
-        .map_err(|error| LoadError::Export { module: tag.name.to_string(), error: error.into() })
+        .map_err(|error| EmitError::Export { module: tag.name.to_string(), error: error.into() })
 }

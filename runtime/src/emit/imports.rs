@@ -7,14 +7,14 @@ use alcedo_abi::describe::{ClassDesc, ImportDesc, ImportKind};
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::load::error::LoadError;
+use crate::emit::error::EmitError;
 use crate::object::class::Class;
 
 /// Fills the cells of a class the module declares.
 ///
 /// # Errors
 /// When the module and the host disagree on the layout of a parameter block.
-pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), LoadError> {
+pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), EmitError> {
     described.cell.fill(u64::from(class.id.0));
     for property in described.properties.iter() {
         let found = class.own_properties.iter().find(|found| *found.text == *property.name);
@@ -24,7 +24,7 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
     }
     for function in described.functions.iter() {
         let Some(found) = class.own_functions.iter().find(|found| *found.text == *function.name) else { continue };
-        let disagree = |why: String| LoadError::Import {
+        let disagree = |why: String| EmitError::Import {
             module: module.to_owned(),
             path: found.path.to_string(),
             why,
@@ -48,9 +48,9 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
 ///
 /// # Errors
 /// When it is not there, or is another than the module was built for.
-pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Result<(), LoadError> {
+pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Result<(), EmitError> {
     let path = import.path.as_str();
-    let wrong = |why: String| LoadError::Import { module: module.to_owned(), path: path.to_owned(), why };
+    let wrong = |why: String| EmitError::Import { module: module.to_owned(), path: path.to_owned(), why };
     let missing = || wrong("which is not there".into());
     let types = &core.world.types;
     let number = match import.kind {

@@ -3,5 +3,6 @@
 
 pub(crate) mod batch;
 pub(crate) mod diff;
+pub(crate) mod error;
 pub(crate) mod imports;
 pub(crate) mod read;

@@ -9,7 +9,7 @@ use alcedo_abi::kinds::property_flags;
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
-use crate::load::error::LoadError;
+use crate::emit::error::EmitError;
 use crate::object::class::{Origin, SubobjectRole};
 use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl, SubobjectDecl};
 
@@ -17,7 +17,7 @@ use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl, Sub
 ///
 /// # Errors
 /// When a field is of a kind this host does not know.
-pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, LoadError> {
+pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, EmitError> {
     Ok(StructDecl {
         package: described.package.as_str().to_owned(),
         name: described.name.as_str().to_owned(),
@@ -32,7 +32,7 @@ pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructD
 ///
 /// # Errors
 /// When a property or parameter is of a kind this host does not know.
-pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, LoadError> {
+pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, EmitError> {
     let generation = gate.tag().generation.0;
     let short = format!("{}.{}", described.package, described.name);
     let functions = described
@@ -61,7 +61,7 @@ fn function_decl(
     gate: &Rc<Gate>,
     class: &str,
     described: &FunctionDesc,
-) -> Result<FunctionDecl, LoadError> {
+) -> Result<FunctionDecl, EmitError> {
     let what: Rc<str> = format!("{class}:{}", described.name).into();
     Ok(FunctionDecl {
         name: described.name.as_str().to_owned(),
@@ -84,12 +84,12 @@ fn subobject(described: &PropertyDesc) -> Option<SubobjectDecl> {
     })
 }
 
-fn properties(gate: &Gate, owner: &str, described: &[PropertyDesc]) -> Result<Vec<PropertyDecl>, LoadError> {
+fn properties(gate: &Gate, owner: &str, described: &[PropertyDesc]) -> Result<Vec<PropertyDecl>, EmitError> {
     described
         .iter()
         .map(|property| {
             if property.kind.text().is_none() {
-                return Err(LoadError::Description {
+                return Err(EmitError::Description {
                     module: gate.tag().name.to_string(),
                     what: format!("{owner}.{}", property.name),
                     number: u64::from(property.kind.0),

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use alcedo_abi::manifest::ManifestError;
 
 use crate::border::CallError;
+use crate::emit::error::EmitError;
 use crate::load::order::OrderError;
 use crate::object::birth::BirthFailed;
-use crate::object::refusal::DeclareError;
 
 /// Why a module was not loaded. The host goes on with what it had.
 #[derive(Debug, thiserror::Error)]
@@ -135,42 +135,9 @@ pub enum LoadError {
         /// What it said.
         error: CallError,
     },
-    /// A declaration of the modules breaks a rule.
-    #[error("the types of {modules} cannot be declared: {source}")]
-    Declare {
-        /// The modules of the batch.
-        modules: String,
-        /// The rule.
-        source: DeclareError,
-    },
-    /// A description with a number this host does not know.
-    #[error("{module} describes {what} in a way this host does not know ({number}): rebuild the module or update the host")]
-    Description {
-        /// The module.
-        module: String,
-        /// Which member.
-        what: String,
-        /// The number.
-        number: u64,
-    },
-    /// A class, member or struct it uses is not there, or is another.
-    #[error("{module} uses {path}, {why}: build it against the glue of this host and these modules")]
-    Import {
-        /// The module.
-        module: String,
-        /// What it uses.
-        path: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Two modules offer one name.
-    #[error("{module}: {error}")]
-    Export {
-        /// The module.
-        module: String,
-        /// What is wrong.
-        error: CallError,
-    },
+    /// A declaration breaks a rule, or something a module uses is not there.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
     /// The main failed.
     #[error("main of {module} {error}")]
     Main {

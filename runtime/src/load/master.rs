@@ -11,7 +11,7 @@ use std::time::Duration;
 use alcedo_sys::{StageDir, Unmapped};
 
 use crate::bridge::core::Core;
-use crate::emit::batch::emit;
+use crate::emit::batch::{Declarer, emit};
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::HostWord;
 use crate::load::error::LoadError;
@@ -177,6 +177,11 @@ pub(crate) fn bring_up(
     Ok(modules)
 }
 
+/// The modules as far as emitting goes.
+pub(crate) fn declarers(modules: &[Rc<Module>]) -> Vec<Declarer<'_>> {
+    modules.iter().map(|module| Declarer { name: module.name(), gate: module.gate(), root: module.root() }).collect()
+}
+
 /// Runs the mains of a generation, dependencies first. Returns how many have run when one fails.
 ///
 /// # Errors
@@ -268,7 +273,7 @@ fn go_live(
     generation: Generation,
     modules: &[Rc<Module>],
 ) -> Result<(), (ExitHooks, LoadError)> {
-    let classes = emit(core, modules).map_err(|error| (ExitHooks::NeverStarted, error))?;
+    let classes = emit(core, &declarers(modules)).map_err(|error| (ExitHooks::NeverStarted, error.into()))?;
     start(core, loads, generation, modules).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
     make_cdos(core, &classes).map_err(|error| (ExitHooks::All, error))
 }

@@ -95,7 +95,7 @@ impl Run<'_> {
         core.world.types.hide_in_shadow(old_types.map(String::as_str));
         core.world.objects.begin_shadow();
         self.reached = Reached::Staged { modules: modules.clone(), started: ExitHooks::NeverStarted };
-        let classes = emit(core, &modules)?;
+        let classes = emit(core, &master::declarers(&modules))?;
         migrate::check_survivors(core)?;
         Ok(classes)
     }

@@ -1,0 +1,66 @@
+//! What a plugin does that has gone round the types: it calls the host's functions from a thread of its own. Each has
+//! to refuse, since none of them may trust its caller.
+
+use std::ptr::null_mut;
+
+use alcedo_abi::abi_stable::std_types::RStr;
+use alcedo_abi::call::{Failure, Status};
+use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
+use alcedo_abi::value::{TextRaw, TextSink, TextView};
+use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
+use alcedo_plugin_api::FailureKind;
+
+/// Calls everything that is for the game thread only, on another one: a line per function with its answer.
+pub(crate) fn call() -> String {
+    let thread = std::thread::Builder::new().name("broken".to_owned());
+    let thread = thread.spawn(answers).expect("a thread can be started");
+    thread.join().expect("being refused does not panic")
+}
+
+fn answers() -> String {
+    let context = alcedo_rt::context().expect("the module is attached while it is called");
+    let (host, table) = (context.host, context.table);
+    let (object, class) = (ObjectHandle::new(1, 1), ClassId::NONE);
+    let mut lines = Vec::new();
+    let mut told = |function: &str, call: &mut dyn FnMut(&mut Failure) -> bool| {
+        let mut failure = Failure::none();
+        let done = call(&mut failure);
+        let why = match failure.kind {
+            FailureKind::WRONG_THREAD => format!("wrong thread for {}", failure.message),
+            FailureKind::NONE => "no reason".to_owned(),
+            other => format!("{other:?} {}", failure.message),
+        };
+        lines.push(format!("{function}: {}", if done { "done".to_owned() } else { format!("refused, {why}") }));
+    };
+    macro_rules! ask {
+        ($function:ident($($argument:expr),*) is $ok:expr) => {{
+            // SAFETY: the host is this module's own word, and all references are live for the call. That the thread is
+            // wrong is for the host to find.
+            unsafe { table.$function()(host, $($argument),*) == $ok }
+        }};
+    }
+    let (mut handle, mut memory, mut part) = (ZCallHandle::NONE, null_mut(), PartPtr::NONE);
+    let (mut spawned, mut name, mut target) = (ObjectHandle::NONE, Name::default(), TextRaw::EMPTY);
+    let mut buffer = ZCallBuffer { slots: null_mut(), len: 0 };
+    let sink = TextSink { context: null_mut(), put: ignore };
+    let (call, text) = (RStr::from_str("ex:/anything"), TextView::of("anything"));
+
+    told("zcall_resolve", &mut |failure| ask!(zcall_resolve(call, 0, &mut handle, failure) is ZCallStatus::SUCCESS));
+    told("zcall", &mut |failure| ask!(zcall(ZCallHandle(1), &mut buffer, failure) is ZCallStatus::SUCCESS));
+    told("object_resolve", &mut |failure| ask!(object_resolve(object, class, &mut memory, failure) is Status::OK));
+    told(
+        "object_part",
+        &mut |failure| ask!(object_part(context.module, object, class, &mut part, failure) is Status::OK),
+    );
+    told("may_write", &mut |failure| ask!(may_write(object, failure) is Status::OK));
+    told("spawn", &mut |failure| ask!(spawn(ClassId(1), ObjectHandle::NONE, &mut spawned, failure) is Status::OK));
+    told("destroy", &mut |failure| ask!(destroy(object, failure) is Status::OK));
+    told("object_name", &mut |_failure| ask!(object_name(object, &sink) is Status::OK));
+    told("object_class", &mut |_failure| ask!(object_class(object, &sink) is Status::OK));
+    told("text_assign", &mut |_failure| ask!(text_assign(&raw mut target, text) is Status::OK));
+    told("name_intern", &mut |_failure| ask!(name_intern(text, &mut name) is Status::OK));
+    told("name_text", &mut |_failure| ask!(name_text(Name(1), &sink) is Status::OK));
+    lines.join("\n")
+}
+
+unsafe extern "C" fn ignore(_context: *mut (), _data: *const u8, _len: usize) {}

@@ -1,0 +1,46 @@
+//! Why the types of modules were not emitted. Nothing of the batch is declared then.
+
+use crate::border::CallError;
+use crate::object::refusal::DeclareError;
+
+/// Why a batch was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// A declaration of the modules breaks a rule.
+    #[error("the types of {modules} cannot be declared: {source}")]
+    Declare {
+        /// The modules of the batch.
+        modules: String,
+        /// The rule.
+        source: DeclareError,
+    },
+    /// A description with a number this host does not know.
+    #[error("{module} describes {what} in a way this host does not know ({number}): rebuild the module or update the host")]
+    Description {
+        /// The module.
+        module: String,
+        /// Which member.
+        what: String,
+        /// The number.
+        number: u64,
+    },
+    /// A class, member or struct it uses is not there, or is another.
+    #[error("{module} uses {path}, {why}: build it against the glue of this host and these modules")]
+    Import {
+        /// The module.
+        module: String,
+        /// What it uses.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Two modules offer one name.
+    #[error("{module}: {error}")]
+    Export {
+        /// The module.
+        module: String,
+        /// What is wrong.
+        error: CallError,
+    },
+}

@@ -1,0 +1,80 @@
+//! The floors of `runtime/src`: a module may use what is on its own floor or below, and nothing above. The list is the
+//! one of ARCHITECTURE.md; a new module has to be given its floor here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FLOORS: &[(&str, u32)] = &[
+    ("handles", 0),
+    ("game_thread", 0),
+    ("border", 0),
+    ("object", 1),
+    ("zcall", 2),
+    ("logs", 3),
+    ("conjugate", 3),
+    ("bridge", 4),
+    ("dynamic_call", 4),
+    ("host_table", 5),
+    ("emit", 5),
+    ("load", 6),
+    ("reload", 7),
+    ("counters", 8),
+    ("error", 8),
+    ("native", 8),
+    ("runtime", 8),
+];
+
+fn floor(module: &str) -> Option<u32> {
+    FLOORS.iter().find(|(name, _)| *name == module).map(|(_, floor)| *floor)
+}
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The modules that a source names by `crate::module`.
+fn used(source: &str) -> Vec<String> {
+    let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code: Vec<_> = code.collect();
+    let names = code.iter().flat_map(|line| line.split("crate::").skip(1));
+    let word = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    names.map(word).filter(|name: &String| floor(name).is_some()).collect()
+}
+
+#[test]
+fn nothing_points_up() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut wrong = Vec::new();
+    for file in files {
+        let path = file.strip_prefix(&root).expect("below the root");
+        let top = path.iter().next().expect("a first part").to_string_lossy();
+        let module = top.trim_end_matches(".rs");
+        if module == "lib" {
+            continue;
+        }
+        let own = floor(module).unwrap_or_else(|| panic!("{module} has no floor: give it one in this test"));
+        let source = fs::read_to_string(&file).expect("a source");
+        let up = used(&source).into_iter().filter(|name| floor(name) > Some(own));
+        wrong.extend(up.map(|name| format!("{} (floor {own}) uses crate::{name}", path.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_reload_floor_has_no_unsafe_code() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/reload"), &mut files);
+    for file in files {
+        let source = fs::read_to_string(&file).expect("a source");
+        assert!(!source.contains("unsafe"), "{}", file.display());
+    }
+}
