@@ -224,6 +224,34 @@ impl Toy {
         of / 2
     }
 
+    /// Not in this build, and neither is anything that was written for it.
+    #[cfg(not(test))]
+    #[ufunction]
+    fn conditional(&self) {}
+
+    /// Not in this build either.
+    #[cfg(not(test))]
+    #[zmethod]
+    fn conditional_export() {}
+
+    /// Nor is this event.
+    #[cfg(not(test))]
+    #[ufunction(blueprint_native_event)]
+    fn conditional_event(&self);
+    #[cfg(not(test))]
+    fn conditional_event_implementation(&self) {}
+
+    /// Nor this hook.
+    #[cfg(not(test))]
+    #[post_init_properties]
+    fn conditional_hook(&mut self) {}
+
+    #[cfg(test)]
+    #[ufunction]
+    fn in_tests(&self) -> u32 {
+        1
+    }
+
     #[zmethod]
     fn boom() {
         panic!("static");
@@ -434,6 +462,16 @@ fn descriptions_say_what_the_author_said() {
     assert_eq!(find("greet_implementation").map(|function| function.name), None);
     assert!(IMPORTS.iter().any(|import| import.path.as_str() == "/Script/Engine.Thing:receive_tick"));
     assert_eq!(CLASSES.len(), 2);
+}
+
+#[test]
+fn a_member_with_a_condition_is_there_when_the_condition_holds() {
+    let host = Host::with("Toy");
+    let class = host.class();
+    let names: Vec<_> = class.functions.as_slice().iter().map(|function| function.name.as_str()).collect();
+    assert!(names.contains(&"in_tests") && !names.iter().any(|name| name.starts_with("conditional")), "{names:?}");
+    assert!(EXPORTS.iter().all(|export| export.name.as_str() != "conditional_export"));
+    assert!(class.hooks.post_init_properties.is_none());
 }
 
 #[test]

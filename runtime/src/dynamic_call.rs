@@ -11,7 +11,7 @@ use alcedo_abi::kinds::PropertyKind;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::game_thread::GameThread;
-use crate::handles::{Generation, Name, ObjectHandle};
+use crate::handles::{Generation, Name, ObjectHandle, ZCallHandle};
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::zcall::buffer::BufferMut;
@@ -101,8 +101,26 @@ impl Signature {
 /// # Errors
 /// When the name leads nowhere, the arguments do not fit the signature, or the callee fails.
 pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Value>, CallError> {
-    let handle = core.zcalls.resolve(&core.chain, name, 0)?;
-    let words = core.zcalls.signature(handle).unwrap_or_default();
+    call(core, resolve(core, name)?, arguments)
+}
+
+/// The handle of `name`, whatever its signature.
+///
+/// # Errors
+/// When the name leads nowhere.
+pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError> {
+    core.zcalls.resolve(&core.chain, name, 0)
+}
+
+/// Calls through a handle. For a function of an object the first argument is that object.
+///
+/// # Errors
+/// When the handle's generation is over, the arguments do not fit the signature, or the callee fails.
+pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, CallError> {
+    let (Some(name), Some(words)) = (core.zcalls.name(handle), core.zcalls.signature(handle)) else {
+        // A dead handle, or none: the table says which, and touches no slot.
+        return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| None);
+    };
     let signature: Signature = words.parse()?;
     let receivers = match name.split_once(':') {
         Some(("up", _)) => return property(core, handle, &signature, arguments),
@@ -136,7 +154,7 @@ pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Opti
 /// `up`: one argument reads, a second one is written.
 fn property(
     core: &Core,
-    handle: crate::handles::ZCallHandle,
+    handle: ZCallHandle,
     signature: &Signature,
     arguments: &[Value],
 ) -> Result<Option<Value>, CallError> {

@@ -34,7 +34,7 @@ pub use counters::Counters;
 pub use dynamic_call::Signature;
 pub use emit::error::EmitError;
 pub use error::Error;
-pub use handles::{Name, ObjectHandle};
+pub use handles::{Name, ObjectHandle, ZCallHandle};
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;

@@ -12,7 +12,7 @@ use crate::conjugate::pairs::ConjugateKey;
 use crate::counters::Counters;
 use crate::dynamic_call::{self, Signature};
 use crate::error::Error;
-use crate::handles::{Name, ObjectHandle};
+use crate::handles::{Name, ObjectHandle, ZCallHandle};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::state::ContextState;
@@ -419,6 +419,23 @@ impl Runtime {
     /// When the name leads nowhere, the arguments do not fit, or the callee fails.
     pub fn zcall(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         Ok(dynamic_call::zcall(&self.inner.core, name, arguments)?)
+    }
+
+    /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
+    /// and is never another one.
+    ///
+    /// # Errors
+    /// When the name leads nowhere; the error lists who was asked.
+    pub fn zcall_resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
+        Ok(dynamic_call::resolve(&self.inner.core, name)?)
+    }
+
+    /// Calls by handle with values.
+    ///
+    /// # Errors
+    /// When the generation of the handle is over, the arguments do not fit, or the callee fails.
+    pub fn zcall_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        Ok(dynamic_call::call(&self.inner.core, handle, arguments)?)
     }
 
     /// Registers a host function under `ex:/name`. Modules and the host call it alike.

@@ -31,6 +31,10 @@ Keys on a terminal, or lines on a pipe:
   s    status
   q    quit (so do Ctrl-C and the end of the input)";
 
+/// The same in one line, for the start.
+pub(crate) const KEYS: &str =
+    "r reload · a automatic · p paused · b N back to generation N · s status · h help · q quit";
+
 /// A line that is no command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CommandError {

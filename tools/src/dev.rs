@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::cli::{Plugins, World};
-use crate::command::{Command, HELP};
+use crate::command::{Command, HELP, KEYS};
 use crate::error::Error;
 use crate::input::Input;
 use crate::paint::Paint;
@@ -25,6 +25,9 @@ pub(crate) fn run(plugins: Plugins, world: World, args: Vec<String>) -> Result<E
     let host = HostOptions { packages: world.packages, args, objects: world.objects };
     let session = Session::open(plugins.dirs, options, &host)?;
     let input = Input::open(interactive)?;
+    if interactive {
+        screen.print(&paint.dim(KEYS));
+    }
     let mut dev = Dev { session, screen, paint, last: None, typing: None, looked: None };
     while dev.step(&input) {}
     dev.screen.set_status(String::new());

@@ -163,7 +163,7 @@ pub struct StructDesc {
 pub struct ImportKind(pub u8);
 
 impl ImportKind {
-    /// A class: the cell receives its number.
+    /// A class: the cell receives its number; the fingerprint is that of the path of its base, or of a base further up.
     pub const CLASS: Self = Self(1);
     /// A property: the cell receives its offset.
     pub const PROPERTY: Self = Self(2);

@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, TraitItemFn, Type};
 
 use crate::class_struct::face_of;
+use crate::conditions::Conditions;
 use crate::docs;
 use crate::export;
 use crate::method::{Method, SelfKind};
@@ -20,16 +21,23 @@ struct Body<'a> {
     beside: Vec<TokenStream>,
     functions: Vec<TokenStream>,
     red_constructor: Option<TokenStream>,
-    class_constructor: Option<Ident>,
-    post_init_properties: Option<Ident>,
+    class_constructor: Option<Hook>,
+    post_init_properties: Option<Hook>,
     /// How many shells have been named.
     shells: usize,
     /// Events that still want their body.
     events: Vec<Event>,
 }
 
+/// A shell that is called once in a life.
+struct Hook {
+    shell: Ident,
+    conditions: Conditions,
+}
+
 /// A native event that was declared.
 struct Event {
+    conditions: Conditions,
     method: Method,
     flags: TokenStream,
     attrs: Vec<Attribute>,
@@ -67,18 +75,21 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     item.items = kept;
 
     let Body { beside, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
-    let (class_constructor, post_init_properties) = (hook(class_constructor), hook(post_init_properties));
+    let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", class_constructor);
+    let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", post_init_properties);
     Ok(quote! {
         #item
         const _: () = {
             #(#beside)*
+            #class_constructor
+            #post_init_properties
             impl #class {
                 #[doc(hidden)]
                 pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::plumbing::Body =
                     ::alcedo_plugin_api::plumbing::Body {
                         functions: &[#(#functions),*],
-                        class_constructor: #class_constructor,
-                        post_init_properties: #post_init_properties,
+                        class_constructor: ALCEDO_CLASS_CONSTRUCTOR,
+                        post_init_properties: ALCEDO_POST_INIT_PROPERTIES,
                     };
                 #red_constructor
             }
@@ -103,19 +114,45 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     }
 }
 
-fn hook(shell: Option<Ident>) -> TokenStream {
-    match shell {
-        Some(shell) => quote! {
-            ::core::option::Option::Some(::alcedo_plugin_api::plumbing::Invoke(
-                ::alcedo_plugin_api::plumbing::invoke::<#shell>,
-            ))
-        },
-        None => quote! { ::core::option::Option::None },
-    }
+/// The constant that holds a hook, or that there is none.
+fn hook(name: &str, hook: Option<Hook>) -> TokenStream {
+    let name = format_ident!("{name}");
+    let (ty, none) = (
+        quote! { ::core::option::Option<::alcedo_plugin_api::plumbing::Invoke> },
+        quote! { ::core::option::Option::None },
+    );
+    let Some(Hook { shell, conditions }) = hook else { return quote! { const #name: #ty = #none; } };
+    let some = quote! {
+        ::core::option::Option::Some(::alcedo_plugin_api::plumbing::Invoke(
+            ::alcedo_plugin_api::plumbing::invoke::<#shell>,
+        ))
+    };
+    conditions.either(&name, &ty, &some, &none)
 }
 
 impl Body<'_> {
+    /// Puts `conditions` on all that was added for a member after `mark` was taken.
+    fn condition(&mut self, conditions: &Conditions, mark: (usize, usize)) -> Result<()> {
+        for items in &mut self.beside[mark.0..] {
+            *items = conditions.on_items(std::mem::take(items))?;
+        }
+        for element in &mut self.functions[mark.1..] {
+            *element = conditions.on_element(element);
+        }
+        Ok(())
+    }
+
+    fn mark(&self) -> (usize, usize) {
+        (self.beside.len(), self.functions.len())
+    }
+
     fn add(&mut self, function: &mut ImplItemFn) -> Result<()> {
+        let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
+        self.add_role(function, &conditions)?;
+        self.condition(&conditions, mark)
+    }
+
+    fn add_role(&mut self, function: &mut ImplItemFn, conditions: &Conditions) -> Result<()> {
         let attrs = &mut function.attrs;
         let red = take_attr(attrs, "red_constructor")?;
         let class = take_attr(attrs, "class_constructor")?;
@@ -132,14 +169,16 @@ impl Body<'_> {
         }
         let (signature, attrs) = (&function.sig, &function.attrs);
         if let Some(attr) = red {
-            self.red_constructor(&attr, signature)
+            self.red_constructor(&attr, signature, conditions)
         } else if let Some(attr) = class {
             let slot = self.class_constructor.is_some();
-            self.class_constructor = Some(self.life_hook(&attr, signature, "class constructor", slot)?);
+            let shell = self.life_hook(&attr, signature, "class constructor", slot)?;
+            self.class_constructor = Some(Hook { shell, conditions: conditions.clone() });
             Ok(())
         } else if let Some(attr) = post_init {
             let slot = self.post_init_properties.is_some();
-            self.post_init_properties = Some(self.life_hook(&attr, signature, "PostInitProperties hook", slot)?);
+            let shell = self.life_hook(&attr, signature, "PostInitProperties hook", slot)?;
+            self.post_init_properties = Some(Hook { shell, conditions: conditions.clone() });
             Ok(())
         } else if let Some(attr) = reflected {
             self.function(&attr, function)
@@ -152,7 +191,7 @@ impl Body<'_> {
         }
     }
 
-    fn red_constructor(&mut self, attr: &Attribute, signature: &Signature) -> Result<()> {
+    fn red_constructor(&mut self, attr: &Attribute, signature: &Signature, conditions: &Conditions) -> Result<()> {
         Words::of(attr)?.expect(&[])?;
         if self.red_constructor.is_some() {
             return Err(syn::Error::new_spanned(attr, "a class has one red constructor: this is the second"));
@@ -175,13 +214,13 @@ impl Body<'_> {
         }
         let name = &signature.ident;
         let this = method.wants_this.then(|| quote! { this });
-        self.red_constructor = Some(quote! {
+        self.red_constructor = Some(conditions.on_element(&quote! {
             #[doc(hidden)]
             #[allow(unused_variables, reason = "a red constructor may do without `this`")]
             pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::plumbing::This<'_, Self>) -> Self {
                 Self::#name(#this)
             }
-        });
+        }));
         Ok(())
     }
 
@@ -247,13 +286,15 @@ impl Body<'_> {
                 "the declaration lists what a caller gives; `this` is for the `_implementation`",
             ));
         }
-        self.events.push(Event { method, flags, attrs });
+        let conditions = Conditions::of(&attrs)?;
+        self.events.push(Event { conditions, method, flags, attrs });
         Ok(())
     }
 
     /// Finds the default body of each event, and compares the two signatures.
     fn finish_events(&mut self, members: &[ImplItem]) -> Result<()> {
-        for Event { method, flags, attrs } in std::mem::take(&mut self.events) {
+        for Event { conditions, method, flags, attrs } in std::mem::take(&mut self.events) {
+            let mark = self.mark();
             let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
             let Some(body) = members.iter().find_map(|member| match member {
                 ImplItem::Fn(function) if function.sig.ident == target => Some(&function.sig),
@@ -277,6 +318,7 @@ impl Body<'_> {
             self.reflect(&implementation, &target, &flags, &quote! { "" }, &attrs);
             self.call(&method, &docs::shared(&attrs));
             self.event_constant(&method);
+            self.condition(&conditions, mark)?;
         }
         Ok(())
     }

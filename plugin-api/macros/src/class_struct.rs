@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
+use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
 use crate::docs;
 use crate::words::{Words, take_attr};
@@ -144,7 +145,9 @@ fn expand_imported(
         ::alcedo_plugin_api::plumbing::class! { face: #[doc = #face_doc] #vis #class #face }
         const _: () = {
             ::alcedo_plugin_api::plumbing::class! { impl: #class #face #base, #path }
-            ::alcedo_plugin_api::plumbing::import! { CLASS #path, 0, ALCEDO_CLASS }
+            ::alcedo_plugin_api::plumbing::import! {
+                CLASS #path, ::alcedo_plugin_api::plumbing::base_fingerprint::<#base>(), ALCEDO_CLASS
+            }
             #(#members)*
         };
     })
@@ -182,6 +185,7 @@ fn sort_fields(fields: &mut Fields) -> Result<(Vec<Property>, Vec<Ident>)> {
     let mut plain = syn::punctuated::Punctuated::new();
     let mut kept = Vec::new();
     for mut field in std::mem::take(&mut named.named) {
+        Conditions::refuse(&field.attrs)?;
         let property = take_attr(&mut field.attrs, "uproperty")?;
         let keep = take_attr(&mut field.attrs, "keep")?;
         let Some(name) = field.ident.clone() else { continue };

@@ -14,8 +14,8 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The attributes that generated members share with what they stand for: documentation, deprecation, conditions.
+/// The attributes that generated members share with what they stand for. Conditions are put on separately.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
-    let shared = ["doc", "deprecated", "cfg"];
+    let shared = ["doc", "deprecated"];
     attrs.iter().filter(|attr| shared.iter().any(|name| attr.path().is_ident(name))).cloned().collect()
 }

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{ItemFn, Result};
 
+use crate::conditions::Conditions;
 use crate::method::{Method, Parameter, SelfKind};
 use crate::words::Words;
 
@@ -28,6 +29,7 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     }
     let function = &method.name;
     let export = export(&method, &name.value(), &quote! { "" }, &quote! { #function });
+    let export = Conditions::of(&item.attrs)?.on_items(export)?;
     Ok(quote! { #item #export })
 }
 

@@ -6,6 +6,7 @@ use syn::{Ident, ImplItem, ItemImpl, Result, TraitItemFn};
 
 use crate::class_impl::event_constant;
 use crate::class_struct::face_of;
+use crate::conditions::Conditions;
 use crate::docs;
 use crate::method::Method;
 use crate::words::{Words, take_attr};
@@ -37,6 +38,7 @@ fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<
     if method.wants_this {
         return Err(syn::Error::new_spanned(&sig.inputs[1], "the declaration lists what a caller gives"));
     }
+    let conditions = Conditions::of(&attrs)?;
     let (text, fingerprint) = (method.text(), method.fingerprint());
     let cell = format_ident!("ALCEDO_{}", text.to_uppercase());
     let path = quote! {
@@ -46,7 +48,7 @@ fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<
     let event = words
         .flag("blueprint_native_event")?
         .then(|| event_constant(face, &method.event_constant(), &method.as_fn_type()));
-    Ok(quote! {
+    conditions.on_items(quote! {
         static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
         ::alcedo_plugin_api::plumbing::import! { FUNCTION #path, #fingerprint, #cell }
         #callers

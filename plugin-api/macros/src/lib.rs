@@ -5,6 +5,7 @@
 mod build_id;
 mod class_impl;
 mod class_struct;
+mod conditions;
 mod default_value;
 mod docs;
 mod export;

@@ -8,7 +8,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 
 use super::shells::{Method, invoke};
-use crate::Value;
+use crate::{Class, Value};
 use crate::signature::{BlockLayout, Params, ReturnValue, ValueType, fingerprint};
 
 /// What the `#[uclass] impl` block of a class adds to its description.
@@ -138,6 +138,13 @@ pub const fn function<M: Method>(
 #[must_use]
 pub const fn property_fingerprint<T: Value>() -> u64 {
     Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish()
+}
+
+/// The fingerprint by which a class of another declaration is imported: members of its base are reached through it, so
+/// the host has to agree that it is one.
+#[must_use]
+pub const fn base_fingerprint<B: Class>() -> u64 {
+    Fingerprint::START.text(B::PATH).finish()
 }
 
 /// The fingerprint of a struct.

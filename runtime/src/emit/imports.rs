@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::describe::{ClassDesc, ImportDesc, ImportKind};
+use alcedo_abi::fingerprint::Fingerprint;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -54,7 +55,15 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
     let missing = || wrong("which is not there".into());
     let types = &core.world.types;
     let number = match import.kind {
-        ImportKind::CLASS => u64::from(types.class_by_path(path).ok_or_else(missing)?.id.0),
+        ImportKind::CLASS => {
+            let class = types.class_by_path(path).ok_or_else(missing)?;
+            // Members of the base are read through the class, at the offsets of the base.
+            let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
+            if !class.chain().iter().any(is_base) {
+                return Err(wrong("which extends another class here than in the module".into()));
+            }
+            u64::from(class.id.0)
+        }
         ImportKind::PROPERTY => {
             let property = types.property_by_path(path).ok_or_else(missing)?;
             if property.ty.fingerprint() != import.fingerprint {

@@ -12,7 +12,7 @@ use alcedo_sys::{StageDir, Unmapped};
 
 use crate::bridge::core::Core;
 use crate::emit::batch::{Declarer, emit};
-use crate::handles::{Generation, ModuleId};
+use crate::handles::{Generation, ModuleId, ObjectHandle};
 use crate::host_table::HostWord;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
@@ -384,12 +384,13 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     loads.raise(&MasterEvent::Unloading(generation));
     let mut unload = Unload { generation: generation.0, ..Unload::default() };
     // Without their module the objects of dynamic classes have no behavior left; their natives stay.
-    for object in core.world.objects.alive() {
-        let class = core.world.objects.class(object);
-        if class.is_some_and(|class| !class.dynamic_chain().is_empty()) {
-            unload.objects_ended += u64::from(!core.world.objects.is_template(object));
-            destroy(&core.world, &core.plugins(), object);
-        }
+    let objects = &core.world.objects;
+    let is_dynamic = |object: &ObjectHandle| objects.class(*object).is_some_and(|class| !class.dynamic_chain().is_empty());
+    let ending: Vec<_> = objects.alive().into_iter().filter(is_dynamic).collect();
+    // Counted before the first goes, since an object takes its subobjects with it.
+    unload.objects_ended = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
+    for object in ending {
+        destroy(&core.world, &core.plugins(), object);
     }
     end_generation(core, generation);
     core.pairs.set_live_generation(Generation::HOST);

@@ -30,10 +30,11 @@ mod tests {
 
     use super::unreachable;
     use crate::handles::ObjectHandle;
+    use crate::object::World;
+    use crate::object::class::Origin;
     use crate::object::decl::{Batch, PropertyDecl, StructDecl};
     use crate::object::testing::{declare, dynamic, world};
     use crate::object::value::Value;
-    use crate::object::{Origin, World};
 
     const OBJECT: &str = "/Script/Engine.Object";
 

@@ -30,6 +30,7 @@ pub(crate) mod value;
 
 mod compile;
 mod compile_class;
+mod naming;
 mod order;
 mod slots;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! beside the old ones; then either all new ones are swapped in or all old ones are as they were.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::border::CallError;
@@ -10,6 +10,7 @@ use crate::handles::{Name, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::mode::ModeWord;
 use crate::object::names::Names;
+use crate::object::naming::Naming;
 use crate::object::property::Property;
 use crate::object::slots::{Life, Slots, Tenant};
 use crate::object::storage::{Storage, View};
@@ -62,20 +63,6 @@ struct Shadow {
     gone: Vec<ObjectHandle>,
     /// Empty, with room for every staged object, so that the commit need not allocate.
     old: Vec<Body>,
-}
-
-#[derive(Debug, Default)]
-struct Naming {
-    numbers: HashMap<Rc<str>, Numbers>,
-    /// How many objects have a name.
-    used: HashMap<Name, u32>,
-}
-
-#[derive(Debug, Default)]
-struct Numbers {
-    last: u32,
-    /// Numbers given back, so that the name table does not grow with every object there ever was.
-    free: VecDeque<u32>,
 }
 
 impl Body {
@@ -507,38 +494,6 @@ impl Store {
         }
         self.graveyard.push(tenant.body);
         self.graveyard.extend(tenant.staged);
-    }
-}
-
-impl Naming {
-    /// A name no object has, and the number it was made with.
-    fn generate(&mut self, names: &Names, class: &Rc<str>) -> (Name, u32) {
-        let Self { numbers, used } = self;
-        let numbers = numbers.entry(class.clone()).or_default();
-        loop {
-            let number = numbers.free.pop_front().unwrap_or_else(|| {
-                numbers.last += 1;
-                numbers.last
-            });
-            let name = names.intern(&format!("{class}_{number}"));
-            if !used.contains_key(&name) {
-                return (name, number);
-            }
-        }
-    }
-
-    fn take(&mut self, name: Name) {
-        *self.used.entry(name).or_default() += 1;
-    }
-
-    fn give_back(&mut self, name: Name, generated: Option<(Rc<str>, u32)>) {
-        if let Some((class, number)) = generated {
-            self.numbers.entry(class).or_default().free.push_back(number);
-        }
-        match self.used.get_mut(&name) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => drop(self.used.remove(&name)),
-        }
     }
 }
 

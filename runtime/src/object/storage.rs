@@ -46,7 +46,7 @@ impl Schema {
         let mut end = 0;
         for (offset, ty) in &fields {
             assert!(
-                *offset >= end && offset % ty.align() == 0 && align % ty.align() == 0,
+                *offset >= end && offset.is_multiple_of(ty.align()) && align.is_multiple_of(ty.align()),
                 "{ty} at {offset} is misplaced"
             );
             end = offset + ty.size();
@@ -248,10 +248,11 @@ mod tests {
     use super::Schema;
     use crate::border::CallError;
     use crate::object::decl::PropertyDecl;
+    use crate::object::objects::Body;
+    use crate::object::property::Property;
     use crate::object::property::PropertyType;
     use crate::object::testing::{declare, dynamic, world};
     use crate::object::value::Value;
-    use crate::object::{Body, Property};
 
     fn body(properties: &[PropertyDecl]) -> Body {
         let class = declare(&world(), [dynamic("Cube", "/Script/Engine.Object", properties)]).remove(0);

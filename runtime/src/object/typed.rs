@@ -245,8 +245,9 @@ mod tests {
 
     use crate::object::class::Origin;
     use crate::object::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+    use crate::object::objects::Body;
+    use crate::object::refusal::DeclareError;
     use crate::object::testing::{declare, world};
-    use crate::object::{Body, DeclareError};
 
     plain_struct! {
         /// A point.

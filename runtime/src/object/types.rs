@@ -12,6 +12,7 @@ use crate::object::compile::{Declared, Known, compile};
 use crate::object::decl::Batch;
 use crate::object::function::Function;
 use crate::object::names::Names;
+use crate::object::path::MemberPath;
 use crate::object::property::Property;
 use crate::object::refusal::DeclareError;
 use crate::object::structs::StructType;
@@ -253,11 +254,11 @@ impl Registry {
 
     fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
         let at = |path: &str| {
-            let (owner, member) = path.split_once(':')?;
-            let class = self.class(owner)?;
+            let MemberPath { owner, member } = path.parse().ok()?;
+            let class = self.class(&owner.to_string())?;
             // The member may have been renamed after its class was: then its redirect is written with the new class.
             let now = format!("{}:{member}", class.path);
-            find(&class, member).or_else(|| {
+            find(&class, &member).or_else(|| {
                 self.ways(&now).find_map(|way| {
                     let (owner, member) = way.split_once(':')?;
                     find(&*self.class(owner)?, member)

@@ -204,9 +204,14 @@ impl Run<'_> {
             if started != ExitHooks::NeverStarted {
                 self.report.warnings.push("what the new mains did outside this process is not undone".into());
             }
-            self.loads.raise(&MasterEvent::Resumed(self.old.generation));
+            // What failed while staging, the old generation never noticed: it had let nothing go.
+            if phase != Phase::Stage {
+                self.loads.raise(&MasterEvent::Resumed(self.old.generation));
+            }
         }
         self.report.conjugates_rebuilt = 0;
+        self.report.fields_kept = 0;
+        self.report.fields_lost.clear();
         self.report.class_constructors_rerun = self.reruns();
         self.report.properties.clear();
         self.report.structure.clear();

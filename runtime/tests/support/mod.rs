@@ -1,6 +1,9 @@
 //! What all tests with real plugins share: builds of the example plugins, a host, and a record of what was logged.
 #![expect(dead_code, reason = "each test file uses its own part of this")]
 
+pub mod flags;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -41,9 +44,20 @@ pub fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
     build(&request, &format!("{package}-{tag}{}", features.join("+")))
 }
 
-/// Builds under a label of its own.
+/// Where the source of an example plugin has a text, as a panic there names the line: `broken/src/lib.rs:40`.
+pub fn line_of(package: &str, text: &str) -> String {
+    let source = std::fs::read_to_string(examples().join(package).join("src/lib.rs")).expect("the plugin has a lib.rs");
+    let line = source.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{package} has no {text}"));
+    format!("{package}/src/lib.rs:{}", line + 1)
+}
+
+/// Builds under a label of its own, once in this process.
 pub fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
-    Variants::new(test_dir().join("variants")).get(request, label).unwrap_or_else(|error| panic!("{error}"))
+    static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let build = || Variants::new(test_dir().join("variants")).get(request, label);
+    let library = built.entry(label.to_owned()).or_insert_with(|| build().unwrap_or_else(|error| panic!("{error}")));
+    library.clone()
 }
 
 /// A builder with the packages and native classes that the example plugins need.
@@ -108,17 +122,20 @@ impl<S: Subscriber> Layer<S> for Recorder {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         let mut message = Message::default();
         event.record(&mut message);
-        lines().push((event.metadata().target().to_owned(), message.0));
+        lines().push((event.metadata().target().to_owned(), message.0 + &message.1));
     }
 }
 
+/// The message, and behind it what else the statement says. Which module and generation it is of is left out.
 #[derive(Default)]
-struct Message(String);
+struct Message(String, String);
 
 impl Visit for Message {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        if field.name() == "message" {
-            self.0 = format!("{value:?}");
+        match field.name() {
+            "message" => self.0 = format!("{value:?}"),
+            "module" | "generation" => {}
+            name => self.1 += &format!("  {name}={value:?}"),
         }
     }
 }

@@ -5,13 +5,15 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-use super::{BirthArgs, BirthHooks, StepError, add_subobject, birth, destroy, make_cdo, run_class_constructor};
+use super::{
+    BirthArgs, BirthFailed, BirthHooks, StepError, add_subobject, birth, destroy, make_cdo, run_class_constructor,
+};
 use crate::handles::ObjectHandle;
+use crate::object::World;
 use crate::object::class::{Class, Origin, SubobjectRole};
 use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
 use crate::object::testing::{declare, dynamic, native, world};
 use crate::object::value::Value;
-use crate::object::{BirthFailed, World};
 
 const OBJECT: &str = "/Script/Engine.Object";
 const ACTOR: &str = "/Script/Engine.Actor";

@@ -8,13 +8,14 @@ use alcedo_abi::kinds::PropertyKind;
 use super::{Body, Objects};
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
+use crate::object::World;
 use crate::object::class::Class;
 use crate::object::decl::PropertyDecl;
 use crate::object::mode::ModeWord;
 use crate::object::names::Names;
+use crate::object::property::Property;
 use crate::object::testing::{declare, dynamic, world};
 use crate::object::value::Value;
-use crate::object::{Property, World};
 
 fn cube(properties: &[PropertyDecl]) -> (World, Rc<Class>) {
     let world = world();

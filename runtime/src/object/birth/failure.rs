@@ -1,0 +1,97 @@
+//! Why an object was not born: which step of which class failed, for which object, and where in whose source.
+
+use std::fmt;
+use std::rc::Rc;
+
+use crate::border::{CallError, Place};
+use crate::object::path::short;
+
+/// Why a hook failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StepError {
+    /// Path of the class whose code it was, where the hook runs the code of several.
+    pub class: Option<Rc<str>>,
+    /// The sentence, or the panic's message.
+    pub message: String,
+    /// Where it happened, if that is known.
+    pub place: Option<Place>,
+}
+
+/// An object was not born. Nothing of it is left.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{} was not born: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
+pub struct BirthFailed {
+    /// Path of the class that was asked for.
+    pub class: String,
+    /// What failed, of which class.
+    pub step: BirthStep,
+    /// Name of the object it failed for: the one asked for, a subobject of it or a CDO it needs.
+    pub object: String,
+    /// The sentence, or the panic's message.
+    pub message: String,
+    /// Where it happened, if that is known.
+    pub place: Option<Place>,
+}
+
+/// A step of a birth. Each names the path of the class whose step it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BirthStep {
+    /// The archetype to be copied from was looked at.
+    Archetype(String),
+    /// The CDO was asked for.
+    Cdo(String),
+    /// The plugin half was built.
+    RedConstructor(String),
+    /// A subobject was made: class of the owner, name of the subobject.
+    Subobject(String, String),
+    /// Property defaults were set.
+    Defaults(String),
+    /// The constructor of a native class ran.
+    NativeConstructor(String),
+    /// The constructor of a dynamic class ran.
+    ClassConstructor(String),
+    /// The archetype's values were copied.
+    CopyValues(String),
+    /// PostInitProperties of the plugin ran.
+    PluginPostInit(String),
+    /// PostInitProperties of a native class ran.
+    NativePostInit(String),
+}
+
+impl fmt::Display for BirthStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, class) = match self {
+            Self::Archetype(class) => ("archetype", class),
+            Self::Cdo(class) => ("class default object", class),
+            Self::RedConstructor(class) => ("red constructor", class),
+            Self::Subobject(class, name) => return write!(f, "subobject {name} of {}", short(class)),
+            Self::Defaults(class) => ("property defaults", class),
+            Self::NativeConstructor(class) => ("native constructor", class),
+            Self::ClassConstructor(class) => ("class constructor", class),
+            Self::CopyValues(class) => ("archetype's values for an object", class),
+            Self::PluginPostInit(class) => ("PostInitProperties", class),
+            Self::NativePostInit(class) => ("native PostInitProperties", class),
+        };
+        write!(f, "{what} of {}", short(class))
+    }
+}
+
+impl From<CallError> for StepError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Panicked { message, place } => Self { class: None, message, place },
+            other => Self::new(other.to_string()),
+        }
+    }
+}
+
+impl StepError {
+    /// An error that is only a sentence.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { class: None, message: message.into(), place: None }
+    }
+}
+
+fn at(place: Option<&Place>) -> String {
+    place.map(|place| format!(" at {place}")).unwrap_or_default()
+}

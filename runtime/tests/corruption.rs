@@ -1,0 +1,517 @@
+//! A file that is damaged, foreign, unfinished or of another border: it is refused before any of it runs, and the old
+//! generation goes on as if nobody had asked.
+//!
+//! The proof is a witness: a plugin whose initialiser writes a file as soon as it is mapped. It finds the file's name
+//! in the environment, so every test here is played in a process of its own; a host that dies of a file is then one
+//! failed test, too, and not the end of all.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+mod support;
+
+use std::env;
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::manifest::{ManifestError, SECTION};
+use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
+use alcedo_runtime::{Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value, process, seal_file};
+use alcedo_sys::ImageError;
+use tempfile::TempDir;
+
+/// Where the witness writes, as the plugin knows it; in our own environment it says that we are the child.
+const WITNESS: &str = "ALCEDO_WITNESS";
+/// The healthy plugin of the old generation, and the witness that is to be the new one.
+const OLD: &str = "CORRUPTION_OLD";
+const NEW: &str = "CORRUPTION_NEW";
+
+/// Magic and digest, behind the end of a library.
+const SEAL: usize = 24;
+
+/// A living host, and beside it a file that may replace its plugin.
+struct Scene {
+    host: Runtime,
+    object: ObjectHandle,
+    pokes: u32,
+    /// The witness as it was built: a whole library and its seal.
+    whole: Vec<u8>,
+    /// What is offered to the host.
+    file: PathBuf,
+    witness: PathBuf,
+    dir: TempDir,
+}
+
+/// Plays `body` in a child process that offers the host the witness, as built.
+fn scene(test: &str, body: fn(&mut Scene)) {
+    scene_of(test, || support::plugin("broken", &["witness"]), body);
+}
+
+/// The same with another file in the place of the witness. Libraries are built before the child is born, so that none
+/// of what we tell it gets into a build.
+fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
+    if let Some(witness) = env::var_os(WITNESS) {
+        return body(&mut Scene::new(witness.into()));
+    }
+    let dir = TempDir::new().expect("a temporary directory");
+    let mut child = Command::new(env::current_exe().expect("this program"));
+    child.args([test, "--exact", "--nocapture"]).env(WITNESS, dir.path().join("witness"));
+    let child = child.env(OLD, support::plugin("broken", &[])).env(NEW, new()).output().expect("this program runs");
+    let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+    let passed = child.status.success() && said.contains("1 passed");
+    assert!(passed, "{test}, in a process of its own, ended with {}:\n{said}", child.status);
+}
+
+impl Scene {
+    fn new(witness: PathBuf) -> Self {
+        let path = |name| PathBuf::from(env::var_os(name).expect("the parent says which"));
+        let host = support::host(&[path(OLD)]);
+        let object = host.spawn("/Script/Game.Fragile").expect("an object");
+        let dir = TempDir::new().expect("a temporary directory");
+        let whole = fs::read(path(NEW)).expect("the parent built it");
+        assert!(whole[whole.len() - SEAL..].starts_with(b"ALCSEAL"), "what `alcedo build` makes is sealed");
+        Self { host, object, pokes: 0, whole, file: dir.path().join("libbroken.so"), witness, dir }
+    }
+
+    /// The witness without its seal: a whole library all the same.
+    fn body(&self) -> &[u8] {
+        &self.whole[..self.whole.len() - SEAL]
+    }
+
+    /// Puts other bytes in the place of the witness.
+    fn put(&self, bytes: &[u8]) {
+        fs::write(&self.file, bytes).expect("the test directory is writable");
+    }
+
+    /// The same with a seal that fits: what a tool that is sound made of sources that are not.
+    fn put_sealed(&self, bytes: &[u8]) {
+        self.put(bytes);
+        seal_file(&self.file).expect("the test directory is writable");
+    }
+
+    /// Reloads from the file as it is now. The host must refuse it in these words and stay as it is.
+    fn is_refused(&mut self, what: &str, says: &str) {
+        self.path_is_refused(&self.file.clone(), what, says);
+    }
+
+    fn path_is_refused(&mut self, path: &Path, what: &str, says: &str) {
+        let before = (self.host.generation(), self.host.objects());
+        let report = self.host.reload(&[path]).expect("there is a Master, and it may be reloaded");
+        match &report.outcome {
+            Outcome::RolledBack { phase: Phase::Stage, error } => assert!(error.contains(says), "{what}: {error}"),
+            _ => panic!("{what}: {report}"),
+        }
+        assert!(!self.witness.exists(), "{what}: its initialiser ran");
+        assert_eq!((self.host.generation(), self.host.objects()), before, "{what}");
+        self.old_generation_answers(what);
+    }
+
+    /// Its count is a plugin-side field: a lost or a new plugin half would count anew.
+    fn old_generation_answers(&mut self, what: &str) {
+        self.pokes += 1;
+        let answer = self.host.call(self.object, "poke", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(answer, Some(Value::U32(self.pokes)), "{what}");
+    }
+
+    /// The same refusal for another host, which has nothing loaded, as its type.
+    fn is_refused_as(&mut self, what: &str, says: &str, is: fn(&LoadError) -> bool) {
+        self.is_refused(what, says);
+        let file = &self.file;
+        let create = || {
+            let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+            match host.create_master(&[file]) {
+                Err(Error::Load(error)) => assert!(is(&error), "{what}: {error:?}"),
+                other => panic!("{what}: {other:?}"),
+            }
+        };
+        // Each host has a thread of its own.
+        thread::scope(|scope| scope.spawn(create).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        assert!(!self.witness.exists(), "{what}: its initialiser ran");
+    }
+
+    /// The end of every scene: nothing was left behind, and the file as built goes live, which shows that a refusal
+    /// came of the damage alone and that the witness can testify.
+    fn the_whole_one_goes_live(&mut self) {
+        let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
+        assert_eq!((mapped.len(), self.host.parked()), (1, vec![]), "only the old generation is mapped: {mapped:?}");
+        self.put(&self.whole);
+        self.goes_live();
+    }
+
+    fn goes_live(&mut self) {
+        self.host.reload(&[&self.file]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert!(self.witness.exists(), "the witness did not testify");
+        self.old_generation_answers("the new generation, with the count of the old");
+    }
+}
+
+fn number(bytes: &[u8], at: usize, size: usize) -> usize {
+    bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+/// Every header of an ELF file, in the order of the file.
+fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
+    let table = |name: &'static str, start: usize, count: usize, size: usize| {
+        (0..count).map(move |index| (format!("{name} {index}"), start + index * size..start + (index + 1) * size))
+    };
+    let mut headers = vec![("the ELF header".to_owned(), 0..64)];
+    headers.extend(table("program header", number(elf, 32, 8), number(elf, 56, 2), 56));
+    headers.extend(table("section header", number(elf, 40, 8), number(elf, 60, 2), 64));
+    headers
+}
+
+/// Every section that has bytes in the file: its name, and where it is.
+fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
+    let header = |index: usize| number(elf, 40, 8) + index * 64;
+    let range = |at: usize| number(elf, at + 24, 8)..number(elf, at + 24, 8) + number(elf, at + 32, 8);
+    let names = &elf[range(header(number(elf, 62, 2)))];
+    let name = |at: usize| names[number(elf, at, 4)..].split(|byte| *byte == 0).next().unwrap_or_default();
+    let (no_section, no_bits) = (0, 8);
+    let all = (0..number(elf, 60, 2)).map(header).filter(|at| ![no_section, no_bits].contains(&number(elf, at + 4, 4)));
+    let with_bytes = all.filter(|at| number(elf, at + 32, 8) > 0);
+    with_bytes.map(|at| (String::from_utf8_lossy(name(at)).into_owned(), range(at))).collect()
+}
+
+fn manifest(elf: &[u8]) -> Range<usize> {
+    sections(elf).into_iter().find(|(name, _)| name == SECTION).expect("a plugin has a manifest").1
+}
+
+/// Flips one bit at each place of the file, one after the other.
+fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: fn(usize) -> &'static str) {
+    let file = File::options().write(true).open(&scene.file).expect("the test directory is writable");
+    let original = fs::read(&scene.file).expect("just written");
+    for (what, at, bit) in bits {
+        file.write_all_at(&[original[at] ^ 1 << bit], at as u64).expect("the file is open for writing");
+        scene.is_refused(&format!("{what}, bit {bit} of byte {at:#x}"), says(at));
+        file.write_all_at(&original[at..=at], at as u64).expect("the file is open for writing");
+    }
+}
+
+#[test]
+fn a_bit_flipped_in_any_header_is_noticed() {
+    scene("a_bit_flipped_in_any_header_is_noticed", |scene| {
+        scene.put(&scene.whole);
+        // One bit of every eight bytes: that is each field of the large headers.
+        let words = headers(scene.body()).into_iter().flat_map(|(name, range)| {
+            range.clone().step_by(8).map(move |word| (name.clone(), word + word / 8 % 8, (word / 64 % 8) as u8))
+        });
+        let words: Vec<_> = words.collect();
+        assert!(words.len() > 300, "{words:?}");
+        flip_each(scene, words, |_| "is damaged: its seal is of other bytes; build it again");
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_bit_flipped_in_any_section_is_noticed() {
+    scene("a_bit_flipped_in_any_section_is_noticed", |scene| {
+        scene.put(&scene.whole);
+        let sections = sections(scene.body());
+        for name in [".text", ".rodata", ".data", ".init_array", ".rela.dyn", ".alcedo.types", SECTION] {
+            assert!(sections.iter().any(|(known, _)| known == name), "{name} is not among {sections:?}");
+        }
+        let bits = sections.into_iter().flat_map(|(name, range)| {
+            let places = [range.start, range.start.midpoint(range.end), range.end - 1];
+            places.map(|at| (name.clone(), at, (at % 8) as u8))
+        });
+        flip_each(scene, bits, |_| "is damaged: its seal is of other bytes; build it again");
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_bit_flipped_in_the_seal_itself_is_noticed() {
+    scene("a_bit_flipped_in_the_seal_itself_is_noticed", |scene| {
+        scene.put(&scene.whole);
+        let seal = scene.body().len()..scene.whole.len();
+        flip_each(scene, seal.flat_map(|at| (0..8).map(move |bit| ("the seal".to_owned(), at, bit))), |_| "is damaged: ");
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_bit_flipped_in_the_manifest_is_noticed_without_a_seal() {
+    scene("a_bit_flipped_in_the_manifest_is_noticed_without_a_seal", |scene| {
+        scene.put(scene.body());
+        let bits = manifest(scene.body()).flat_map(|at| (0..8).map(move |bit| (SECTION.to_owned(), at, bit)));
+        flip_each(scene, bits, |_| "the manifest section of ");
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_file_cut_anywhere_is_refused() {
+    scene("a_file_cut_anywhere_is_refused", |scene| {
+        let (body, whole) = (scene.body().len(), scene.whole.len());
+        let mut longer = scene.whole.clone();
+        longer.push(0);
+        scene.put(&longer);
+        scene.is_refused("a byte more", "the file does not end with the section headers");
+        let file = File::options().write(true).open(&scene.file).expect("the test directory is writable");
+        let mut cut = |length: usize, says: &str| {
+            file.set_len(length as u64).expect("the file is open for writing");
+            scene.is_refused(&format!("cut to {length} of {whole} bytes"), says);
+        };
+        // Without a whole seal it is no seal, so that its rest is too much of a library.
+        for length in [whole - 1, whole - 8, body + 16, body + 1] {
+            cut(length, "the file does not end with the section headers");
+        }
+        // A cut right at the seal is no damage, see below.
+        cut(body - 1, &format!("is cut short: the section headers needs {body} bytes, the file has {}", body - 1));
+        for length in (1..body).step_by(4096).collect::<Vec<_>>().into_iter().rev() {
+            cut(length - 1, if length == 1 { "is empty: it is still being built" } else { "is cut short: " });
+        }
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
+    scene("a_file_that_lost_its_seal_is_refused_where_seals_are_required", |scene| {
+        let strict = support::builder().require_seal(true).build().unwrap_or_else(|error| panic!("{error}"));
+        scene.put(scene.body());
+        let refused = strict.create_master(&[&scene.file]);
+        assert!(matches!(refused, Err(Error::Load(LoadError::NotSealed { .. }))), "{refused:?}");
+        scene.host = strict;
+        scene.host.create_master(&[env::var_os(OLD).expect("the parent says which")]).expect("it is sealed");
+        scene.object = scene.host.spawn("/Script/Game.Fragile").expect("an object");
+        scene.is_refused("no seal", "has no seal, and this host takes sealed libraries only: build it with `alcedo build`");
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_file_that_lost_its_seal_is_whole_all_the_same() {
+    scene("a_file_that_lost_its_seal_is_whole_all_the_same", |scene| {
+        scene.put(scene.body());
+        scene.goes_live();
+    });
+}
+
+#[test]
+fn a_file_still_being_written_is_refused_until_it_is_whole() {
+    scene("a_file_still_being_written_is_refused_until_it_is_whole", |scene| {
+        let whole = scene.whole.clone();
+        let pieces: Vec<_> = whole.chunks(whole.len().div_ceil(10)).collect();
+        // A copy grows from its start …
+        scene.put(&[]);
+        scene.is_refused("nothing yet", "is empty");
+        for written in 1..pieces.len() {
+            scene.put(&pieces[..written].concat());
+            scene.is_refused(&format!("{written} of 10 pieces"), "is cut short");
+        }
+        // … and a linker makes room for all, and fills it in whatever order, here from the end.
+        for written in 0..pieces.len() {
+            let (hole, tail) = whole.split_at(whole.len() - pieces[..written].concat().len());
+            scene.put(&[vec![0; hole.len()], tail.to_vec()].concat());
+            let says = if written == 0 { "is not an ELF file" } else { "is damaged: its seal is of other bytes" };
+            scene.is_refused(&format!("the last {written} of 10 pieces"), says);
+        }
+        scene.put(&[scene.body()[..scene.body().len() / 2].to_vec(), vec![0; scene.body().len().div_ceil(2)]].concat());
+        scene.is_refused("the first half, and room for the rest", "is damaged: the section names are missing");
+        scene.put(&pieces.concat());
+        scene.goes_live();
+    });
+}
+
+#[test]
+fn what_is_no_library_at_all_is_called_what_it_is() {
+    scene("what_is_no_library_at_all_is_called_what_it_is", |scene| {
+        scene.put(&[]);
+        scene.is_refused_as("an empty file", "is empty: it is still being built or the build failed", |error| {
+            matches!(error, LoadError::Image(ImageError::Empty { .. }))
+        });
+        scene.put(include_bytes!("corruption.rs"));
+        scene.is_refused_as("a source file", "is not an ELF file, this host maps a 64-bit little-endian ELF", |error| {
+            matches!(error, LoadError::Image(ImageError::Foreign { .. }))
+        });
+        for seed in 1..=8 {
+            scene.put(&noise(seed, 300_000));
+            scene.is_refused(&format!("noise {seed}"), "is not an ELF file");
+            scene.put_sealed(&[&scene.body()[..64], &noise(seed, 300_000)].concat());
+            scene.is_refused(&format!("an ELF header before noise {seed}"), "is cut short: ");
+            let text = sections(scene.body()).into_iter().find(|(name, _)| name == ".dynsym").expect("symbols").1;
+            let mut damaged = scene.body().to_vec();
+            damaged[text.clone()].copy_from_slice(&noise(seed, text.len()));
+            scene.put_sealed(&damaged);
+            scene.is_refused(&format!("noise {seed} for symbols"), "is damaged: ");
+        }
+        let (nowhere, folder) = (scene.dir.path().join("nowhere.so"), scene.dir.path().to_owned());
+        scene.path_is_refused(&nowhere, "no file", "nowhere.so: No such file or directory");
+        scene.path_is_refused(&folder, "a folder", "Is a directory");
+        scene.the_whole_one_goes_live();
+    });
+}
+
+/// Bytes without any order, the same for the same seed.
+fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let step = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    std::iter::repeat_with(step).take(len).collect()
+}
+
+#[test]
+fn a_library_that_is_no_module_is_not_mapped() {
+    scene("a_library_that_is_no_module_is_not_mapped", |scene| {
+        let source = scene.dir.path().join("other.c");
+        let text = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void testify(void) {
+            FILE *file = fopen(getenv(\"ALCEDO_WITNESS\"), \"w\");\nif (file) fclose(file); }\n";
+        fs::write(&source, text).expect("the test directory is writable");
+        let cc = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&scene.file).arg(&source).output();
+        let cc = cc.expect("a C compiler, as Rust itself needs one");
+        assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));
+        let no_module = |error: &LoadError| matches!(error, LoadError::NoManifest { .. });
+        scene.is_refused_as("a C library", "is a library, but no Alcedo module: it has no manifest section", no_module);
+        seal_file(&scene.file).expect("the test directory is writable");
+        scene.is_refused_as("a sealed C library", "is a library, but no Alcedo module", no_module);
+        scene.the_whole_one_goes_live();
+    });
+}
+
+/// The witness with another manifest, whose checksum is right again.
+fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut elf = scene.body().to_vec();
+    let range = manifest(&elf);
+    let section = &mut elf[range];
+    let (facts, sum) = section.split_at_mut(number(section, 12, 4) - 8);
+    edit(facts);
+    sum[..8].copy_from_slice(&Fingerprint::START.bytes(facts).finish().to_le_bytes());
+    elf
+}
+
+/// Where the facts stand in a manifest.
+mod at {
+    pub(super) const FORMAT: usize = 8;
+    pub(super) const ABI_NUMBER: usize = 16;
+    pub(super) const LAYOUT_HASH: usize = 20;
+    pub(super) const API_OLDEST: usize = 28;
+    pub(super) const API_CURRENT: usize = 32;
+    pub(super) const FLAGS: usize = 36;
+    pub(super) const NAME: usize = 58;
+    pub(super) const VERSION: usize = NAME + "broken".len() + 2;
+}
+
+fn put_u32(facts: &mut [u8], at: usize, number: u32) {
+    facts[at..at + 4].copy_from_slice(&number.to_le_bytes());
+}
+
+#[test]
+fn a_module_of_another_border_is_refused_with_both_sides_facts() {
+    scene("a_module_of_another_border_is_refused_with_both_sides_facts", |scene| {
+        let mut check = |edit: fn(&mut [u8]), says: &str, is: fn(&LoadError) -> bool| {
+            scene.put_sealed(&with_manifest(scene, edit));
+            scene.is_refused_as(says, says, is);
+        };
+        check(
+            |facts| put_u32(facts, at::ABI_NUMBER, ABI_NUMBER + 1),
+            "broken speaks ABI 2, this host speaks 1: rebuild it with this host's alcedo-plugin-api",
+            |error| matches!(error, LoadError::Abi { found, wanted, .. } if (*found, *wanted) == (ABI_NUMBER + 1, ABI_NUMBER)),
+        );
+        check(
+            |facts| facts[at::LAYOUT_HASH] ^= 1,
+            &format!("has layout {:#018x} for what crosses the border, this host has {LAYOUT_HASH:#018x}", LAYOUT_HASH ^ 1),
+            |error| matches!(error, LoadError::Layout { found, wanted, .. } if found ^ 1 == LAYOUT_HASH && *wanted == LAYOUT_HASH),
+        );
+        check(
+            |facts| {
+                put_u32(facts, at::API_OLDEST, API_CURRENT + 4);
+                put_u32(facts, at::API_CURRENT, API_CURRENT + 5);
+            },
+            "broken needs host API 5 to 6, this host offers 1 to 1: rebuild the module or update the host",
+            |error| matches!(error, LoadError::Api { wanted, .. } if *wanted == (API_OLDEST, API_CURRENT)),
+        );
+        check(
+            |facts| {
+                put_u32(facts, at::API_OLDEST, 0);
+                put_u32(facts, at::API_CURRENT, API_OLDEST - 1);
+            },
+            "broken needs host API 0 to 0, this host offers 1 to 1",
+            |error| matches!(error, LoadError::Api { .. }),
+        );
+        check(
+            |facts| put_u32(facts, at::API_CURRENT, API_CURRENT + 1),
+            "broken was built for host API 2, this host offers up to 1: update the host",
+            |error| matches!(error, LoadError::Newer { .. }),
+        );
+        check(
+            |facts| facts[at::FLAGS] ^= 2,
+            "the feature slot-types, this host is the other way round: build both alike",
+            |error| matches!(error, LoadError::SlotTypes { .. }),
+        );
+        check(
+            |facts| facts[at::FLAGS] ^= 1,
+            "broken was built with panic = \"abort\", so a panic in it would end the host",
+            |error| matches!(error, LoadError::PanicAborts { .. }),
+        );
+        check(
+            |facts| put_u32(facts, at::FORMAT, 9),
+            "it has format 9, this host reads format 1; build the plugin again",
+            |error| matches!(error, LoadError::Manifest { source: ManifestError::Format(9), .. }),
+        );
+        check(
+            |facts| facts[0] = b'a',
+            "it does not start as a manifest does",
+            |error| matches!(error, LoadError::Manifest { source: ManifestError::Magic, .. }),
+        );
+        check(
+            |facts| facts[at::NAME] = 0xff,
+            "its content makes no sense",
+            |error| matches!(error, LoadError::Manifest { source: ManifestError::Content, .. }),
+        );
+        check(
+            |facts| facts[at::VERSION] = b'v',
+            "broken: \"v.1.0\" is no version as Cargo writes them",
+            |error| matches!(error, LoadError::Version { .. }),
+        );
+        // The same way with nothing changed: it was the facts that were refused, not the edit.
+        scene.put_sealed(&with_manifest(scene, |_| {}));
+        scene.goes_live();
+    });
+}
+
+#[test]
+fn a_library_for_another_machine_is_refused() {
+    scene("a_library_for_another_machine_is_refused", |scene| {
+        let foreign = |error: &LoadError| matches!(error, LoadError::Image(ImageError::Foreign { .. }));
+        let wanted = format!("this host maps a 64-bit little-endian ELF library for {}", env::consts::ARCH);
+        let (class, order, machine) = (4, 5, 18);
+        let check = [(machine, 8, "for machine 8"), (class, 1, "of class 1"), (order, 2, "with byte order 2")];
+        for (at, value, found) in check {
+            let mut elf = scene.body().to_vec();
+            elf[at] = value;
+            scene.put_sealed(&elf);
+            scene.is_refused_as(found, &format!("is an ELF file {found}, {wanted}"), foreign);
+        }
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_plugin_that_shares_the_standard_library_is_refused() {
+    let build = || support::flags::plugin_with_flags("broken", &["witness"], "prefer-dynamic", "-C prefer-dynamic");
+    scene_of("a_plugin_that_shares_the_standard_library_is_refused", build, |scene| {
+        scene.put(&scene.whole);
+        let says = "dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic";
+        scene.is_refused_as("prefer-dynamic", says, |error| {
+            matches!(error, LoadError::DynamicStd { module, library } if module == "broken" && library.starts_with("libstd-"))
+        });
+    });
+}
+
+#[test]
+fn a_plugin_whose_panics_abort_is_refused() {
+    let build = || support::flags::plugin_with_flags("broken", &["witness"], "panic-abort", "-C panic=abort");
+    scene_of("a_plugin_whose_panics_abort_is_refused", build, |scene| {
+        scene.put(&scene.whole);
+        let says = "was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile";
+        scene.is_refused_as("panic=abort", says, |error| matches!(error, LoadError::PanicAborts { .. }));
+    });
+}

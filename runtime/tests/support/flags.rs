@@ -1,0 +1,33 @@
+//! Builds that differ from the usual one in a few flags of the compiler. `RUSTFLAGS` would compile every dependency
+//! again, which is minutes; a wrapper for the members of the workspace compiles just the plugin again.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use super::{build, request, test_dir};
+
+/// The library of an example plugin whose own crate, and that of no dependency, is compiled and linked with `flags`.
+/// The label is a plain word that says what the flags do.
+pub fn plugin_with_flags(package: &str, features: &[&str], label: &str, flags: &str) -> PathBuf {
+    let wrapper = wrapper(label, flags);
+    let request = request(package, features).env("RUSTC_WORKSPACE_WRAPPER", wrapper.display().to_string());
+    build(&request, &format!("{package}-{label}{}", features.join("+")))
+}
+
+/// A program that calls the compiler as it is told, with some flags more. Cargo keeps what it made apart by its path,
+/// and believes nothing of it any more once its date changes, so a right one is left alone.
+fn wrapper(label: &str, flags: &str) -> PathBuf {
+    let (dir, text) = (test_dir().join("wrappers"), format!("#!/bin/sh\nexec \"$@\" {flags}\n"));
+    let path = dir.join(label);
+    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return path;
+    }
+    // Written beside and renamed: another test binary may be about to start it.
+    let beside = dir.join(format!("{label}.{}", std::process::id()));
+    fs::create_dir_all(&dir).expect("the test directory is writable");
+    fs::write(&beside, text).expect("the test directory is writable");
+    fs::set_permissions(&beside, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+    fs::rename(&beside, &path).expect("the test directory is writable");
+    path
+}

@@ -1,0 +1,237 @@
+//! Calls by name in both directions, over the border of a real plugin: the host calls what `switchboard` offers, and
+//! `switchboard` calls what the host and it itself offer.
+
+mod support;
+
+use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
+use expect_test::{Expect, expect};
+
+const LINE: &str = "/Script/Game.Line";
+const DIRECT_LINE: &str = "/Script/Game.DirectLine";
+
+fn host() -> Runtime {
+    support::host(&[support::plugin("switchboard", &[])])
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// The host calls; the answer or the refusal in words.
+fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
+    let answer = match host.zcall(name, arguments) {
+        Ok(None) => "done".to_owned(),
+        Ok(Some(value)) => format!("{value:?}"),
+        Err(error) => format!("refused: {error}"),
+    };
+    expected.assert_eq(&answer);
+}
+
+/// The plugin calls, from the method `by` of a line; what the method tells of it.
+fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
+    match host.call(line, by, arguments) {
+        Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
+        other => panic!("`{by}` tells a text: {other:?}"),
+    }
+}
+
+/// A host function that doubles, and one that greets.
+fn register(host: &Runtime) {
+    let double = |_: &Runtime, values: &[Value]| match values {
+        [Value::I32(one), Value::I32(other)] => Ok(Some(Value::I32(2 * (one + other)))),
+        _ => Err(CallError::other("two numbers were promised")),
+    };
+    host.register("host.double", "i32, i32 -> i32".parse().expect("a signature"), double).expect("a free name");
+    let greet = |_: &Runtime, values: &[Value]| match values {
+        [Value::Text(whom)] => Ok(Some(Value::Text(format!("the host greets {whom}")))),
+        _ => Err(CallError::other("a text was promised")),
+    };
+    host.register("host.greet", "String -> String".parse().expect("a signature"), greet).expect("a free name");
+}
+
+#[test]
+fn a_function_registered_by_the_plugin_is_called_by_the_host() {
+    let host = host();
+    check(&host, "ex:/switchboard.add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
+    check(&host, "ex:/switchboard.greet", &[text("Ana")], expect![[r#"Text("hello, Ana")"#]]);
+}
+
+#[test]
+fn a_function_registered_by_the_host_is_called_by_the_plugin_and_by_the_host() {
+    let host = host();
+    register(&host);
+    let line = host.spawn(LINE).expect("a line");
+    let two = [text("ex:/host.double"), Value::I32(20), Value::I32(1)];
+    check_from(&host, line, "add_by", &two, expect!["42"]);
+    check_from(&host, line, "ask", &[text("ex:/host.greet"), text("Ana")], expect!["the host greets Ana"]);
+    check(&host, "ex:/host.greet", &[text("itself")], expect![[r#"Text("the host greets itself")"#]]);
+}
+
+#[test]
+fn a_plugin_calls_what_plugins_registered() {
+    let host = host();
+    let line = host.spawn(LINE).expect("a line");
+    let two = [text("ex:/switchboard.add"), Value::I32(20), Value::I32(1)];
+    check_from(&host, line, "add_by", &two, expect!["21"]);
+    check_from(&host, line, "ask", &[text("ex:/switchboard.greet"), text("Ana")], expect!["hello, Ana"]);
+}
+
+#[test]
+fn a_name_has_one_owner() {
+    let host = host();
+    register(&host);
+    let again = host.register("host.greet", "".parse().expect("no signature"), |_, _| Ok(None));
+    expect!["the host cannot register `ex:/host.greet`: the host of generation 0 has it; choose another name"].assert_eq(&again.expect_err("the name is taken").to_string());
+    let stolen = host.register("switchboard.add", "".parse().expect("no signature"), |_, _| Ok(None));
+    expect!["the host cannot register `ex:/switchboard.add`: module 1 of generation 1 has it; choose another name"].assert_eq(&stolen.expect_err("the name is taken").to_string());
+    let no_name = host.register("with space", "".parse().expect("no signature"), |_, _| Ok(None));
+    expect!["`ex:/with space` is no ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"].assert_eq(&no_name.expect_err("no name").to_string());
+}
+
+#[test]
+fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
+    let host = host();
+    let (line, direct) = (host.spawn(LINE).expect("a line"), host.spawn(DIRECT_LINE).expect("a line"));
+    for (object, expected) in [(line, expect![[r#"Text("line 7 answers Ana")"#]]), (direct, expect![[r#"Text("directly: line 7 answers Ana")"#]])] {
+        check(&host, "uf:/Script/Game.Line:answer", &[Value::Object(object), text("Ana")], expected);
+    }
+    check(&host, "uf!:/Script/Game.Line:answer", &[Value::Object(direct), text("Ana")], expect![[r#"Text("line 7 answers Ana")"#]]);
+    check(&host, "uf://Script/Game.Line:answer", &[Value::Object(direct), text("Ana")], expect![[r#"Text("directly: line 7 answers Ana")"#]]);
+    assert_eq!(host.call(direct, "rings", &[]).expect("it counts"), Some(Value::U32(3)), "each came to the base");
+}
+
+#[test]
+fn the_plugin_chooses_between_virtual_and_final_too() {
+    let host = host();
+    let direct = host.spawn(DIRECT_LINE).expect("a line");
+    // The running method borrows shared, the callee exclusively: another line has to be asked.
+    let asked = |name: &str| host.call(direct, "ask", &[text(name), text("Ana")]).expect("it tells");
+    expect![[r#"Some(Text("refused: #7.1: `answer` needs the plugin half while `ask` holds it: call out through `this.lend(self, …)`"))"#]].assert_eq(&format!("{:?}", asked("uf:/Script/Game.Line:answer")));
+}
+
+#[test]
+fn the_engine_answers_both_sides() {
+    let host = support::host(&[support::plugin("switchboard", &[]), support::plugin("magic-cube", &[])]);
+    let cube = host.spawn("/Script/Game.MagicCube").expect("a cube");
+    check(&host, "uf:/Script/Engine.Actor:describe", &[Value::Object(cube)], expect![[r#"Text("MagicCube_1 at (0.00, 0.00, 0.00)")"#]]);
+    check(&host, "up:/Script/Engine.Actor:seed", &[Value::Object(cube), Value::U32(5)], expect!["done"]);
+    check(&host, "up:/Script/Engine.Actor:seed", &[Value::Object(cube)], expect!["U32(5)"]);
+}
+
+#[test]
+fn a_property_is_read_and_written_by_its_path_from_both_sides() {
+    let host = host();
+    let line = host.spawn(LINE).expect("a line");
+    let (number, note) = ("up:/Script/Game.Line:number", "up:/Script/Game.Line:note");
+    check(&host, number, &[Value::Object(line)], expect!["I32(7)"]);
+    check(&host, number, &[Value::Object(line), Value::I32(8)], expect!["done"]);
+    check_from(&host, line, "look_up", &[text(number)], expect!["8"]);
+    check_from(&host, line, "renumber", &[text(number), Value::I32(9)], expect!["written"]);
+    check(&host, number, &[Value::Object(line)], expect!["I32(9)"]);
+    check(&host, note, &[Value::Object(line), text("busy")], expect!["done"]);
+    check(&host, note, &[Value::Object(line)], expect![[r#"Text("busy")"#]]);
+    check_from(&host, line, "annotate", &[text(note), text("busy no more")], expect!["busy no more"]);
+    assert_eq!(host.get(line, "note").expect("it has one"), text("busy no more"));
+}
+
+#[test]
+fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
+    let host = host();
+    let line = host.spawn(DIRECT_LINE).expect("a line");
+    for spelling in ["Line", "Game.Line"] {
+        check(&host, &format!("nm:/switchboard:{spelling}:office"), &[], expect![[r#"Text("the office")"#]#"Text("the office")"#]]);
+    }
+    check(&host, "nm:/switchboard:/Script/Game.Line:office", &[], expect![[r#"Text("the office")"#]]);
+    check(&host, "nm:/switchboard:Line:rings", &[Value::Object(line)], expect!["U32(0)"]);
+    check(&host, "nm:/switchboard:Line:answer", &[Value::Object(line), text("Ana")], expect![[r#"Text("line 7 answers Ana")"#]]);
+    check_from(&host, line, "ask_office", &[text("nm:/switchboard:Line:office")], expect!["the office"]);
+}
+
+#[test]
+fn an_unknown_name_lists_who_was_asked() {
+    let host = host();
+    let line = host.spawn(LINE).expect("a line");
+    check(&host, "ex:/nobody", &[], expect!["refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"]);
+    check(&host, "uf:/Script/Game.Line:sing", &[Value::Object(line)], expect!["refused: `uf:/Script/Game.Line:sing` leads nowhere: asked ex, then uf, then up, then nm; declare the function, or load the module that does"]);
+    check(&host, "up:/Script/Game.Line:length", &[Value::Object(line)], expect!["refused: `up:/Script/Game.Line:length` leads nowhere: asked ex, then uf, then up, then nm; declare the property, or load the module that does"]);
+    check(&host, "nm:/nowhere:Line:office", &[], expect!["refused: `nm:/nowhere:Line:office` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"]);
+    check(&host, "nm:/switchboard:Line:cellar", &[], expect!["refused: `nm:/switchboard:Line:cellar` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"]);
+    check(&host, "zz:/what", &[], expect!["refused: `zz:/what` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs"]);
+    check_from(&host, line, "ask_office", &[text("ex:/nobody")], expect!["refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"]);
+}
+
+#[test]
+fn another_signature_is_refused_before_the_call() {
+    let host = host();
+    register(&host);
+    let line = host.spawn(LINE).expect("a line");
+    check(&host, "ex:/switchboard.add", &[Value::I32(1), text("2")], expect!["refused: `ex:/switchboard.add` (i32, i32 -> i32): argument 1 is String, it must be i32"]);
+    check(&host, "ex:/switchboard.add", &[Value::I32(1)], expect!["refused: `ex:/switchboard.add` (i32, i32 -> i32) does not take 1 arguments, the object included"]);
+    check(&host, "up:/Script/Game.Line:number", &[Value::Object(line), text("8")], expect!["refused: `up` takes the object, and to write also a i32"]);
+    check(&host, "uf:/Script/Game.Line:rings", &[Value::Object(line), Value::I32(1)], expect!["refused: `uf:/Script/Game.Line:rings` (-> u32) does not take 2 arguments, the object included"]);
+    check(&host, "uf:/Script/Game.Line:rings", &[], expect!["refused: `uf:/Script/Game.Line:rings`: slot 0 holds empty, the call wants conjugate"]);
+    check_from(&host, line, "ask", &[text("ex:/host.double"), text("Ana")], expect!["refused: `ex:/host.double` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"]);
+    check_from(&host, line, "look_up", &[text("up:/Script/Game.Line:note")], expect!["refused: `up:/Script/Game.Line:note` has the signature (String, fingerprint 33ae44b076fcbb42), the caller was built for (fingerprint 2bc5bd2166bfabc7): rebuild the caller"]);
+}
+
+#[test]
+fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
+    let host = host();
+    let (line, other) = (host.spawn(LINE).expect("a line"), host.spawn("/Script/Engine.World").expect("a world"));
+    host.destroy(line);
+    for name in ["uf:/Script/Game.Line:rings", "uf!:/Script/Game.Line:rings", "nm:/switchboard:Line:rings"] {
+        let error = host.zcall(name, &[Value::Object(line)]).expect_err("it is gone");
+        assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == line), "{name}: {error}");
+    }
+    check(&host, "up:/Script/Game.Line:number", &[Value::Object(line)], expect!["refused: object #7.1 is gone: ask `is_expired` before using a handle that was kept"]);
+    check(&host, "uf:/Script/Game.Line:rings", &[Value::Object(other)], expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"]);
+    check(&host, "up:/Script/Game.Line:number", &[Value::Object(other)], expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"]);
+}
+
+#[test]
+fn a_handle_dies_with_its_generation_and_the_name_leads_to_the_new_one() {
+    let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
+    let host = support::host(&[first]);
+    let name = "nm:/magic_cube:MagicCube:build_tag";
+    let old = host.zcall_resolve(name).expect("it is offered");
+    assert_eq!(host.zcall_handle(old, &[]).expect("it answers"), Some(Value::U64(1)));
+    assert!(old.0 < 0, "red: the module implements it");
+
+    host.reload(&[second]).expect("a Master").into_result().expect("a reload");
+
+    let dead = host.zcall_handle(old, &[]).expect_err("its generation is over");
+    assert_eq!(dead.to_string(), format!("call handle {} is dead, its generation is over: resolve the name again", old.0));
+    let new = host.zcall_resolve(name).expect("it is offered again");
+    assert_ne!(new, old, "a handle is never another one");
+    assert_eq!(host.zcall_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));
+
+    host.unload_master().expect("a Master");
+    assert!(host.zcall_handle(new, &[]).is_err());
+    assert!(host.zcall_resolve(name).is_err());
+    let never = host.zcall_handle(alcedo_runtime::ZCallHandle(0), &[]).expect_err("zero is none");
+    assert_eq!(never.to_string(), "call handle 0 was never given out: resolve a name first");
+}
+
+#[test]
+fn a_handle_of_the_host_outlives_generations() {
+    let library = support::plugin("magic-cube", &[]);
+    let host = support::host(std::slice::from_ref(&library));
+    register(&host);
+    let handle = host.zcall_resolve("ex:/host.greet").expect("it is registered");
+    assert!(handle.0 > 0, "black: the host implements it");
+    host.reload(&[library]).expect("a Master").into_result().expect("a reload");
+    let greeting = host.zcall_handle(handle, &[text("Ana")]).expect("it answers");
+    assert_eq!(greeting, Some(text("the host greets Ana")));
+}
+
+#[test]
+fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
+    let healthy = support::plugin("switchboard", &[]);
+    let host = support::host(&[healthy.clone(), support::plugin("broken", &[])]);
+    let handle = host.zcall_resolve("ex:/switchboard.add").expect("it is registered");
+    let report = host.reload(&[healthy, support::plugin("broken", &["panic-in-main"])]).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    let sum = host.zcall_handle(handle, &[Value::I32(1), Value::I32(2)]).expect("it answers");
+    assert_eq!(sum, Some(Value::I32(3)));
+    assert_eq!(host.zcall_resolve("ex:/switchboard.add").expect("it is registered"), handle);
+}
