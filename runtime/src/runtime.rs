@@ -2,6 +2,7 @@
 //! may have several, each on its own thread.
 
 use std::cell::{Cell, RefCell};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -525,6 +526,22 @@ impl Runtime {
         }
         core.world.objects.free_graveyard();
         Ok(dead.len())
+    }
+
+    /// A number that two equal worlds share: living objects with their class, name, outer and all property values. What
+    /// plugins keep on their own side is not in it.
+    pub fn digest(&self) -> u64 {
+        let world = &self.inner.core.world;
+        let mut hasher = DefaultHasher::new();
+        for object in self.objects() {
+            (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
+            // A living object has a body.
+            let _body = world.objects.with_body(object, |body| {
+                body.class().path.hash(&mut hasher);
+                body.view().hash(&mut hasher);
+            });
+        }
+        hasher.finish()
     }
 
     /// Numbers since the start.

@@ -10,7 +10,6 @@ mod support;
 
 use std::env;
 use std::fs::{self, File};
-use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,6 +21,8 @@ use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
 use alcedo_runtime::{Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value, process, seal_file};
 use alcedo_sys::ImageError;
 use tempfile::TempDir;
+
+use support::elf::{headers, number, section, sections};
 
 /// Where the witness writes, as the plugin knows it; in our own environment it says that we are the child.
 const WITNESS: &str = "ALCEDO_WITNESS";
@@ -148,44 +149,13 @@ impl Scene {
     }
 }
 
-fn number(bytes: &[u8], at: usize, size: usize) -> usize {
-    bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
-}
-
-/// Every header of an ELF file, in the order of the file.
-fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
-    let table = |name: &'static str, start: usize, count: usize, size: usize| {
-        (0..count).map(move |index| (format!("{name} {index}"), start + index * size..start + (index + 1) * size))
-    };
-    let mut headers = vec![("the ELF header".to_owned(), 0..64)];
-    headers.extend(table("program header", number(elf, 32, 8), number(elf, 56, 2), 56));
-    headers.extend(table("section header", number(elf, 40, 8), number(elf, 60, 2), 64));
-    headers
-}
-
-/// Every section that has bytes in the file: its name, and where it is.
-fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
-    let header = |index: usize| number(elf, 40, 8) + index * 64;
-    let range = |at: usize| number(elf, at + 24, 8)..number(elf, at + 24, 8) + number(elf, at + 32, 8);
-    let names = &elf[range(header(number(elf, 62, 2)))];
-    let name = |at: usize| names[number(elf, at, 4)..].split(|byte| *byte == 0).next().unwrap_or_default();
-    let (no_section, no_bits) = (0, 8);
-    let all = (0..number(elf, 60, 2)).map(header).filter(|at| ![no_section, no_bits].contains(&number(elf, at + 4, 4)));
-    let with_bytes = all.filter(|at| number(elf, at + 32, 8) > 0);
-    with_bytes.map(|at| (String::from_utf8_lossy(name(at)).into_owned(), range(at))).collect()
-}
-
-fn manifest(elf: &[u8]) -> Range<usize> {
-    sections(elf).into_iter().find(|(name, _)| name == SECTION).expect("a plugin has a manifest").1
-}
-
 /// Flips one bit at each place of the file, one after the other.
-fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: fn(usize) -> &'static str) {
+fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: &str) {
     let file = File::options().write(true).open(&scene.file).expect("the test directory is writable");
     let original = fs::read(&scene.file).expect("just written");
     for (what, at, bit) in bits {
         file.write_all_at(&[original[at] ^ 1 << bit], at as u64).expect("the file is open for writing");
-        scene.is_refused(&format!("{what}, bit {bit} of byte {at:#x}"), says(at));
+        scene.is_refused(&format!("{what}, bit {bit} of byte {at:#x}"), says);
         file.write_all_at(&original[at..=at], at as u64).expect("the file is open for writing");
     }
 }
@@ -200,7 +170,7 @@ fn a_bit_flipped_in_any_header_is_noticed() {
         });
         let words: Vec<_> = words.collect();
         assert!(words.len() > 300, "{words:?}");
-        flip_each(scene, words, |_| "is damaged: its seal is of other bytes; build it again");
+        flip_each(scene, words, "is damaged: its seal is of other bytes; build it again");
         scene.the_whole_one_goes_live();
     });
 }
@@ -217,7 +187,7 @@ fn a_bit_flipped_in_any_section_is_noticed() {
             let places = [range.start, range.start.midpoint(range.end), range.end - 1];
             places.map(|at| (name.clone(), at, (at % 8) as u8))
         });
-        flip_each(scene, bits, |_| "is damaged: its seal is of other bytes; build it again");
+        flip_each(scene, bits, "is damaged: its seal is of other bytes; build it again");
         scene.the_whole_one_goes_live();
     });
 }
@@ -227,7 +197,7 @@ fn a_bit_flipped_in_the_seal_itself_is_noticed() {
     scene("a_bit_flipped_in_the_seal_itself_is_noticed", |scene| {
         scene.put(&scene.whole);
         let seal = scene.body().len()..scene.whole.len();
-        flip_each(scene, seal.flat_map(|at| (0..8).map(move |bit| ("the seal".to_owned(), at, bit))), |_| "is damaged: ");
+        flip_each(scene, seal.flat_map(|at| (0..8).map(move |bit| ("the seal".to_owned(), at, bit))), "is damaged: ");
         scene.the_whole_one_goes_live();
     });
 }
@@ -236,8 +206,8 @@ fn a_bit_flipped_in_the_seal_itself_is_noticed() {
 fn a_bit_flipped_in_the_manifest_is_noticed_without_a_seal() {
     scene("a_bit_flipped_in_the_manifest_is_noticed_without_a_seal", |scene| {
         scene.put(scene.body());
-        let bits = manifest(scene.body()).flat_map(|at| (0..8).map(move |bit| (SECTION.to_owned(), at, bit)));
-        flip_each(scene, bits, |_| "the manifest section of ");
+        let bits = section(scene.body(), SECTION).flat_map(|at| (0..8).map(move |bit| (SECTION.to_owned(), at, bit)));
+        flip_each(scene, bits, "the manifest section of ");
         scene.the_whole_one_goes_live();
     });
 }
@@ -333,9 +303,9 @@ fn what_is_no_library_at_all_is_called_what_it_is() {
             scene.is_refused(&format!("noise {seed}"), "is not an ELF file");
             scene.put_sealed(&[&scene.body()[..64], &noise(seed, 300_000)].concat());
             scene.is_refused(&format!("an ELF header before noise {seed}"), "is cut short: ");
-            let text = sections(scene.body()).into_iter().find(|(name, _)| name == ".dynsym").expect("symbols").1;
+            let symbols = section(scene.body(), ".dynsym");
             let mut damaged = scene.body().to_vec();
-            damaged[text.clone()].copy_from_slice(&noise(seed, text.len()));
+            damaged[symbols.clone()].copy_from_slice(&noise(seed, symbols.len()));
             scene.put_sealed(&damaged);
             scene.is_refused(&format!("noise {seed} for symbols"), "is damaged: ");
         }
@@ -379,9 +349,9 @@ fn a_library_that_is_no_module_is_not_mapped() {
 /// The witness with another manifest, whose checksum is right again.
 fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut elf = scene.body().to_vec();
-    let range = manifest(&elf);
-    let section = &mut elf[range];
-    let (facts, sum) = section.split_at_mut(number(section, 12, 4) - 8);
+    let range = section(&elf, SECTION);
+    let bytes = &mut elf[range];
+    let (facts, sum) = bytes.split_at_mut(number(bytes, 12, 4) - 8);
     edit(facts);
     sum[..8].copy_from_slice(&Fingerprint::START.bytes(facts).finish().to_le_bytes());
     elf

@@ -47,10 +47,10 @@ pub struct Shapeshifter {
     #[uproperty]
     friend: Obj<Shapeshifter>,
     /// A part that stays.
-    #[uproperty(default_subobject, root_component)]
-    torso: Obj<SceneComponent>,
-    /// A part that goes.
     #[uproperty(default_subobject)]
+    torso: Obj<SceneComponent>,
+    /// A part that goes, and until then the root.
+    #[uproperty(default_subobject, root_component)]
     tail: Obj<SceneComponent>,
 
     /// Kept.

@@ -49,10 +49,10 @@ pub struct Shapeshifter {
     #[uproperty]
     friend: Obj<Shapeshifter>,
     /// A part that stays.
-    #[uproperty(default_subobject, root_component)]
-    torso: Obj<SceneComponent>,
-    /// A part that came.
     #[uproperty(default_subobject)]
+    torso: Obj<SceneComponent>,
+    /// A part that came, and is the root.
+    #[uproperty(default_subobject, root_component)]
     wings: Obj<SceneComponent>,
 
     /// Kept.

@@ -57,8 +57,9 @@ impl Line {
 
     /// Asks whatever `name` stands for, with `caller` as its argument; a refusal comes back as its sentence.
     #[ufunction(blueprint_callable)]
-    fn ask(&self, this: This<Self>, name: String, caller: String) -> String {
-        told(this.zcall::<_, String>(&name, (caller,)))
+    fn ask(&mut self, this: This<Self>, name: String, caller: String) -> String {
+        // Nobody knows what a name leads to: it may come back to this very line.
+        told(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
 
     /// Adds two numbers by whatever `name` stands for.

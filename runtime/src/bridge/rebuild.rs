@@ -7,7 +7,7 @@ use alcedo_abi::host::mode;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::conjugate::build::KeptField;
+use crate::conjugate::build::{KeptField, Misfit};
 use crate::handles::ObjectHandle;
 
 /// What a rebuild keeps track of while it runs.
@@ -19,8 +19,33 @@ pub(crate) struct Rebuild {
     pub rebuilt: u64,
     /// Fields that were put back.
     pub fields_kept: u64,
-    /// Fields that no longer fit.
-    pub fields_lost: Vec<String>,
+    /// Fields that were not put back, by class, field and reason, and of how many objects.
+    fields_lost: Vec<(KeptField, Misfit, u64)>,
+}
+
+impl Rebuild {
+    /// A line for every field that was not put back.
+    pub(crate) fn lost_lines(&self) -> Vec<String> {
+        let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
+            let why = match misfit {
+                Misfit::Gone => "is not kept any more",
+                Misfit::OtherType => "is of another type",
+            };
+            let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
+            format!("{class}.{} {why}: {objects} values dropped", field.name)
+        };
+        self.fields_lost.iter().map(line).collect()
+    }
+
+    fn lose(&mut self, lost: KeptField, misfit: Misfit) {
+        let is_same = |(field, why, _): &&mut (KeptField, Misfit, u64)| {
+            field.class == lost.class && field.name == lost.name && *why == misfit
+        };
+        match self.fields_lost.iter_mut().find(is_same) {
+            Some((_, _, objects)) => *objects += 1,
+            None => self.fields_lost.push((lost, misfit, 1)),
+        }
+    }
 }
 
 /// Gives `object` its turn, unless it had it.
@@ -41,9 +66,7 @@ pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallE
     if let Some(rebuild) = core.rebuild.borrow_mut().as_mut() {
         rebuild.rebuilt += 1;
         rebuild.fields_kept += (kept.len() - lost.len()) as u64;
-        rebuild.fields_lost.extend(
-            lost.iter().map(|field| format!("{}.{} of {object} no longer fits and starts anew", field.class, field.name)),
-        );
+        lost.into_iter().for_each(|(field, misfit)| rebuild.lose(field, misfit));
     }
     Ok(())
 }

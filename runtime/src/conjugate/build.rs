@@ -138,16 +138,19 @@ impl Plugins<'_> {
         Ok(kept)
     }
 
-    /// Puts kept fields back; returns those that no part took.
-    pub(crate) fn load_kept(&self, object: ObjectHandle, kept: &[KeptField]) -> Vec<KeptField> {
+    /// Puts kept fields back; returns those that no part took, and why.
+    pub(crate) fn load_kept(&self, object: ObjectHandle, kept: &[KeptField]) -> Vec<(KeptField, Misfit)> {
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
-        let takes = |field: &KeptField| {
-            parts.iter().any(|part| {
-                self.world.types.class(part.class).is_some_and(|class| *class.path == *field.class)
-                    && part.gate.through(|| load_one(part, field)).is_ok()
-            })
+        let misfit = |field: &KeptField| {
+            let is_of = |class: Rc<Class>| *class.path == *field.class;
+            let part = parts.iter().find(|part| self.world.types.class(part.class).is_some_and(is_of));
+            match part.map(|part| part.gate.through(|| load_one(part, field))) {
+                Some(Ok(())) => None,
+                Some(Err(CallError::NotFound { .. })) | None => Some(Misfit::Gone),
+                Some(Err(_)) => Some(Misfit::OtherType),
+            }
         };
-        kept.iter().filter(|field| !takes(field)).cloned().collect()
+        kept.iter().filter_map(|field| Some((field.clone(), misfit(field)?))).collect()
     }
 
     fn memory(&self, object: ObjectHandle) -> Result<*mut u8, CallError> {
@@ -182,6 +185,15 @@ pub(crate) struct KeptField {
     pub name: String,
     /// Its value, in CBOR.
     pub data: Vec<u8>,
+}
+
+/// Why a kept field was not put back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// The class, or the field of that name, is not kept any more.
+    Gone,
+    /// The field does not take the value.
+    OtherType,
 }
 
 fn load_one(part: &Part, field: &KeptField) -> Result<(), CallError> {

@@ -2,6 +2,7 @@
 //! safely: a property that is not in the schema, or has another type there, is refused before memory is touched.
 #![expect(unsafe_code, reason = "the one door from safe code to property memory")]
 
+use std::hash::Hasher;
 use std::rc::Rc;
 
 use crate::border::CallError;
@@ -176,6 +177,15 @@ impl<'a> View<'a> {
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.
         unsafe { memory::map_objects(at, &property.ty, &mut map) };
         Ok(())
+    }
+
+    /// Feeds all values to `hasher`: equal contents feed the same.
+    pub(crate) fn hash(self, hasher: &mut dyn Hasher) {
+        for (offset, ty) in &self.schema.fields {
+            let at = self.base.wrapping_add(*offset);
+            // SAFETY: `from_raw` was promised a value of each field's type; hashing writes none of them.
+            unsafe { memory::hash(at, ty, hasher) };
+        }
     }
 
     fn at(self, property: &Property) -> Result<*mut u8, CallError> {

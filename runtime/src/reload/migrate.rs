@@ -15,6 +15,7 @@ use crate::object::class::{Class, Subobject};
 use crate::object::convert::convert;
 use crate::object::objects::Body;
 use crate::object::property::{Property, PropertyType};
+use crate::object::storage::View;
 use crate::object::value::Value;
 use crate::reload::report::{PropertyChange, Reload};
 use alcedo_abi::kinds::property_flags;
@@ -70,23 +71,31 @@ pub(crate) fn check_survivors(core: &Core) -> Result<(), LoadError> {
 /// What is done with one property of the new class. `change` is its line in the report.
 enum Action {
     /// The old value, or the new default where the old one was the old default.
-    Carry { from: Rc<Property>, default: NewDefault, change: Option<usize> },
-    /// The old value in another type, where nothing is lost.
-    Convert { from: Rc<Property>, change: usize },
+    Carry { from: Rc<Property>, was: OldDefault, default: NewDefault, change: Option<usize> },
+    /// The same, with the old value in another type; where that would lose something, the new default.
+    Convert { from: Rc<Property>, was: OldDefault, default: NewDefault, change: usize },
     /// The new default.
-    Default { change: usize },
+    Default { default: NewDefault, change: usize },
     /// A subobject that is made when all objects have their new memory.
     Subobject,
 }
 
-/// What an object gets that had the old default.
+/// What shows that an object never departed from the old default.
+enum OldDefault {
+    /// It has the value of the old class default object.
+    Value,
+    /// It refers to its own subobject of this name, as the old class default object did to its own.
+    OwnSubobject(Rc<str>),
+    /// Nothing: the property holds its subobject.
+    None,
+}
+
+/// What an object gets that follows the new default.
 enum NewDefault {
     /// The value of the new class default object.
     Value,
     /// Its own subobject of this name, where the class default object refers to its own.
     OwnSubobject(Rc<str>),
-    /// What it has: the property holds its subobject.
-    Keep,
 }
 
 struct ClassPlan {
@@ -162,35 +171,38 @@ fn plan_class(
         let action = match fate {
             Fate::Added if is_subobject(property) => Action::Subobject,
             Fate::Added => {
-                let default = print(core, &default_of(core, new, property)?);
-                Action::Default { change: note(&property.text, format!("added, default {default}")) }
+                let after = default_of(core, new, property)?;
+                let change = note(&property.text, format!("added, default {}", print(core, &after)));
+                Action::Default { default: new_default(core, new, &after), change }
             }
             Fate::Carried { from } | Fate::Renamed { from } | Fate::Retyped { from } => {
                 let Some(source) = old.find_property(from).cloned() else { continue };
                 if matches!(fate, Fate::Renamed { .. }) {
                     report.structure.push(format!("{short}.{from} is now called {}", property.text));
                 }
+                let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
+                let was = match subobject_named(core, old, &before) {
+                    _ if is_subobject(property) => OldDefault::None,
+                    Some(name) => OldDefault::OwnSubobject(name),
+                    None => OldDefault::Value,
+                };
+                let default = new_default(core, new, &after);
                 if matches!(fate, Fate::Retyped { .. }) {
-                    let words = format!("{} → {}", source.ty, property.ty);
-                    Action::Convert { change: note(&property.text, words), from: source }
+                    let change = note(&property.text, retyped(&source.ty, &property.ty));
+                    Action::Convert { from: source, was, default, change }
                 } else {
-                    let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
-                    let default = match subobject_named(core, new, &after) {
-                        _ if is_subobject(property) => NewDefault::Keep,
-                        Some(name) => NewDefault::OwnSubobject(name),
-                        None => NewDefault::Value,
-                    };
                     // References differ with every class default object; that is no change of the declaration.
                     let is_change = before != after && !matches!(after, Value::Object(_));
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let change = is_change.then(|| note(&property.text, words()));
-                    Action::Carry { from: source, default, change }
+                    Action::Carry { from: source, was, default, change }
                 }
             }
         };
         actions.push((Rc::clone(property), action));
     }
-    let removed = difference.removed.iter().map(|name| note(name, "removed".into())).collect();
+    let is_value = |name: &&String| !difference.removed_subobjects.iter().any(|(subobject, _)| subobject == *name);
+    let removed = difference.removed.iter().filter(is_value).map(|name| note(name, "removed".into())).collect();
     for base in &difference.inserted_bases {
         report.structure.push(format!("{short} has a new base {base}: its class constructor does not run on the living"));
     }
@@ -230,6 +242,23 @@ fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>>
     objects.name(*template).map(|name| core.world.names.text(name))
 }
 
+fn new_default(core: &Core, class: &Class, default: &Value) -> NewDefault {
+    subobject_named(core, class, default).map_or(NewDefault::Value, NewDefault::OwnSubobject)
+}
+
+fn retyped(from: &PropertyType, to: &PropertyType) -> String {
+    let (from, to) = (from.to_string(), to.to_string());
+    if from == to { format!("{to} has other fields") } else { format!("{from} → {to}") }
+}
+
+/// The object, and the three bodies its new values come from.
+struct Sources<'a> {
+    object: ObjectHandle,
+    own: View<'a>,
+    old_default: View<'a>,
+    new_default: View<'a>,
+}
+
 /// The values of one object in the layout of its new class.
 fn carry(
     core: &Core,
@@ -240,65 +269,96 @@ fn carry(
 ) -> Result<Body, CallError> {
     let objects = &core.world.objects;
     let body = Body::new(&plan.new);
-    let to = body.view();
-    for (property, action) in &plan.actions {
-        match action {
-            Action::Carry { from, default, change } => {
-                let is_default =
-                    !matches!(default, NewDefault::Keep) && same_as_default(core, object, &plan.old, from)?;
-                let (source, source_property) = match default {
-                    NewDefault::Value if is_default => (plan.new.cdo.get(), property),
-                    NewDefault::OwnSubobject(subobject) if is_default => {
-                        let (property, subobject) = (Rc::clone(&property.text), Rc::clone(subobject));
-                        to_own.push(OwnReference { object, property, subobject });
-                        continue;
-                    }
-                    _ => (object, from),
-                };
-                objects.with_body(source, |source| to.copy_from(property, source.view(), source_property))??;
-                if let Some(change) = change {
-                    let counted = &mut changes[*change];
-                    *(if is_default { &mut counted.followed } else { &mut counted.kept }) += 1;
-                }
-            }
-            Action::Convert { from, change } => {
-                let value = objects.with_body(object, |body| body.view().read(from))??;
-                let converted = convert(&value, &property.ty, &core.world.names);
-                if converted.is_some_and(|value| to.write(property, &value).is_ok()) {
-                    changes[*change].kept += 1;
-                } else {
-                    copy_default(core, plan, property, &body)?;
-                    changes[*change].defaulted += 1;
-                }
-            }
-            Action::Default { change } => {
-                copy_default(core, plan, property, &body)?;
-                changes[*change].followed += 1;
-            }
-            Action::Subobject => {}
-        }
-    }
+    objects.with_body(object, |own| {
+        objects.with_body(plan.old.cdo.get(), |old| {
+            objects.with_body(plan.new.cdo.get(), |new| {
+                let sources = Sources { object, own: own.view(), old_default: old.view(), new_default: new.view() };
+                plan.actions.iter().try_for_each(|(property, action)| {
+                    let reference = carry_one(core, &sources, body.view(), property, action, changes)?;
+                    to_own.extend(reference.map(|subobject| OwnReference {
+                        object,
+                        property: Rc::clone(&property.text),
+                        subobject,
+                    }));
+                    Ok::<(), CallError>(())
+                })
+            })
+        })
+    })????;
     for change in &plan.removed {
         changes[*change].dropped += 1;
     }
     Ok(body)
 }
 
-fn same_as_default(
+/// Carries one value. Returns the name of the own subobject that the property is to refer to, where it is one.
+fn carry_one(
     core: &Core,
-    object: ObjectHandle,
-    class: &Class,
+    sources: &Sources<'_>,
+    to: View<'_>,
     property: &Property,
-) -> Result<bool, CallError> {
-    let objects = &core.world.objects;
-    objects.with_body(object, |body| {
-        objects.with_body(class.cdo.get(), |cdo| body.view().equal(property, cdo.view(), property))
-    })??
+    action: &Action,
+    changes: &mut [PropertyChange],
+) -> Result<Option<Rc<str>>, CallError> {
+    match action {
+        Action::Carry { from, was, default, change } => {
+            let follows = has_default(core, sources, from, was)?;
+            if let Some(change) = change {
+                let counted = &mut changes[*change];
+                *(if follows { &mut counted.followed } else { &mut counted.kept }) += 1;
+            }
+            if follows {
+                return give_default(sources, to, property, default);
+            }
+            to.copy_from(property, sources.own, from)?;
+        }
+        Action::Convert { from, was, default, change } => {
+            if has_default(core, sources, from, was)? {
+                changes[*change].followed += 1;
+                return give_default(sources, to, property, default);
+            }
+            let converted = convert(&sources.own.read(from)?, &property.ty, &core.world.names);
+            if converted.is_none_or(|value| to.write(property, &value).is_err()) {
+                changes[*change].defaulted += 1;
+                return give_default(sources, to, property, default);
+            }
+            changes[*change].kept += 1;
+        }
+        Action::Default { default, change } => {
+            changes[*change].followed += 1;
+            return give_default(sources, to, property, default);
+        }
+        Action::Subobject => {}
+    }
+    Ok(None)
 }
 
-fn copy_default(core: &Core, plan: &ClassPlan, property: &Property, body: &Body) -> Result<(), CallError> {
-    let copy = |cdo: &Body| body.view().copy_from(property, cdo.view(), property);
-    core.world.objects.with_body(plan.new.cdo.get(), copy)?
+fn has_default(
+    core: &Core,
+    sources: &Sources<'_>,
+    property: &Property,
+    was: &OldDefault,
+) -> Result<bool, CallError> {
+    match was {
+        OldDefault::None => Ok(false),
+        OldDefault::Value => sources.own.equal(property, sources.old_default, property),
+        OldDefault::OwnSubobject(name) => {
+            let own = core.world.objects.subobject(sources.object, name);
+            Ok(own.is_some_and(|own| sources.own.get(property) == Ok(own)))
+        }
+    }
+}
+
+fn give_default(
+    sources: &Sources<'_>,
+    to: View<'_>,
+    property: &Property,
+    default: &NewDefault,
+) -> Result<Option<Rc<str>>, CallError> {
+    match default {
+        NewDefault::OwnSubobject(subobject) => Ok(Some(Rc::clone(subobject))),
+        NewDefault::Value => to.copy_from(property, sources.new_default, property).map(|()| None),
+    }
 }
 
 fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {

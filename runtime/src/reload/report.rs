@@ -126,7 +126,7 @@ pub struct Reload {
     pub class_constructors_rerun: u64,
     /// Kept plugin-side fields that were put back.
     pub fields_kept: u64,
-    /// Kept plugin-side fields that no longer fit: class, field, why.
+    /// Kept plugin-side fields that no longer fit: class, field, why, and of how many objects.
     pub fields_lost: Vec<String>,
     /// Values by property, where something changed.
     pub properties: Vec<PropertyChange>,

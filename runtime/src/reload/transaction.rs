@@ -145,7 +145,7 @@ impl Run<'_> {
         let rebuild = core.rebuild.borrow_mut().take().unwrap_or_default();
         self.report.conjugates_rebuilt = rebuild.rebuilt;
         self.report.fields_kept = rebuild.fields_kept;
-        self.report.fields_lost = rebuild.fields_lost;
+        self.report.fields_lost = rebuild.lost_lines();
         rebuilt.map_err(|error| LoadError::Rebuild { error })
     }
 

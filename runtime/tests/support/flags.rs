@@ -5,14 +5,20 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use alcedo_build::BuildRequest;
+
 use super::{build, request, test_dir};
 
 /// The library of an example plugin whose own crate, and that of no dependency, is compiled and linked with `flags`.
 /// The label is a plain word that says what the flags do.
-pub fn plugin_with_flags(package: &str, features: &[&str], label: &str, flags: &str) -> PathBuf {
-    let wrapper = wrapper(label, flags);
-    let request = request(package, features).env("RUSTC_WORKSPACE_WRAPPER", wrapper.display().to_string());
+pub(crate) fn plugin_with_flags(package: &str, features: &[&str], label: &str, flags: &str) -> PathBuf {
+    let request = with_flags(request(package, features), label, flags);
     build(&request, &format!("{package}-{label}{}", features.join("+")))
+}
+
+/// The same request with those flags.
+pub(crate) fn with_flags<'a>(request: BuildRequest<'a>, label: &str, flags: &str) -> BuildRequest<'a> {
+    request.env("RUSTC_WORKSPACE_WRAPPER", wrapper(label, flags).display().to_string())
 }
 
 /// A program that calls the compiler as it is told, with some flags more. Cargo keeps what it made apart by its path,

@@ -1,7 +1,8 @@
 //! What all tests with real plugins share: builds of the example plugins, a host, and a record of what was logged.
 #![expect(dead_code, reason = "each test file uses its own part of this")]
 
-pub mod flags;
+pub(crate) mod elf;
+pub(crate) mod flags;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,17 +15,17 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 /// The workspace of the example plugins.
-pub fn examples() -> PathBuf {
+pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins")
 }
 
 /// Where builds for tests go: beside the host's own, so that `cargo clean` finds them.
-pub fn test_dir() -> PathBuf {
+pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }
 
 /// A build request for an example plugin.
-pub fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
+pub(crate) fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
     static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
     let manifest = MANIFEST.get_or_init(|| examples().join("Cargo.toml"));
     let request = BuildRequest::new(manifest).package(package);
@@ -33,26 +34,26 @@ pub fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
 }
 
 /// The library of an example plugin, built with some features. Built once for all tests.
-pub fn plugin(package: &str, features: &[&str]) -> PathBuf {
+pub(crate) fn plugin(package: &str, features: &[&str]) -> PathBuf {
     let label = std::iter::once(package).chain(features.iter().copied()).collect::<Vec<_>>().join("+");
     build(&request(package, features), &label)
 }
 
 /// The library of an example plugin that answers `tag` when it is asked which build it is.
-pub fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
+pub(crate) fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
     let request = request(package, features).env("ALCEDO_BUILD_TAG", tag.to_string());
     build(&request, &format!("{package}-{tag}{}", features.join("+")))
 }
 
 /// Where the source of an example plugin has a text, as a panic there names the line: `broken/src/lib.rs:40`.
-pub fn line_of(package: &str, text: &str) -> String {
+pub(crate) fn line_of(package: &str, text: &str) -> String {
     let source = std::fs::read_to_string(examples().join(package).join("src/lib.rs")).expect("the plugin has a lib.rs");
     let line = source.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{package} has no {text}"));
     format!("{package}/src/lib.rs:{}", line + 1)
 }
 
 /// Builds under a label of its own, once in this process.
-pub fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
+pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     let build = || Variants::new(test_dir().join("variants")).get(request, label);
@@ -61,19 +62,19 @@ pub fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
 }
 
 /// A builder with the packages and native classes that the example plugins need.
-pub fn builder() -> Builder {
+pub(crate) fn builder() -> Builder {
     Runtime::builder().package("Game").package("Attributes").package("Broken").natives(alcedo_engine::natives())
 }
 
 /// A host with a Master of these libraries.
-pub fn host(libraries: &[PathBuf]) -> Runtime {
+pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     let runtime = builder().build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
     runtime
 }
 
 /// What was logged under one target since the record began, from any thread. Tests that use it run one at a time.
-pub struct Record {
+pub(crate) struct Record {
     target: &'static str,
     _alone: MutexGuard<'static, ()>,
 }
@@ -81,7 +82,7 @@ pub struct Record {
 static LINES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// Begins a record of the events of `target`.
-pub fn record(target: &'static str) -> Record {
+pub(crate) fn record(target: &'static str) -> Record {
     static ALONE: Mutex<()> = Mutex::new(());
     static SUBSCRIBED: OnceLock<()> = OnceLock::new();
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,19 +96,19 @@ pub fn record(target: &'static str) -> Record {
 
 impl Record {
     /// Adds a line of the test's own.
-    pub fn note(&self, line: impl Into<String>) {
+    pub(crate) fn note(&self, line: impl Into<String>) {
         lines().push((self.target.to_owned(), line.into()));
     }
 
     /// The lines so far, and an empty record from now on.
-    pub fn take(&self) -> String {
+    pub(crate) fn take(&self) -> String {
         let lines = std::mem::take(&mut *lines());
         let ours = lines.into_iter().filter(|(target, _)| target == self.target);
         ours.map(|(_, line)| line + "\n").collect()
     }
 
     /// Adds a line while the record itself is elsewhere: for listeners.
-    pub fn line(target: &str, line: String) {
+    pub(crate) fn line(target: &str, line: String) {
         lines().push((target.to_owned(), line));
     }
 }

@@ -39,19 +39,26 @@ pub(crate) fn run(objects: u64, json: bool) -> Result<ExitCode, Error> {
     let voice = if json { Voice::Json } else { Voice::Text(paint) };
     // What plugins log is not part of the play.
     log_to(&Screen::new(false), "warn", false);
+    let mut summary = Summary { objects, ..Summary::default() };
+    let played = play(objects, voice, paint, &mut summary);
+    summary.ok &= played.is_ok();
+    voice.tell(&Told::Summary(&summary));
+    played?;
+    Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Plays, and sums up as far as it came.
+fn play(objects: u64, voice: Voice, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
     let signals = Input::signals()?;
     let scratch = Scratch::new()?;
     let mut stage = Stage::open(&scratch, signals, voice, objects, paint)?;
     let played = steps::play(&mut stage);
-    let mut summary = stage.summary();
-    summary.ok &= played.is_ok();
+    *summary = stage.summary();
     for what in stage.session.shutdown() {
         summary.ok = false;
         tracing::error!("the world was shut down, but this is left: {what}");
     }
-    voice.tell(&Told::Summary(&summary));
-    played?;
-    Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    played
 }
 
 /// A world full of cubes, the source of their plugin, and what was seen so far.

@@ -250,7 +250,7 @@ fn a_dispatcher_may_call_and_even_end_its_own_generation() {
         depth.set(depth.get() + 1);
         if depth.get() < 3 {
             let id = GameThreadId::here();
-            let (status, result) = table.dispatch(id.prove().expect("here"), ZCallHandle(-1), buffer.reborrow());
+            let (status, result) = table.dispatch(id.prove().expect("here"), ZCallHandle(-1), buffer);
             assert_eq!(status, ZCallStatus::SUCCESS);
             return result;
         }

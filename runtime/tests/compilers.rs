@@ -1,0 +1,242 @@
+//! Plugins of another compiler, another linker, another profile: nothing but the border is common to both sides, so
+//! they load, work, and keep the objects as those of the host's own compiler do.
+//!
+//! Whatever this machine lacks is skipped, and the reason is said on the error stream.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+mod support;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use alcedo_abi::manifest::{Manifest, SECTION};
+use alcedo_build::BuildRequest;
+use alcedo_runtime::{Budget, Reload, Runtime, Value};
+use semver::Version;
+
+use support::elf::section;
+
+const CUBE: &str = "/Script/Game.MagicCube";
+const FRAGILE: &str = "/Script/Game.Fragile";
+const SHIELDED: &str = "/Script/Game.ShieldedSet";
+
+/// What makes a build differ from the usual one, which answers 1 when it is asked for its tag; this one answers 2.
+struct Other {
+    label: &'static str,
+    change: fn(BuildRequest<'_>) -> BuildRequest<'_>,
+}
+
+impl Other {
+    fn plugin(&self, package: &str) -> PathBuf {
+        let request = (self.change)(support::request(package, &[])).env("ALCEDO_BUILD_TAG", "2");
+        support::build(&request, &format!("{package}-{}", self.label))
+    }
+}
+
+fn reload(host: &Runtime, libraries: &[&Path]) -> Reload {
+    host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Cubes go from our build to the other and back: what one compiler's code made, the other's goes on with.
+fn check_cubes(other: &Other) {
+    let (ours, theirs) = (support::tagged("magic-cube", &[], 1), other.plugin("magic-cube"));
+    let host = support::host(std::slice::from_ref(&ours));
+    let mut cubes = vec![host.spawn(CUBE).expect("a cube")];
+    host.set(cubes[0], "rotation_speed", &Value::F64(1234.5)).expect("a number");
+
+    for (swaps, (library, tag)) in (1..).zip([(&theirs, 2), (&ours, 1), (&theirs, 2)]) {
+        host.call(cubes[0], "say_hello", &[]).expect("it says hello");
+        let report = reload(&host, &[library]);
+        let living = cubes.len() as u64; // each with a component, which has no plugin half
+        assert_eq!((report.objects_kept, report.conjugates_rebuilt), (2 * living, living));
+        assert_eq!((report.class_constructors_rerun, report.fields_lost), (0, vec![]));
+
+        assert_eq!(host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"), Some(Value::U64(tag)));
+        assert_eq!(host.get(cubes[0], "rotation_speed").expect("it has one"), Value::F64(1234.5));
+        assert_eq!(host.call(cubes[0], "greeting_count", &[]).expect("it counts"), Some(Value::U32(swaps)));
+        // Ticks read properties, call the engine with structs, and write back.
+        let places = |name: &str| cubes.iter().map(|cube| host.get(*cube, name).expect("an actor")).collect::<Vec<_>>();
+        let before = (places("rotation"), places("location"));
+        host.tick(Budget::seconds(0.3));
+        let after = (places("rotation"), places("location"));
+        let pairs = before.0.iter().zip(&after.0).chain(before.1.iter().zip(&after.1));
+        assert!(pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is), "{before:?} {after:?}");
+        // One that the next compiler gets to see.
+        cubes.push(host.spawn(CUBE).expect("a cube of this build"));
+    }
+    assert!(cubes.iter().all(|cube| host.is_alive(*cube)));
+    host.shutdown().into_result().expect("both images are gone");
+}
+
+/// One object in two modules of two compilers, a part from each; then the compilers change places.
+fn check_parts(other: &Other) {
+    let ours = |package| support::plugin(package, &[]);
+    let host = support::host(&[ours("attributes"), other.plugin("attributes-plus")]);
+    let set = host.spawn(SHIELDED).expect("a set");
+    let number = |name| host.get(set, name).expect("it has one");
+    // The event goes from the base's method to the override, and from there to the base again, with a text.
+    let hit = || host.call(set, "change_health", &[Value::F64(-30.0)]).expect("it is hit");
+    let absorbed = || host.call(set, "absorbed", &[]).expect("it counts");
+
+    assert_eq!((hit(), absorbed()), (Some(Value::F64(100.0)), Some(Value::F64(30.0))));
+    let report = reload(&host, &[&ours("attributes-plus"), &other.plugin("attributes")]);
+    assert_eq!((report.objects_kept, report.fields_kept, report.fields_lost), (1, 2, vec![]));
+    assert_eq!((number("shield"), absorbed()), (Value::F64(20.0), Some(Value::F64(30.0))));
+    assert_eq!((hit(), absorbed()), (Some(Value::F64(90.0)), Some(Value::F64(50.0))));
+    assert_eq!(host.call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
+}
+
+/// Calls by name both ways, and a panic that the plugin's own runtime stops, with its place.
+fn check_calls_and_panics(other: &Other) {
+    let host = support::host(&[other.plugin("broken")]);
+    let answer = |_: &Runtime, _: &[Value]| Ok(Some(Value::Text("the host answers".to_owned())));
+    host.register("host.answer", "-> String".parse().expect("a signature"), answer).expect("a free name");
+    let object = host.spawn(FRAGILE).expect("an object");
+    let text = |text: &str| Value::Text(text.to_owned());
+    let relayed = host.call(object, "relay", &[text("ex:/host.answer")]).expect("it relays");
+    assert_eq!(relayed, Some(text("the host answers")));
+
+    host.zcall("nm:/broken:Fragile:panic_next_in", &[text("method")]).expect("it takes a text");
+    let panic = host.call(object, "poke", &[]).expect_err("it panics").to_string();
+    let place = support::line_of("broken", r#"misbehave(cfg!(feature = "panic-in-method")"#);
+    assert!(panic.contains("broken on purpose: method") && panic.contains(&place), "{panic}");
+    assert_eq!(host.call(object, "state", &[]).expect("it goes on"), Some(text("pokes=1 nerves=1")));
+    host.shutdown().into_result().expect("its image is gone");
+}
+
+/// What the manifest of a library says of its compiler.
+fn compiler(library: &Path) -> String {
+    let bytes = std::fs::read(library).expect("just built");
+    let manifest = Manifest::read(&bytes[section(&bytes, SECTION)]).expect("a manifest");
+    manifest.compiler.to_owned()
+}
+
+/// What the compiler and the linker wrote into a library about themselves.
+fn comment(library: &Path) -> String {
+    let bytes = std::fs::read(library).expect("just built");
+    String::from_utf8_lossy(&bytes[section(&bytes, ".comment")]).into_owned()
+}
+
+/// Goes round the harness, which shows what a test writes only when it fails.
+fn skip(test: &str, reason: &str) {
+    writeln!(std::io::stderr(), "skipped: {test}: {reason}").expect("there is an error stream");
+}
+
+/// What a program says, if it is there and ends well. What cargo told us to find libraries is not for it.
+fn said(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).env_remove("LD_LIBRARY_PATH").output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
+    let test = "a_nightly_plugin_with_layouts_of_its_own_works_in_this_host";
+    // Asked of rustup, since naming a toolchain that is not there may begin to install it.
+    match said("rustup", &["toolchain", "list"]) {
+        Some(list) if list.lines().any(|line| line.starts_with("nightly-")) => {}
+        Some(_) => return skip(test, "there is no nightly toolchain; `rustup toolchain install nightly` brings it"),
+        None => return skip(test, "there is no rustup to ask for a nightly toolchain"),
+    }
+    let other = Other {
+        label: "nightly",
+        change: |request| {
+            let request = request.toolchain("nightly").extra_rustflags("-Zrandomize-layout");
+            // The profile rather than `-C`: macros and build scripts need not be optimized to be another compiler's.
+            request.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").target_dir(support::test_dir().join("plugins-nightly"))
+        },
+    };
+    let (ours, theirs) = (compiler(&support::plugin("broken", &[])), compiler(&other.plugin("broken")));
+    assert!(theirs.contains("nightly") && theirs != ours, "{theirs} against {ours}");
+    check_cubes(&other);
+    check_parts(&other);
+    check_calls_and_panics(&other);
+}
+
+/// Debian's second compiler: a stable one, built from source by somebody else.
+const DEBIANS: &str = "/usr/bin/rustc";
+
+#[test]
+fn a_plugin_of_debians_compiler_works_in_this_host() {
+    let test = "a_plugin_of_debians_compiler_works_in_this_host";
+    let Some(version) = said(DEBIANS, &["-V"]) else {
+        return skip(test, "there is no /usr/bin/rustc; `apt-get install rustc-web` brings it");
+    };
+    let number = version.split_whitespace().nth(1).and_then(|number| Version::parse(number).ok());
+    let wanted = Version::parse(&format!("{}.0", env!("CARGO_PKG_RUST_VERSION"))).expect("a version");
+    if number.is_none_or(|number| number < wanted) {
+        return skip(test, &format!("/usr/bin/rustc is {}, plugins need {wanted}", version.trim()));
+    }
+    let ours = compiler(&support::plugin("broken", &[]));
+    if ours == version.trim() {
+        return skip(test, &format!("/usr/bin/rustc is our own compiler, {ours}"));
+    }
+    let other = Other {
+        label: "debian",
+        change: |request| request.rustc(DEBIANS).target_dir(support::test_dir().join("plugins-debian")),
+    };
+    assert_eq!(compiler(&other.plugin("broken")), version.trim());
+    check_cubes(&other);
+    check_parts(&other);
+    check_calls_and_panics(&other);
+}
+
+#[test]
+fn a_plugin_linked_by_gnu_ld_works_in_this_host() {
+    if said("ld.bfd", &["--version"]).is_none() {
+        return skip("a_plugin_linked_by_gnu_ld_works_in_this_host", "there is no ld.bfd; the package binutils has it");
+    }
+    let other = Other {
+        label: "gnu-ld",
+        change: |request| support::flags::with_flags(request, "gnu-ld", "-C link-arg=-fuse-ld=bfd"),
+    };
+    let theirs = comment(&other.plugin("magic-cube"));
+    assert!(!theirs.contains("LLD"), "another linker signed it: {theirs}");
+    check_cubes(&other);
+    check_parts(&other);
+}
+
+#[test]
+fn an_optimized_plugin_of_one_piece_works_in_this_host() {
+    let other = Other {
+        label: "one-piece",
+        change: |request| {
+            let request = request.release(true).env("CARGO_PROFILE_RELEASE_LTO", "fat");
+            request.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+        },
+    };
+    check_cubes(&other);
+    check_calls_and_panics(&other);
+}
+
+/// The names of the variables that cargo sets for the program it runs, and a shell does not.
+fn is_cargos_own(name: &str) -> bool {
+    let names = ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
+    let prefixes = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_BIN_"];
+    names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[test]
+fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
+    let (plain, witness) = (support::request("broken", &[]), support::request("broken", &["witness"]));
+    let is_fresh = |request| {
+        let built = alcedo_build::build(request).unwrap_or_else(|error| panic!("{error}"));
+        built.artifacts.iter().all(|artifact| artifact.fresh)
+    };
+    is_fresh(&plain); // or not yet
+    is_fresh(&witness);
+    assert!(is_fresh(&plain) && is_fresh(&witness), "each build undoes the other");
+
+    let mut shell = Command::new("cargo");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {
+        shell.env_remove(name);
+    }
+    shell.args(["build", "--lib", "--package=broken", "--features=witness", "--message-format=json", "--target-dir"]);
+    shell.arg(support::test_dir().join("plugins")).current_dir(support::examples());
+    let output = shell.output().expect("cargo runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let stale: Vec<_> = told.lines().filter(|line| line.contains("\"fresh\":false")).collect();
+    assert!(told.contains("\"fresh\":true") && stale.is_empty(), "a shell builds anew: {stale:#?}");
+    assert!(is_fresh(&plain) && is_fresh(&witness), "a build from the shell undoes those of tests");
+}

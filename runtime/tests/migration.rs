@@ -1,0 +1,253 @@
+//! A class changes its declaration while it has living objects: `shapeshifter` goes from its first form to its second.
+//! Every object is looked at afterwards, and so is every line of the report.
+
+mod support;
+
+use alcedo_runtime::{ObjectHandle, Reload, Runtime, Value};
+use expect_test::{Expect, expect};
+
+const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
+
+/// The host before the change, with two objects: one as it was born, one that differs in everything.
+struct Before {
+    host: Runtime,
+    plain: ObjectHandle,
+    changed: ObjectHandle,
+}
+
+fn before() -> Before {
+    let host = support::host(&[support::plugin("shapeshifter", &[])]);
+    let (plain, changed) = (host.spawn(SHAPESHIFTER).expect("born"), host.spawn(SHAPESHIFTER).expect("born"));
+    let name = host.intern("proteus");
+    let (x, y, z) = (Value::F64(3.0), Value::F64(4.0), Value::F64(5.0));
+    for (property, value) in [
+        ("same", Value::F64(2.5)),
+        ("removed", Value::I32(8)),
+        ("widened", Value::I32(-6)),
+        ("narrowed", Value::F64(12.0)),
+        ("named", Value::Name(name)),
+        ("speed", Value::F64(90.0)),
+        ("color", Value::Text("blue".to_owned())),
+        ("home", Value::Struct(vec![("x".into(), x), ("y".into(), y), ("z".into(), z)])),
+        ("form", Value::Struct(vec![("width".into(), Value::F32(0.5)), ("height".into(), Value::F32(2.0))])),
+        ("friend", Value::Object(plain)),
+    ] {
+        host.set(changed, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+    }
+    let own = host.call(changed, "shift", &[]).expect("it shifts");
+    assert_eq!(own, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=1".to_owned())));
+    Before { host, plain, changed }
+}
+
+fn reload(host: &Runtime, features: &[&str]) -> Reload {
+    let report = host.reload(&[support::plugin("shapeshifter", features)]).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// The values of some properties, one a line.
+fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expect) {
+    let line = |property: &str| match host.get(object, property) {
+        Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
+        Ok(value) => format!("{property} = {value:?}\n"),
+        Err(error) => format!("{property}: {error}\n"),
+    };
+    expected.assert_eq(&properties.split_whitespace().map(line).collect::<String>());
+}
+
+const PLAIN_VALUES: &str = "added same removed widened narrowed named speed color home form";
+
+#[test]
+fn an_object_as_it_was_born_follows_the_new_defaults() {
+    let Before { host, plain, .. } = before();
+    reload(&host, &["v2"]);
+    check(&host, plain, PLAIN_VALUES, expect![[r#"
+        added = Text("new here")
+        same = F64(1.5)
+        removed: /Script/Game.Shapeshifter has no property `removed`
+        widened = I64(5)
+        narrowed = I32(9)
+        named = Text("")
+        speed = F64(240.0)
+        color = Text("golden")
+        home = Struct([("x", F64(2.0)), ("y", F64(0.0)), ("z", F64(0.0))])
+        form = Struct([("depth", F64(0.0)), ("width", F64(0.0)), ("height", F64(0.0))])
+    "#]]);
+}
+
+#[test]
+fn an_object_that_differs_keeps_what_fits() {
+    let Before { host, changed, .. } = before();
+    reload(&host, &["v2"]);
+    check(&host, changed, PLAIN_VALUES, expect![[r#"
+        added = Text("new here")
+        same = F64(2.5)
+        removed: /Script/Game.Shapeshifter has no property `removed`
+        widened = I64(-6)
+        narrowed = I32(12)
+        named = Text("proteus")
+        speed = F64(90.0)
+        color = Text("blue")
+        home = Struct([("x", F64(3.0)), ("y", F64(4.0)), ("z", F64(5.0))])
+        form = Struct([("depth", F64(0.0)), ("width", F64(0.5)), ("height", F64(2.0))])
+    "#]]);
+}
+
+#[test]
+fn a_number_that_does_not_fit_its_new_type_becomes_the_new_default() {
+    let Before { host, changed, .. } = before();
+    host.set(changed, "narrowed", &Value::F64(0.25)).expect("a number");
+    let report = reload(&host, &["v2"]);
+    assert_eq!(host.get(changed, "narrowed").expect("a number"), Value::I32(9));
+    let change = report.properties.iter().find(|change| change.property == "narrowed").expect("it is listed");
+    assert_eq!((change.kept, change.followed, change.defaulted, change.dropped), (0, 1, 1, 0));
+}
+
+#[test]
+fn references_still_lead_to_the_same_objects() {
+    let Before { host, plain, changed } = before();
+    host.set(plain, "friend", &Value::Object(plain)).expect("itself");
+    reload(&host, &["v2"]);
+    assert_eq!(host.get(changed, "friend").expect("a reference"), Value::Object(plain));
+    assert_eq!(host.get(plain, "friend").expect("a reference"), Value::Object(plain));
+}
+
+#[test]
+fn a_reference_to_nothing_stays_one() {
+    let Before { host, plain, .. } = before();
+    reload(&host, &["v2"]);
+    assert_eq!(host.get(plain, "friend").expect("a reference"), Value::Object(ObjectHandle(0)));
+}
+
+#[test]
+fn a_subobject_that_stays_is_the_same_object_with_its_values() {
+    let Before { host, changed, .. } = before();
+    let torso = host.get(changed, "torso").expect("a subobject");
+    let Value::Object(handle) = torso else { panic!("{torso:?}") };
+    host.set(handle, "can_tick", &Value::Bool(true)).expect("a property of it");
+    reload(&host, &["v2"]);
+    assert_eq!(host.get(changed, "torso").expect("a subobject"), torso);
+    assert_eq!(host.get(handle, "can_tick").expect("a property of it"), Value::Bool(true));
+}
+
+#[test]
+fn a_subobject_comes_to_every_living_object_and_one_goes() {
+    let Before { host, plain, changed } = before();
+    let tails = [plain, changed].map(|object| host.get(object, "tail").expect("a subobject"));
+    let before = host.counters().objects;
+    reload(&host, &["v2"]);
+    for tail in tails {
+        let Value::Object(tail) = tail else { panic!("{tail:?}") };
+        assert!(!host.is_alive(tail));
+    }
+    for object in [plain, changed] {
+        let wings = host.get(object, "wings").expect("a subobject");
+        let Value::Object(wings) = wings else { panic!("{wings:?}") };
+        assert!(host.is_alive(wings));
+        assert_eq!(host.outer_of(wings), Some(object));
+        assert_eq!(host.name_of(wings).as_deref(), Some("wings"));
+        assert_eq!(host.class_of(wings).as_deref(), Some("/Script/Engine.SceneComponent"));
+    }
+    assert_eq!(host.counters().objects, before);
+}
+
+#[test]
+fn a_reference_to_a_subobject_that_goes_follows_the_default_to_the_one_that_comes() {
+    let Before { host, plain, .. } = before();
+    let root = |property| host.get(plain, property).expect("a subobject");
+    assert_eq!(root("root_component"), root("tail"), "the engine made it the root at birth");
+    reload(&host, &["v2"]);
+    assert_eq!(root("root_component"), root("wings"));
+}
+
+#[test]
+fn a_kept_field_is_carried_unless_it_fits_no_more() {
+    let Before { host, plain, changed } = before();
+    let report = reload(&host, &["v2"]);
+    let own = |object| host.call(object, "own", &[]).expect("it tells");
+    assert_eq!(own(changed), Some(Value::Text("v2 shifts=1 mood=1 breath=0".to_owned())));
+    assert_eq!(own(plain), Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
+    assert_eq!(report.fields_kept, 2, "the shifts of two objects");
+    expect![[r#"
+        /Script/Game.Shapeshifter.mood of #8.1 no longer fits and starts anew
+        /Script/Game.Shapeshifter.regrets of #8.1 no longer fits and starts anew
+        /Script/Game.Shapeshifter.mood of #11.1 no longer fits and starts anew
+        /Script/Game.Shapeshifter.regrets of #11.1 no longer fits and starts anew"#]].assert_eq(&report.fields_lost.join("\n"));
+}
+
+#[test]
+fn the_report_lists_what_became_of_every_value() {
+    let Before { host, .. } = before();
+    let mut report = reload(&host, &["v2"]);
+    // The times are another thing every time.
+    report.phases.0.clear();
+    expect![[r#"
+        shapeshifter  generation 1 → 2   swapped in 0.0 ms
+          stage 0.0 · quiesce 0.0 · start 0.0 · classes 0.0 · migrate 0.0 · rebuild 0.0 · commit 0.0 · retire 0.0 ms
+          6 objects kept · 2 conjugates rebuilt · 0 class constructors rerun
+          Game.Shapeshifter.added   added, default "new here": 2 followed
+          Game.Shapeshifter.widened   i32 → i64: 2 kept their own
+          Game.Shapeshifter.narrowed   f64 → i32: 1 kept their own, 1 got the default
+          Game.Shapeshifter.named   Name → String: 2 kept their own
+          Game.Shapeshifter.speed   default 180 → 240: 1 followed, 1 kept their own
+          Game.Shapeshifter.color   default "gray" → "golden": 1 followed, 1 kept their own
+          Game.Shapeshifter.home   default (x=1, y=0, z=0) → (x=2, y=0, z=0): 1 followed, 1 kept their own
+          Game.Shapeshifter.form   /Script/Game.Form → /Script/Game.Form: 2 kept their own
+          Game.Shapeshifter.removed   removed: 2 dropped
+          Game.Shapeshifter.tail   removed: 2 dropped
+          Game.Shapeshifter.wings: every living object gets a /Script/Engine.SceneComponent
+          Game.Shapeshifter.tail: the /Script/Engine.SceneComponent of every living object is destroyed
+          /Script/Game.Shapeshifter.mood of #8.1 no longer fits and starts anew
+          /Script/Game.Shapeshifter.regrets of #8.1 no longer fits and starts anew
+          /Script/Game.Shapeshifter.mood of #11.1 no longer fits and starts anew
+          /Script/Game.Shapeshifter.regrets of #11.1 no longer fits and starts anew"#]].assert_eq(&report.to_string());
+}
+
+#[test]
+fn there_and_back_again_loses_only_what_had_no_place() {
+    let Before { host, changed, .. } = before();
+    reload(&host, &["v2"]);
+    let report = reload(&host, &[]);
+    assert_eq!(report.generation, 3);
+    check(&host, changed, "same removed widened narrowed named speed color home form", expect![[r#"
+        same = F64(2.5)
+        removed = I32(7)
+        widened = I32(-6)
+        narrowed = F64(12.0)
+        named = Name(Name(55))
+        speed = F64(90.0)
+        color = Text("blue")
+        home = Struct([("x", F64(3.0)), ("y", F64(4.0)), ("z", F64(5.0))])
+        form = Struct([("width", F32(0.0)), ("height", F32(0.0))])
+    "#]]);
+}
+
+#[test]
+fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
+    let Before { host, plain, changed } = before();
+    let values = |object| host.properties_of(object).iter().map(|name| host.get(object, name).ok()).collect::<Vec<_>>();
+    let (of_plain, of_changed) = (values(plain), values(changed));
+    let report = reload(&host, &[]);
+    assert_eq!((values(plain), values(changed)), (of_plain, of_changed));
+    assert_eq!((report.properties, report.structure, report.fields_lost), (vec![], vec![], vec![]));
+    assert_eq!(report.fields_kept, 6, "three fields of two objects");
+}
+
+#[test]
+fn an_object_of_the_new_class_is_born_with_the_new_defaults() {
+    let Before { host, .. } = before();
+    reload(&host, &["v2"]);
+    let born = host.spawn(SHAPESHIFTER).expect("born");
+    check(&host, born, PLAIN_VALUES, expect![[r#"
+        added = Text("new here")
+        same = F64(1.5)
+        removed: /Script/Game.Shapeshifter has no property `removed`
+        widened = I64(5)
+        narrowed = I32(9)
+        named = Text("")
+        speed = F64(240.0)
+        color = Text("golden")
+        home = Struct([("x", F64(2.0)), ("y", F64(0.0)), ("z", F64(0.0))])
+        form = Struct([("depth", F64(0.0)), ("width", F64(0.0)), ("height", F64(0.0))])
+    "#]]);
+    assert!(host.is_alive(born));
+}

@@ -1,0 +1,39 @@
+//! Where things stand in a library file: just enough of the format to damage a file at a chosen place, and to read
+//! who linked it. The host's own reader is what is tested, so it is no help here.
+
+use std::ops::Range;
+
+/// The little-endian number of `size` bytes.
+pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> usize {
+    bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+/// Every header of an ELF file, in the order of the file.
+pub(crate) fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
+    let table = |name: &'static str, start: usize, count: usize, size: usize| {
+        (0..count).map(move |index| (format!("{name} {index}"), start + index * size..start + (index + 1) * size))
+    };
+    let mut headers = vec![("the ELF header".to_owned(), 0..64)];
+    headers.extend(table("program header", number(elf, 32, 8), number(elf, 56, 2), 56));
+    headers.extend(table("section header", number(elf, 40, 8), number(elf, 60, 2), 64));
+    headers
+}
+
+/// Every section that has bytes in the file: its name, and where it is.
+pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
+    const NO_SECTION: usize = 0;
+    const NO_BITS: usize = 8;
+    let header = |index: usize| number(elf, 40, 8) + index * 64;
+    let range = |at: usize| number(elf, at + 24, 8)..number(elf, at + 24, 8) + number(elf, at + 32, 8);
+    let names = &elf[range(header(number(elf, 62, 2)))];
+    let name = |at: usize| names[number(elf, at, 4)..].split(|byte| *byte == 0).next().unwrap_or_default();
+    let all = (0..number(elf, 60, 2)).map(header).filter(|at| ![NO_SECTION, NO_BITS].contains(&number(elf, at + 4, 4)));
+    let with_bytes = all.filter(|at| number(elf, at + 32, 8) > 0);
+    with_bytes.map(|at| (String::from_utf8_lossy(name(at)).into_owned(), range(at))).collect()
+}
+
+/// Where one section is.
+pub(crate) fn section(elf: &[u8], wanted: &str) -> Range<usize> {
+    let found = sections(elf).into_iter().find(|(name, _)| name == wanted);
+    found.unwrap_or_else(|| panic!("the file has no section {wanted}")).1
+}
