@@ -3,16 +3,26 @@
 //!
 //! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Budget, MasterEvent, Runtime, Value};
+use alcedo_runtime::{Budget, Error, MasterEvent, Runtime};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Error> {
     let libraries: Vec<String> = std::env::args().skip(1).collect();
-    let natives = Natives::in_package("Host").class(
-        NativeClass::new("Host", "Thing", "/Script/Core.Object").event("greet", &[]),
-    );
+    let natives =
+        Natives::in_package("Host").class(NativeClass::new("Host", "Thing", "/Script/Core.Object").event("greet", &[]));
     let runtime = Runtime::builder()
         .package("Game")
         .natives(natives)
@@ -34,11 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {
             eprintln!("{report}");
-            for thing in &things {
-                let answer: Result<Option<Value>, _> = runtime.call(*thing, "greet", &[]);
-                eprintln!("{:?} lives on: {answer:?}", runtime.name_of(*thing));
-            }
+            eprintln!("{} objects live on", things.iter().filter(|thing| runtime.is_alive(**thing)).count());
         }
     }
-    Ok(runtime.shutdown().into_result()?)
+    runtime.shutdown().into_result()
 }

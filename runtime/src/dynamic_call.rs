@@ -202,13 +202,7 @@ fn plain_struct(core: &Core, word: &Word) -> Result<PropertyType, CallError> {
     })
 }
 
-fn put<'a>(
-    core: &Core,
-    buffer: &mut DynBuffer<'a>,
-    at: usize,
-    value: &'a Value,
-    word: &Word,
-) -> Result<(), CallError> {
+fn put<'a>(core: &Core, buffer: &mut DynBuffer<'a>, at: usize, value: &'a Value, word: &Word) -> Result<(), CallError> {
     match value {
         Value::U8(value) => buffer.set(at, *value),
         Value::U16(value) => buffer.set(at, *value),
@@ -355,14 +349,15 @@ mod border {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::Signature;
 
     #[test]
     fn a_signature_reads_as_it_is_written() {
-        for text in ["i32, String -> bool", "", " -> u64", "f64", "/Script/Engine.Vector -> Object(/Script/Engine.Actor)"] {
+        for text in
+            ["i32, String -> bool", "", " -> u64", "f64", "/Script/Engine.Vector -> Object(/Script/Engine.Actor)"]
+        {
             let signature: Signature = text.parse().expect("a signature");
             assert_eq!(signature.to_string(), text);
         }

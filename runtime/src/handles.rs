@@ -1,7 +1,7 @@
 //! The names of things, as the whole runtime uses them. Their layout is fixed by the border crate.
 
-pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 pub(crate) use alcedo_abi::handles::{ClassId, PartPtr};
+pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 
 /// Which Master load context a thing belongs to. The host itself, whose things never end, is generation zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]

@@ -38,11 +38,7 @@ pub(crate) struct HostWord {
 impl HostWord {
     /// The word of a runtime.
     pub(crate) fn new(core: &Rc<Core>) -> Box<Self> {
-        Box::new(Self {
-            game_thread: core.game_thread,
-            logs: Arc::clone(&core.logs),
-            core: Rc::downgrade(core),
-        })
+        Box::new(Self { game_thread: core.game_thread, logs: Arc::clone(&core.logs), core: Rc::downgrade(core) })
     }
 
     /// As it crosses the border.
@@ -126,8 +122,7 @@ unsafe extern "C" fn zcall_resolve(
 ) -> ZCallStatus {
     // SAFETY: the module hands back its own word.
     let host = unsafe { word(host) };
-    let resolved =
-        host.enter("resolving a ZCall", |core| core.zcalls.resolve(&core.chain, name.as_str(), fingerprint));
+    let resolved = host.enter("resolving a ZCall", |core| core.zcalls.resolve(&core.chain, name.as_str(), fingerprint));
     match resolved {
         Ok(handle) => {
             *out = handle;
@@ -253,9 +248,10 @@ unsafe extern "C" fn spawn(
 
 fn spawn_object(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<ObjectHandle, CallError> {
     may_change(core, "spawning an object")?;
-    let class = core.world.types.class(class).ok_or_else(|| CallError::NotFound {
-        message: "the class to spawn is gone: its generation is over".into(),
-    })?;
+    let class =
+        core.world.types.class(class).ok_or_else(|| CallError::NotFound {
+            message: "the class to spawn is gone: its generation is over".into(),
+        })?;
     // Without an owner nothing would keep it, so an object of no owner is a root until it is destroyed.
     let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
     birth(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))

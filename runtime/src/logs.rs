@@ -157,7 +157,12 @@ fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let mut names = vec!["message", "module", "generation"];
     // A plugin's own `module` or `generation` must not hide ours.
-    names.extend(key.fields.iter().map(|name| if names.contains(&name.as_str()) { text(&format!("plugin.{name}")) } else { text(name) }).collect::<Vec<_>>());
+    names.extend(
+        key.fields
+            .iter()
+            .map(|name| if names.contains(&name.as_str()) { text(&format!("plugin.{name}")) } else { text(name) })
+            .collect::<Vec<_>>(),
+    );
     let names: &'static [&'static str] = Box::leak(names.into_boxed_slice());
     let name = if key.is_span { text(&key.name) } else { "plugin event" };
     let level = match LogLevel(key.level) {

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use crate::border::CallError;
+use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::{NativeHook, Origin};
 use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
 use crate::object::thunk::{Frame, Thunk};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
-use crate::handles::ObjectHandle;
 
 pub use crate::object::property::Property;
 
@@ -145,8 +145,7 @@ impl NativeClass {
         flags: u64,
         thunk: Thunk,
     ) -> Self {
-        let mut params: Vec<_> =
-            params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, "")).collect();
+        let mut params: Vec<_> = params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, "")).collect();
         params.extend(result.map(|(kind, path)| property("result", kind, path, property_flags::RETURN, "")));
         self.0.functions.push(FunctionDecl { flags, params, ..FunctionDecl::new(name, thunk) });
         self

@@ -396,7 +396,9 @@ impl Runtime {
     /// The names of an object's properties, base first.
     pub fn properties_of(&self, object: ObjectHandle) -> Vec<String> {
         let class = self.inner.core.world.objects.class(object);
-        class.map(|class| class.properties.iter().map(|property| property.text.to_string()).collect()).unwrap_or_default()
+        class
+            .map(|class| class.properties.iter().map(|property| property.text.to_string()).collect())
+            .unwrap_or_default()
     }
 
     /// Calls a function by name; an override answers.
@@ -586,11 +588,9 @@ impl Runtime {
         let class = self.inner.core.world.objects.class(object).ok_or(crate::CallError::Stale { handle: object })?;
         match class.find_property(name) {
             Some(_) => Ok(()),
-            None => Err(Error::UnknownMember {
-                class: class.path.to_string(),
-                what: "property",
-                name: name.to_owned(),
-            }),
+            None => {
+                Err(Error::UnknownMember { class: class.path.to_string(), what: "property", name: name.to_owned() })
+            }
         }
     }
 }

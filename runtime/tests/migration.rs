@@ -168,10 +168,8 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
     assert_eq!(own(plain), Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
     assert_eq!(report.fields_kept, 2, "the shifts of two objects");
     expect![[r#"
-        /Script/Game.Shapeshifter.mood of #8.1 no longer fits and starts anew
-        /Script/Game.Shapeshifter.regrets of #8.1 no longer fits and starts anew
-        /Script/Game.Shapeshifter.mood of #11.1 no longer fits and starts anew
-        /Script/Game.Shapeshifter.regrets of #11.1 no longer fits and starts anew"#]].assert_eq(&report.fields_lost.join("\n"));
+        Game.Shapeshifter.mood is of another type: 2 values dropped
+        Game.Shapeshifter.regrets is not kept any more: 2 values dropped"#]].assert_eq(&report.fields_lost.join("\n"));
 }
 
 #[test]
@@ -185,21 +183,18 @@ fn the_report_lists_what_became_of_every_value() {
           stage 0.0 · quiesce 0.0 · start 0.0 · classes 0.0 · migrate 0.0 · rebuild 0.0 · commit 0.0 · retire 0.0 ms
           6 objects kept · 2 conjugates rebuilt · 0 class constructors rerun
           Game.Shapeshifter.added   added, default "new here": 2 followed
-          Game.Shapeshifter.widened   i32 → i64: 2 kept their own
-          Game.Shapeshifter.narrowed   f64 → i32: 1 kept their own, 1 got the default
-          Game.Shapeshifter.named   Name → String: 2 kept their own
+          Game.Shapeshifter.widened   i32 → i64: 1 followed, 1 kept their own
+          Game.Shapeshifter.narrowed   f64 → i32: 1 followed, 1 kept their own
+          Game.Shapeshifter.named   Name → String: 1 followed, 1 kept their own
           Game.Shapeshifter.speed   default 180 → 240: 1 followed, 1 kept their own
           Game.Shapeshifter.color   default "gray" → "golden": 1 followed, 1 kept their own
           Game.Shapeshifter.home   default (x=1, y=0, z=0) → (x=2, y=0, z=0): 1 followed, 1 kept their own
-          Game.Shapeshifter.form   /Script/Game.Form → /Script/Game.Form: 2 kept their own
+          Game.Shapeshifter.form   /Script/Game.Form has other fields: 1 followed, 1 kept their own
           Game.Shapeshifter.removed   removed: 2 dropped
-          Game.Shapeshifter.tail   removed: 2 dropped
           Game.Shapeshifter.wings: every living object gets a /Script/Engine.SceneComponent
           Game.Shapeshifter.tail: the /Script/Engine.SceneComponent of every living object is destroyed
-          /Script/Game.Shapeshifter.mood of #8.1 no longer fits and starts anew
-          /Script/Game.Shapeshifter.regrets of #8.1 no longer fits and starts anew
-          /Script/Game.Shapeshifter.mood of #11.1 no longer fits and starts anew
-          /Script/Game.Shapeshifter.regrets of #11.1 no longer fits and starts anew"#]].assert_eq(&report.to_string());
+          Game.Shapeshifter.mood is of another type: 2 values dropped
+          Game.Shapeshifter.regrets is not kept any more: 2 values dropped"#]].assert_eq(&report.to_string());
 }
 
 #[test]
@@ -213,7 +208,7 @@ fn there_and_back_again_loses_only_what_had_no_place() {
         removed = I32(7)
         widened = I32(-6)
         narrowed = F64(12.0)
-        named = Name(Name(55))
+        named = Name("proteus")
         speed = F64(90.0)
         color = Text("blue")
         home = Struct([("x", F64(3.0)), ("y", F64(4.0)), ("z", F64(5.0))])

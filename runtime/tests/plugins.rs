@@ -48,3 +48,63 @@ fn the_reloaded_world_goes_on_moving() {
     }
     assert!(seen[0] != seen[1] && seen[1] != seen[2], "{seen:?}");
 }
+
+/// Ticks until a reload was done, for ten seconds at most.
+fn next_reload(host: &alcedo_runtime::Runtime) -> Option<alcedo_runtime::Reload> {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while std::time::Instant::now() < until {
+        host.tick(Budget::frame());
+        if let Some(report) = host.take_reloads().pop() {
+            return Some(report);
+        }
+        std::thread::yield_now();
+    }
+    None
+}
+
+#[test]
+fn a_watched_file_is_reloaded_when_it_changes_and_half_a_file_changes_nothing() {
+    let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let watched = folder.path().join("libmagic_cube.so");
+    std::fs::copy(&first, &watched).expect("the first build");
+    let host = support::host(std::slice::from_ref(&watched));
+    host.watch().expect("a folder to watch");
+    let tag = || host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    let whole = std::fs::read(&second).expect("the second build");
+
+    std::fs::write(&watched, &whole[..whole.len() / 2]).expect("half of it");
+    let refused = next_reload(&host).expect("it was noticed");
+    assert!(!refused.is_committed(), "{refused}");
+    assert_eq!(tag(), Some(Value::U64(1)));
+
+    std::fs::write(&watched, &whole).expect("all of it");
+    let done = next_reload(&host).expect("it was noticed");
+    assert!(done.is_committed(), "{done}");
+    assert_eq!(tag(), Some(Value::U64(2)));
+}
+
+#[test]
+fn several_requests_become_one_reload_at_the_safe_point() {
+    let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
+    let host = support::host(std::slice::from_ref(&first));
+    host.request_reload(vec![first]);
+    host.request_reload(vec![second]);
+    host.safe_point();
+    let reports = host.take_reloads();
+    assert_eq!((reports.len(), host.generation()), (1, 2));
+    let tag = host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    assert_eq!(tag, Some(Value::U64(2)), "the last request counts");
+}
+
+#[test]
+fn a_rolled_back_reload_leaves_the_world_as_it_was() {
+    let host = support::host(&[support::plugin("broken", &[])]);
+    let object = host.spawn("/Script/Game.Fragile").expect("an actor");
+    host.tick(Budget::frame());
+    let before = (host.digest(), host.counters().objects, host.color_of(object));
+    let report = host.reload(&[support::plugin("broken", &["panic-in-red-constructor"])]).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    assert_eq!((host.digest(), host.counters().objects, host.color_of(object)), before);
+    assert_eq!(host.contexts(), [(1, alcedo_runtime::ContextState::Alive)]);
+}

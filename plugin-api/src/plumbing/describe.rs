@@ -8,8 +8,8 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 
 use super::shells::{Method, invoke};
-use crate::{Class, Value};
 use crate::signature::{BlockLayout, Params, ReturnValue, ValueType, fingerprint};
+use crate::{Class, Value};
 
 /// What the `#[uclass] impl` block of a class adds to its description.
 #[derive(Clone, Copy, Debug)]

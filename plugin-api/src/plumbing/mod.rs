@@ -35,8 +35,8 @@ pub use crate::{
 pub use crate::{CallError, Class, ObjectFace, Params, ReturnValue, This, Value};
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use describe::{
-    Body, base_fingerprint, block, field_offsets, function, joined, joined_len, parameter, property, property_fingerprint, result,
-    struct_fingerprint,
+    Body, base_fingerprint, block, field_offsets, function, joined, joined_len, parameter, property,
+    property_fingerprint, result, struct_fingerprint,
 };
 pub use members::{base_ref, invoke_member, read_member, write_member};
 pub use registry::{CLASSES, EXPORTS, IMPORTS, STRUCTS};

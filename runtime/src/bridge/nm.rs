@@ -66,9 +66,9 @@ impl Exports {
 /// Whether `asked` names the type of `path`.
 pub(crate) fn is_type(path: &str, asked: &str) -> bool {
     path == asked
-        || path.strip_prefix("/Script/").is_some_and(|short| {
-            short == asked || short.split_once('.').is_some_and(|(_package, name)| name == asked)
-        })
+        || path
+            .strip_prefix("/Script/")
+            .is_some_and(|short| short == asked || short.split_once('.').is_some_and(|(_package, name)| name == asked))
 }
 
 /// Calls a static function of a module.

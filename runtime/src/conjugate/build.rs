@@ -16,9 +16,9 @@ use crate::conjugate::gate::Gate;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
+use crate::object::World;
 use crate::object::birth::{BirthHooks, StepError};
 use crate::object::class::{Class, Origin};
-use crate::object::World;
 
 /// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which door.
 #[derive(Clone, Debug)]
@@ -66,9 +66,11 @@ pub(crate) struct Plugins<'a> {
 
 impl Plugins<'_> {
     fn hooks_of(&self, class: &Class) -> Result<Rc<ClassHooks>, CallError> {
-        self.hooks.borrow().get(&class.id).cloned().ok_or_else(|| CallError::Unavailable {
-            what: format!("the module of {}", class.path),
-        })
+        self.hooks
+            .borrow()
+            .get(&class.id)
+            .cloned()
+            .ok_or_else(|| CallError::Unavailable { what: format!("the module of {}", class.path) })
     }
 
     /// The key of the conjugate of a living object.
@@ -263,4 +265,3 @@ impl BirthHooks for Plugins<'_> {
         self.end(object);
     }
 }
-

@@ -7,10 +7,10 @@ use alcedo_abi::module::ModuleRef;
 
 use crate::bridge::core::Core;
 use crate::bridge::nm::Export;
-use crate::conjugate::gate::Gate;
 use crate::conjugate::build::{ClassHooks, HookNames};
-use crate::emit::{imports, read};
+use crate::conjugate::gate::Gate;
 use crate::emit::error::EmitError;
+use crate::emit::{imports, read};
 use crate::object::class::Class;
 use crate::object::decl::Batch;
 use crate::zcall::chain::Implementer;

@@ -16,7 +16,9 @@ pub enum EmitError {
         source: DeclareError,
     },
     /// A description with a number this host does not know.
-    #[error("{module} describes {what} in a way this host does not know ({number}): rebuild the module or update the host")]
+    #[error(
+        "{module} describes {what} in a way this host does not know ({number}): rebuild the module or update the host"
+    )]
     Description {
         /// The module.
         module: String,

@@ -25,11 +25,7 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
     }
     for function in described.functions.iter() {
         let Some(found) = class.own_functions.iter().find(|found| *found.text == *function.name) else { continue };
-        let disagree = |why: String| EmitError::Import {
-            module: module.to_owned(),
-            path: found.path.to_string(),
-            why,
-        };
+        let disagree = |why: String| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why };
         if found.fingerprint != function.fingerprint {
             return Err(disagree(format!("whose signature ({}) the module hashes differently", found.signature())));
         }
@@ -40,7 +36,9 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
                 ours.0, function.params_size
             )));
         }
-        function.cell.fill(handle(core, &format!("uf:{}", found.path), 0).map_err(|error| disagree(error.to_string()))?);
+        function
+            .cell
+            .fill(handle(core, &format!("uf:{}", found.path), 0).map_err(|error| disagree(error.to_string()))?);
     }
     Ok(())
 }
@@ -71,7 +69,9 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             }
             u64::from(property.offset)
         }
-        ImportKind::FUNCTION => call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(&error)))?,
+        ImportKind::FUNCTION => {
+            call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(&error)))?
+        }
         ImportKind::FUNCTION_FINAL => {
             call_handle(core, "uf!", path, import.fingerprint).map_err(|error| wrong(why(&error)))?
         }
@@ -99,7 +99,9 @@ fn handle(core: &Core, name: &str, fingerprint: u64) -> Result<u64, CallError> {
 fn why(error: &CallError) -> String {
     match error {
         CallError::NotFound { .. } => "which is not there".into(),
-        CallError::Signature { found, .. } => format!("which has the signature ({found}) here, and another in the module"),
+        CallError::Signature { found, .. } => {
+            format!("which has the signature ({found}) here, and another in the module")
+        }
         other => format!("which cannot be called: {other}"),
     }
 }

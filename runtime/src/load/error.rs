@@ -17,7 +17,9 @@ pub enum LoadError {
     #[error(transparent)]
     Image(#[from] alcedo_sys::ImageError),
     /// The file has no manifest section.
-    #[error("{path} is a library, but no Alcedo module: it has no manifest section; write `module! {{ name: … }}` in its lib.rs")]
+    #[error(
+        "{path} is a library, but no Alcedo module: it has no manifest section; write `module! {{ name: … }}` in its lib.rs"
+    )]
     NoManifest {
         /// The file.
         path: PathBuf,
@@ -69,7 +71,9 @@ pub enum LoadError {
         found: bool,
     },
     /// Other layouts of what crosses by value.
-    #[error("{module} has layout {found:#018x} for what crosses the border, this host has {wanted:#018x}: build both with the same alcedo-abi")]
+    #[error(
+        "{module} has layout {found:#018x} for what crosses the border, this host has {wanted:#018x}: build both with the same alcedo-abi"
+    )]
     Layout {
         /// The module.
         module: String,
@@ -79,13 +83,17 @@ pub enum LoadError {
         wanted: u64,
     },
     /// A panic in it would end the host.
-    #[error("{module} was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile")]
+    #[error(
+        "{module} was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile"
+    )]
     PanicAborts {
         /// The module.
         module: String,
     },
     /// Its thread-locals would belong to a library that stays.
-    #[error("{module} links {library} dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic")]
+    #[error(
+        "{module} links {library} dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic"
+    )]
     DynamicStd {
         /// The module.
         module: String,
@@ -105,7 +113,9 @@ pub enum LoadError {
     #[error(transparent)]
     Map(#[from] alcedo_sys::MapError),
     /// `abi_stable` found a difference in the root module.
-    #[error("{module} does not have the root module this host knows: {difference}; build it with this host's alcedo-plugin-api")]
+    #[error(
+        "{module} does not have the root module this host knows: {difference}; build it with this host's alcedo-plugin-api"
+    )]
     RootModule {
         /// The module.
         module: String,
@@ -155,7 +165,9 @@ pub enum LoadError {
         error: CallError,
     },
     /// The new modules lack a class that has living objects.
-    #[error("{class} has {objects} living objects, and the new modules do not declare it: destroy them first, or leave the class")]
+    #[error(
+        "{class} has {objects} living objects, and the new modules do not declare it: destroy them first, or leave the class"
+    )]
     ClassGone {
         /// The class.
         class: String,

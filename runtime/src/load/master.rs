@@ -160,10 +160,9 @@ pub(crate) fn bring_up(
     generation: Generation,
 ) -> Result<Vec<Rc<Module>>, LoadError> {
     loads.states.borrow_mut().insert(generation, ContextState::Alive);
-    let staged = open::stage(&loads.stage_dir, paths, loads.require_seal)
-        .inspect_err(|_| {
-            loads.states.borrow_mut().remove(&generation);
-        })?;
+    let staged = open::stage(&loads.stage_dir, paths, loads.require_seal).inspect_err(|_| {
+        loads.states.borrow_mut().remove(&generation);
+    })?;
     let mut modules = Vec::new();
     for staged in staged {
         match open::open(core, &loads.word, staged, loads.next_module(), generation) {
@@ -340,7 +339,11 @@ pub(crate) fn wind_down(
         };
         if let Some(Unmapped::Parked { path, reason }) = end {
             let reason = if drained { reason } else { format!("a finalizer did not end within {DRAIN_DEADLINE:?}") };
-            parked.push(format!("{} of generation {generation} stays mapped ({}): {reason}", module.name(), file(&path)));
+            parked.push(format!(
+                "{} of generation {generation} stays mapped ({}): {reason}",
+                module.name(),
+                file(&path)
+            ));
         }
     }
     if parked.is_empty() {
@@ -385,7 +388,8 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let mut unload = Unload { generation: generation.0, ..Unload::default() };
     // Without their module the objects of dynamic classes have no behavior left; their natives stay.
     let objects = &core.world.objects;
-    let is_dynamic = |object: &ObjectHandle| objects.class(*object).is_some_and(|class| !class.dynamic_chain().is_empty());
+    let is_dynamic =
+        |object: &ObjectHandle| objects.class(*object).is_some_and(|class| !class.dynamic_chain().is_empty());
     let ending: Vec<_> = objects.alive().into_iter().filter(is_dynamic).collect();
     // Counted before the first goes, since an object takes its subobjects with it.
     unload.objects_ended = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;

@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use abi_stable::StableAbi as _;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader};
-use abi_stable::StableAbi as _;
 use alcedo_abi::abi_stable;
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::manifest::{self, Manifest};

@@ -114,7 +114,8 @@ struct ClassPlan {
 pub(crate) fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Result<Migration, LoadError> {
     let mut plans: HashMap<ClassId, Rc<ClassPlan>> = HashMap::new();
     let mut changes = Vec::new();
-    let mut migration = Migration { objects: living.to_vec(), kept: kept_objects(core), removed_subobjects: Vec::new() };
+    let mut migration =
+        Migration { objects: living.to_vec(), kept: kept_objects(core), removed_subobjects: Vec::new() };
     let mut growing = Vec::new();
     let mut to_own = Vec::new();
     for object in living {
@@ -204,7 +205,9 @@ fn plan_class(
     let is_value = |name: &&String| !difference.removed_subobjects.iter().any(|(subobject, _)| subobject == *name);
     let removed = difference.removed.iter().filter(is_value).map(|name| note(name, "removed".into())).collect();
     for base in &difference.inserted_bases {
-        report.structure.push(format!("{short} has a new base {base}: its class constructor does not run on the living"));
+        report
+            .structure
+            .push(format!("{short} has a new base {base}: its class constructor does not run on the living"));
     }
     for (name, class) in &difference.added_subobjects {
         report.structure.push(format!("{short}.{name}: every living object gets a {class}"));
@@ -212,9 +215,9 @@ fn plan_class(
     for (name, class) in &difference.removed_subobjects {
         report.structure.push(format!("{short}.{name}: the {class} of every living object is destroyed"));
     }
-    let is_added = |subobject: &Subobject| difference.added_subobjects.iter().any(|(name, _)| **name == *subobject.name);
-    let added_subobjects =
-        new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
+    let is_added =
+        |subobject: &Subobject| difference.added_subobjects.iter().any(|(name, _)| **name == *subobject.name);
+    let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
     Ok(ClassPlan {
         old: Rc::clone(old),
         new: Rc::clone(new),
@@ -333,12 +336,7 @@ fn carry_one(
     Ok(None)
 }
 
-fn has_default(
-    core: &Core,
-    sources: &Sources<'_>,
-    property: &Property,
-    was: &OldDefault,
-) -> Result<bool, CallError> {
+fn has_default(core: &Core, sources: &Sources<'_>, property: &Property, was: &OldDefault) -> Result<bool, CallError> {
     match was {
         OldDefault::None => Ok(false),
         OldDefault::Value => sources.own.equal(property, sources.old_default, property),

@@ -185,7 +185,13 @@ impl fmt::Display for Reload {
         let modules = self.modules.join(", ");
         match &self.outcome {
             Outcome::Committed => {
-                writeln!(f, "{modules}  generation {} → {}   swapped in {:.1} ms", self.from, self.generation, self.phases.swap_ms())?;
+                writeln!(
+                    f,
+                    "{modules}  generation {} → {}   swapped in {:.1} ms",
+                    self.from,
+                    self.generation,
+                    self.phases.swap_ms()
+                )?;
             }
             Outcome::RolledBack { phase, error } => {
                 writeln!(f, "{modules}  generation {} stays   the reload failed", self.from)?;

@@ -42,7 +42,10 @@ pub(crate) fn reload(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
 enum Reached {
     Nothing,
     /// The modules are mapped; old names are set aside; shadows are up.
-    Staged { modules: Vec<Rc<Module>>, started: ExitHooks },
+    Staged {
+        modules: Vec<Rc<Module>>,
+        started: ExitHooks,
+    },
 }
 
 /// What the commit leaves for the retirement.
@@ -227,8 +230,7 @@ fn planted_rerun(core: &Core, objects: &[ObjectHandle]) {
     let Some(class) = core.world.objects.class(*object) else { return };
     if core.plugins().build(*object, &class).is_ok() {
         for class in class.dynamic_chain() {
-            let _planted =
-                crate::object::birth::run_class_constructor(&core.world, &core.plugins(), *object, &class);
+            let _planted = crate::object::birth::run_class_constructor(&core.world, &core.plugins(), *object, &class);
         }
         core.plugins().end(*object);
     }

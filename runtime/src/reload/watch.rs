@@ -70,7 +70,8 @@ impl FileWatch {
             }
         })
         .map_err(failed(Path::new("files")))?;
-        let files: Vec<PathBuf> = files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
+        let files: Vec<PathBuf> =
+            files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
         let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
         for folder in folders {
             watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;

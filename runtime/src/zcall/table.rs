@@ -48,7 +48,12 @@ impl ZCallTable {
     /// # Errors
     /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
     /// [`CallError::Unavailable`] when the chain answers with something of a generation that is suspended or over.
-    pub(crate) fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
+    pub(crate) fn resolve(
+        &self,
+        chain: &ResolverChain,
+        name: &str,
+        fingerprint: u64,
+    ) -> Result<ZCallHandle, CallError> {
         let name: ZCallName = name.parse()?;
         if let Some(known) = self.known(&name, fingerprint) {
             return known;

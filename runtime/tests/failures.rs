@@ -1,0 +1,388 @@
+//! What a plugin can do wrong, and what the host makes of it: a typed error that names the place, and a host that goes
+//! on. `broken` misbehaves as its features say; a build without any misbehaves on request.
+
+mod support;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use alcedo_build::{BuildError, Variants};
+use alcedo_runtime::{BirthStep, Budget, CallError, Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value};
+use alcedo_runtime::{MasterEvent, process};
+use expect_test::{Expect, expect};
+use support::line_of;
+
+const FRAGILE: &str = "/Script/Game.Fragile";
+
+fn broken(features: &[&str]) -> PathBuf {
+    support::plugin("broken", features)
+}
+
+fn healthy_host() -> Runtime {
+    support::host(&[broken(&[])])
+}
+
+/// The place of `misbehave` in a hook, as a panic there names it.
+fn place(hook: &str) -> String {
+    format!("{}:9", line_of("broken", &format!("\"{hook}\")")))
+}
+
+/// From now on the hook panics once, in a build that is healthy otherwise.
+fn panic_next_in(host: &Runtime, hook: &str) {
+    host.zcall("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("it is told");
+}
+
+fn state(host: &Runtime, fragile: ObjectHandle) -> String {
+    match host.call(fragile, "state", &[]) {
+        Ok(Some(Value::Text(state))) => state,
+        other => panic!("`state` tells a text: {other:?}"),
+    }
+}
+
+/// Objects of every kind, class default objects included.
+fn all_objects(host: &Runtime) -> usize {
+    host.world().objects.len()
+}
+
+fn assert_no_mapping(host: &Runtime) {
+    assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
+    assert_eq!(host.parked(), Vec::<String>::new());
+}
+
+fn create_fails(feature: &str, told: &str) {
+    let host = support::builder().build().expect("a host");
+    let before = all_objects(&host);
+    let error = host.create_master(&[broken(&[feature])]).expect_err("it panics");
+    assert_eq!(error.to_string(), told);
+    assert_eq!((host.generation(), all_objects(&host)), (0, before));
+    assert_eq!(host.dynamic_classes(), Vec::<String>::new());
+    assert_no_mapping(&host);
+    host.create_master(&[broken(&[])]).expect("the next one is healthy");
+    host.spawn(FRAGILE).expect("and works");
+}
+
+#[test]
+fn a_panic_in_main_leaves_no_master() {
+    let place = place("main").replace(":9", ":5");
+    create_fails("panic-in-main", &format!("main of broken panicked: \"broken on purpose: main\" at {place}"));
+}
+
+#[test]
+fn a_panic_in_a_hook_of_the_class_default_object_leaves_no_master() {
+    for (feature, hook, step) in [
+        ("panic-in-red-constructor", "red constructor", "red constructor"),
+        ("panic-in-class-constructor", "class constructor", "class constructor"),
+        ("panic-in-post-init", "PostInitProperties", "PostInitProperties"),
+    ] {
+        let place = place(hook);
+        let told = format!("{step} of Game.Fragile (Default__Fragile): \"broken on purpose: {hook}\" at {place}");
+        create_fails(feature, &format!("Game.Fragile was not born: {told}"));
+    }
+}
+
+#[test]
+fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
+    for (feature, hook, phase) in [
+        ("panic-in-main", "main", Phase::Start),
+        ("panic-in-red-constructor", "red constructor", Phase::Classes),
+        ("panic-in-class-constructor", "class constructor", Phase::Classes),
+        ("panic-in-post-init", "PostInitProperties", Phase::Classes),
+        ("panic-in-rebuild", "rebuild", Phase::Rebuild),
+    ] {
+        let host = healthy_host();
+        let fragile = host.spawn(FRAGILE).expect("born");
+        host.set(fragile, "toughness", &Value::I32(77)).expect("a number");
+        host.call(fragile, "poke", &[]).expect("it counts");
+        host.call(fragile, "poke", &[]).expect("it counts");
+        let before = all_objects(&host);
+
+        let report = host.reload(&[broken(&[feature])]).expect("a Master");
+
+        let Outcome::RolledBack { phase: failed, error } = &report.outcome else { panic!("{feature}: {report}") };
+        assert_eq!(*failed, phase, "{feature}");
+        let at = line_of("broken", &format!("\"{hook}\")"));
+        assert!(error.contains(&format!("\"broken on purpose: {hook}\" at {at}")), "{feature}: {error}");
+        assert_eq!((report.generation, host.generation(), report.conjugates_rebuilt), (1, 1, 0), "{feature}");
+        assert_eq!(all_objects(&host), before, "{feature}");
+        assert_eq!(state(&host, fragile), "pokes=2 nerves=2", "{feature}: the very plugin half, not a rebuilt one");
+        assert_eq!(host.get(fragile, "toughness").expect("a number"), Value::I32(77), "{feature}");
+        assert_eq!(host.counters().rollbacks, 1, "{feature}");
+        host.spawn(FRAGILE).expect("the old code still gives birth");
+        let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("mended");
+        assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 2), "{feature}");
+        assert_eq!(state(&host, fragile), "pokes=2 nerves=0", "{feature}: kept, and not kept");
+    }
+}
+
+#[test]
+fn a_birth_that_panics_leaves_nothing_and_says_where() {
+    let host = healthy_host();
+    let (objects, all) = (host.counters().objects, all_objects(&host));
+    for (hook, step) in [
+        ("red constructor", BirthStep::RedConstructor(FRAGILE.to_owned())),
+        ("class constructor", BirthStep::ClassConstructor(FRAGILE.to_owned())),
+        ("PostInitProperties", BirthStep::PluginPostInit(FRAGILE.to_owned())),
+    ] {
+        panic_next_in(&host, hook);
+        let error = host.spawn(FRAGILE).expect_err("it panics");
+        let Error::Birth(failed) = &error else { panic!("{error}") };
+        assert_eq!((failed.class.as_str(), &failed.step), (FRAGILE, &step));
+        assert_eq!(failed.message, format!("broken on purpose: {hook}"));
+        assert_eq!(failed.place.as_ref().map(ToString::to_string), Some(place(hook)));
+        assert_eq!((host.counters().objects, all_objects(&host)), (objects, all), "{hook}");
+        let born = host.spawn(FRAGILE).expect("the next one is healthy");
+        host.destroy(born);
+        assert_eq!((host.counters().objects, all_objects(&host)), (objects, all), "{hook}");
+    }
+}
+
+/// Everything that can panic while a Master lives, in one build.
+const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
+
+#[test]
+fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
+    let host = support::host(&[broken(&LATE)]);
+    let fragile = host.spawn(FRAGILE).expect("born");
+    for times in 1..=2 {
+        let error = host.call(fragile, "poke", &[]).expect_err("it panics");
+        assert_eq!(error.to_string(), format!("panicked: \"broken on purpose: method\" at {}", place("method")));
+        assert_eq!(state(&host, fragile), format!("pokes={times} nerves={times}"), "and its borrow has ended");
+    }
+}
+
+#[test]
+fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
+    let record = support::record("alcedo_engine::tick");
+    let host = support::host(&[broken(&LATE)]);
+    let fragile = host.spawn(FRAGILE).expect("born");
+    host.tick(Budget::frame());
+    let told = record.take();
+    assert!(told.starts_with("an event failed"), "{told}");
+    assert!(told.contains(&format!("\"broken on purpose: event\" at {}", place("event"))), "{told}");
+    assert!(host.is_alive(fragile));
+
+    // The finalizer and the exit hook of this build panic while the next one is live already.
+    drop(record);
+    let record = support::record("alcedo_runtime::load::master");
+    let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
+    assert_eq!((report.generation, report.parked), (2, vec![]));
+    let told = record.take();
+    let exit = place("exit").replace(":9", ":5");
+    assert!(told.contains(&format!("\"broken on purpose: exit\" at {exit}")), "{told}");
+    let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
+    assert_eq!(mapped.len(), 1, "only the living generation: {mapped:?}");
+    host.tick(Budget::frame());
+    host.call(fragile, "poke", &[]).expect("the new code is healthy");
+}
+
+#[test]
+fn a_finalizer_that_panics_is_told_with_its_place() {
+    let record = support::record("alcedo_runtime::conjugate::finalizer");
+    let host = healthy_host();
+    let fragile = host.spawn(FRAGILE).expect("born");
+    panic_next_in(&host, "finalizer");
+    host.destroy(fragile);
+    let unload = host.unload_master().expect("a Master");
+    assert_eq!(unload.parked, Vec::<String>::new());
+    assert_no_mapping(&host);
+    let told = record.take();
+    assert!(told.contains(&format!("\"broken on purpose: finalizer\" at {}", place("finalizer"))), "{told}");
+}
+
+#[test]
+fn a_panic_whose_payload_panics_when_dropped_is_one_error() {
+    let host = support::host(&[broken(&["payload-bomb"])]);
+    let fragile = host.spawn(FRAGILE).expect("born");
+    for _ in 0..2 {
+        let error = host.call(fragile, "poke", &[]).expect_err("it panics");
+        let Error::Call(CallError::Panicked { message, place: Some(place) }) = &error else { panic!("{error}") };
+        let line = line_of("broken", "panic_any(Bomb)");
+        assert_eq!((message.as_str(), format!("{}:{}", place.file, place.line)), ("a panic without a message", line));
+    }
+    assert_eq!(host.unload_master().expect("a Master").parked, Vec::<String>::new());
+    assert_no_mapping(&host);
+}
+
+#[test]
+fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_half() {
+    let host = support::host(&[broken(&["reentrant"])]);
+    let fragile = host.spawn(FRAGILE).expect("born");
+    let error = host.call(fragile, "poke", &[]).expect_err("it is borrowed");
+    let Error::Call(CallError::ReentrantBorrow { object, held, wanted }) = &error else { panic!("{error}") };
+    assert_eq!((*object, held.as_str(), wanted.as_str()), (fragile, "poke", "poke_back"));
+    assert_eq!(state(&host, fragile), "pokes=1 nerves=1", "the borrow has ended with the error");
+}
+
+#[test]
+fn a_method_that_lends_itself_is_called_back() {
+    let host = support::host(&[broken(&["lent"])]);
+    let fragile = host.spawn(FRAGILE).expect("born");
+    assert_eq!(host.call(fragile, "poke", &[]).expect("it lends"), Some(Value::U32(11)));
+}
+
+#[test]
+fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
+    let record = support::record("broken");
+    let host = support::host(&[broken(&["off-thread-call", "off-thread-log"])]);
+    assert!(record.take().contains("\na thread of the module's own can log\n"));
+    let told = host.zcall("nm:/broken:Fragile:call_off_thread", &[]).expect("it tells");
+    let Some(Value::Text(told)) = told else { panic!("{told:?}") };
+    expect![[r#""#]].assert_eq(&told);
+    host.spawn(FRAGILE).expect("the host goes on");
+}
+
+#[test]
+fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
+    let record = support::record("meddling");
+    let host = healthy_host();
+    let fragile = host.spawn(FRAGILE).expect("born");
+    let objects = host.counters().objects;
+    host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
+    expect![[r#"
+        writing to #8.1 is refused while conjugates are rebuilt: a red constructor may read anything and write its own object
+        spawning an object is refused while conjugates are rebuilt: a red constructor may read anything and write its own object
+    "#]].assert_eq(&record.take());
+    assert_eq!(host.get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
+    assert_eq!(host.counters().objects, objects);
+}
+
+#[test]
+fn source_that_does_not_compile_gives_the_compilers_message_once_and_the_old_code_answers() {
+    let host = healthy_host();
+    let fragile = host.spawn(FRAGILE).expect("born");
+    host.call(fragile, "poke", &[]).expect("it counts");
+    let variants = Variants::new(support::test_dir().join("variants"));
+    let error = variants.get(&support::request("broken", &["does-not-compile"]), "broken-not").expect_err("refused");
+    let BuildError::DoesNotCompile { rendered, .. } = &error else { panic!("{error}") };
+    assert_eq!(rendered.matches("error[E0308]: mismatched types").count(), 1, "{rendered}");
+    assert!(rendered.contains(&line_of("broken", "const PIECES: u32 = \"none\"")), "{rendered}");
+    assert_eq!(error.to_string().matches("error[E0308]").count(), 1, "{error}");
+    assert_eq!(state(&host, fragile), "pokes=1 nerves=1");
+}
+
+#[test]
+fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
+    let refused = |feature: &str, expected: Expect| {
+        let host = support::builder().build().expect("a host");
+        let error = host.create_master(&[broken(&[feature])]).expect_err("it cannot be declared");
+        assert!(matches!(error, Error::Load(_)));
+        expected.assert_eq(&error.to_string());
+        assert_eq!(host.dynamic_classes(), Vec::<String>::new());
+        assert_no_mapping(&host);
+    };
+    refused("unknown-package", expect!["the types of broken cannot be declared: /Script/Nowhere.Homeless is declared in the package Nowhere, which the host does not know: declare the package in the host, or use one of its own (Attributes, Broken, Core, Engine, Game)"]);
+    refused("unknown-base", expect!["the types of broken cannot be declared: /Script/Game.Baseless is derived from /Script/Engine.Missing, which nobody declared: declare it in the same batch or load its module first"]);
+    refused("wrong-signature", expect!["broken uses /Script/Engine.Actor:add_rotation, which has the signature (/Script/Engine.Rotator, fingerprint 7a083c2504143205) here, and another in the module: build it against the glue of this host and these modules"]);
+}
+
+#[test]
+fn a_reload_to_such_a_declaration_fails_while_staging_and_the_old_generation_never_notices() {
+    let events = Rc::new(RefCell::new(Vec::new()));
+    let heard = Rc::clone(&events);
+    let listening = support::builder().on_event(move |event: &MasterEvent| heard.borrow_mut().push(event.to_string()));
+    let host = listening.build().expect("a host");
+    host.create_master(&[broken(&[])]).expect("healthy");
+    let fragile = host.spawn(FRAGILE).expect("born");
+    events.borrow_mut().clear();
+    for feature in ["unknown-package", "unknown-base", "wrong-signature"] {
+        let report = host.reload(&[broken(&[feature])]).expect("a Master");
+        assert!(matches!(report.outcome, Outcome::RolledBack { phase: Phase::Stage, .. }), "{feature}: {report}");
+        assert_eq!(report.warnings, Vec::<String>::new(), "no main has run");
+    }
+    assert_eq!(*events.borrow(), Vec::<String>::new());
+    assert_eq!(state(&host, fragile), "pokes=0 nerves=0");
+    let absent = host.reload(&[Path::new("/nowhere/libabsent.so")]).expect("a Master");
+    assert!(matches!(absent.outcome, Outcome::RolledBack { phase: Phase::Stage, .. }), "{absent}");
+}
+
+#[test]
+fn a_class_with_living_objects_cannot_vanish() {
+    let host = healthy_host();
+    let fragile = host.spawn(FRAGILE).expect("born");
+    let report = host.reload(&[support::plugin("switchboard", &[])]).expect("a Master");
+    let Outcome::RolledBack { phase: Phase::Stage, error } = &report.outcome else { panic!("{report}") };
+    expect!["/Script/Game.Fragile has 1 living objects, and the new modules do not declare it: destroy them first, or leave the class"].assert_eq(error);
+    host.call(fragile, "poke", &[]).expect("the old code answers");
+    host.destroy(fragile);
+    host.reload(&[support::plugin("switchboard", &[])]).expect("a Master").into_result().expect("nothing is in its way");
+}
+
+#[test]
+fn without_a_master_there_is_nothing_to_reload_or_unload() {
+    let host = support::builder().build().expect("a host");
+    for error in [
+        host.reload(&[broken(&[])]).map(drop).expect_err("no Master"),
+        host.unload_master().map(drop).expect_err("no Master"),
+        host.watch().expect_err("no Master"),
+    ] {
+        assert!(matches!(error, Error::Load(LoadError::NoMaster)), "{error}");
+    }
+    assert_eq!(host.spawn(FRAGILE).expect_err("no such class").to_string(), format!("there is no class {FRAGILE}: it is `/Script/<package>.<class>` of a native class or of a loaded module"));
+}
+
+#[test]
+fn there_is_one_master_at_a_time() {
+    let host = healthy_host();
+    let error = host.create_master(&[broken(&[])]).expect_err("there is one");
+    expect!["the Master load context is alive with generation 1: reload it, or unload it first"].assert_eq(&error.to_string());
+    assert_eq!(host.generation(), 1);
+}
+
+#[test]
+fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe_point() {
+    let host = healthy_host();
+    let text = || " -> String".parse().expect("a signature");
+    let library = broken(&[]);
+    let again = library.clone();
+    let now = move |host: &Runtime, _: &[Value]| {
+        let refusals = [
+            host.reload(std::slice::from_ref(&again)).map(drop),
+            host.unload_master().map(drop),
+            host.create_master(std::slice::from_ref(&again)),
+            host.collect().map(drop),
+        ];
+        let told = refusals.map(|refused| match refused {
+            Err(error @ Error::NotASafePoint { .. }) => error.to_string(),
+            other => format!("{other:?}"),
+        });
+        Ok(Some(Value::Text(told.join("\n"))))
+    };
+    host.register("host.reload_now", text(), now).expect("a free name");
+    let later = move |host: &Runtime, _: &[Value]| {
+        host.request_reload(vec![library.clone()]);
+        host.safe_point();
+        Ok(Some(Value::Text(format!("generation {} still", host.generation()))))
+    };
+    host.register("host.reload_later", text(), later).expect("a free name");
+    let fragile = host.spawn(FRAGILE).expect("born");
+    let relay = |name: &str| match host.call(fragile, "relay", &[Value::Text(name.to_owned())]) {
+        Ok(Some(Value::Text(told))) => told,
+        other => panic!("`relay` tells a text: {other:?}"),
+    };
+
+    expect![[r#"
+        a reload is for a safe point, and `Game.Fragile:relay` has not returned: ask for it with `request_…` instead
+        unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: ask for it with `request_…` instead
+        creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: ask for it with `request_…` instead
+        a collection is for a safe point, and `Game.Fragile:relay` has not returned: ask for it with `request_…` instead"#]].assert_eq(&relay("ex:/host.reload_now"));
+    assert_eq!(host.generation(), 1);
+
+    assert_eq!(relay("ex:/host.reload_later"), "generation 1 still");
+    assert_eq!(host.take_reloads(), vec![]);
+    host.safe_point();
+    let reports = host.take_reloads();
+    assert_eq!(reports.iter().map(|report| (report.is_committed(), report.generation)).collect::<Vec<_>>(), [(true, 2)]);
+    assert_eq!(host.generation(), 2);
+    assert_eq!(state(&host, fragile), "pokes=0 nerves=0");
+}
+
+#[test]
+fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
+    let host = healthy_host();
+    host.register("host.panic", " -> String".parse().expect("a signature"), |_, _| panic!("the host slipped")).expect("a free name");
+    let fragile = host.spawn(FRAGILE).expect("born");
+    let told = host.call(fragile, "relay", &[Value::Text("ex:/host.panic".to_owned())]).expect("the plugin catches it");
+    assert_eq!(told, Some(Value::Text("refused: panicked: \"the host slipped\"".to_owned())));
+    host.spawn(FRAGILE).expect("and it does");
+}
