@@ -61,7 +61,10 @@ fn check_cubes(other: &Other) {
         host.tick(Budget::seconds(0.1 * f32::from(swaps))); // each build begins its bobbing anew, so not the same height again
         let after = (places("rotation"), places("location"));
         let pairs = before.0.iter().zip(&after.0).chain(before.1.iter().zip(&after.1));
-        assert!(pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is), "{before:?} {after:?}");
+        assert!(
+            pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is),
+            "{before:?} {after:?}"
+        );
         // One that the next compiler gets to see.
         cubes.push(host.spawn(CUBE).expect("a cube of this build"));
     }
@@ -211,32 +214,47 @@ fn an_optimized_plugin_of_one_piece_works_in_this_host() {
 
 /// The names of the variables that cargo sets for the program it runs, and a shell does not.
 fn is_cargos_own(name: &str) -> bool {
-    let names = ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
+    let names =
+        ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
     let prefixes = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_BIN_"];
     names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-#[test]
-fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
-    let (plain, witness) = (support::request("broken", &[]), support::request("broken", &["witness"]));
-    let is_fresh = |request| {
-        let built = alcedo_build::build(request).unwrap_or_else(|error| panic!("{error}"));
-        built.artifacts.iter().all(|artifact| artifact.fresh)
-    };
-    is_fresh(&plain); // or not yet
-    is_fresh(&witness);
-    assert!(is_fresh(&plain) && is_fresh(&witness), "each build undoes the other");
-
+/// The crates that cargo compiles when it is called as from a shell, into the folder that tests build into.
+fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let mut shell = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {
         shell.env_remove(name);
     }
-    shell.args(["build", "--lib", "--package=broken", "--features=witness", "--message-format=json", "--target-dir"]);
-    shell.arg(support::test_dir().join("plugins")).current_dir(support::examples());
+    shell.args(["build", "--lib", "--message-format=json", "--package", package, "--features", features]);
+    shell.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(support::examples());
     let output = shell.output().expect("cargo runs");
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let stale: Vec<_> = told.lines().filter(|line| line.contains("\"fresh\":false")).collect();
-    assert!(told.contains("\"fresh\":true") && stale.is_empty(), "a shell builds anew: {stale:#?}");
-    assert!(is_fresh(&plain) && is_fresh(&witness), "a build from the shell undoes those of tests");
+    assert!(told.contains(r#""fresh":"#), "cargo tells of each crate: {told}");
+    told.lines().filter(|line| line.contains(r#""fresh":false"#)).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
+    // Of all tests of this file, only this one builds it.
+    let request = support::request("switchboard", &[]);
+    let is_fresh = || {
+        let built = alcedo_build::build(&request).unwrap_or_else(|error| panic!("{error}"));
+        built.artifacts.iter().all(|artifact| artifact.fresh)
+    };
+    is_fresh(); // or not yet
+    assert!(is_fresh(), "a test builds anew what a test has built");
+    assert_eq!(compiled_from_a_shell("switchboard", ""), Vec::<String>::new());
+    assert!(is_fresh(), "a test builds anew what a shell has built");
+}
+
+#[test]
+fn another_feature_of_a_plugin_compiles_the_plugin_alone() {
+    for features in ["witness", "", "witness"] {
+        support::plugin("broken", &[]);
+        let compiled = compiled_from_a_shell("broken", features);
+        let others: Vec<_> = compiled.iter().filter(|line| !line.contains(r#""name":"broken""#)).collect();
+        assert!(others.is_empty(), "{others:#?}");
+    }
 }

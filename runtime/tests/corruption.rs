@@ -248,7 +248,10 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
         scene.host = strict;
         scene.host.create_master(&[env::var_os(OLD).expect("the parent says which")]).expect("it is sealed");
         scene.object = scene.host.spawn("/Script/Game.Fragile").expect("an object");
-        scene.is_refused("no seal", "has no seal, and this host takes sealed libraries only: build it with `alcedo build`");
+        scene.is_refused(
+            "no seal",
+            "has no seal, and this host takes sealed libraries only: build it with `alcedo build`",
+        );
         scene.the_whole_one_goes_live();
     });
 }
@@ -295,9 +298,11 @@ fn what_is_no_library_at_all_is_called_what_it_is() {
             matches!(error, LoadError::Image(ImageError::Empty { .. }))
         });
         scene.put(include_bytes!("corruption.rs"));
-        scene.is_refused_as("a source file", "is not an ELF file, this host maps a 64-bit little-endian ELF", |error| {
-            matches!(error, LoadError::Image(ImageError::Foreign { .. }))
-        });
+        scene.is_refused_as(
+            "a source file",
+            "is not an ELF file, this host maps a 64-bit little-endian ELF",
+            |error| matches!(error, LoadError::Image(ImageError::Foreign { .. })),
+        );
         for seed in 1..=8 {
             scene.put(&noise(seed, 300_000));
             scene.is_refused(&format!("noise {seed}"), "is not an ELF file");
@@ -387,7 +392,10 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
         );
         check(
             |facts| facts[at::LAYOUT_HASH] ^= 1,
-            &format!("has layout {:#018x} for what crosses the border, this host has {LAYOUT_HASH:#018x}", LAYOUT_HASH ^ 1),
+            &format!(
+                "has layout {:#018x} for what crosses the border, this host has {LAYOUT_HASH:#018x}",
+                LAYOUT_HASH ^ 1
+            ),
             |error| matches!(error, LoadError::Layout { found, wanted, .. } if found ^ 1 == LAYOUT_HASH && *wanted == LAYOUT_HASH),
         );
         check(

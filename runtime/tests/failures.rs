@@ -228,7 +228,20 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
     assert!(record.take().contains("\na thread of the module's own can log\n"));
     let told = host.zcall("nm:/broken:Fragile:call_off_thread", &[]).expect("it tells");
     let Some(Value::Text(told)) = told else { panic!("{told:?}") };
-    expect![[r#""#]].assert_eq(&told);
+    expect![[r#"
+        zcall_resolve: refused, wrong thread for resolving a ZCall
+        zcall: refused, wrong thread for a ZCall
+        object_resolve: refused, wrong thread for following an object
+        object_part: refused, wrong thread for reaching a plugin half
+        may_write: refused, wrong thread for writing a property
+        spawn: refused, wrong thread for spawning an object
+        destroy: refused, wrong thread for destroying an object
+        object_name: refused, no reason
+        object_class: refused, no reason
+        text_assign: refused, no reason
+        name_intern: refused, no reason
+        name_text: refused, no reason"#]]
+    .assert_eq(&told);
     host.spawn(FRAGILE).expect("the host goes on");
 }
 
@@ -271,9 +284,24 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
         assert_eq!(host.dynamic_classes(), Vec::<String>::new());
         assert_no_mapping(&host);
     };
-    refused("unknown-package", expect!["the types of broken cannot be declared: /Script/Nowhere.Homeless is declared in the package Nowhere, which the host does not know: declare the package in the host, or use one of its own (Attributes, Broken, Core, Engine, Game)"]);
-    refused("unknown-base", expect!["the types of broken cannot be declared: /Script/Game.Baseless is derived from /Script/Engine.Missing, which nobody declared: declare it in the same batch or load its module first"]);
-    refused("wrong-signature", expect!["broken uses /Script/Engine.Actor:add_rotation, which has the signature (/Script/Engine.Rotator, fingerprint 7a083c2504143205) here, and another in the module: build it against the glue of this host and these modules"]);
+    refused(
+        "unknown-package",
+        expect![
+            "the types of broken cannot be declared: /Script/Nowhere.Homeless is declared in the package Nowhere, which the host does not know: declare the package in the host, or use one of its own (Attributes, Broken, Core, Engine, Game)"
+        ],
+    );
+    refused(
+        "unknown-base",
+        expect![
+            "the types of broken cannot be declared: /Script/Game.Baseless is derived from /Script/Engine.Missing, which nobody declared: declare it in the same batch or load its module first"
+        ],
+    );
+    refused(
+        "wrong-signature",
+        expect![
+            "broken uses /Script/Engine.Actor:add_rotation, which has the signature (/Script/Engine.Rotator, fingerprint 7a083c2504143205) here, and another in the module: build it against the glue of this host and these modules"
+        ],
+    );
 }
 
 #[test]
@@ -305,7 +333,10 @@ fn a_class_with_living_objects_cannot_vanish() {
     expect!["/Script/Game.Fragile has 1 living objects, and the new modules do not declare it: destroy them first, or leave the class"].assert_eq(error);
     host.call(fragile, "poke", &[]).expect("the old code answers");
     host.destroy(fragile);
-    host.reload(&[support::plugin("switchboard", &[])]).expect("a Master").into_result().expect("nothing is in its way");
+    host.reload(&[support::plugin("switchboard", &[])])
+        .expect("a Master")
+        .into_result()
+        .expect("nothing is in its way");
 }
 
 #[test]
@@ -318,14 +349,20 @@ fn without_a_master_there_is_nothing_to_reload_or_unload() {
     ] {
         assert!(matches!(error, Error::Load(LoadError::NoMaster)), "{error}");
     }
-    assert_eq!(host.spawn(FRAGILE).expect_err("no such class").to_string(), format!("there is no class {FRAGILE}: it is `/Script/<package>.<class>` of a native class or of a loaded module"));
+    assert_eq!(
+        host.spawn(FRAGILE).expect_err("no such class").to_string(),
+        format!(
+            "there is no class {FRAGILE}: it is `/Script/<package>.<class>` of a native class or of a loaded module"
+        )
+    );
 }
 
 #[test]
 fn there_is_one_master_at_a_time() {
     let host = healthy_host();
     let error = host.create_master(&[broken(&[])]).expect_err("there is one");
-    expect!["the Master load context is alive with generation 1: reload it, or unload it first"].assert_eq(&error.to_string());
+    expect!["the Master load context is alive with generation 1: reload it, or unload it first"]
+        .assert_eq(&error.to_string());
     assert_eq!(host.generation(), 1);
 }
 
@@ -372,7 +409,10 @@ fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe
     assert_eq!(host.take_reloads(), vec![]);
     host.safe_point();
     let reports = host.take_reloads();
-    assert_eq!(reports.iter().map(|report| (report.is_committed(), report.generation)).collect::<Vec<_>>(), [(true, 2)]);
+    assert_eq!(
+        reports.iter().map(|report| (report.is_committed(), report.generation)).collect::<Vec<_>>(),
+        [(true, 2)]
+    );
     assert_eq!(host.generation(), 2);
     assert_eq!(state(&host, fragile), "pokes=0 nerves=0");
 }
@@ -380,7 +420,8 @@ fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe
 #[test]
 fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
     let host = healthy_host();
-    host.register("host.panic", " -> String".parse().expect("a signature"), |_, _| panic!("the host slipped")).expect("a free name");
+    host.register("host.panic", " -> String".parse().expect("a signature"), |_, _| panic!("the host slipped"))
+        .expect("a free name");
     let fragile = host.spawn(FRAGILE).expect("born");
     let told = host.call(fragile, "relay", &[Value::Text("ex:/host.panic".to_owned())]).expect("the plugin catches it");
     assert_eq!(told, Some(Value::Text("refused: panicked: \"the host slipped\"".to_owned())));

@@ -60,7 +60,11 @@ const PLAIN_VALUES: &str = "added same removed widened narrowed named speed colo
 fn an_object_as_it_was_born_follows_the_new_defaults() {
     let Before { host, plain, .. } = before();
     reload(&host, &["v2"]);
-    check(&host, plain, PLAIN_VALUES, expect![[r#"
+    check(
+        &host,
+        plain,
+        PLAIN_VALUES,
+        expect![[r#"
         added = Text("new here")
         same = F64(1.5)
         removed: /Script/Game.Shapeshifter has no property `removed`
@@ -71,14 +75,19 @@ fn an_object_as_it_was_born_follows_the_new_defaults() {
         color = Text("golden")
         home = Struct([("x", F64(2.0)), ("y", F64(0.0)), ("z", F64(0.0))])
         form = Struct([("depth", F64(0.0)), ("width", F64(0.0)), ("height", F64(0.0))])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_object_that_differs_keeps_what_fits() {
     let Before { host, changed, .. } = before();
     reload(&host, &["v2"]);
-    check(&host, changed, PLAIN_VALUES, expect![[r#"
+    check(
+        &host,
+        changed,
+        PLAIN_VALUES,
+        expect![[r#"
         added = Text("new here")
         same = F64(2.5)
         removed: /Script/Game.Shapeshifter has no property `removed`
@@ -89,7 +98,8 @@ fn an_object_that_differs_keeps_what_fits() {
         color = Text("blue")
         home = Struct([("x", F64(3.0)), ("y", F64(4.0)), ("z", F64(5.0))])
         form = Struct([("depth", F64(0.0)), ("width", F64(0.5)), ("height", F64(2.0))])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -169,7 +179,8 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
     assert_eq!(report.fields_kept, 2, "the shifts of two objects");
     expect![[r#"
         Game.Shapeshifter.mood is of another type: 2 values dropped
-        Game.Shapeshifter.regrets is not kept any more: 2 values dropped"#]].assert_eq(&report.fields_lost.join("\n"));
+        Game.Shapeshifter.regrets is not kept any more: 2 values dropped"#]]
+    .assert_eq(&report.fields_lost.join("\n"));
 }
 
 #[test]
@@ -194,7 +205,8 @@ fn the_report_lists_what_became_of_every_value() {
           Game.Shapeshifter.wings: every living object gets a /Script/Engine.SceneComponent
           Game.Shapeshifter.tail: the /Script/Engine.SceneComponent of every living object is destroyed
           Game.Shapeshifter.mood is of another type: 2 values dropped
-          Game.Shapeshifter.regrets is not kept any more: 2 values dropped"#]].assert_eq(&report.to_string());
+          Game.Shapeshifter.regrets is not kept any more: 2 values dropped"#]]
+    .assert_eq(&report.to_string());
 }
 
 #[test]
@@ -203,7 +215,11 @@ fn there_and_back_again_loses_only_what_had_no_place() {
     reload(&host, &["v2"]);
     let report = reload(&host, &[]);
     assert_eq!(report.generation, 3);
-    check(&host, changed, "same removed widened narrowed named speed color home form", expect![[r#"
+    check(
+        &host,
+        changed,
+        "same removed widened narrowed named speed color home form",
+        expect![[r#"
         same = F64(2.5)
         removed = I32(7)
         widened = I32(-6)
@@ -213,7 +229,8 @@ fn there_and_back_again_loses_only_what_had_no_place() {
         color = Text("blue")
         home = Struct([("x", F64(3.0)), ("y", F64(4.0)), ("z", F64(5.0))])
         form = Struct([("width", F32(0.0)), ("height", F32(0.0))])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -232,7 +249,11 @@ fn an_object_of_the_new_class_is_born_with_the_new_defaults() {
     let Before { host, .. } = before();
     reload(&host, &["v2"]);
     let born = host.spawn(SHAPESHIFTER).expect("born");
-    check(&host, born, PLAIN_VALUES, expect![[r#"
+    check(
+        &host,
+        born,
+        PLAIN_VALUES,
+        expect![[r#"
         added = Text("new here")
         same = F64(1.5)
         removed: /Script/Game.Shapeshifter has no property `removed`
@@ -243,6 +264,7 @@ fn an_object_of_the_new_class_is_born_with_the_new_defaults() {
         color = Text("golden")
         home = Struct([("x", F64(2.0)), ("y", F64(0.0)), ("z", F64(0.0))])
         form = Struct([("depth", F64(0.0)), ("width", F64(0.0)), ("height", F64(0.0))])
-    "#]]);
+    "#]],
+    );
     assert!(host.is_alive(born));
 }

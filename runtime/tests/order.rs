@@ -51,7 +51,9 @@ fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_obje
     let record = support::record("order");
     let host = silent_host();
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
-    check(&record, expect![[r#"
+    check(
+        &record,
+        expect![[r#"
         -- PreStartup 1
         main attributes
         -- Startup 1 attributes
@@ -84,7 +86,9 @@ fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_obje
         post_init Game.ShieldedSet  object=attributes
         post_init Game.Hero  object=Default__Hero
         -- Loaded 1
-    "#]], expect![[r#""#]]);
+    "#]],
+        expect![[r#""#]],
+    );
 }
 
 #[test]
@@ -92,7 +96,9 @@ fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
     let record = support::record("order");
     let host = host(&record);
     host.spawn(SHIELDED).expect("a set");
-    check(&record, expect![[r#"
+    check(
+        &record,
+        expect![[r#"
         red Game.AttributeSet  object=ShieldedSet_1
         red Game.RegeneratingSet  object=ShieldedSet_1
         red Game.ShieldedSet  object=ShieldedSet_1
@@ -100,7 +106,9 @@ fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
         class Game.RegeneratingSet  object=ShieldedSet_1
         class Game.ShieldedSet  object=ShieldedSet_1
         post_init Game.ShieldedSet  object=ShieldedSet_1
-    "#]], expect![[r#""#]]);
+    "#]],
+        expect![[r#""#]],
+    );
 }
 
 #[test]
@@ -108,7 +116,9 @@ fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
     let record = support::record("order");
     let host = host(&record);
     host.spawn(HERO).expect("a hero");
-    check(&record, expect![[r#"
+    check(
+        &record,
+        expect![[r#"
         red Game.Hero  object=Hero_1
         red Game.AttributeSet  object=attributes
         red Game.RegeneratingSet  object=attributes
@@ -119,7 +129,9 @@ fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
         class Game.Hero  object=Hero_1
         post_init Game.ShieldedSet  object=attributes
         post_init Game.Hero  object=Hero_1
-    "#]], expect![[r#""#]]);
+    "#]],
+        expect![[r#""#]],
+    );
 }
 
 #[test]
@@ -131,10 +143,14 @@ fn an_event_goes_to_the_override_of_the_other_module_and_from_there_to_its_base(
     let health = host.call(set, "change_health", &[Value::F64(-60.0)]).expect("it changes");
     assert_eq!(health, Some(Value::F64(90.0)), "the shield took 50 of 60");
     assert_eq!(host.get(set, "shield").expect("it has one"), Value::F64(0.0));
-    check(&record, expect![[r#"
+    check(
+        &record,
+        expect![[r#"
         event Game.ShieldedSet  object=ShieldedSet_1
         event Game.AttributeSet  object=ShieldedSet_1
-    "#]], expect![[r#""#]]);
+    "#]],
+        expect![[r#""#]],
+    );
 }
 
 #[test]
@@ -146,7 +162,9 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
     record.take();
     let report = host.reload(&libraries(&[])).expect("a Master").into_result().expect("a reload");
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (3, 0), "set, hero, and the hero's set");
-    check(&record, expect![[r#"
+    check(
+        &record,
+        expect![[r#"
         -- Unloading 1
         -- PreStartup 2
         main attributes
@@ -191,7 +209,8 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
         exit attributes
         -- Unloaded 1
         -- Dead 1
-    "#]], expect![[r#"
+    "#]],
+        expect![[r#"
         finalize Game.AttributeSet
         finalize Game.RegeneratingSet
         finalize Game.AttributeSet
@@ -209,7 +228,8 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
         finalize Game.ShieldedSet
         finalize Game.RegeneratingSet
         finalize Game.AttributeSet
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -226,7 +246,9 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
     let line = support::line_of("attributes-plus", "panics-when-rebuilt\")");
     let told = "red constructor of Game.ShieldedSet (ShieldedSet_1) panicked: \"no shield for ShieldedSet_1\"";
     assert_eq!(*error, format!("{told} at {line}:9"));
-    check(&record, expect![[r#"
+    check(
+        &record,
+        expect![[r#"
         -- Unloading 1
         -- PreStartup 2
         main attributes
@@ -267,7 +289,8 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
         -- Unloaded 2
         -- Dead 2
         -- Resumed 1
-    "#]], expect![[r#"
+    "#]],
+        expect![[r#"
         finalize Game.RegeneratingSet
         finalize Game.AttributeSet
         finalize Game.ShieldedSet
@@ -280,7 +303,8 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
         finalize Game.RegeneratingSet
         finalize Game.AttributeSet
         finalize Game.AttributeSet
-    "#]]);
+    "#]],
+    );
     assert_eq!(host.call(set, "absorbed", &[]).expect("the old code answers"), Some(Value::F64(20.0)));
     assert_eq!(host.call(set, "change_count", &[]).expect("the old code answers"), Some(Value::U32(1)));
     host.tick(Budget::frame());
@@ -296,13 +320,16 @@ fn an_unload_ends_objects_then_modules_dependents_first_and_waits_for_finalizers
     record.take();
     let unload = host.unload_master().expect("a Master");
     assert_eq!((unload.objects_ended, unload.parked), (3, vec![]));
-    check(&record, expect![[r#"
+    check(
+        &record,
+        expect![[r#"
         -- Unloading 1
         exit attributes_plus
         exit attributes
         -- Unloaded 1
         -- Dead 1
-    "#]], expect![[r#"
+    "#]],
+        expect![[r#"
         finalize Game.AttributeSet
         finalize Game.RegeneratingSet
         finalize Game.AttributeSet
@@ -320,5 +347,6 @@ fn an_unload_ends_objects_then_modules_dependents_first_and_waits_for_finalizers
         finalize Game.RegeneratingSet
         finalize Game.AttributeSet
         finalize Game.Hero
-    "#]]);
+    "#]],
+    );
 }

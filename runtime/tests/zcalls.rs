@@ -81,11 +81,14 @@ fn a_name_has_one_owner() {
     let host = host();
     register(&host);
     let again = host.register("host.greet", "".parse().expect("no signature"), |_, _| Ok(None));
-    expect!["the host cannot register `ex:/host.greet`: the host of generation 0 has it; choose another name"].assert_eq(&again.expect_err("the name is taken").to_string());
+    expect!["the host cannot register `ex:/host.greet`: the host of generation 0 has it; choose another name"]
+        .assert_eq(&again.expect_err("the name is taken").to_string());
     let stolen = host.register("switchboard.add", "".parse().expect("no signature"), |_, _| Ok(None));
-    expect!["the host cannot register `ex:/switchboard.add`: module 1 of generation 1 has it; choose another name"].assert_eq(&stolen.expect_err("the name is taken").to_string());
+    expect!["the host cannot register `ex:/switchboard.add`: module 1 of generation 1 has it; choose another name"]
+        .assert_eq(&stolen.expect_err("the name is taken").to_string());
     let no_name = host.register("with space", "".parse().expect("no signature"), |_, _| Ok(None));
-    expect!["`ex:/with space` is no ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"].assert_eq(&no_name.expect_err("no name").to_string());
+    expect!["`ex:/with space` is no ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"]
+        .assert_eq(&no_name.expect_err("no name").to_string());
 }
 
 #[test]
@@ -95,8 +98,18 @@ fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
     let answer = "uf:/Script/Game.Line:answer";
     check(&host, answer, &[Value::Object(line), text("Ana")], expect![[r#"Text("line 7 answers Ana")"#]]);
     check(&host, answer, &[Value::Object(direct), text("Ana")], expect![[r#"Text("directly: line 7 answers Ana")"#]]);
-    check(&host, "uf!:/Script/Game.Line:answer", &[Value::Object(direct), text("Ana")], expect![[r#"Text("line 7 answers Ana")"#]]);
-    check(&host, "uf://Script/Game.Line:answer", &[Value::Object(direct), text("Ana")], expect![[r#"Text("directly: line 7 answers Ana")"#]]);
+    check(
+        &host,
+        "uf!:/Script/Game.Line:answer",
+        &[Value::Object(direct), text("Ana")],
+        expect![[r#"Text("line 7 answers Ana")"#]],
+    );
+    check(
+        &host,
+        "uf://Script/Game.Line:answer",
+        &[Value::Object(direct), text("Ana")],
+        expect![[r#"Text("directly: line 7 answers Ana")"#]],
+    );
     assert_eq!(host.call(direct, "rings", &[]).expect("it counts"), Some(Value::U32(3)), "each came to the base");
 }
 
@@ -104,15 +117,32 @@ fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
 fn the_plugin_chooses_between_virtual_and_final_too() {
     let host = host();
     let direct = host.spawn(DIRECT_LINE).expect("a line");
-    check_from(&host, direct, "ask", &[text("uf:/Script/Game.Line:answer"), text("Ana")], expect!["directly: line 7 answers Ana"]);
-    check_from(&host, direct, "ask", &[text("uf!:/Script/Game.Line:answer"), text("Ana")], expect!["line 7 answers Ana"]);
+    check_from(
+        &host,
+        direct,
+        "ask",
+        &[text("uf:/Script/Game.Line:answer"), text("Ana")],
+        expect!["directly: line 7 answers Ana"],
+    );
+    check_from(
+        &host,
+        direct,
+        "ask",
+        &[text("uf!:/Script/Game.Line:answer"), text("Ana")],
+        expect!["line 7 answers Ana"],
+    );
 }
 
 #[test]
 fn the_engine_answers_both_sides() {
     let host = support::host(&[support::plugin("switchboard", &[]), support::plugin("magic-cube", &[])]);
     let cube = host.spawn("/Script/Game.MagicCube").expect("a cube");
-    check(&host, "uf:/Script/Engine.Actor:describe", &[Value::Object(cube)], expect![[r#"Text("MagicCube_1 at (0.00, 0.00, 0.00)")"#]]);
+    check(
+        &host,
+        "uf:/Script/Engine.Actor:describe",
+        &[Value::Object(cube)],
+        expect![[r#"Text("MagicCube_1 at (0.00, 0.00, 0.00)")"#]],
+    );
     check(&host, "up:/Script/Engine.Actor:seed", &[Value::Object(cube), Value::U32(5)], expect!["done"]);
     check(&host, "up:/Script/Engine.Actor:seed", &[Value::Object(cube)], expect!["U32(5)"]);
 }
@@ -141,7 +171,12 @@ fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
     check(&host, "nm:/switchboard:Game.Line:office", &[], expect![[r#"Text("the office")"#]]);
     check(&host, "nm:/switchboard:/Script/Game.Line:office", &[], expect![[r#"Text("the office")"#]]);
     check(&host, "nm:/switchboard:Line:rings", &[Value::Object(line)], expect!["U32(0)"]);
-    check(&host, "nm:/switchboard:Line:answer", &[Value::Object(line), text("Ana")], expect![[r#"Text("line 7 answers Ana")"#]]);
+    check(
+        &host,
+        "nm:/switchboard:Line:answer",
+        &[Value::Object(line), text("Ana")],
+        expect![[r#"Text("line 7 answers Ana")"#]],
+    );
     check_from(&host, line, "ask_office", &[text("nm:/switchboard:Line:office")], expect!["the office"]);
 }
 
@@ -149,13 +184,63 @@ fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
 fn an_unknown_name_lists_who_was_asked() {
     let host = host();
     let line = host.spawn(LINE).expect("a line");
-    check(&host, "ex:/nobody", &[], expect!["refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"]);
-    check(&host, "uf:/Script/Game.Line:sing", &[Value::Object(line)], expect!["refused: `uf:/Script/Game.Line:sing` leads nowhere: asked ex, then uf, then up, then nm; declare the function, or load the module that does"]);
-    check(&host, "up:/Script/Game.Line:length", &[Value::Object(line)], expect!["refused: `up:/Script/Game.Line:length` leads nowhere: asked ex, then uf, then up, then nm; declare the property, or load the module that does"]);
-    check(&host, "nm:/nowhere:Line:office", &[], expect!["refused: `nm:/nowhere:Line:office` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"]);
-    check(&host, "nm:/switchboard:Line:cellar", &[], expect!["refused: `nm:/switchboard:Line:cellar` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"]);
-    check(&host, "zz:/what", &[], expect!["refused: `zz:/what` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs"]);
-    check_from(&host, line, "ask_office", &[text("ex:/nobody")], expect!["refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"]);
+    check(
+        &host,
+        "ex:/nobody",
+        &[],
+        expect![
+            "refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"
+        ],
+    );
+    check(
+        &host,
+        "uf:/Script/Game.Line:sing",
+        &[Value::Object(line)],
+        expect![
+            "refused: `uf:/Script/Game.Line:sing` leads nowhere: asked ex, then uf, then up, then nm; declare the function, or load the module that does"
+        ],
+    );
+    check(
+        &host,
+        "up:/Script/Game.Line:length",
+        &[Value::Object(line)],
+        expect![
+            "refused: `up:/Script/Game.Line:length` leads nowhere: asked ex, then uf, then up, then nm; declare the property, or load the module that does"
+        ],
+    );
+    check(
+        &host,
+        "nm:/nowhere:Line:office",
+        &[],
+        expect![
+            "refused: `nm:/nowhere:Line:office` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"
+        ],
+    );
+    check(
+        &host,
+        "nm:/switchboard:Line:cellar",
+        &[],
+        expect![
+            "refused: `nm:/switchboard:Line:cellar` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"
+        ],
+    );
+    check(
+        &host,
+        "zz:/what",
+        &[],
+        expect![
+            "refused: `zz:/what` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs"
+        ],
+    );
+    check_from(
+        &host,
+        line,
+        "ask_office",
+        &[text("ex:/nobody")],
+        expect![
+            "refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"
+        ],
+    );
 }
 
 #[test]
@@ -163,13 +248,54 @@ fn another_signature_is_refused_before_the_call() {
     let host = host();
     register(&host);
     let line = host.spawn(LINE).expect("a line");
-    check(&host, "ex:/switchboard.add", &[Value::I32(1), text("2")], expect!["refused: `ex:/switchboard.add` (i32, i32 -> i32): argument 1 is String, it must be i32"]);
-    check(&host, "ex:/switchboard.add", &[Value::I32(1)], expect!["refused: `ex:/switchboard.add` (i32, i32 -> i32) does not take 1 arguments, the object included"]);
-    check(&host, "up:/Script/Game.Line:number", &[Value::Object(line), text("8")], expect!["refused: `up` takes the object, and to write also a i32"]);
-    check(&host, "uf:/Script/Game.Line:rings", &[Value::Object(line), Value::I32(1)], expect!["refused: `uf:/Script/Game.Line:rings` (-> u32) does not take 2 arguments, the object included"]);
-    check(&host, "uf:/Script/Game.Line:rings", &[], expect!["refused: `uf:/Script/Game.Line:rings`: slot 0 holds empty, the call wants conjugate"]);
-    check_from(&host, line, "ask", &[text("ex:/host.double"), text("Ana")], expect!["refused: `ex:/host.double` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"]);
-    check_from(&host, line, "look_up", &[text("up:/Script/Game.Line:note")], expect!["refused: `up:/Script/Game.Line:note` has the signature (String, fingerprint 33ae44b076fcbb42), the caller was built for (fingerprint 2bc5bd2166bfabc7): rebuild the caller"]);
+    check(
+        &host,
+        "ex:/switchboard.add",
+        &[Value::I32(1), text("2")],
+        expect!["refused: `ex:/switchboard.add` (i32, i32 -> i32): argument 1 is String, it must be i32"],
+    );
+    check(
+        &host,
+        "ex:/switchboard.add",
+        &[Value::I32(1)],
+        expect!["refused: `ex:/switchboard.add` (i32, i32 -> i32) does not take 1 arguments, the object included"],
+    );
+    check(
+        &host,
+        "up:/Script/Game.Line:number",
+        &[Value::Object(line), text("8")],
+        expect!["refused: `up` takes the object, and to write also a i32"],
+    );
+    check(
+        &host,
+        "uf:/Script/Game.Line:rings",
+        &[Value::Object(line), Value::I32(1)],
+        expect!["refused: `uf:/Script/Game.Line:rings` (-> u32) does not take 2 arguments, the object included"],
+    );
+    check(
+        &host,
+        "uf:/Script/Game.Line:rings",
+        &[],
+        expect!["refused: `uf:/Script/Game.Line:rings`: slot 0 holds empty, the call wants conjugate"],
+    );
+    check_from(
+        &host,
+        line,
+        "ask",
+        &[text("ex:/host.double"), text("Ana")],
+        expect![
+            "refused: `ex:/host.double` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"
+        ],
+    );
+    check_from(
+        &host,
+        line,
+        "look_up",
+        &[text("up:/Script/Game.Line:note")],
+        expect![
+            "refused: `up:/Script/Game.Line:note` has the signature (String, fingerprint 33ae44b076fcbb42), the caller was built for (fingerprint 2bc5bd2166bfabc7): rebuild the caller"
+        ],
+    );
 }
 
 #[test]
@@ -181,9 +307,24 @@ fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
         let error = host.zcall(name, &[Value::Object(line)]).expect_err("it is gone");
         assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == line), "{name}: {error}");
     }
-    check(&host, "up:/Script/Game.Line:number", &[Value::Object(line)], expect!["refused: object #7.1 is gone: ask `is_expired` before using a handle that was kept"]);
-    check(&host, "uf:/Script/Game.Line:rings", &[Value::Object(other)], expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"]);
-    check(&host, "up:/Script/Game.Line:number", &[Value::Object(other)], expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"]);
+    check(
+        &host,
+        "up:/Script/Game.Line:number",
+        &[Value::Object(line)],
+        expect!["refused: object #7.1 is gone: ask `is_expired` before using a handle that was kept"],
+    );
+    check(
+        &host,
+        "uf:/Script/Game.Line:rings",
+        &[Value::Object(other)],
+        expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
+    );
+    check(
+        &host,
+        "up:/Script/Game.Line:number",
+        &[Value::Object(other)],
+        expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
+    );
 }
 
 #[test]
@@ -198,7 +339,10 @@ fn a_handle_dies_with_its_generation_and_the_name_leads_to_the_new_one() {
     host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
     let dead = host.zcall_handle(old, &[]).expect_err("its generation is over");
-    assert_eq!(dead.to_string(), format!("call handle {} is dead, its generation is over: resolve the name again", old.0));
+    assert_eq!(
+        dead.to_string(),
+        format!("call handle {} is dead, its generation is over: resolve the name again", old.0)
+    );
     let new = host.zcall_resolve(name).expect("it is offered again");
     assert_ne!(new, old, "a handle is never another one");
     assert_eq!(host.zcall_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));

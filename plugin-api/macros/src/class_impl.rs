@@ -475,5 +475,5 @@ fn function_flags(words: &Words) -> Result<TokenStream> {
 }
 
 fn cell_of(method: &Method) -> Ident {
-    format_ident!("ALCEDO_{}", method.text().to_uppercase())
+    format_ident!("ALCEDO_OF_{}", method.text().to_uppercase())
 }

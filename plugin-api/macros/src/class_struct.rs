@@ -222,7 +222,7 @@ fn with_fields(item: &ItemStruct, fields: &Fields) -> ItemStruct {
 
 impl Property {
     fn cell(&self) -> Ident {
-        format_ident!("ALCEDO_{}", self.text().to_uppercase())
+        format_ident!("ALCEDO_OF_{}", self.text().to_uppercase())
     }
 
     /// The name as the host knows it.

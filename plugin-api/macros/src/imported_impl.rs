@@ -40,7 +40,7 @@ fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<
     }
     let conditions = Conditions::of(&attrs)?;
     let (text, fingerprint) = (method.text(), method.fingerprint());
-    let cell = format_ident!("ALCEDO_{}", text.to_uppercase());
+    let cell = format_ident!("ALCEDO_OF_{}", text.to_uppercase());
     let path = quote! {
         ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
     };

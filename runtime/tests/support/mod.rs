@@ -29,7 +29,7 @@ pub(crate) fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'
     static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
     let manifest = MANIFEST.get_or_init(|| examples().join("Cargo.toml"));
     let request = BuildRequest::new(manifest).package(package);
-    let request = request.target_dir(&test_dir().join("plugins"));
+    let request = request.target_dir(test_dir().join("plugins"));
     features.iter().fold(request, |request, feature| request.feature(*feature))
 }
 
