@@ -46,7 +46,9 @@ pub enum Error {
         name: String,
     },
     /// Asked for at a place where plugin code is still on the stack.
-    #[error("{action} is for a safe point, and `{frame}` has not returned: ask for it with `request_…` instead")]
+    #[error(
+        "{action} is for a safe point, and `{frame}` has not returned: do it between ticks, or ask with `request_reload`"
+    )]
     NotASafePoint {
         /// What was asked for.
         action: &'static str,

@@ -11,6 +11,7 @@ mod object;
 
 mod border;
 mod bridge;
+mod builder;
 mod conjugate;
 mod counters;
 mod dynamic_call;
@@ -29,6 +30,7 @@ mod zcall;
 pub use alcedo_sys::{process, seal_file};
 
 pub use border::{CallError, Place};
+pub use builder::Builder;
 pub use conjugate::Color;
 pub use counters::Counters;
 pub use dynamic_call::Signature;
@@ -45,7 +47,7 @@ pub use object::thunk::Frame;
 pub use object::typed::{PlainField, PlainStruct};
 pub use object::value::Value;
 pub use reload::report::{Outcome, Phase, Phases, PropertyChange, Reload};
-pub use runtime::{Budget, Builder, Runtime, Shutdown};
+pub use runtime::{Budget, Runtime, Shutdown};
 
 /// What the macros of this crate expand to. Not for use by hand.
 #[doc(hidden)]

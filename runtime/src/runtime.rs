@@ -8,28 +8,24 @@ use std::rc::Rc;
 
 use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::bridge::core::Core;
+use crate::builder::Builder;
 use crate::conjugate::Color;
 use crate::conjugate::pairs::ConjugateKey;
 use crate::counters::Counters;
 use crate::dynamic_call::{self, Signature};
 use crate::error::Error;
 use crate::handles::{Name, ObjectHandle, ZCallHandle};
-use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::state::ContextState;
-use crate::native::{DestroyHook, Natives, Ticker};
+use crate::native::{DestroyHook, Ticker};
 use crate::object::World;
-use crate::object::birth::{BirthArgs, birth, destroy, make_cdo};
+use crate::object::birth::{BirthArgs, birth, destroy};
 use crate::object::class::{Class, Origin};
 use crate::object::collect::unreachable;
-use crate::object::decl::{Batch, ClassDecl};
 use crate::object::value::Value;
 use crate::reload::report::Reload;
 use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
-
-/// The package of the class that all others extend.
-const ROOT_PACKAGE: &str = "Core";
 
 /// What one tick may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,107 +66,6 @@ impl Shutdown {
     }
 }
 
-/// Makes a [`Runtime`].
-#[derive(Default)]
-pub struct Builder {
-    packages: Vec<String>,
-    natives: Vec<Natives>,
-    tickers: Vec<Ticker>,
-    observers: Vec<master::Observer>,
-    args: Vec<String>,
-    require_seal: bool,
-}
-
-impl Builder {
-    /// Declares a package that modules may bind to: `Game` stands for `/Script/Game`.
-    #[must_use]
-    pub fn package(mut self, name: &str) -> Self {
-        self.packages.push(name.to_owned());
-        self
-    }
-
-    /// Adds native classes and what drives them.
-    #[must_use]
-    pub fn natives(mut self, natives: Natives) -> Self {
-        self.natives.push(natives);
-        self
-    }
-
-    /// Is called once in every tick, with the seconds since the last.
-    #[must_use]
-    pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
-        self.tickers.push(Box::new(ticker));
-        self
-    }
-
-    /// The arguments for the mains of modules.
-    #[must_use]
-    pub fn module_args(mut self, args: &[&str]) -> Self {
-        self.args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        self
-    }
-
-    /// Refuses libraries that carry no seal of `alcedo build`.
-    #[must_use]
-    pub fn require_seal(mut self, require: bool) -> Self {
-        self.require_seal = require;
-        self
-    }
-
-    /// Listens to the life of the Master load context. Called on the game thread.
-    #[must_use]
-    pub fn on_event(mut self, observer: impl Fn(&MasterEvent) + 'static) -> Self {
-        self.observers.push(Rc::new(observer));
-        self
-    }
-
-    /// Builds the runtime. The calling thread becomes the game thread.
-    ///
-    /// # Errors
-    /// When a native declaration breaks a rule, or the system refuses the finalizer thread or the folder for copies.
-    pub fn build(self) -> Result<Runtime, Error> {
-        let system = |doing: &'static str| move |source| Error::System { doing: doing.to_owned(), source };
-        let core = Core::new().map_err(system("starting the finalizer thread"))?;
-        let loads = Loads::new(&core, self.args, self.require_seal)
-            .map_err(system("making the folder for copies of libraries"))?;
-        self.observers.into_iter().for_each(|observer| loads.observe(observer));
-        core.world.types.declare_package(ROOT_PACKAGE);
-        let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
-        let mut batch = Batch { classes: vec![root], ..Batch::default() };
-        let mut tickers = self.tickers;
-        let mut before_destroy = Vec::new();
-        for package in self.packages {
-            core.world.types.declare_package(&package);
-        }
-        for natives in self.natives {
-            for package in &natives.packages {
-                core.world.types.declare_package(package);
-            }
-            batch.structs.extend(natives.structs);
-            batch.classes.extend(natives.classes);
-            tickers.extend(natives.tickers);
-            before_destroy.extend(natives.before_destroy);
-        }
-        let declared = core.world.types.declare(&core.world.names, &batch)?;
-        for class in declared.classes {
-            make_cdo(&core.world, &core.plugins(), &class)?;
-        }
-        let inner = Inner {
-            core,
-            loads,
-            tickers: RefCell::new(tickers),
-            before_destroy,
-            request: RefCell::default(),
-            reloads: RefCell::default(),
-            watch: RefCell::default(),
-            committed: Cell::default(),
-            rolled_back: Cell::default(),
-            collect: Cell::default(),
-        };
-        Ok(Runtime { inner: Rc::new(inner) })
-    }
-}
-
 struct Inner {
     core: Rc<Core>,
     loads: Loads,
@@ -201,6 +96,23 @@ pub struct Runtime {
 }
 
 impl Runtime {
+    /// A host of finished stores.
+    pub(crate) fn of(core: Rc<Core>, loads: Loads, tickers: Vec<Ticker>, before_destroy: Vec<DestroyHook>) -> Self {
+        let inner = Inner {
+            core,
+            loads,
+            tickers: RefCell::new(tickers),
+            before_destroy,
+            request: RefCell::default(),
+            reloads: RefCell::default(),
+            watch: RefCell::default(),
+            committed: Cell::default(),
+            rolled_back: Cell::default(),
+            collect: Cell::default(),
+        };
+        Self { inner: Rc::new(inner) }
+    }
+
     /// Starts a builder.
     pub fn builder() -> Builder {
         Builder::default()

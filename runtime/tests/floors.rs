@@ -18,6 +18,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("emit", 5),
     ("load", 6),
     ("reload", 7),
+    ("builder", 8),
     ("counters", 8),
     ("error", 8),
     ("native", 8),

@@ -1,0 +1,30 @@
+//! Members may have any name: what the macros generate beside them has names of its own.
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "names" }
+
+#[uclass(package = "Game")]
+pub struct Names {
+    #[uproperty]
+    body: f64,
+    #[uproperty]
+    class: i32,
+    #[uproperty]
+    desc: bool,
+    #[uproperty]
+    import: u8,
+    #[uproperty]
+    entry: String,
+}
+
+#[uclass]
+impl Names {
+    #[ufunction(blueprint_pure)]
+    fn what(&self) -> u32 {
+        0
+    }
+}
+
+fn main() {}
