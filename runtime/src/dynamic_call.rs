@@ -88,7 +88,7 @@ impl fmt::Display for Signature {
 
 impl Signature {
     /// As a module computes it.
-    fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
         let add = |print: Fingerprint, word: &Word| print.value(word.kind, &word.path);
         let print = self.parameters.iter().fold(Fingerprint::START, add);
@@ -257,6 +257,13 @@ struct ValueDispatcher {
 /// # Errors
 /// When the name is taken or is no name.
 pub(crate) fn register(core: &Core, name: &str, signature: Signature, body: Body) -> Result<(), CallError> {
+    if let Some(word) =
+        signature.parameters.iter().chain(&signature.result).find(|word| word.kind == PropertyKind::STRUCT)
+    {
+        return Err(CallError::other(format!(
+            "`{name}`: {word} does not travel by value to a function registered with values: pass its fields"
+        )));
+    }
     let (fingerprint, words) = (signature.fingerprint(), signature.to_string());
     let dispatcher = Rc::new(ValueDispatcher { signature, body });
     Ok(core.explicit.register(name, Generation::HOST, Implementer::Host, fingerprint, words, dispatcher)?)

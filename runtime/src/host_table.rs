@@ -22,7 +22,7 @@ use crate::conjugate::pairs::ConjugateKey;
 use crate::game_thread::GameThreadId;
 use crate::handles::{ClassId, ModuleId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::logs::Logs;
-use crate::object::birth::{self, BirthArgs, birth};
+use crate::object::birth::{BirthArgs, birth};
 use crate::object::memory;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::table::status_of;
@@ -248,6 +248,12 @@ unsafe extern "C" fn spawn(
 
 fn spawn_object(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<ObjectHandle, CallError> {
     may_change(core, "spawning an object")?;
+    if class == ClassId::NONE {
+        return Err(CallError::other("`Object` itself cannot be spawned: name a class that extends it"));
+    }
+    if !outer.is_none() && !core.world.objects.is_alive(outer) {
+        return Err(CallError::Stale { handle: outer });
+    }
     let class =
         core.world.types.class(class).ok_or_else(|| CallError::NotFound {
             message: "the class to spawn is gone: its generation is over".into(),
@@ -263,11 +269,7 @@ unsafe extern "C" fn destroy(host: HostRef, object: ObjectHandle, failure: &mut 
     into_module(failure, || {
         host.enter("destroying an object", |core| {
             may_change(core, "destroying an object")?;
-            if !core.world.objects.is_alive(object) {
-                return Err(CallError::Stale { handle: object });
-            }
-            birth::destroy(&core.world, &core.plugins(), object);
-            Ok(())
+            core.end_object(object)
         })
     })
 }

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::border::CallError;
 use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::bridge::core::Core;
 use crate::builder::Builder;
@@ -19,7 +20,7 @@ use crate::load::master::{self, Loads, Unload};
 use crate::load::state::ContextState;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::World;
-use crate::object::birth::{BirthArgs, birth, destroy};
+use crate::object::birth::{BirthArgs, birth};
 use crate::object::class::{Class, Origin};
 use crate::object::collect::unreachable;
 use crate::object::value::Value;
@@ -62,7 +63,7 @@ impl Shutdown {
         if self.left.is_empty() {
             return Ok(());
         }
-        Err(crate::border::CallError::other(format!("not all could be ended: {}", self.left.join("; "))).into())
+        Err(CallError::other(format!("not all could be ended: {}", self.left.join("; "))).into())
     }
 }
 
@@ -70,7 +71,8 @@ struct Inner {
     core: Rc<Core>,
     loads: Loads,
     tickers: RefCell<Vec<Ticker>>,
-    before_destroy: Vec<DestroyHook>,
+    /// What is under way that no other such thing may interrupt.
+    busy: Cell<Option<&'static str>>,
     request: RefCell<Option<Vec<PathBuf>>>,
     reloads: RefCell<Vec<Reload>>,
     watch: RefCell<Option<FileWatch>>,
@@ -88,6 +90,15 @@ impl Drop for Inner {
     }
 }
 
+/// Something is under way until this is dropped.
+struct Busy<'a>(&'a Cell<Option<&'static str>>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.set(None);
+    }
+}
+
 /// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. Game
 /// thread only, which the compiler sees to.
 #[derive(Clone)]
@@ -102,7 +113,7 @@ impl Runtime {
             core,
             loads,
             tickers: RefCell::new(tickers),
-            before_destroy,
+            busy: Cell::default(),
             request: RefCell::default(),
             reloads: RefCell::default(),
             watch: RefCell::default(),
@@ -110,7 +121,16 @@ impl Runtime {
             rolled_back: Cell::default(),
             collect: Cell::default(),
         };
-        Self { inner: Rc::new(inner) }
+        let runtime = Self { inner: Rc::new(inner) };
+        let weak = Rc::downgrade(&runtime.inner);
+        let tell = move |object| {
+            if let Some(inner) = weak.upgrade() {
+                before_destroy.iter().for_each(|hook| hook(&Self { inner: Rc::clone(&inner) }, object));
+            }
+        };
+        // The core is this runtime's own and new.
+        let _first = runtime.inner.core.before_end.set(Box::new(tell));
+        runtime
     }
 
     /// Starts a builder.
@@ -123,7 +143,7 @@ impl Runtime {
     /// # Errors
     /// Why not: the file, the check, the panic of a main or of a class default object. Nothing of them is left then.
     pub fn create_master(&self, libraries: &[impl AsRef<Path>]) -> Result<(), Error> {
-        self.at_safe_point("creating the Master")?;
+        let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, &owned(libraries))?)
     }
 
@@ -133,7 +153,7 @@ impl Runtime {
     /// # Errors
     /// When there is no Master, or plugin code is on the stack.
     pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
-        self.at_safe_point("a reload")?;
+        let _busy = self.at_safe_point("a reload")?;
         let report = transaction::reload(&self.inner.core, &self.inner.loads, &owned(libraries))?;
         let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
         count.set(count.get() + 1);
@@ -167,7 +187,7 @@ impl Runtime {
     /// # Errors
     /// When there is none, or plugin code is on the stack.
     pub fn unload_master(&self) -> Result<Unload, Error> {
-        self.at_safe_point("unloading the Master")?;
+        let _busy = self.at_safe_point("unloading the Master")?;
         let unload = master::unload(&self.inner.core, &self.inner.loads)?;
         self.inner.core.world.objects.free_graveyard();
         Ok(unload)
@@ -214,26 +234,31 @@ impl Runtime {
         self.spawn_in(class, ObjectHandle::NONE)
     }
 
-    /// Makes an object inside another, which keeps it.
+    /// Makes an object inside another. What keeps it from collection is a property that refers to it, as for any object
+    /// that is no root.
     ///
     /// # Errors
     /// As [`Runtime::spawn`].
     pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         let class = self.class(class)?;
         let core = &self.inner.core;
+        if !outer.is_none() && !self.is_alive(outer) {
+            return Err(CallError::Stale { handle: outer }.into());
+        }
+        if let Some(action) = self.inner.busy.get() {
+            return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
+        }
         let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
         Ok(birth(&core.world, &core.plugins(), &class, args)?)
     }
 
-    /// Destroys an object and its subobjects. Without effect on one that is gone.
+    /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, in a
+    /// listener of a reload that is under way.
     pub fn destroy(&self, object: ObjectHandle) {
-        if !self.is_alive(object) {
-            return;
+        match self.inner.core.end_object(object) {
+            Ok(()) | Err(CallError::Stale { .. }) => {}
+            Err(error) => tracing::warn!(%object, %error, "an object was not destroyed"),
         }
-        for hook in &self.inner.before_destroy {
-            hook(self, object);
-        }
-        destroy(&self.inner.core.world, &self.inner.core.plugins(), object);
     }
 
     /// Whether the object lives.
@@ -319,7 +344,7 @@ impl Runtime {
     /// When the object is gone or has no such function, the arguments do not fit, or the body fails.
     pub fn call(&self, object: ObjectHandle, function: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let world = &self.inner.core.world;
-        let class = world.objects.class(object).ok_or(crate::CallError::Stale { handle: object })?;
+        let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let function = class.find_function(function).ok_or_else(|| Error::UnknownMember {
             class: class.path.to_string(),
             what: "function",
@@ -361,11 +386,11 @@ impl Runtime {
         &self,
         name: &str,
         signature: Signature,
-        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, crate::CallError> + 'static,
+        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
     ) -> Result<(), Error> {
         let weak = Rc::downgrade(&self.inner);
         let body = move |values: &[Value]| {
-            let inner = weak.upgrade().ok_or_else(|| crate::CallError::Unavailable { what: "the runtime".into() })?;
+            let inner = weak.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
             body(&Runtime { inner }, values)
         };
         Ok(dynamic_call::register(&self.inner.core, name, signature, Rc::new(body))?)
@@ -401,9 +426,10 @@ impl Runtime {
     /// Does what waits for a safe point: requested reloads, a requested collection, freeing memory. Without effect
     /// while plugin code is on the stack.
     pub fn safe_point(&self) {
-        if self.inner.core.red.depth() != 0 {
+        if self.inner.core.red.depth() != 0 || self.inner.busy.get().is_some() {
             return;
         }
+        self.inner.core.finalizer.release();
         for failure in self.inner.core.finalizer.failures() {
             tracing::warn!(module = %failure.module, error = %failure.error, "a finalizer failed since the last safe point");
         }
@@ -429,15 +455,14 @@ impl Runtime {
     /// # Errors
     /// When plugin code is on the stack; the collection is done at the next safe point then.
     pub fn collect(&self) -> Result<usize, Error> {
-        if let Err(error) = self.at_safe_point("a collection") {
-            self.inner.collect.set(true);
-            return Err(error);
-        }
+        let _busy = self.at_safe_point("a collection").inspect_err(|_| self.inner.collect.set(true))?;
         let core = &self.inner.core;
         let dead = unreachable(&core.world, &[]);
         for object in &dead {
-            destroy(&core.world, &core.plugins(), *object);
+            // One that went with its owner is gone already.
+            let _gone = core.end_object(*object);
         }
+        core.finalizer.release();
         core.world.objects.free_graveyard();
         Ok(dead.len())
     }
@@ -484,10 +509,16 @@ impl Runtime {
         }
     }
 
-    fn at_safe_point(&self, action: &'static str) -> Result<(), Error> {
-        match self.inner.core.red.snapshot().last() {
-            None => Ok(()),
-            Some(frame) => Err(Error::NotASafePoint { action, frame: frame.what.to_string() }),
+    /// Whether this is a safe point: no plugin code on the stack, and nothing under way that must not be interrupted. The
+    /// caller's own action is under way while the guard lives.
+    fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
+        let open = self.inner.core.red.snapshot().last().map(|frame| frame.what.to_string());
+        match open.or_else(|| self.inner.busy.get().map(str::to_owned)) {
+            Some(frame) => Err(Error::NotASafePoint { action, frame }),
+            None => {
+                self.inner.busy.set(Some(action));
+                Ok(Busy(&self.inner.busy))
+            }
         }
     }
 
@@ -497,7 +528,7 @@ impl Runtime {
     }
 
     fn property(&self, object: ObjectHandle, name: &str) -> Result<(), Error> {
-        let class = self.inner.core.world.objects.class(object).ok_or(crate::CallError::Stale { handle: object })?;
+        let class = self.inner.core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         match class.find_property(name) {
             Some(_) => Ok(()),
             None => {

@@ -427,3 +427,50 @@ fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
     assert_eq!(told, Some(Value::Text("refused: panicked: \"the host slipped\"".to_owned())));
     host.spawn(FRAGILE).expect("and it does");
 }
+
+#[test]
+fn what_is_under_way_is_not_interrupted_by_a_listener() {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+    type Shared = Rc<RefCell<(Option<Runtime>, Vec<String>)>>;
+    let shared = Shared::default();
+    let listener = Rc::clone(&shared);
+    let host = support::builder()
+        .on_event(move |event| {
+            let host = listener.borrow().0.clone();
+            let Some(host) = host else { return };
+            let refused = [
+                host.unload_master().err(),
+                host.reload(&[PathBuf::new()]).err(),
+                host.spawn("/Script/Game.Fragile").err(),
+            ];
+            host.safe_point();
+            let words = refused.into_iter().flatten().map(|error| format!("{event}: {error}"));
+            listener.borrow_mut().1.extend(words);
+        })
+        .build()
+        .expect("a host");
+    let library = support::plugin("broken", &[]);
+    host.create_master(std::slice::from_ref(&library)).expect("a Master");
+    let object = host.spawn("/Script/Game.Fragile").expect("an actor");
+    shared.borrow_mut().0 = Some(host.clone());
+    host.reload(&[library]).expect("a Master").into_result().expect("a reload");
+    shared.borrow_mut().0 = None;
+    assert!(host.is_alive(object));
+    let words = std::mem::take(&mut shared.borrow_mut().1);
+    assert_eq!(words.len(), 7 * 3, "{words:#?}");
+    assert_eq!(
+        words[0],
+        "Unloading 1: unloading the Master is for a safe point, and `a reload` has not returned: \
+         do it between ticks, or ask with `request_reload`"
+    );
+}
+
+#[test]
+fn after_an_unload_its_classes_are_unknown() {
+    let host = support::host(&[support::plugin("broken", &[])]);
+    host.unload_master().expect("a Master");
+    assert_eq!(host.dynamic_classes(), Vec::<String>::new());
+    let error = host.spawn("/Script/Game.Fragile").expect_err("no such class");
+    assert!(matches!(error, Error::UnknownClass { .. }), "{error}");
+}

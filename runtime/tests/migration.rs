@@ -192,7 +192,7 @@ fn the_report_lists_what_became_of_every_value() {
     expect![[r#"
         shapeshifter  generation 1 → 2   swapped in 0.0 ms
           stage 0.0 · quiesce 0.0 · start 0.0 · classes 0.0 · migrate 0.0 · rebuild 0.0 · commit 0.0 · retire 0.0 ms
-          6 objects kept · 2 conjugates rebuilt · 0 class constructors rerun
+          4 objects kept · 2 conjugates rebuilt · 0 class constructors rerun
           Game.Shapeshifter.added   added, default "new here": 2 followed
           Game.Shapeshifter.widened   i32 → i64: 1 followed, 1 kept their own
           Game.Shapeshifter.narrowed   f64 → i32: 1 followed, 1 kept their own

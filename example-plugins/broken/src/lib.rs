@@ -44,15 +44,17 @@ static NEXT: Mutex<String> = Mutex::new(String::new());
 /// the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
-    let requested = {
-        let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
-        let requested = *next == hook;
-        if requested {
-            next.clear();
-        }
-        requested
-    };
-    assert!(!now && !requested, "broken on purpose: {hook}");
+    assert!(!now && !requested(hook), "broken on purpose: {hook}");
+}
+
+/// Whether this was asked for; it is done once.
+fn requested(hook: &str) -> bool {
+    let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    let requested = *next == hook;
+    if requested {
+        next.clear();
+    }
+    requested
 }
 
 #[cfg(feature = "does-not-compile")]
@@ -81,6 +83,9 @@ impl Fragile {
     fn new(this: This<Self>) -> Self {
         tracing::info!(object = this.name(), "red constructor of Fragile");
         misbehave(cfg!(feature = "panic-in-red-constructor"), "red constructor");
+        if requested("destroy in red constructor") {
+            this.destroy().unwrap_or_else(|error| panic!("{error}"));
+        }
         // At birth every property is zero still; in a reload they are the living object's.
         misbehave(cfg!(feature = "panic-in-rebuild") && this.toughness() != 0, "rebuild");
         if cfg!(feature = "meddles-in-rebuild") && this.toughness() != 0 {
@@ -135,6 +140,14 @@ impl Fragile {
         self.pokes += 10;
     }
 
+    /// Destroys the object it runs on, and goes on for a while: `self` is still there.
+    #[ufunction(blueprint_callable)]
+    fn end_itself(&mut self, this: This<Self>) -> u32 {
+        this.destroy().unwrap_or_else(|error| panic!("{error}"));
+        self.pokes += 100;
+        self.pokes
+    }
+
     /// How often it was poked, and how often since this code began.
     #[ufunction(blueprint_pure)]
     fn state(&self) -> String {
@@ -164,6 +177,7 @@ impl Fragile {
 
 impl Drop for Fragile {
     fn drop(&mut self) {
+        tracing::info!(target: "ending", "a Fragile with {} pokes ends", self.pokes);
         misbehave(cfg!(feature = "panic-in-finalizer"), "finalizer");
     }
 }

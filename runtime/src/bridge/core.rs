@@ -1,11 +1,12 @@
 //! The stores of one runtime, side by side. The root owns them; calls by name, modules and the reload work on them.
 //! Each store guards itself, and none is borrowed while plugin code runs.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::border::CallError;
 use crate::bridge::nm::Exports;
 use crate::bridge::rebuild::Rebuild;
 use crate::conjugate::build::{ClassHooks, Plugins};
@@ -13,9 +14,10 @@ use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
-use crate::handles::ClassId;
+use crate::handles::{ClassId, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
+use crate::object::birth::destroy;
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
 use crate::zcall::table::ZCallTable;
@@ -44,6 +46,8 @@ pub(crate) struct Core {
     pub exports: Rc<Exports>,
     /// Events and spans of modules.
     pub logs: Arc<Logs>,
+    /// What the root does before an object is ended on purpose: end play, and the like.
+    pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
     /// The rebuild that is running, if one is.
     pub rebuild: RefCell<Option<Rebuild>>,
 }
@@ -66,6 +70,7 @@ impl Core {
             explicit: Rc::new(Explicit::default()),
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
+            before_end: OnceCell::new(),
             rebuild: RefCell::default(),
         });
         super::resolvers::install(&core);
@@ -75,6 +80,24 @@ impl Core {
     /// The proof for callers that are inside the game thread by construction: `Core` never leaves it.
     pub(crate) fn here(&self) -> GameThread<'_> {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
+    }
+
+    /// Ends an object on purpose: whoever wants to know is told while it is whole.
+    ///
+    /// # Errors
+    /// When it is gone, or when a reload is under way that could not bring it back.
+    pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
+        if !self.world.objects.is_alive(object) {
+            return Err(CallError::Stale { handle: object });
+        }
+        if self.world.objects.predates_shadow(object) {
+            return Err(CallError::DuringRebuild { action: format!("destroying {object}") });
+        }
+        if let Some(before_end) = self.before_end.get() {
+            before_end(object);
+        }
+        destroy(&self.world, &self.plugins(), object);
+        Ok(())
     }
 
     /// The plugin side of births.

@@ -30,6 +30,7 @@ impl Rebuild {
             let why = match misfit {
                 Misfit::Gone => "is not kept any more",
                 Misfit::OtherType => "is of another type",
+                Misfit::Failed(words) => words,
             };
             let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
             format!("{class}.{} {why}: {objects} values dropped", field.name)
@@ -56,7 +57,8 @@ pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallE
     if core.world.mode.get() != mode::REBUILDING || core.plugins().key_of(object).is_some() {
         return Ok(());
     }
-    let Some(class) = core.world.objects.class(object) else { return Err(CallError::Stale { handle: object }) };
+    // One that ended meanwhile has no turn.
+    let Some(class) = core.world.objects.class(object) else { return Ok(()) };
     let before = core.world.mode.rebuild_turn(object);
     let built = core.plugins().build(object, &class);
     core.world.mode.rebuild_turn(before);

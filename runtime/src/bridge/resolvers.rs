@@ -50,14 +50,28 @@ impl Resolver for FunctionResolver {
             Virtuality::Virtual => Dispatch::Virtual,
             Virtuality::Final => Dispatch::Final,
         };
-        Ok(Some(function_call(&self.0, function, dispatch, Implementer::Host)))
+        let generation = generation_of(&core, path, function.tag);
+        Ok(Some(function_call(&self.0, function, dispatch, Implementer::Host, generation)))
     }
 }
 
-fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch: Dispatch, side: Implementer) -> Resolved {
+/// What a member's path leads to ends with the class it names, too: the next generation may override there what this
+/// one inherits.
+fn generation_of(core: &Core, path: &str, tag: u64) -> Generation {
+    let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
+    Generation(class.map_or(tag, |class| class.tag.max(tag)))
+}
+
+fn function_call(
+    core: &Weak<Core>,
+    function: Rc<Function>,
+    dispatch: Dispatch,
+    side: Implementer,
+    generation: Generation,
+) -> Resolved {
     Resolved {
         side,
-        generation: Generation(function.tag),
+        generation,
         fingerprint: function.fingerprint,
         signature: function.signature(),
         dispatcher: Rc::new(FunctionDispatcher { core: Weak::clone(core), function, dispatch }),
@@ -96,7 +110,7 @@ impl Resolver for PropertyResolver {
         let Some(owner) = core.world.types.class_by_path(&property.owner) else { return Ok(None) };
         Ok(Some(Resolved {
             side: Implementer::Host,
-            generation: Generation(owner.tag),
+            generation: generation_of(&core, path, owner.tag),
             fingerprint: property.ty.fingerprint(),
             signature: property.ty.to_string(),
             dispatcher: Rc::new(PropertyDispatcher { core: Weak::clone(&self.0), property }),
@@ -167,7 +181,7 @@ impl Resolver for MethodResolver {
             .find(|(class, _)| is_type(&class.path, type_path));
         Ok(owner.and_then(|(class, module)| {
             let function = class.own_functions.iter().find(|function| *function.text == **method).cloned()?;
-            Some(function_call(&self.0, function, Dispatch::Final, Implementer::Module(module)))
+            Some(function_call(&self.0, function, Dispatch::Final, Implementer::Module(module), generation))
         }))
     }
 }

@@ -108,7 +108,11 @@ impl Plugins<'_> {
                 })
             })
         })?;
-        self.pairs.push_part(key, Part { class: class.id, ptr, hooks: hooks.hooks, gate: Rc::clone(&hooks.gate) });
+        let part = Part { class: class.id, ptr, hooks: hooks.hooks, gate: Rc::clone(&hooks.gate) };
+        self.pairs.push_part(key, part).map_err(|part| {
+            self.finalizer.defer(vec![part]);
+            CallError::Stale { handle: object }
+        })?;
         Ok(())
     }
 
@@ -116,7 +120,11 @@ impl Plugins<'_> {
     pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
             let _there = self.world.objects.set_conjugate(object, 0);
-            self.finalizer.finalize(self.pairs.release(key));
+            let parts = self.pairs.release(key);
+            match self.red.depth() {
+                0 => self.finalizer.finalize(parts),
+                _ => self.finalizer.defer(parts),
+            }
         }
     }
 
@@ -149,7 +157,8 @@ impl Plugins<'_> {
             match part.map(|part| part.gate.through(|| load_one(part, field))) {
                 Some(Ok(())) => None,
                 Some(Err(CallError::NotFound { .. })) | None => Some(Misfit::Gone),
-                Some(Err(_)) => Some(Misfit::OtherType),
+                Some(Err(CallError::Other { .. })) => Some(Misfit::OtherType),
+                Some(Err(error)) => Some(Misfit::Failed(error.to_string())),
             }
         };
         kept.iter().filter_map(|field| Some((field.clone(), misfit(field)?))).collect()
@@ -190,12 +199,14 @@ pub(crate) struct KeptField {
 }
 
 /// Why a kept field was not put back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// The class, or the field of that name, is not kept any more.
     Gone,
     /// The field does not take the value.
     OtherType,
+    /// Reading it panicked, or could not be tried: the words.
+    Failed(String),
 }
 
 fn load_one(part: &Part, field: &KeptField) -> Result<(), CallError> {

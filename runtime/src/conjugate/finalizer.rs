@@ -2,6 +2,7 @@
 //! the engine; the host's functions refuse the thread.
 #![expect(unsafe_code, reason = "runs the finalizers of modules, by function pointer, on another thread")]
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ enum Message {
 
 /// The thread and the way to it. Parts are dropped in the order they are sent.
 pub(crate) struct Finalizer {
+    /// Parts that ended while plugin code was on the stack: a method of theirs may not have returned.
+    waiting: RefCell<Vec<Part>>,
     jobs: Option<Sender<Message>>,
     failures: Receiver<FinalizerFailure>,
     thread: Option<JoinHandle<()>>,
@@ -53,10 +56,22 @@ impl Finalizer {
         let (jobs, inbox) = unbounded();
         let (report, failures) = unbounded();
         let thread = std::thread::Builder::new().name("alcedo-finalizer".into()).spawn(move || run(&inbox, &report))?;
-        Ok(Self { jobs: Some(jobs), failures, thread: Some(thread) })
+        Ok(Self { waiting: RefCell::default(), jobs: Some(jobs), failures, thread: Some(thread) })
     }
 
-    /// Hands parts over, derived before base. The caller must have ended their conjugate.
+    /// Takes parts whose methods may still be on the stack; [`Finalizer::release`] hands them over.
+    pub(crate) fn defer(&self, parts: Vec<Part>) {
+        self.waiting.borrow_mut().extend(parts);
+    }
+
+    /// Hands the deferred parts over. The caller stands at a safe point: no method of theirs is on the stack.
+    pub(crate) fn release(&self) {
+        let waiting = self.waiting.take();
+        self.finalize(waiting);
+    }
+
+    /// Hands parts over, derived before base. The caller must have ended their conjugate, and no method of theirs is on
+    /// the stack.
     pub(crate) fn finalize(&self, parts: Vec<Part>) {
         for part in parts {
             let module = Arc::clone(&part.gate.tag().name);

@@ -85,9 +85,16 @@ impl Pairs {
     }
 
     /// Adds the part of the next class of the chain.
-    pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) {
-        if let Some(conjugate) = self.entries.borrow_mut().get_mut(key) {
-            conjugate.parts.push(part);
+    ///
+    /// # Errors
+    /// The part, when the conjugate has ended meanwhile: a red constructor may destroy its own object.
+    pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) -> Result<(), Part> {
+        match self.entries.borrow_mut().get_mut(key) {
+            Some(conjugate) => {
+                conjugate.parts.push(part);
+                Ok(())
+            }
+            None => Err(part),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::bridge::core::Core;
 use crate::bridge::nm::Export;
 use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
+use crate::dynamic_call::Signature;
 use crate::emit::error::EmitError;
 use crate::emit::{imports, read};
 use crate::object::class::Class;
@@ -36,7 +37,11 @@ pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<C
         for described in module.root.structs()().iter() {
             batch.structs.push(read::struct_decl(module.gate, described)?);
         }
-        for described in module.root.classes()().iter() {
+        // The linker puts a module's classes in an order of its own; what happens to them must not depend on it.
+        let described = module.root.classes()();
+        let mut classes: Vec<_> = described.iter().collect();
+        classes.sort_by_key(|described| (described.package.as_str(), described.name.as_str()));
+        for described in classes {
             batch.classes.push(read::class_decl(&Rc::downgrade(core), module.gate, described)?);
         }
     }
@@ -53,6 +58,13 @@ pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<C
         }
     }
     Ok(declared.classes)
+}
+
+/// The signature as the module words it, where that is what its fingerprint says. An author may have other names for the
+/// types; then it can be called from code that knows them, and not with values.
+fn words(signature: &str, fingerprint: u64) -> Rc<str> {
+    let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
+    if is_true { signature.into() } else { format!("({signature})").into() }
 }
 
 /// Makes the classes and exports of a module known to the floors that enter it.
@@ -74,7 +86,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
             type_path: described.type_path.as_str().into(),
             name: described.name.as_str().into(),
             fingerprint: described.fingerprint,
-            signature: described.signature.as_str().into(),
+            signature: words(described.signature.as_str(), described.fingerprint),
             invoke: described.invoke,
         };
         if export.type_path.is_empty() {

@@ -64,6 +64,11 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
         }
         ImportKind::PROPERTY => {
             let property = types.property_by_path(path).ok_or_else(missing)?;
+            // A redirect may lead anywhere; the offset is used on objects of the class that the path names.
+            let class = path.split_once(':').and_then(|(class, _)| types.class_by_path(class)).ok_or_else(missing)?;
+            if !class.chain().iter().any(|class| class.path == property.owner) {
+                return Err(wrong(format!("which is a member of {} here", property.owner)));
+            }
             if property.ty.fingerprint() != import.fingerprint {
                 return Err(wrong(format!("which is a {} here, and another type in the module", property.ty)));
             }

@@ -12,7 +12,7 @@ use alcedo_sys::{StageDir, Unmapped};
 
 use crate::bridge::core::Core;
 use crate::emit::batch::{Declarer, emit};
-use crate::handles::{Generation, ModuleId, ObjectHandle};
+use crate::handles::{ClassId, Generation, ModuleId, ObjectHandle};
 use crate::host_table::HostWord;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
@@ -44,7 +44,7 @@ pub(crate) struct Loads {
     /// Private copies of libraries.
     pub stage_dir: StageDir,
     /// What modules get as their host.
-    pub word: Box<HostWord>,
+    pub word: Option<Box<HostWord>>,
     /// Arguments for the mains of startup modules.
     pub args: Vec<String>,
     /// Whether unsealed libraries are refused.
@@ -65,7 +65,7 @@ impl Loads {
     pub(crate) fn new(core: &Rc<Core>, args: Vec<String>, require_seal: bool) -> std::io::Result<Self> {
         Ok(Self {
             stage_dir: StageDir::new()?,
-            word: HostWord::new(core),
+            word: Some(HostWord::new(core)),
             args,
             require_seal,
             master: RefCell::default(),
@@ -75,6 +75,10 @@ impl Loads {
             last_module: Cell::default(),
             last_generation: Cell::default(),
         })
+    }
+
+    fn word(&self) -> &HostWord {
+        self.word.as_deref().expect("taken only when the loads are dropped")
     }
 
     /// The living Master.
@@ -138,7 +142,8 @@ impl Loads {
 
     /// Gives a number back that no module has seen: the generation was refused while staging.
     pub(crate) fn give_back(&self, generation: Generation) {
-        if self.last_generation.get() == generation.0 {
+        // One whose images are parked keeps its number.
+        if self.last_generation.get() == generation.0 && !self.states.borrow().contains_key(&generation) {
             self.last_generation.set(generation.0 - 1);
         }
     }
@@ -146,6 +151,15 @@ impl Loads {
     fn next_module(&self) -> ModuleId {
         self.last_module.set(self.last_module.get() + 1);
         ModuleId(self.last_module.get())
+    }
+}
+
+impl Drop for Loads {
+    fn drop(&mut self) {
+        // A parked image may have threads that log: the word they hold stays valid for as long as they are mapped.
+        if !self.parked.get_mut().is_empty() {
+            std::mem::forget(self.word.take());
+        }
     }
 }
 
@@ -165,7 +179,7 @@ pub(crate) fn bring_up(
     })?;
     let mut modules = Vec::new();
     for staged in staged {
-        match open::open(core, &loads.word, staged, loads.next_module(), generation) {
+        match open::open(core, loads.word(), staged, loads.next_module(), generation) {
             Ok(module) => modules.push(module),
             Err(error) => {
                 wind_down(core, loads, generation, &modules, ExitHooks::NeverStarted);
@@ -202,14 +216,27 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Makes the class default objects of new classes, bases first.
+/// Makes the class default objects of new classes: bases before what is derived, classes of subobjects before what has
+/// them.
 ///
 /// # Errors
 /// The step of the birth that failed.
 pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
-    for class in classes {
-        make_cdo(&core.world, &core.plugins(), class)?;
+    classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
+}
+
+fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>) -> Result<(), LoadError> {
+    // A class that contains itself is refused where its object is made.
+    if core.world.objects.is_alive(class.cdo.get()) || under_way.contains(&class.id) {
+        return Ok(());
     }
+    under_way.push(class.id);
+    for subobject in class.chain().iter().flat_map(|class| &class.subobjects) {
+        if let Some(part) = core.world.types.class_by_path(&class.subobject_class(subobject)) {
+            make_after_parts(core, &part, under_way)?;
+        }
+    }
+    make_cdo(&core.world, &core.plugins(), class)?;
     Ok(())
 }
 
@@ -321,6 +348,7 @@ pub(crate) fn wind_down(
             tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
         }
     }
+    core.finalizer.release();
     let drained = core.finalizer.drain(DRAIN_DEADLINE, || {});
     if exits != ExitHooks::NeverStarted {
         loads.raise(&MasterEvent::Unloaded(generation));
@@ -394,8 +422,16 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     // Counted before the first goes, since an object takes its subobjects with it.
     unload.objects_ended = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
     for object in ending {
-        destroy(&core.world, &core.plugins(), object);
+        // One that went with its owner is gone already; a template has nobody to tell.
+        match objects.is_template(object) {
+            true => destroy(&core.world, &core.plugins(), object),
+            false => drop(core.end_object(object)),
+        }
     }
+    core.world.types.begin_shadow();
+    let types = master.modules.iter().flat_map(|module| &module.info().types);
+    core.world.types.hide_in_shadow(types.map(String::as_str));
+    core.world.types.commit_shadow();
     end_generation(core, generation);
     core.pairs.set_live_generation(Generation::HOST);
     unload.parked = wind_down(core, loads, generation, &master.modules, ExitHooks::All);

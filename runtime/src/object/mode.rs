@@ -26,7 +26,7 @@ struct Shared {
 /// Sets the word back when it goes.
 #[derive(Debug)]
 #[must_use = "the mode ends when this is dropped"]
-pub struct ModeGuard {
+pub(crate) struct ModeGuard {
     word: ModeWord,
     before: u32,
 }
@@ -50,12 +50,12 @@ impl ModeWord {
     }
 
     /// Another mode.
-    pub fn set(&self, mode: u32) {
+    pub(crate) fn set(&self, mode: u32) {
         self.shared.word.store(mode, Ordering::Relaxed);
     }
 
     /// Another mode until the guard goes.
-    pub fn enter(&self, mode: u32) -> ModeGuard {
+    pub(crate) fn enter(&self, mode: u32) -> ModeGuard {
         let before = self.get();
         self.set(mode);
         ModeGuard { word: self.clone(), before }
@@ -68,7 +68,7 @@ impl ModeWord {
 
     /// From now on `object` is the one that may be written to while conjugates are rebuilt; none for nobody. The one
     /// before, to be set back: rebuilding one object may ask for another first.
-    pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
+    pub(crate) fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
         self.shared.rebuilt.replace(object)
     }
 

@@ -106,7 +106,7 @@ impl Objects {
     }
 
     /// A new object, all properties at zero. Without a name it gets one that no other object has: `MagicCube_17`.
-    pub fn allocate(
+    pub(crate) fn allocate(
         &self,
         names: &Names,
         class: &Rc<Class>,
@@ -161,7 +161,7 @@ impl Objects {
     }
 
     /// Gives it a conjugate's number. Whether the object is there.
-    pub fn set_conjugate(&self, object: ObjectHandle, conjugate: u64) -> bool {
+    pub(crate) fn set_conjugate(&self, object: ObjectHandle, conjugate: u64) -> bool {
         self.change(object, |tenant| tenant.seen_mut().conjugate = conjugate).is_some()
     }
 
@@ -230,7 +230,7 @@ impl Objects {
 
     /// The object is gone: its handle is stale from now on. Its memory stays until [`Objects::free_graveyard`]. While a
     /// shadow is up, an object from before comes back if the shadow is dropped. Whether the object was there.
-    pub fn release(&self, object: ObjectHandle) -> bool {
+    pub(crate) fn release(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
         let Store { slots, graveyard, shadow, .. } = &mut *store;
         let Some(tenant) = slots.get_mut(object) else { return false };
@@ -247,7 +247,7 @@ impl Objects {
 
     /// Destroys the properties of ended objects and frees their memory. At safe points only: a plugin's view may point
     /// into it until then. How many bodies there were.
-    pub fn free_graveyard(&self) -> usize {
+    pub(crate) fn free_graveyard(&self) -> usize {
         let dead = std::mem::take(&mut self.store.borrow_mut().graveyard);
         dead.len()
     }
@@ -409,11 +409,19 @@ impl Objects {
     ///
     /// # Panics
     /// When one is up already.
-    pub fn begin_shadow(&self) {
+    pub(crate) fn begin_shadow(&self) {
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
         let (staged, gone, old) = Default::default();
         store.shadow = Some(Shadow { first_birth: store.births, staged, gone, old });
+    }
+
+    /// Whether a shadow is up and the object was there before it. Its end could not be taken back: its plugin half
+    /// would be gone.
+    pub(crate) fn predates_shadow(&self, object: ObjectHandle) -> bool {
+        let store = self.store.borrow();
+        let born_before = |shadow: &Shadow| store.slots.get(object).is_some_and(|it| it.birth <= shadow.first_birth);
+        store.shadow.as_ref().is_some_and(born_before)
     }
 
     /// Gives an object a new body beside the old one, which stays untouched. Until the shadow goes, the new one is seen.
@@ -423,7 +431,7 @@ impl Objects {
     ///
     /// # Panics
     /// When no shadow is up.
-    pub fn stage(&self, object: ObjectHandle, body: Body) -> Result<(), CallError> {
+    pub(crate) fn stage(&self, object: ObjectHandle, body: Body) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let Store { slots, graveyard, shadow, .. } = &mut *store;
         let shadow = shadow.as_mut().expect("bodies are staged in a shadow");
@@ -442,7 +450,7 @@ impl Objects {
     ///
     /// # Panics
     /// When no shadow is up.
-    pub fn commit_shadow(&self) -> Vec<Body> {
+    pub(crate) fn commit_shadow(&self) -> Vec<Body> {
         let mut store = self.store.borrow_mut();
         let mut shadow = store.shadow.take().expect("a shadow is committed after it was begun");
         for object in shadow.staged {
@@ -463,7 +471,7 @@ impl Objects {
     ///
     /// # Panics
     /// When no shadow is up.
-    pub fn drop_shadow(&self) -> (Vec<Body>, Vec<ObjectHandle>) {
+    pub(crate) fn drop_shadow(&self) -> (Vec<Body>, Vec<ObjectHandle>) {
         let mut store = self.store.borrow_mut();
         let shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
         let mut staged = shadow.old;

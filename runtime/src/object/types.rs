@@ -145,7 +145,7 @@ impl Types {
     ///
     /// # Panics
     /// When one is up already.
-    pub fn begin_shadow(&self) {
+    pub(crate) fn begin_shadow(&self) {
         let mut registry = self.registry.borrow_mut();
         assert!(registry.shadow.is_none(), "one shadow of types at a time");
         registry.shadow = Some(Shadow::default());
@@ -156,7 +156,7 @@ impl Types {
     ///
     /// # Panics
     /// When no shadow is up.
-    pub fn hide_in_shadow<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
+    pub(crate) fn hide_in_shadow<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
         let mut registry = self.registry.borrow_mut();
         let Registry { live, shadow, .. } = &mut *registry;
         let shadow = shadow.as_mut().expect("types are hidden in a shadow");
@@ -168,7 +168,7 @@ impl Types {
     ///
     /// # Panics
     /// When no shadow is up.
-    pub fn commit_shadow(&self) -> Vec<Rc<Class>> {
+    pub(crate) fn commit_shadow(&self) -> Vec<Rc<Class>> {
         let mut registry = self.registry.borrow_mut();
         let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
         let mut replaced = Vec::new();
@@ -187,7 +187,7 @@ impl Types {
     ///
     /// # Panics
     /// When no shadow is up.
-    pub fn drop_shadow(&self) -> Vec<Rc<Class>> {
+    pub(crate) fn drop_shadow(&self) -> Vec<Rc<Class>> {
         let mut registry = self.registry.borrow_mut();
         let shadow = registry.shadow.take().expect("a shadow is dropped after it was begun");
         let mut dropped: Vec<_> = shadow.table.classes.into_values().collect();
@@ -199,7 +199,7 @@ impl Types {
     }
 
     /// Forgets a class that was replaced, when its last user is gone. One that can be found by path stays.
-    pub fn forget(&self, id: ClassId) {
+    pub(crate) fn forget(&self, id: ClassId) {
         let mut registry = self.registry.borrow_mut();
         let Some(class) = registry.by_id.get(&id) else { return };
         let tables = [Some(&registry.live), registry.shadow.as_ref().map(|shadow| &shadow.table)];

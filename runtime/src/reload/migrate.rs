@@ -2,7 +2,7 @@
 //! decided once per class, by `emit/diff.rs`; here it is done for every object, into new memory: the old stays as it
 //! is until the commit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::border::CallError;
@@ -13,7 +13,7 @@ use crate::load::error::LoadError;
 use crate::object::birth::add_subobject;
 use crate::object::class::{Class, Subobject};
 use crate::object::convert::convert;
-use crate::object::objects::Body;
+use crate::object::objects::{Body, object_flags};
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
 use crate::object::value::Value;
@@ -51,7 +51,10 @@ pub(crate) fn kept_objects(core: &Core) -> u64 {
 pub(crate) fn check_survivors(core: &Core) -> Result<(), LoadError> {
     let mut counts: HashMap<ClassId, (Rc<Class>, u64)> = HashMap::new();
     for object in living_dynamic(core) {
-        if let Some(class) = core.world.objects.class(object) {
+        let Some(class) = core.world.objects.class(object) else { continue };
+        // A subobject whose class is gone goes with the property that held it; else the new class could not be declared.
+        let is_subobject = core.world.objects.flags(object).unwrap_or_default() & object_flags::SUBOBJECT != 0;
+        if !is_subobject || core.world.types.class_by_path(&class.path).is_some() {
             counts.entry(class.id).or_insert((class, 0)).1 += 1;
         }
     }
@@ -116,9 +119,14 @@ pub(crate) fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload)
     let mut changes = Vec::new();
     let mut migration =
         Migration { objects: living.to_vec(), kept: kept_objects(core), removed_subobjects: Vec::new() };
+    let mut doomed: HashSet<ObjectHandle> = HashSet::new();
     let mut growing = Vec::new();
     let mut to_own = Vec::new();
     for object in living {
+        // An owner is older than its subobjects, so they are known by now.
+        if doomed.contains(object) {
+            continue;
+        }
         let Some(old) = core.world.objects.class(*object) else { continue };
         let plan = match plans.get(&old.id) {
             Some(plan) => Rc::clone(plan),
@@ -130,7 +138,9 @@ pub(crate) fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload)
             }
         };
         for name in &plan.removed_subobjects {
-            migration.removed_subobjects.extend(core.world.objects.subobject(*object, name));
+            let removed = core.world.objects.subobject(*object, name);
+            migration.removed_subobjects.extend(removed);
+            doomed.extend(removed);
         }
         let body = carry(core, *object, &plan, &mut changes, &mut to_own)?;
         core.world.objects.stage(*object, body)?;
@@ -138,6 +148,8 @@ pub(crate) fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload)
             growing.push((*object, plan));
         }
     }
+    migration.objects.retain(|object| !doomed.contains(object));
+    migration.kept -= doomed.len() as u64;
     // All have their new memory before the first new subobject is born: its constructors see the new world.
     for (object, plan) in growing {
         for subobject in &plan.added_subobjects {

@@ -106,7 +106,12 @@ impl Run<'_> {
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.
     fn quiesce(&mut self) -> Result<Vec<ObjectHandle>, LoadError> {
         let core = self.core;
+        // The old generation still answers while it is told: it is set aside right after.
+        core.zcalls.resume(self.old.generation);
+        core.explicit.resume(self.old.generation);
         self.loads.raise(&MasterEvent::Unloading(self.old.generation));
+        core.zcalls.suspend(self.old.generation);
+        core.explicit.suspend(self.old.generation);
         let living = migrate::living_dynamic(core);
         let mut rebuild = Rebuild::default();
         for object in &living {
