@@ -211,24 +211,24 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
         -- Dead 1
     "#]],
         expect![[r#"
-        finalize Game.AttributeSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.Hero
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-        finalize Game.Hero
-        finalize Game.ShieldedSet
-        finalize Game.RegeneratingSet
-        finalize Game.AttributeSet
-    "#]],
+            finalize Game.AttributeSet
+            finalize Game.RegeneratingSet
+            finalize Game.AttributeSet
+            finalize Game.ShieldedSet
+            finalize Game.RegeneratingSet
+            finalize Game.AttributeSet
+            finalize Game.Hero
+            finalize Game.ShieldedSet
+            finalize Game.RegeneratingSet
+            finalize Game.AttributeSet
+            finalize Game.ShieldedSet
+            finalize Game.RegeneratingSet
+            finalize Game.AttributeSet
+            finalize Game.Hero
+            finalize Game.ShieldedSet
+            finalize Game.RegeneratingSet
+            finalize Game.AttributeSet
+        "#]],
     );
 }
 
