@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::zcall::SlotValue;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -204,42 +205,83 @@ fn plain_struct(core: &Core, word: &Word) -> Result<PropertyType, CallError> {
 
 fn put<'a>(core: &Core, buffer: &mut DynBuffer<'a>, at: usize, value: &'a Value, word: &Word) -> Result<(), CallError> {
     match value {
-        Value::U8(value) => buffer.set(at, *value),
-        Value::U16(value) => buffer.set(at, *value),
-        Value::U32(value) => buffer.set(at, *value),
-        Value::U64(value) => buffer.set(at, *value),
-        Value::I8(value) => buffer.set(at, *value),
-        Value::I16(value) => buffer.set(at, *value),
-        Value::I32(value) => buffer.set(at, *value),
-        Value::I64(value) => buffer.set(at, *value),
-        Value::F32(value) => buffer.set(at, *value),
-        Value::F64(value) => buffer.set(at, *value),
-        Value::Bool(value) => buffer.set(at, *value),
-        Value::Name(value) => buffer.set(at, *value),
-        Value::Object(value) => buffer.set(at, *value),
         Value::Text(text) => buffer.text_in(at, text),
         Value::Struct(_) => border::put_struct(buffer, at, &plain_struct(core, word)?, value),
+        plain => set_plain(buffer, at, plain),
     }
 }
 
 fn take(core: &Core, buffer: &mut DynBuffer<'_>, at: usize, word: &Word) -> Result<Value, CallError> {
-    Ok(match word.kind {
-        PropertyKind::STRUCT => border::take_struct(buffer, at, &plain_struct(core, word)?)?,
-        PropertyKind::U8 => Value::U8(buffer.get(at)?),
-        PropertyKind::U16 => Value::U16(buffer.get(at)?),
-        PropertyKind::U32 => Value::U32(buffer.get(at)?),
-        PropertyKind::U64 => Value::U64(buffer.get(at)?),
-        PropertyKind::I8 => Value::I8(buffer.get(at)?),
-        PropertyKind::I16 => Value::I16(buffer.get(at)?),
-        PropertyKind::I32 => Value::I32(buffer.get(at)?),
-        PropertyKind::I64 => Value::I64(buffer.get(at)?),
-        PropertyKind::F32 => Value::F32(buffer.get(at)?),
-        PropertyKind::F64 => Value::F64(buffer.get(at)?),
-        PropertyKind::BOOL => Value::Bool(buffer.get(at)?),
-        PropertyKind::NAME => Value::Name(buffer.get::<Name>(at)?),
-        PropertyKind::STRING => Value::Text(buffer.take_text(at)?),
-        _ => Value::Object(buffer.get::<ObjectHandle>(at)?),
+    match word.kind {
+        PropertyKind::STRUCT => border::take_struct(buffer, at, &plain_struct(core, word)?),
+        PropertyKind::STRING => Ok(Value::Text(buffer.take_text(at)?)),
+        plain => get_plain(buffer, at, plain),
+    }
+}
+
+/// Slots that hold plain values: a caller's own, or those lent to a callee.
+trait PlainSlots {
+    fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError>;
+    fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError>;
+}
+
+impl PlainSlots for DynBuffer<'_> {
+    fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
+        Self::get(self, at)
+    }
+
+    fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
+        Self::set(self, at, value)
+    }
+}
+
+impl PlainSlots for BufferMut<'_> {
+    fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
+        Self::get(self, at)
+    }
+
+    fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
+        Self::set(self, at, value)
+    }
+}
+
+fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
+    Ok(match kind {
+        PropertyKind::U8 => Value::U8(slots.get(at)?),
+        PropertyKind::U16 => Value::U16(slots.get(at)?),
+        PropertyKind::U32 => Value::U32(slots.get(at)?),
+        PropertyKind::U64 => Value::U64(slots.get(at)?),
+        PropertyKind::I8 => Value::I8(slots.get(at)?),
+        PropertyKind::I16 => Value::I16(slots.get(at)?),
+        PropertyKind::I32 => Value::I32(slots.get(at)?),
+        PropertyKind::I64 => Value::I64(slots.get(at)?),
+        PropertyKind::F32 => Value::F32(slots.get(at)?),
+        PropertyKind::F64 => Value::F64(slots.get(at)?),
+        PropertyKind::BOOL => Value::Bool(slots.get(at)?),
+        PropertyKind::NAME => Value::Name(slots.get::<Name>(at)?),
+        _ => Value::Object(slots.get::<ObjectHandle>(at)?),
     })
+}
+
+fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -> Result<(), CallError> {
+    match value {
+        Value::U8(value) => slots.set(at, *value),
+        Value::U16(value) => slots.set(at, *value),
+        Value::U32(value) => slots.set(at, *value),
+        Value::U64(value) => slots.set(at, *value),
+        Value::I8(value) => slots.set(at, *value),
+        Value::I16(value) => slots.set(at, *value),
+        Value::I32(value) => slots.set(at, *value),
+        Value::I64(value) => slots.set(at, *value),
+        Value::F32(value) => slots.set(at, *value),
+        Value::F64(value) => slots.set(at, *value),
+        Value::Bool(value) => slots.set(at, *value),
+        Value::Name(value) => slots.set(at, *value),
+        Value::Object(value) => slots.set(at, *value),
+        Value::Text(_) | Value::Struct(_) => {
+            Err(CallError::Buffer { message: format!("slot {at}: text and structs do not lie in a slot itself") })
+        }
+    }
 }
 
 use border::{read, write};
@@ -291,7 +333,7 @@ mod border {
     //! The places where a pointer slot is followed for calls with values.
     #![expect(unsafe_code, reason = "follows the pointer slots of text and structs")]
 
-    use super::{BufferMut, CallError, DynBuffer, Name, ObjectHandle, PropertyKind, PropertyType, Value};
+    use super::{BufferMut, CallError, DynBuffer, PropertyKind, PropertyType, Value, get_plain, set_plain};
     use crate::object::memory;
 
     /// Lends a struct to the callee.
@@ -315,44 +357,19 @@ mod border {
     }
 
     pub(super) fn read(buffer: &BufferMut<'_>, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
-        Ok(match kind {
-            PropertyKind::U8 => Value::U8(buffer.get(at)?),
-            PropertyKind::U16 => Value::U16(buffer.get(at)?),
-            PropertyKind::U32 => Value::U32(buffer.get(at)?),
-            PropertyKind::U64 => Value::U64(buffer.get(at)?),
-            PropertyKind::I8 => Value::I8(buffer.get(at)?),
-            PropertyKind::I16 => Value::I16(buffer.get(at)?),
-            PropertyKind::I32 => Value::I32(buffer.get(at)?),
-            PropertyKind::I64 => Value::I64(buffer.get(at)?),
-            PropertyKind::F32 => Value::F32(buffer.get(at)?),
-            PropertyKind::F64 => Value::F64(buffer.get(at)?),
-            PropertyKind::BOOL => Value::Bool(buffer.get(at)?),
-            PropertyKind::NAME => Value::Name(buffer.get::<Name>(at)?),
+        if kind == PropertyKind::STRING {
             // SAFETY: the signature has text here, and the caller was checked against it when it resolved the name.
-            PropertyKind::STRING => Value::Text(unsafe { buffer.text(at) }?.to_owned()),
-            _ => Value::Object(buffer.get::<ObjectHandle>(at)?),
-        })
+            return Ok(Value::Text(unsafe { buffer.text(at) }?.to_owned()));
+        }
+        get_plain(buffer, at, kind)
     }
 
     pub(super) fn write(buffer: &mut BufferMut<'_>, at: usize, value: &Value) -> Result<(), CallError> {
-        match value {
-            Value::U8(value) => buffer.set(at, *value),
-            Value::U16(value) => buffer.set(at, *value),
-            Value::U32(value) => buffer.set(at, *value),
-            Value::U64(value) => buffer.set(at, *value),
-            Value::I8(value) => buffer.set(at, *value),
-            Value::I16(value) => buffer.set(at, *value),
-            Value::I32(value) => buffer.set(at, *value),
-            Value::I64(value) => buffer.set(at, *value),
-            Value::F32(value) => buffer.set(at, *value),
-            Value::F64(value) => buffer.set(at, *value),
-            Value::Bool(value) => buffer.set(at, *value),
-            Value::Name(value) => buffer.set(at, *value),
-            Value::Object(value) => buffer.set(at, *value),
+        if let Value::Text(text) = value {
             // SAFETY: the signature has a text result, so the caller waits with a sink in this slot.
-            Value::Text(text) => unsafe { buffer.give_text(at, text) },
-            Value::Struct(_) => Err(CallError::other("a struct does not go by value here")),
+            return unsafe { buffer.give_text(at, text) };
         }
+        set_plain(buffer, at, value)
     }
 }
 

@@ -28,7 +28,8 @@ use crate::reload::report::{Outcome, Phase, Reload};
 pub(crate) fn reload(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<Reload, LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
     let generation = loads.next_generation();
-    let report = Reload::new(old.generation.0);
+    let mut report = Reload::new(old.generation.0);
+    report.modules = old.modules.iter().map(|module| module.name().to_owned()).collect();
     let reruns_before = core.world.counters.class_constructors_rerun.get();
     let mut run = Run { core, loads, old, generation, report, reached: Reached::Nothing, reruns_before };
     match run.forward(paths) {
