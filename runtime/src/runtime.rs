@@ -268,8 +268,7 @@ impl Runtime {
 
     /// The living objects in creation order, without class default objects and their templates.
     pub fn objects(&self) -> Vec<ObjectHandle> {
-        let objects = &self.inner.core.world.objects;
-        objects.alive().into_iter().filter(|object| !objects.is_template(*object)).collect()
+        self.inner.core.world.objects.living()
     }
 
     /// The path of an object's class.

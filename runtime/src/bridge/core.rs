@@ -14,7 +14,7 @@ use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
-use crate::handles::{ClassId, ObjectHandle};
+use crate::handles::{ClassId, Generation, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::birth::destroy;
@@ -98,6 +98,18 @@ impl Core {
         }
         destroy(&self.world, &self.plugins(), object);
         Ok(())
+    }
+
+    /// Nothing that a generation offers by name answers any more, until it is taken back.
+    pub(crate) fn set_aside(&self, generation: Generation) {
+        self.zcalls.suspend(generation);
+        self.explicit.suspend(generation);
+    }
+
+    /// What a generation offers by name answers again.
+    pub(crate) fn take_back(&self, generation: Generation) {
+        self.zcalls.resume(generation);
+        self.explicit.resume(generation);
     }
 
     /// The plugin side of births.

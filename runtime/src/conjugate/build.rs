@@ -18,7 +18,7 @@ use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
 use crate::object::birth::{BirthHooks, StepError};
-use crate::object::class::{Class, Origin};
+use crate::object::class::Class;
 
 /// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which door.
 #[derive(Clone, Debug)]
@@ -85,10 +85,10 @@ impl Plugins<'_> {
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), (Rc<Class>, CallError)> {
         let key = self.pairs.begin_red();
         let _there = self.world.objects.set_conjugate(object, key.to_word());
-        for class in class.chain().iter().filter(|class| class.origin == Origin::Dynamic) {
-            if let Err(error) = self.build_part(key, object, class) {
+        for class in class.dynamic_chain() {
+            if let Err(error) = self.build_part(key, object, &class) {
                 self.end(object);
-                return Err((Rc::clone(class), error));
+                return Err((class, error));
             }
         }
         self.pairs.finish(key).map_err(|error| (Rc::clone(class), CallError::other(error.to_string())))
@@ -261,7 +261,7 @@ impl BirthHooks for Plugins<'_> {
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         // The most derived override wins, as for any virtual function; it may call its base itself.
-        for class in class.chain().iter().rev().filter(|class| class.origin == Origin::Dynamic) {
+        for class in class.dynamic_chain().iter().rev() {
             let hooks = self.hooks_of(class).map_err(|error| step_error(class, error))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
                 return self

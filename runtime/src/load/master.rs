@@ -416,8 +416,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let mut unload = Unload { generation: generation.0, ..Unload::default() };
     // Without their module the objects of dynamic classes have no behavior left; their natives stay.
     let objects = &core.world.objects;
-    let is_dynamic =
-        |object: &ObjectHandle| objects.class(*object).is_some_and(|class| !class.dynamic_chain().is_empty());
+    let is_dynamic = |object: &ObjectHandle| objects.class(*object).is_some_and(|class| class.has_plugin_half());
     let ending: Vec<_> = objects.alive().into_iter().filter(is_dynamic).collect();
     // Counted before the first goes, since an object takes its subobjects with it.
     unload.objects_ended = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;

@@ -291,7 +291,7 @@ impl Midwife<'_> {
 
     fn grow(&self, newborn: &mut Newborn, flags: u32, copying: Copying, pairs: &mut Pairs) -> Result<(), BirthFailed> {
         let (object, class) = (newborn.object, newborn.class.clone());
-        if is_dynamic(&class) {
+        if class.has_plugin_half() {
             let build = || self.hooks.build_conjugate(object, &class);
             self.step(object, BirthStep::RedConstructor(class.path.to_string()), build)?;
         }
@@ -414,7 +414,7 @@ impl Midwife<'_> {
     fn post_init(&self, newborn: &Newborn) -> Result<(), BirthFailed> {
         newborn.parts.iter().try_for_each(|part| self.post_init(part))?;
         let (object, class) = (newborn.object, &newborn.class);
-        if is_dynamic(class) {
+        if class.has_plugin_half() {
             let run = || self.hooks.plugin_post_init(object, class);
             self.step(object, BirthStep::PluginPostInit(class.path.to_string()), run)?;
         }
@@ -471,10 +471,6 @@ impl Midwife<'_> {
         };
         BirthFailed { class: self.asked.path.to_string(), step, object: object.to_owned(), message, place }
     }
-}
-
-fn is_dynamic(class: &Rc<Class>) -> bool {
-    class.chain().iter().any(|class| class.origin == Origin::Dynamic)
 }
 
 /// A panic of host code, or of what the host called, is an error of the step.

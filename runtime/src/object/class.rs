@@ -152,6 +152,11 @@ impl Class {
         chain
     }
 
+    /// Whether a module has a share in objects of the class: it, or a class above it, is dynamic.
+    pub fn has_plugin_half(&self) -> bool {
+        std::iter::successors(Some(self), |class| class.base.as_deref()).any(|class| class.origin == Origin::Dynamic)
+    }
+
     /// The dynamic classes of its chain, base first: each has a part in the plugin half.
     pub fn dynamic_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
         self.chain().into_iter().filter(|class| class.origin == Origin::Dynamic).collect()

@@ -218,6 +218,11 @@ impl Objects {
         alive.into_iter().map(|(_, object)| object).collect()
     }
 
+    /// The objects that live for somebody: all but CDOs and what lies in them, in order of creation.
+    pub fn living(&self) -> Vec<ObjectHandle> {
+        self.alive().into_iter().filter(|object| !self.is_template(*object)).collect()
+    }
+
     /// How many objects there are, CDOs too.
     pub fn len(&self) -> usize {
         self.store.borrow().slots.iter().count()

@@ -32,16 +32,9 @@ pub(crate) struct Migration {
 
 /// Living objects of dynamic classes, in creation order, without class default objects and their templates.
 pub(crate) fn living_dynamic(core: &Core) -> Vec<ObjectHandle> {
-    let is_dynamic = |object: &ObjectHandle| {
-        let class = core.world.objects.class(*object);
-        class.is_some_and(|class| !class.dynamic_chain().is_empty()) && !core.world.objects.is_template(*object)
-    };
-    core.world.objects.alive().into_iter().filter(is_dynamic).collect()
-}
-
-/// Objects that live on, of every class.
-pub(crate) fn kept_objects(core: &Core) -> u64 {
-    core.world.objects.alive().into_iter().filter(|object| !core.world.objects.is_template(*object)).count() as u64
+    let objects = &core.world.objects;
+    let is_dynamic = |object: &ObjectHandle| objects.class(*object).is_some_and(|class| class.has_plugin_half());
+    objects.living().into_iter().filter(is_dynamic).collect()
 }
 
 /// Whether every living object still has a class, and one it can be carried to.
@@ -117,8 +110,11 @@ struct ClassPlan {
 pub(crate) fn migrate(core: &Core, living: &[ObjectHandle], report: &mut Reload) -> Result<Migration, LoadError> {
     let mut plans: HashMap<ClassId, Rc<ClassPlan>> = HashMap::new();
     let mut changes = Vec::new();
-    let mut migration =
-        Migration { objects: living.to_vec(), kept: kept_objects(core), removed_subobjects: Vec::new() };
+    let mut migration = Migration {
+        objects: living.to_vec(),
+        kept: core.world.objects.living().len() as u64,
+        removed_subobjects: Vec::new(),
+    };
     let mut doomed: HashSet<ObjectHandle> = HashSet::new();
     let mut growing = Vec::new();
     let mut to_own = Vec::new();

@@ -92,8 +92,7 @@ impl Run<'_> {
         let modules = master::bring_up(core, self.loads, paths, self.generation)
             .inspect_err(|_| self.loads.give_back(self.generation))?;
         self.report.modules = modules.iter().map(|module| module.name().to_owned()).collect();
-        core.zcalls.suspend(self.old.generation);
-        core.explicit.suspend(self.old.generation);
+        core.set_aside(self.old.generation);
         core.world.types.begin_shadow();
         let old_types = self.old.modules.iter().flat_map(|module| &module.info().types);
         core.world.types.hide_in_shadow(old_types.map(String::as_str));
@@ -108,11 +107,9 @@ impl Run<'_> {
     fn quiesce(&mut self) -> Result<Vec<ObjectHandle>, LoadError> {
         let core = self.core;
         // The old generation still answers while it is told: it is set aside right after.
-        core.zcalls.resume(self.old.generation);
-        core.explicit.resume(self.old.generation);
+        core.take_back(self.old.generation);
         self.loads.raise(&MasterEvent::Unloading(self.old.generation));
-        core.zcalls.suspend(self.old.generation);
-        core.explicit.suspend(self.old.generation);
+        core.set_aside(self.old.generation);
         let living = migrate::living_dynamic(core);
         let mut rebuild = Rebuild::default();
         for object in &living {
@@ -203,8 +200,7 @@ impl Run<'_> {
             master::undo_births(core);
             core.world.types.drop_shadow();
             master::end_generation(core, self.generation);
-            core.zcalls.resume(self.old.generation);
-            core.explicit.resume(self.old.generation);
+            core.take_back(self.old.generation);
             core.pairs.set_live_generation(self.old.generation);
             for module in &self.old.modules {
                 module.gate().reopen();
@@ -224,7 +220,7 @@ impl Run<'_> {
         self.report.class_constructors_rerun = self.reruns();
         self.report.properties.clear();
         self.report.structure.clear();
-        self.report.objects_kept = migrate::kept_objects(core);
+        self.report.objects_kept = core.world.objects.living().len() as u64;
         self.report.outcome = Outcome::RolledBack { phase, error: error.to_string() };
     }
 }
