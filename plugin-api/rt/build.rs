@@ -1,4 +1,5 @@
-//! Notes which compiler builds the plugin, for the manifest: it is recorded, never a reason to refuse.
+//! Notes which compiler builds the plugin, for the manifest: it is recorded, never a reason to refuse. And whether the
+//! platform is one whose C functions the module has hooks for.
 
 use std::process::Command;
 
@@ -7,5 +8,15 @@ fn main() {
     println!("cargo::rerun-if-env-changed=RUSTC");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let text = Command::new(rustc).arg("-V").output().ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    println!("cargo::rustc-check-cfg=cfg(hooked)");
+    if is_hooked() {
+        println!("cargo::rustc-cfg=hooked");
+    }
     println!("cargo::rustc-env=ALCEDO_COMPILER={}", text.as_deref().map_or("unknown", str::trim));
+}
+
+/// Whether `src/hooks` is written for the platform; elsewhere a module leaves what it leaves, and is parked.
+fn is_hooked() -> bool {
+    let target = |fact: &str| std::env::var(format!("CARGO_CFG_TARGET_{fact}")).unwrap_or_default();
+    target("OS") == "linux" && target("ENV") == "gnu" && ["x86_64", "aarch64"].contains(&&*target("ARCH"))
 }

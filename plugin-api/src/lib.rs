@@ -6,14 +6,20 @@
 
 mod borrow_state;
 mod class;
+mod dispose;
 mod host;
 mod keep;
+mod kinds;
 mod name;
 mod obj;
 mod object;
 mod part_cell;
 mod signature;
+pub mod task;
 mod this;
+pub mod thread;
+pub mod timer;
+mod type_text;
 mod value;
 mod zcall;
 
@@ -22,9 +28,15 @@ pub mod plumbing;
 
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
-pub use alcedo_macros::{module, uclass, ustruct, zcall};
+pub use alcedo_macros::{module, uclass, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, Place};
 pub use class::Class;
+pub use dispose::auto_dispose;
+pub use kinds::{
+    Delegate, FieldPath, Give, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, Signature, SoftClass,
+    SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
+    WeakObject,
+};
 pub use name::UName;
 pub use obj::Obj;
 pub use object::{Object, ObjectFace};
@@ -34,5 +46,11 @@ pub use value::Value;
 
 /// All that most plugins need.
 pub mod prelude {
-    pub use crate::{CallError, Obj, Object, This, UName, module, uclass, ustruct, zcall};
+    pub use crate::{
+        CallError, FailureKind, Lent, Obj, Object, This, UName, module, task, timer, uclass, ustruct, zcall, zmethods,
+    };
+    pub use crate::{
+        Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,
+        SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String, WeakObject,
+    };
 }

@@ -4,9 +4,10 @@ use alcedo_abi::handles::Name;
 
 use crate::{CallError, ObjectFace, host};
 
-/// A name of the host's name table. Cheap to copy and compare; its text stays with the host.
+/// A name of the host's name table. Cheap to copy and compare; its text stays with the host. Names are ordered as the table
+/// got them, which is not by their letters.
 #[repr(transparent)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct UName(pub(crate) Name);
 
 impl UName {

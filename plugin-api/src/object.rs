@@ -4,8 +4,9 @@
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::{ClassId, ObjectHandle};
 
+use crate::kinds::Spot;
 use crate::signature::{Params, ReturnValue};
-use crate::{CallError, Class, Obj, This, Value, host, zcall};
+use crate::{CallError, Class, Kind, Lent, Obj, This, Value, host, zcall};
 
 /// The base of every class.
 #[derive(Debug)]
@@ -71,11 +72,50 @@ impl<'f> ObjectFace<'f> {
     ///
     /// # Errors
     /// `STALE` when it is gone; `WRONG_CLASS` when the handle came from an unchecked place.
+    #[inline]
     pub fn get<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
-        let memory = host::object_memory(obj.handle(), T::id())?;
+        // An object of exactly this class is found without a call; of a subclass only the host knows.
+        let memory = match host::values::entry(obj.handle()) {
+            Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
+            _ => host::object_memory(obj.handle(), T::id())?,
+        };
         // SAFETY: the host found the object alive and of that class, and keeps its memory until the safe point,
         // which lies after the running call that `'f` stands for.
         Ok(unsafe { This::new(obj.handle(), memory) })
+    }
+
+    /// A value that plugin code owns, for use in the running call.
+    ///
+    /// ```ignore
+    /// this.open(&self.scores).push(12.5);
+    /// ```
+    #[must_use]
+    pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
+        // SAFETY: the host keeps the value while it is owned, which it is for `'a`; and this is the game thread.
+        unsafe { Lent::new(value.owned().at::<K>(), Spot::of_black()) }
+    }
+
+    /// Its path, by which soft references name it; empty when the object is gone.
+    #[must_use]
+    pub fn path(&self) -> String {
+        host::values::object_path(self.handle())
+    }
+
+    /// Gives the object another name, another outer, or both.
+    ///
+    /// # Errors
+    /// When the outer has another object of that name, or lies inside of this one; `STALE`; `DURING_REBUILD`.
+    pub fn rename(&self, name: &str, outer: Obj<Object>) -> Result<(), CallError> {
+        host::values::object_rename(self.handle(), name, outer.handle())
+    }
+
+    /// Asks for a collection of objects that nobody refers to. It is never done inside a call, which this one is: it comes
+    /// at the next safe point.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`, which says just that.
+    pub fn collect_garbage(&self) -> Result<(), CallError> {
+        host::values::collect_garbage()
     }
 
     /// A new object of class `T` inside `outer`, or inside the world's package for none.

@@ -48,13 +48,84 @@ pub struct ValueType {
     pub size: usize,
     /// Alignment in memory.
     pub align: usize,
+    /// The whole type as text.
+    pub text: &'static str,
 }
 
 impl ValueType {
     /// That of `T`.
     #[must_use]
     pub const fn of<T: Value>() -> Self {
-        Self { kind: T::KIND, path: T::TYPE_PATH, size: size_of::<T::Raw>(), align: align_of::<T::Raw>() }
+        Self {
+            kind: T::KIND,
+            path: T::TYPE_PATH,
+            size: size_of::<T::Raw>(),
+            align: align_of::<T::Raw>(),
+            text: T::TYPE.as_str(),
+        }
+    }
+}
+
+/// One parameter: a value, or a face of one where the method takes [`Lent`](crate::Lent).
+///
+/// # Safety
+/// The slots made and read are those that the border prescribes for the kind of `Value`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a property, a parameter or a result",
+    label = "the host does not know this type",
+    note = "known are u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, USet, \
+            UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
+)]
+pub unsafe trait Param: Sized {
+    /// The type that the host knows it by.
+    type Value: Value;
+    /// See [`Value`].
+    #[doc(hidden)]
+    type In;
+
+    /// Takes it out of a parameter block.
+    ///
+    /// # Safety
+    /// `raw` is a live value of the type, and stays so for the call.
+    #[doc(hidden)]
+    unsafe fn load(raw: *mut <Self::Value as Value>::Raw) -> Self;
+
+    #[doc(hidden)]
+    fn stage(&self) -> Self::In;
+
+    /// The slot of an argument; `staged` came from `stage` of this value, and both stay while the slot is in use.
+    #[doc(hidden)]
+    fn slot_in(&self, staged: &Self::In) -> Slot;
+
+    /// Takes it out of a caller's slot.
+    ///
+    /// # Safety
+    /// A pointer slot points to what the border prescribes for the kind.
+    #[doc(hidden)]
+    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError>;
+}
+
+// SAFETY: all of it is the value's own.
+unsafe impl<T: Value> Param for T {
+    type Value = T;
+    type In = T::In;
+
+    unsafe fn load(raw: *mut T::Raw) -> Self {
+        // SAFETY: promised by the caller.
+        unsafe { <T as Value>::load(raw) }
+    }
+
+    fn stage(&self) -> T::In {
+        Value::stage(self)
+    }
+
+    fn slot_in(&self, staged: &T::In) -> Slot {
+        Value::slot_in(self, staged)
+    }
+
+    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { <T as Value>::from_slot(slot) }
     }
 }
 
@@ -75,7 +146,7 @@ pub trait Params: Sized {
     /// # Safety
     /// `block` is a live parameter block that starts with these parameters.
     #[doc(hidden)]
-    unsafe fn load(block: *const u8) -> Self;
+    unsafe fn load(block: *mut u8) -> Self;
 
     /// Lends a row of slots: the object, the parameters, and `out`.
     #[doc(hidden)]
@@ -91,16 +162,17 @@ pub trait Params: Sized {
 
 macro_rules! params {
     ($count:literal $($name:ident $value:ident $staged:ident)*) => {
-        impl<$($name: Value),*> Params for ($($name,)*) {
-            const FINGERPRINT: Fingerprint = Fingerprint::START$(.value($name::KIND, $name::TYPE_PATH))*;
+        impl<$($name: Param),*> Params for ($($name,)*) {
+            const FINGERPRINT: Fingerprint =
+                Fingerprint::START$(.value(<$name::Value as Value>::KIND, <$name::Value as Value>::TYPE_PATH))*;
             const COUNT: usize = $count;
-            const LAYOUT: BlockLayout = BlockLayout::EMPTY$(.place_value::<$name>().1)*;
+            const LAYOUT: BlockLayout = BlockLayout::EMPTY$(.place_value::<$name::Value>().1)*;
 
             #[allow(unused_variables, unused_assignments, unused_mut, clippy::unused_unit, reason = "for no parameters")]
-            unsafe fn load(block: *const u8) -> Self {
+            unsafe fn load(block: *mut u8) -> Self {
                 let mut layout = BlockLayout::EMPTY;
                 $(
-                    let (offset, next) = layout.place_value::<$name>();
+                    let (offset, next) = layout.place_value::<$name::Value>();
                     layout = next;
                     // SAFETY: the block has this parameter at this offset, by contract.
                     let raw = unsafe { block.add(offset) };
@@ -141,7 +213,8 @@ params!(8 A a sa B b sb C c sc D d sd E e se F f sf G g sg H h sh);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a reflected function",
     label = "the host does not know this type",
-    note = "known are (), u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class> and #[ustruct(pod)] structs"
+    note = "known are (), u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, \
+            USet, UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
 pub trait ReturnValue: Sized {
     /// What is known of the value, if there is one.

@@ -11,24 +11,40 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
 
 use crate::host::{assign_text, lent_text, put_text};
+use crate::kinds::Spot;
+use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
-/// A type that a property, a parameter or a result can have: numbers, `bool`, `String`, `UName`, `Obj<C>`, and
-/// structs with `#[ustruct(pod)]`.
+/// A type that a property, a parameter, a result, a field of a struct or an element of a container can have: numbers,
+/// `bool`, `String`, `UName`, `Obj<C>`, structs with `#[ustruct]`, every [`Kind`](crate::Kind), and containers of std.
 ///
 /// # Safety
-/// `Raw` has the size, alignment and meaning that the host gives to `KIND` and `TYPE_PATH`, and any bytes are valid
-/// for it. The slots made and read are those that the border prescribes for the kind.
+/// `Raw` has the size, alignment and meaning that the host gives to `KIND` and `TYPE_PATH`, any bytes are valid for it
+/// until they are followed, and zero bytes are a value. The slots made and read are those that the border prescribes for
+/// the kind. Where `IS_PLAIN`, the type lies in memory as `Raw` does, and any bytes are valid for it too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a property, a parameter or a result",
     label = "the host does not know this type",
-    note = "known are u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class> and structs with #[ustruct(pod)]"
+    note = "known are u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, USet, \
+            UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
 pub unsafe trait Value: Sized + 'static {
     /// What the host calls it.
     const KIND: PropertyKind;
     /// Path of its struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
+    /// The text of the whole type.
+    #[doc(hidden)]
+    const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
+    /// Whether values may be lent as they lie in host memory.
+    #[doc(hidden)]
+    const IS_PLAIN: bool = false;
+    /// Whether a value in host form may own memory.
+    #[doc(hidden)]
+    const OWNS_MEMORY: bool = false;
+    /// How a value is seen where it lies: plain values, texts and containers of std as copies, every
+    /// [`Kind`](crate::Kind) as a [`Lent`](crate::Lent) face.
+    type Seen<'f>;
     /// The value as it lies in host memory and in parameter blocks.
     type Raw: 'static;
     /// What a `default = …` may be.
@@ -39,6 +55,19 @@ pub unsafe trait Value: Sized + 'static {
     /// What stands on the caller's stack while it waits for a result.
     #[doc(hidden)]
     type Out;
+
+    /// Sees the value where it lies.
+    ///
+    /// # Safety
+    /// `at` is a live value of this kind as long as the spot is good, and the game thread's for `'f`.
+    #[doc(hidden)]
+    unsafe fn see<'f>(at: *mut Self::Raw, spot: impl FnOnce() -> Spot<'f>) -> Self::Seen<'f>;
+
+    /// Where the value lies in host form, if it does.
+    #[doc(hidden)]
+    fn lies_at(&self) -> Option<*const Self::Raw> {
+        None
+    }
 
     /// Copies the value out of host memory.
     ///
@@ -127,13 +156,22 @@ macro_rules! in_the_slot {
 macro_rules! in_memory {
     ($value:ident: $raw:ty => $to_raw:expr, $from_raw:expr) => {
         type Raw = $raw;
+        type Seen<'f> = Self;
 
+        #[inline]
+        unsafe fn see<'f>(at: *mut $raw, _spot: impl FnOnce() -> Spot<'f>) -> Self {
+            // SAFETY: promised by the caller.
+            unsafe { Self::load(at) }
+        }
+
+        #[inline]
         unsafe fn load(raw: *const $raw) -> Self {
             let from_raw: fn($raw) -> Self = $from_raw;
             // SAFETY: `raw` is live by contract.
             from_raw(unsafe { raw.read() })
         }
 
+        #[inline]
         unsafe fn store(&self, target: *mut $raw) -> Result<(), CallError> {
             let $value = self;
             // SAFETY: `target` is live by contract.
@@ -149,6 +187,7 @@ macro_rules! numbers {
         unsafe impl Value for $rust {
             const KIND: PropertyKind = PropertyKind::$kind;
             const TYPE_PATH: &'static str = "";
+            const IS_PLAIN: bool = true;
             type Literal = Self;
             in_memory!(value: Self => *value, |raw| raw);
             in_the_slot!(value => *value, |value| value);
@@ -170,6 +209,7 @@ unsafe impl Value for bool {
 unsafe impl Value for UName {
     const KIND: PropertyKind = PropertyKind::NAME;
     const TYPE_PATH: &'static str = "";
+    const IS_PLAIN: bool = true;
     type Literal = &'static str;
     in_memory!(value: Name => value.0, Self);
     in_the_slot!(value => value.0, Self);
@@ -180,6 +220,7 @@ unsafe impl Value for UName {
 unsafe impl<C: Class> Value for Obj<C> {
     const KIND: PropertyKind = PropertyKind::OBJECT;
     const TYPE_PATH: &'static str = C::PATH;
+    const IS_PLAIN: bool = true;
     type Literal = NoDefault;
     in_memory!(value: ObjectHandle => value.handle(), Self::from_handle);
     in_the_slot!(value => value.handle(), Self::from_handle);
@@ -198,10 +239,17 @@ pub struct TextOut {
 unsafe impl Value for String {
     const KIND: PropertyKind = PropertyKind::STRING;
     const TYPE_PATH: &'static str = "";
+    const OWNS_MEMORY: bool = true;
     type Raw = TextRaw;
     type Literal = &'static str;
+    type Seen<'f> = Self;
     type In = TextView;
     type Out = TextOut;
+
+    unsafe fn see<'f>(at: *mut TextRaw, _spot: impl FnOnce() -> Spot<'f>) -> Self {
+        // SAFETY: promised by the caller.
+        unsafe { Self::load(at) }
+    }
 
     unsafe fn load(raw: *const TextRaw) -> Self {
         // SAFETY: `raw` is live by contract; copying its words takes no ownership.
@@ -278,6 +326,12 @@ pub fn pointer_slot<T>(target: &T) -> Slot {
 #[doc(hidden)]
 pub fn pointer_slot_out<T>(target: &mut MaybeUninit<T>) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.as_mut_ptr().expose_provenance() as u64)
+}
+
+/// A slot that points to a value in host memory, or in host form.
+#[doc(hidden)]
+pub fn address_slot<T>(target: *const T) -> Slot {
+    Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
 }
 
 /// Where a pointer slot points.

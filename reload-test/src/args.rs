@@ -36,6 +36,26 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) patience: u64,
 
+    /// How much memory a reload may cost for ever, in KiB: by least squares over the last half, from 200 reloads on.
+    #[arg(long, value_name = "KIB", default_value_t = 4.0)]
+    pub(crate) max_growth: f64,
+
+    /// Makes the plugin panic after each reload, with RUST_BACKTRACE=1. The plugin must know how.
+    #[arg(long)]
+    pub(crate) panic_each: bool,
+
+    /// A feature to build the plugins with; may be given again.
+    #[arg(long = "feature", value_name = "NAME")]
+    pub(crate) features: Vec<String>,
+
+    /// Builds the plugins with the release profile.
+    #[arg(long)]
+    pub(crate) release_plugins: bool,
+
+    /// Starts the host by these words, as `valgrind --error-exitcode=9`.
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    pub(crate) under: String,
+
     /// Breaks something on purpose, to show that it is noticed.
     #[arg(long, value_enum, hide = true)]
     pub(crate) sabotage: Option<Sabotage>,

@@ -45,6 +45,9 @@ mod tests {
 
     fn sound() -> Reload {
         Reload {
+            requests: 0,
+            kept_modules: Vec::new(),
+            replaced_because: Vec::new(),
             modules: vec!["magic_cube".into()],
             from: 1,
             generation: 2,
@@ -55,9 +58,12 @@ mod tests {
             fields_kept: 10,
             fields_lost: Vec::new(),
             properties: Vec::new(),
+            classes: Vec::new(),
             structure: Vec::new(),
             parked: Vec::new(),
             warnings: Vec::new(),
+            retired: None,
+            blocked: None,
             phases: Phases::default(),
         }
     }

@@ -22,12 +22,12 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
     match host(&plan) {
-        Ok(stale_mappings) => say(&Line::End { stale_mappings }),
+        Ok(end) => say(&end),
         Err(error) => say(&Line::Failed { error: format!("{error:#}") }),
     }
 }
 
-fn host(plan: &Plan) -> Result<u64> {
+fn host(plan: &Plan) -> Result<Line> {
     let mut trial = Trial::start(plan)?;
     say(&Line::Ready { process: reading() })?;
     for reload in 1..=plan.reloads {

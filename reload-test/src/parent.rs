@@ -2,14 +2,16 @@
 //! the host, there is a report.
 
 use crate::args::Args;
-use crate::builds::prebuild;
+use crate::builds::{Profile, prebuild};
 use crate::plan::{Line, Plan};
 use crate::progress::Progress;
 use crate::report::Tally;
 use crate::subject::{libraries, subjects};
 use crate::summary;
+use crate::tally;
 use anyhow::{Context, Result};
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -20,7 +22,7 @@ use std::time::Duration;
 
 /// Does all that the command line asks for. Returns whether every reload was sound.
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    let mut tally = Tally::new(args.plugins.join(", "), args.reloads, args.objects as u64);
+    let mut tally = Tally::new(args.plugins.join(", "), args.reloads, args.objects as u64, args.max_growth);
     if let Err(error) = try_run(args, &mut tally) {
         tally.fail(format!("{error:#}"));
     }
@@ -37,20 +39,28 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
 fn try_run(args: &Args, tally: &mut Tally) -> Result<()> {
     let dir = tempfile::tempdir().context("could not make a folder for the builds")?;
     let subjects = subjects(&args.plugins)?;
+    tally.expect_words(subjects.iter().filter_map(|subject| subject.habits.as_ref()).map(|habits| habits.last_words));
+    let counts = dir.path().join("tally");
+    tally::create(&counts).with_context(|| format!("could not make {}", counts.display()))?;
+    let profile = Profile { features: &args.features, release: args.release_plugins };
     let progress = Progress::new(args.reloads);
     progress.say("building");
     let plan = Plan {
         plugins: args.plugins.clone(),
-        builds: prebuild(&args.sources, &libraries(&subjects), &dir.path().join("builds"))?,
+        builds: prebuild(&args.sources, &libraries(&subjects), &profile, &dir.path().join("builds"))?,
         reloads: args.reloads,
         objects: args.objects,
         seed: args.seed,
+        tally: counts,
+        // What runs the host cannot be told to run the other process, too.
+        canary: args.under.is_empty(),
+        panic_each: args.panic_each,
         sabotage: args.sabotage,
     };
     let path = dir.path().join("plan.json");
     fs::write(&path, serde_json::to_vec(&plan)?).with_context(|| format!("could not write {}", path.display()))?;
     progress.say("starting the host");
-    let mut child = start(&path)?;
+    let mut child = start(&path, args)?;
     let heard = listen(&mut child, Duration::from_secs(args.patience), &progress, tally);
     progress.finish();
     let reloads = tally.reloads();
@@ -73,9 +83,14 @@ enum Heard {
     Nothing { patience: Duration },
 }
 
-fn start(plan: &Path) -> Result<Child> {
+fn start(plan: &Path, args: &Args) -> Result<Child> {
     let program = env::current_exe().context("could not find this program to start it as the host")?;
-    let mut command = Command::new(program);
+    let mut words = args.under.split_whitespace().map(OsString::from).chain([program.into_os_string()]);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    if args.panic_each {
+        command.env("RUST_BACKTRACE", "1");
+    }
     command.arg("--child").arg(plan).stdin(Stdio::null()).stdout(Stdio::piped());
     command.spawn().context("could not start the host")
 }
@@ -89,10 +104,13 @@ fn listen(child: &mut Child, patience: Duration, progress: &Progress, tally: &mu
             Err(RecvTimeoutError::Disconnected) => return Heard::All,
             Err(RecvTimeoutError::Timeout) => return Heard::Nothing { patience },
         };
-        match serde_json::from_str::<Line>(&text) {
-            Ok(line) => tally.hear(line),
-            // A plugin shares the stream and may print: that is none of ours, but somebody wants to read it.
-            Err(_) => progress.say(&text),
+        let (others, line) = Line::parse(&text);
+        if let Some(line) = line {
+            tally.hear(line);
+        }
+        // A plugin shares the stream and may print: somebody wants to read it, but not ten thousand times.
+        if !others.is_empty() && tally.hear_others(others) {
+            progress.say(others);
         }
         progress.reached(tally.reloads());
     }

@@ -1,6 +1,7 @@
 //! What is written down: a tally of what the child said, and the report it amounts to. Data in, data out.
 
-use crate::plan::{Line, Reading, Seen};
+use crate::gauges;
+use crate::plan::{Counted, Line, Reading, Seen};
 use crate::statistics::{Spread, last_half, slope};
 use serde::Serialize;
 
@@ -23,6 +24,9 @@ pub(crate) struct Report {
     pub(crate) rss_kib: Growth,
     pub(crate) open_fds: Ends,
     pub(crate) threads: Ends,
+    pub(crate) thread_keys: Ends,
+    /// Destructors and handlers that were left to be run at the end of a generation; for plugins that count them.
+    pub(crate) left_to_run: Counted,
     pub(crate) swap_us: Spread,
     pub(crate) rebuild_ns_per_conjugate: Spread,
     pub(crate) errors: Vec<String>,
@@ -44,20 +48,29 @@ pub(crate) struct Ends {
     pub(crate) end: u64,
 }
 
+/// How many lines of plugins are passed on.
+const PASSED_ON: u64 = 10;
+
 /// All that was heard so far.
 #[derive(Debug)]
 pub(crate) struct Tally {
     plugin: String,
     wanted_reloads: u64,
     objects: u64,
+    max_growth: f64,
+    last_words: Vec<&'static str>,
+    last_words_heard: u64,
+    printed: u64,
     seen: u64,
     ended: bool,
+    counted: Counted,
     lost_objects: u64,
     wrong_answers: u64,
     stale_mappings: u64,
     start: Reading,
     end: Reading,
     memory: Vec<f64>,
+    readings: Vec<Reading>,
     swap_us: Vec<f64>,
     rebuild_ns: Vec<f64>,
     errors: Vec<String>,
@@ -65,19 +78,25 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Nothing was heard yet.
-    pub(crate) fn new(plugin: String, wanted_reloads: u64, objects: u64) -> Self {
+    pub(crate) fn new(plugin: String, wanted_reloads: u64, objects: u64, max_growth: f64) -> Self {
         Self {
             plugin,
             wanted_reloads,
             objects,
+            max_growth,
+            last_words: Vec::new(),
+            last_words_heard: 0,
+            printed: 0,
             seen: 0,
             ended: false,
+            counted: Counted::default(),
             lost_objects: 0,
             wrong_answers: 0,
             stale_mappings: 0,
             start: Reading::default(),
             end: Reading::default(),
             memory: Vec::new(),
+            readings: Vec::new(),
             swap_us: Vec::new(),
             rebuild_ns: Vec::new(),
             errors: Vec::new(),
@@ -89,9 +108,45 @@ impl Tally {
         match line {
             Line::Ready { process } => (self.start, self.end) = (process, process),
             Line::Reload(seen) => self.see(*seen),
-            Line::End { stale_mappings } => (self.ended, self.stale_mappings) = (true, stale_mappings),
+            Line::End { stale_mappings, findings, counted } => {
+                (self.ended, self.stale_mappings, self.counted) = (true, stale_mappings, counted);
+                self.wrong_answers += findings.len() as u64;
+                self.say(findings.into_iter().map(|words| format!("at the end: {words}")));
+            }
             Line::Failed { error } => self.fail(error),
         }
+    }
+
+    /// Each generation must print these words before it ends.
+    pub(crate) fn expect_words(&mut self, words: impl Iterator<Item = &'static str>) {
+        self.last_words.extend(words);
+    }
+
+    /// A plugin printed `text`. Returns whether to pass it on.
+    pub(crate) fn hear_others(&mut self, text: &str) -> bool {
+        self.last_words_heard += self.last_words.iter().map(|words| text.matches(words).count() as u64).sum::<u64>();
+        self.printed += 1;
+        self.printed <= PASSED_ON
+    }
+
+    /// What only the whole run shows.
+    fn faults(&self) -> Vec<String> {
+        let mut faults = gauges::faults(&self.readings, self.max_growth);
+        if self.stale_mappings > 0 {
+            faults.push(format!("{} staged files are still mapped", self.stale_mappings));
+        }
+        // The last generation ends with the Master.
+        let wanted = self.last_words.len() as u64 * (self.swap_us.len() as u64 + 1);
+        if self.last_words_heard != wanted {
+            let heard = self.last_words_heard;
+            faults.push(format!("last words without a line end: {heard} heard, {wanted} said: output was lost"));
+        }
+        faults
+    }
+
+    fn say(&mut self, words: impl Iterator<Item = String>) {
+        let room = ERRORS - self.errors.len().min(ERRORS);
+        self.errors.extend(words.take(room));
     }
 
     /// Something went wrong beside the reloads.
@@ -116,14 +171,19 @@ impl Tally {
     pub(crate) fn report(&self) -> Report {
         let reloads = self.swap_us.len() as u64;
         let (start, end) = (self.start, self.end);
+        let mut faults = self.faults();
+        if reloads != self.wanted_reloads {
+            faults.push(format!("{reloads} of {} reloads were committed", self.wanted_reloads));
+        }
         let mut errors = self.errors.clone();
-        if self.ended && reloads != self.wanted_reloads {
-            errors.truncate(ERRORS - 1);
-            errors.push(format!("{reloads} of {} reloads were committed", self.wanted_reloads));
+        let is_sound = self.ended && faults.is_empty() && self.lost_objects == 0 && self.wrong_answers == 0;
+        if self.ended {
+            errors.truncate(ERRORS.saturating_sub(faults.len()));
+            errors.extend(faults);
         }
         Report {
             plugin: self.plugin.clone(),
-            ok: self.ended && reloads == self.wanted_reloads && self.lost_objects == 0 && self.wrong_answers == 0,
+            ok: is_sound,
             reloads,
             objects: self.objects,
             lost_objects: self.lost_objects,
@@ -136,6 +196,8 @@ impl Tally {
             },
             open_fds: Ends { start: start.open_fds, end: end.open_fds },
             threads: Ends { start: start.threads, end: end.threads },
+            thread_keys: Ends { start: start.keys, end: end.keys },
+            left_to_run: self.counted,
             swap_us: Spread::of(&self.swap_us),
             rebuild_ns_per_conjugate: Spread::of(&self.rebuild_ns),
             errors,
@@ -149,35 +211,34 @@ impl Tally {
         self.stale_mappings = seen.stale_mappings;
         self.end = seen.process;
         self.memory.push(seen.process.rss_kib as f64);
+        self.readings.push(seen.process);
         self.swap_us.extend(seen.swap_us);
         self.rebuild_ns.extend(seen.rebuild_ns_per_conjugate);
-        let room = ERRORS - self.errors.len().min(ERRORS);
-        self.errors
-            .extend(seen.findings.into_iter().take(room).map(|words| format!("reload {}: {words}", seen.reload)));
+        self.say(seen.findings.into_iter().map(|words| format!("reload {}: {words}", seen.reload)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{ERRORS, Report, Tally};
-    use crate::plan::{Line, Reading, Seen};
+    use crate::plan::{Counted, Line, Reading, Seen};
 
     fn sound(reload: u64) -> Seen {
-        let process = Reading { rss_kib: 100 + reload, open_fds: 7, threads: 3 };
+        let process = Reading { rss_kib: 100 + reload, open_fds: 7, threads: 3, keys: 4 };
         let rebuild_ns_per_conjugate = Some(20.0);
         Seen { reload, swap_us: Some(reload as f64), rebuild_ns_per_conjugate, process, ..Seen::default() }
     }
 
     fn check(reloads: Vec<Seen>, last: Option<Line>) -> Report {
-        let mut tally = Tally::new("magic-cube".into(), 4, 10);
-        tally.hear(Line::Ready { process: Reading { rss_kib: 90, open_fds: 6, threads: 2 } });
+        let mut tally = Tally::new("magic-cube".into(), 4, 10, 4.0);
+        tally.hear(Line::Ready { process: Reading { rss_kib: 90, open_fds: 6, threads: 2, keys: 4 } });
         reloads.into_iter().for_each(|seen| tally.hear(Line::Reload(Box::new(seen))));
         last.into_iter().for_each(|line| tally.hear(line));
         tally.report()
     }
 
     fn end() -> Option<Line> {
-        Some(Line::End { stale_mappings: 0 })
+        Some(Line::End { stale_mappings: 0, findings: Vec::new(), counted: Counted::default() })
     }
 
     #[test]
@@ -205,6 +266,15 @@ mod tests {
               "threads": {
                 "start": 2,
                 "end": 3
+              },
+              "thread_keys": {
+                "start": 4,
+                "end": 4
+              },
+              "left_to_run": {
+                "registered": 0,
+                "run": 0,
+                "elsewhere": 0
               },
               "swap_us": {
                 "p50": 2.0,
@@ -236,6 +306,14 @@ mod tests {
         assert!(!with(|seen| seen.lost_objects = 1));
         assert!(!with(|seen| seen.wrong_answers = 1));
         assert!(!with(|seen| seen.swap_us = None), "one was rolled back");
+        let ended = |stale_mappings, findings| {
+            verdict(
+                (1..=4).map(sound).collect(),
+                Some(Line::End { stale_mappings, findings, counted: Counted::default() }),
+            )
+        };
+        assert!(!ended(1, Vec::new()), "an image is still mapped");
+        assert!(!ended(0, vec!["a destructor did not run".into()]));
     }
 
     #[test]
@@ -249,8 +327,28 @@ mod tests {
     }
 
     #[test]
+    fn every_generation_must_have_its_last_words() {
+        let mut tally = Tally::new("kitchen-sink".into(), 1, 10, 4.0);
+        tally.expect_words(["last words"].into_iter());
+        tally.hear(Line::Ready { process: Reading::default() });
+        assert!(tally.hear_others("a line"));
+        assert!(tally.hear_others("last words"));
+        tally.hear(Line::Reload(Box::new(sound(1))));
+        tally.hear(end().expect("an end"));
+        let report = tally.report();
+        assert!(!report.ok);
+        assert_eq!(report.errors, ["last words without a line end: 1 heard, 2 said: output was lost"]);
+        assert!(tally.hear_others("last words"));
+        assert!(tally.report().ok);
+        for _ in 0..100 {
+            tally.hear_others("a line");
+        }
+        assert!(!tally.hear_others("a line"), "it is told often enough");
+    }
+
+    #[test]
     fn a_host_that_died_leaves_what_it_had_said() {
-        let mut tally = Tally::new("magic-cube".into(), 4, 10);
+        let mut tally = Tally::new("magic-cube".into(), 4, 10, 4.0);
         tally.hear(Line::Ready { process: Reading::default() });
         tally.hear(Line::Reload(Box::new(sound(1))));
         tally.fail("the host died after reload 1: signal: 6 (SIGABRT)".into());

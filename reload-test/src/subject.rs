@@ -32,6 +32,20 @@ pub(crate) struct Subject {
     pub(crate) answers_in_tick: u32,
     /// Fields that each object keeps on the plugin's side.
     pub(crate) kept_fields: u64,
+    /// For a plugin that leaves all sorts of things behind.
+    pub(crate) habits: Option<Habits>,
+}
+
+/// A plugin that leaves things behind, and helps to find out what became of them. It counts in the file that the module
+/// argument `tally=PATH` names.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Habits {
+    /// The call that answers with what the plugin found wrong; an empty text if nothing.
+    pub(crate) complaints: &'static str,
+    /// The call that panics, and with which words.
+    pub(crate) panics: (&'static str, &'static str),
+    /// What each generation leaves in the buffer of its standard output.
+    pub(crate) last_words: &'static str,
 }
 
 const ATTRIBUTES_TAG: &str = "nm:/attributes:AttributeSet:build_tag";
@@ -39,7 +53,7 @@ const ATTRIBUTES_TAG: &str = "nm:/attributes:AttributeSet:build_tag";
 /// Wounded, with no limit to how much can be healed.
 const WOUNDED: &[(&str, f64)] = &[("max_health", 1e15), ("health", 1.0)];
 
-const SUBJECTS: [Subject; 3] = [
+const SUBJECTS: [Subject; 4] = [
     Subject {
         name: "magic-cube",
         libraries: &["magic-cube"],
@@ -54,6 +68,7 @@ const SUBJECTS: [Subject; 3] = [
         answered: "greeting_count",
         answers_in_tick: 0,
         kept_fields: 2,
+        habits: None,
     },
     Subject {
         name: "attributes",
@@ -69,6 +84,7 @@ const SUBJECTS: [Subject; 3] = [
         answered: "change_count",
         answers_in_tick: 1,
         kept_fields: 1,
+        habits: None,
     },
     Subject {
         name: "attributes-plus",
@@ -84,6 +100,27 @@ const SUBJECTS: [Subject; 3] = [
         answered: "change_count",
         answers_in_tick: 1,
         kept_fields: 2,
+        habits: None,
+    },
+    Subject {
+        name: "kitchen-sink",
+        libraries: &["kitchen-sink"],
+        package: "Game",
+        class: "/Script/Game.Sink",
+        build_tags: &["nm:/kitchen_sink:Sink:build_tag"],
+        property: "temperature",
+        prepared: &[],
+        ticked: "level",
+        called: "fill",
+        arguments: &[],
+        answered: "filling_count",
+        answers_in_tick: 0,
+        kept_fields: 1,
+        habits: Some(Habits {
+            complaints: "nm:/kitchen_sink:Sink:complaints",
+            panics: ("nm:/kitchen_sink:Sink:panic", "the sink runs over"),
+            last_words: "kitchen-sink: last words",
+        }),
     },
 ];
 
@@ -134,7 +171,8 @@ mod tests {
 
     #[test]
     fn an_unknown_plugin_is_told_the_known_ones() {
-        let wanted = "nothing is known of the plugin `x`; name one of magic-cube, attributes, attributes-plus";
+        let wanted = "nothing is known of the plugin `x`; name one of magic-cube, attributes, attributes-plus, \
+                      kitchen-sink";
         assert_eq!(named(&["magic-cube", "x"]), wanted);
     }
 

@@ -1,5 +1,6 @@
 //! The report for a person: the verdict, then what it rests on, then the curve of the memory.
 
+use crate::plan::Counted;
 use crate::report::Report;
 use crate::statistics::{Spread, curve, sparkline};
 use std::fmt::{self, Write as _};
@@ -40,12 +41,20 @@ fn numbers(out: &mut String, report: &Report, memory: &[f64]) -> fmt::Result {
     let points = curve(memory, POINTS);
     let values: Vec<_> = points.iter().map(|kib| format!("{kib:.0}")).collect();
     writeln!(out, "               {}  {} KiB", sparkline(&points), values.join(" "))?;
-    writeln!(out, "  open files   {} → {} · threads {} → {}", fds.start, fds.end, threads.start, threads.end)
+    writeln!(out, "  open files   {} → {} · threads {} → {}", fds.start, fds.end, threads.start, threads.end)?;
+    let (keys, left) = (&report.thread_keys, report.left_to_run);
+    writeln!(out, "  thread keys  {} → {}", keys.start, keys.end)?;
+    if left.registered > 0 {
+        let Counted { registered, run, elsewhere } = left;
+        writeln!(out, "  left to run  {registered} registered · {run} run · {elsewhere} of them on another thread")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::write;
+    use crate::plan::Counted;
     use crate::report::{Ends, Growth, Report};
     use crate::statistics::Spread;
 
@@ -62,6 +71,8 @@ mod tests {
             rss_kib: Growth { start: 20_000, end: 21_000, slope_per_reload: 0.0204 },
             open_fds: Ends { start: 9, end: 9 },
             threads: Ends { start: 2, end: 3 },
+            thread_keys: Ends { start: 4, end: 4 },
+            left_to_run: Counted { registered: 5, run: 5, elsewhere: 0 },
             swap_us: Spread { p50: 812.4, p95: 1034.0, max: 2101.0 },
             rebuild_ns_per_conjugate: Spread { p50: 210.0, p95: 250.0, max: 900.0 },
             errors: vec!["reload 7: stale code".into()],
@@ -77,6 +88,8 @@ mod tests {
               memory       20000 → 21000 KiB · +0.020 KiB per reload over the last half
                            ▁▂▃▃▄▅▆▆▇█  20048 20148 20248 20348 20448 20548 20648 20748 20848 20948 KiB
               open files   9 → 9 · threads 2 → 3
+              thread keys  4 → 4
+              left to run  5 registered · 5 run · 0 of them on another thread
               reload 7: stale code
         "#]]
         .assert_eq(&text);

@@ -3,11 +3,16 @@
 
 use crate::checks::{Expected, faults};
 use crate::findings::Findings;
-use crate::plan::{Build, Plan, Reading, Sabotage, Seen};
-use crate::subject::{Subject, subjects};
+use crate::plan::{Build, Counted, Line, Plan, Reading, Sabotage, Seen};
+use crate::subject::{Habits, Subject, subjects};
+use crate::tally::Tally;
 use crate::values::{sample, value};
+use alcedo_runtime::canary::Canary;
 use alcedo_runtime::{Budget, ObjectHandle, Phase, Reload, Runtime, Value, process};
 use anyhow::{Context, Result, ensure};
+use std::fs::File;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How many objects have their value read and written anew in each reload.
 const VALUES: usize = 1000;
@@ -15,6 +20,8 @@ const VALUES: usize = 1000;
 const CALLS: usize = 32;
 /// How many are watched over a tick.
 const TICKED: usize = 8;
+/// How long the generation before may take to be gone.
+const TO_BE_GONE: Duration = Duration::from_secs(30);
 /// The reload that a sabotage waits for.
 const SABOTAGED: u64 = 2;
 
@@ -45,6 +52,12 @@ pub(crate) struct Trial<'p> {
     /// Every living object, subobjects included, in the order of creation.
     population: Vec<ObjectHandle>,
     ticks: u32,
+    /// What generations counted; none if no subject counts.
+    tally: Option<Tally>,
+    /// A generation did not go: the later ones are not waited for.
+    is_stuck: bool,
+    /// What a sabotage of the host's own leaks.
+    leaks: (Vec<File>, Vec<Vec<u8>>),
 }
 
 impl<'p> Trial<'p> {
@@ -57,10 +70,27 @@ impl<'p> Trial<'p> {
                 builder = builder.package(subject.package);
             }
         }
+        let habits = subjects.iter().any(|subject| subject.habits.is_some());
+        let args = if habits { module_args(plan) } else { Vec::new() };
+        let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        // A plugin that leaves files open is one of those to come through.
+        let builder = builder.unloads(|policy| policy.close_fds = true);
+        let builder = if plan.canary { builder } else { builder.canary(Canary::Off) };
         let runtime = builder.build().context("could not make a runtime")?;
         runtime.create_master(&plan.build(0).libraries).context("could not load the first build")?;
 
-        let mut trial = Self { plan, runtime, subjects, things: Vec::new(), population: Vec::new(), ticks: 0 };
+        let tally = habits.then(|| Tally::open(&plan.tally)).transpose().context("could not read the tally")?;
+        let mut trial = Self {
+            plan,
+            runtime,
+            subjects,
+            things: Vec::new(),
+            population: Vec::new(),
+            ticks: 0,
+            tally,
+            is_stuck: false,
+            leaks: Default::default(),
+        };
         trial.spawn().context("could not make the objects")?;
         // Begin play belongs to the start: it happens once, and not in a reload.
         trial.tick();
@@ -68,6 +98,7 @@ impl<'p> Trial<'p> {
         let mut findings = Findings::default();
         trial.look_at_code(plan.build(0).tag, &mut findings);
         trial.look_at_values(0, &mut findings);
+        trial.look_at_habits(&mut findings);
         // A gauge that does not see the images that are there would not see those that stay, either.
         let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
         if mapped != loaded {
@@ -104,6 +135,8 @@ impl<'p> Trial<'p> {
         self.look_at_tick(reload, &mut findings);
         self.look_at_calls(reload, &mut findings);
         self.write_values(reload, &mut findings);
+        self.look_at_habits(&mut findings);
+        self.look_at_the_end_of_the_old(&mut findings);
 
         let committed = report.as_ref().filter(|report| report.is_committed());
         let rebuilt = committed.filter(|report| report.conjugates_rebuilt > 0);
@@ -121,12 +154,66 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Ends the Master and the runtime. Returns how many staged files are still mapped, parked ones among them.
-    pub(crate) fn end(self) -> Result<u64> {
+    /// Ends the Master and the runtime. Staged files that are still mapped then are stale, parked ones among them.
+    pub(crate) fn end(mut self) -> Result<Line> {
         let stage = self.runtime.stage_dir();
         self.runtime.unload_master().context("could not unload the last build")?;
-        drop(self.runtime.shutdown());
-        Ok(process::stale_mappings(&stage).context("could not read the mappings")?.len() as u64)
+        let mut findings = Findings::default();
+        self.wait_for_the_old(0, &mut findings);
+        let Self { runtime, tally, .. } = self;
+        drop(runtime.shutdown());
+        let stale_mappings = process::stale_mappings(&stage).context("could not read the mappings")?.len() as u64;
+        let mut counted = Counted::default();
+        if let Some(mut tally) = tally {
+            let last = tally.generations()?;
+            tally.look(last)?.into_iter().for_each(|fault| findings.wrong(|| fault));
+            counted = tally.sum();
+        }
+        Ok(Line::End { stale_mappings, findings: findings.words, counted })
+    }
+
+    /// What subjects with habits say of themselves.
+    fn look_at_habits(&self, findings: &mut Findings) {
+        for Habits { complaints, panics: (panics, words), .. } in
+            self.subjects.iter().flat_map(|subject| &subject.habits)
+        {
+            if self.plan.panic_each {
+                match self.runtime.zcall(panics, &[]) {
+                    Err(error) if error.to_string().contains(words) => {}
+                    other => findings.wrong(|| format!("{panics} should panic, and gives {other:?}")),
+                }
+            }
+            match self.runtime.zcall(complaints, &[]) {
+                Ok(Some(Value::Text(text))) if text.is_empty() => {}
+                Ok(Some(Value::Text(text))) => findings.wrong(|| format!("the plugin complains: {text}")),
+                other => findings.wrong(|| format!("{complaints} gives {other:?}")),
+            }
+        }
+    }
+
+    /// The generation before must be gone, and all it left to be run must have run.
+    fn look_at_the_end_of_the_old(&mut self, findings: &mut Findings) {
+        self.wait_for_the_old(1, findings);
+        let Some(tally) = &mut self.tally else { return };
+        let faults = tally.generations().and_then(|generations| tally.look(generations.saturating_sub(1)));
+        match faults {
+            Ok(faults) => faults.into_iter().for_each(|fault| findings.wrong(|| fault)),
+            Err(error) => findings.wrong(|| format!("the tally cannot be read: {error}")),
+        }
+    }
+
+    /// Waits until no more than `living` generations are there, with ticks of the host as it goes on.
+    fn wait_for_the_old(&mut self, living: usize, findings: &mut Findings) {
+        let deadline = Instant::now() + TO_BE_GONE;
+        while !self.is_stuck && self.runtime.contexts().len() > living {
+            if Instant::now() > deadline || !self.runtime.parked().is_empty() {
+                self.is_stuck = true;
+                let left = self.runtime.contexts();
+                findings.wrong(|| format!("the old is not gone: {left:?}; {}", self.runtime.parked().join("; ")));
+            }
+            self.runtime.safe_point();
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn swap(&self, build: &Build, findings: &mut Findings) -> Option<Reload> {
@@ -149,13 +236,18 @@ impl<'p> Trial<'p> {
         Some(report)
     }
 
-    fn sabotage(&self, reload: u64) {
+    fn sabotage(&mut self, reload: u64) {
+        match self.plan.sabotage {
+            Some(Sabotage::LeakFile) => self.leaks.0.extend(File::open(&self.plan.build(0).libraries[0])),
+            Some(Sabotage::LeakMemory) => self.leaks.1.push(vec![1; 512 << 10]),
+            _ => {}
+        }
         let Some(sabotage) = self.plan.sabotage.filter(|_| reload == SABOTAGED) else { return };
         let Some(victim) = self.things.last() else { return };
         match sabotage {
             Sabotage::LoseObject => self.runtime.destroy(victim.handle),
             Sabotage::ChangeValue => drop(self.runtime.set(victim.handle, victim.subject.property, &Value::F64(-1.0))),
-            Sabotage::WrongTag | Sabotage::Abort | Sabotage::Hang => {}
+            _ => {}
         }
     }
 
@@ -272,11 +364,23 @@ impl<'p> Trial<'p> {
     }
 }
 
+/// What modules get as their arguments.
+fn module_args(plan: &Plan) -> Vec<String> {
+    let mut args = vec![format!("tally={}", plan.tally.display()), "leak-file".to_owned()];
+    match plan.sabotage {
+        Some(Sabotage::Uncounted) => args.push("uncounted".to_owned()),
+        Some(Sabotage::Endless) => args.push("endless".to_owned()),
+        _ => {}
+    }
+    args
+}
+
 /// The process now; what the system does not tell is zero.
 pub(crate) fn reading() -> Reading {
     Reading {
         rss_kib: process::rss_kib().unwrap_or(0),
         open_fds: process::open_fds().map_or(0, |count| count as u64),
         threads: process::threads().map_or(0, |count| count as u64),
+        keys: process::keys_in_use().map_or(0, |count| count as u64),
     }
 }

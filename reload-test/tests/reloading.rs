@@ -38,8 +38,8 @@ fn twenty_reloads_keep_fifty_objects() {
     let fields = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(
         fields(&report),
-        "errors lost_objects objects ok open_fds plugin rebuild_ns_per_conjugate reloads rss_kib stale_mappings \
-         swap_us threads wrong_answers"
+        "errors left_to_run lost_objects objects ok open_fds plugin rebuild_ns_per_conjugate reloads rss_kib stale_mappings \
+         swap_us thread_keys threads wrong_answers"
     );
     assert_eq!(fields(&report["rss_kib"]), "end slope_per_reload start");
     assert_eq!([fields(&report["open_fds"]), fields(&report["threads"])], ["end start"; 2]);
@@ -75,6 +75,45 @@ fn a_changed_value_is_one_wrong_answer() {
     let report = failing("change-value", &[]);
     assert_eq!(report["wrong_answers"], 1, "{report:#}");
     assert!(errors(&report).contains("reload 2: rotation_speed of "), "{report:#}");
+}
+
+#[test]
+fn what_a_plugin_leaves_behind_is_cleaned_up_on_the_threads_that_own_it() {
+    let (output, report) = run(20, &["--plugin", "kitchen-sink", "--panic-each"]);
+    assert!(output.status.success(), "{report:#}\n{}", String::from_utf8_lossy(&output.stderr));
+    let left = |what: &str| report["left_to_run"][what].as_u64();
+    // 21 generations, and in each of them dozens on six threads and more.
+    assert!(left("registered") > Some(21 * 24), "{report:#}");
+    assert_eq!((left("run"), left("elsewhere")), (left("registered"), Some(0)), "{report:#}");
+    assert_eq!(report["stale_mappings"], 0, "{report:#}");
+}
+
+#[test]
+fn a_destructor_that_never_runs_is_a_wrong_answer() {
+    let report = failing("uncounted", &["--plugin", "kitchen-sink"]);
+    assert!(errors(&report).contains("load 1: thing that nobody runs of thread "), "{report:#}");
+    assert!(errors(&report).contains("1 registered, 0 run"), "{report:#}");
+}
+
+#[test]
+fn a_thread_that_never_ends_keeps_its_image_and_is_named() {
+    let report = failing("endless", &["--plugin", "kitchen-sink"]);
+    assert!(errors(&report).contains("sink endless"), "{report:#}");
+    assert!(errors(&report).contains("staged files are still mapped"), "{report:#}");
+}
+
+#[test]
+fn a_file_more_after_each_reload_is_a_leak() {
+    let (output, report) = run(12, &["--sabotage", "leak-file"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(errors(&report).contains("open files rise: "), "{report:#}");
+}
+
+#[test]
+fn memory_that_grows_with_each_reload_is_a_leak() {
+    let (output, report) = run(200, &["--sabotage", "leak-memory"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(errors(&report).contains("memory grows by "), "{report:#}");
 }
 
 #[test]

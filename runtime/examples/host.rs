@@ -7,9 +7,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Budget, Error, MasterEvent, Runtime};
+use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard};
 
 fn main() -> ExitCode {
+    // From here on new code is tried in a process of its own before it gets into this one.
+    alcedo_runtime::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -20,6 +22,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
+    // Under `alcedo guard` a crash is told with module and function; else this does nothing.
+    crash_guard::arm_if_supervised().map_err(|source| Error::System { doing: "arming the guard".into(), source })?;
     let libraries: Vec<String> = std::env::args().skip(1).collect();
     let natives =
         Natives::in_package("Host").class(NativeClass::new("Host", "Thing", "/Script/Core.Object").event("greet", &[]));

@@ -1,6 +1,7 @@
 //! Errors and panics at the border. A failure comes over as plain data and becomes a [`CallError`] here; a panic of
 //! host code is stopped here before it could reach a module's frames. Written once, used by every shell.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
@@ -59,9 +60,9 @@ pub enum CallError {
         /// What was tried.
         action: String,
     },
-    /// Conjugates are being rebuilt, and this would change the world meanwhile.
+    /// A reload is under way, and this would change what its rollback could not put back.
     #[error(
-        "{action} is refused while conjugates are rebuilt: a red constructor may read anything and write its own object"
+        "{action} is refused while a reload is under way: new code may read anything, and write only what it is building"
     )]
     DuringRebuild {
         /// What was tried.
@@ -105,6 +106,28 @@ pub enum CallError {
         /// The call or the module.
         what: String,
     },
+    /// A conjugate whose frame has closed, or whose generation is over or set aside, or that was given back.
+    #[error("a {what} of {age} ago has expired: `clone()` what is to be kept for longer than its call or generation")]
+    Expired {
+        /// Its color and kind: `red Array`, `black Array(f64)`.
+        what: String,
+        /// How long ago it was made or lent: `3.2 s`.
+        age: String,
+    },
+    /// Calls inside each other went too deep.
+    #[error("{what} calls itself by way of others, {limit} deep: let one of them wait for the next tick")]
+    TooDeep {
+        /// What was called.
+        what: String,
+        /// How deep it may go.
+        limit: u32,
+    },
+    /// A module called while it held a slice of host memory.
+    #[error("{message}")]
+    Lent {
+        /// Which call it was, and what to do instead.
+        message: String,
+    },
     /// Anything else.
     #[error("{message}")]
     Other {
@@ -136,6 +159,9 @@ impl CallError {
             Self::WrongClass { .. } => FailureKind::WRONG_CLASS,
             Self::Buffer { .. } => FailureKind::BUFFER,
             Self::Unavailable { .. } => FailureKind::UNAVAILABLE,
+            Self::Expired { .. } => FailureKind::EXPIRED,
+            Self::TooDeep { .. } => FailureKind::TOO_DEEP,
+            Self::Lent { .. } => FailureKind::LENT,
             Self::Other { .. } => FailureKind::OTHER,
         }
     }
@@ -168,7 +194,9 @@ impl CallError {
                 failure.object = *handle;
                 (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
             }
-            Self::NotFound { .. } | Self::Buffer { .. } | Self::Other { .. } => {}
+            Self::TooDeep { what, limit } => (failure.held, failure.line) = (what.as_str().into(), *limit),
+            Self::Expired { what, age } => (failure.held, failure.wanted) = (what.as_str().into(), age.as_str().into()),
+            Self::NotFound { .. } | Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } => {}
         }
         failure
     }
@@ -202,7 +230,10 @@ impl CallError {
                 Self::WrongClass { handle: failure.object, found: text(&failure.held), wanted: text(&failure.wanted) }
             }
             FailureKind::BUFFER => Self::Buffer { message },
+            FailureKind::LENT => Self::Lent { message },
             FailureKind::UNAVAILABLE => Self::Unavailable { what: message },
+            FailureKind::TOO_DEEP => Self::TooDeep { what: text(&failure.held), limit: failure.line },
+            FailureKind::EXPIRED => Self::Expired { what: text(&failure.held), age: text(&failure.wanted) },
             _ => Self::Other { message },
         }
     }
@@ -232,14 +263,17 @@ pub(crate) fn into_module(failure: &mut Failure, code: impl FnOnce() -> Result<(
 pub(crate) fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
     // The stores the code may have been changing are guarded by `RefCell`s that are released while unwinding, and
     // each change of theirs is whole before anything that can panic is called.
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {
-        let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-            (Some(text), _) => (*text).to_owned(),
-            (_, Some(text)) => text.clone(),
-            _ => "a panic without a message".to_owned(),
-        };
-        Err(CallError::Panicked { message, place: None })
-    })
+    catch_unwind(AssertUnwindSafe(code))
+        .unwrap_or_else(|payload| Err(CallError::Panicked { message: panic_message(&*payload), place: None }))
+}
+
+/// What a caught panic of host code said.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (_, Some(text)) => text.clone(),
+        _ => "a panic without a message".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -264,6 +298,9 @@ mod tests {
             CallError::WrongClass { handle, found: text(), wanted: "y".to_owned() },
             CallError::Buffer { message: text() },
             CallError::Unavailable { what: text() },
+            CallError::Expired { what: text(), age: "y".to_owned() },
+            CallError::TooDeep { what: text(), limit: 7 },
+            CallError::Lent { message: text() },
             CallError::other("x"),
         ] {
             assert_eq!(CallError::from_failure(&error.to_failure()), error);

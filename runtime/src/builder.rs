@@ -1,16 +1,21 @@
 //! What a host says before it starts: packages, native classes, listeners. Nothing runs until all of it is declared.
 
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::bridge::core::Core;
 use crate::error::Error;
+use crate::load::canary::Canary;
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
+use crate::load::policy::UnloadPolicy;
 use crate::native::{Natives, Ticker};
 use crate::object::birth::make_cdo;
 use crate::object::class::Origin;
 use crate::object::decl::{Batch, ClassDecl};
 use crate::runtime::Runtime;
+use crate::watchdog::{Hang, Listener};
 
 /// The package of the class that all others extend.
 const ROOT_PACKAGE: &str = "Core";
@@ -24,6 +29,12 @@ pub struct Builder {
     observers: Vec<master::Observer>,
     args: Vec<String>,
     require_seal: bool,
+    canary: Canary,
+    canary_deadline: Option<Duration>,
+    watchdog: Option<Duration>,
+    on_hang: Vec<Listener>,
+    unloads: UnloadPolicy,
+    blacks_are_no_roots: bool,
 }
 
 impl Builder {
@@ -62,6 +73,64 @@ impl Builder {
         self
     }
 
+    /// Who loads new modules before this host does: see [`Canary`].
+    #[must_use]
+    pub fn canary(mut self, canary: Canary) -> Self {
+        self.canary = canary;
+        self
+    }
+
+    /// How long that may take for all modules of a generation together: ten seconds unless told otherwise.
+    #[must_use]
+    pub fn canary_deadline(mut self, deadline: Duration) -> Self {
+        self.canary_deadline = Some(deadline);
+        self
+    }
+
+    /// Starts a thread that notices when a call into a module, a phase of a reload or a finalizer takes longer than
+    /// `limit`, and says which in the log. It costs some ten nanoseconds per call into a module.
+    #[must_use]
+    pub fn watchdog(mut self, limit: Duration) -> Self {
+        self.watchdog = Some(limit);
+        self
+    }
+
+    /// Listens to the watchdog. Called on its thread, while the other one still hangs; without effect unless
+    /// [`Builder::watchdog`] sets a limit.
+    #[must_use]
+    pub fn on_hang(mut self, listener: impl Fn(&Hang) + Send + Sync + 'static) -> Self {
+        self.on_hang.push(Arc::new(listener));
+        self
+    }
+
+    /// What the host does about unloads that do not come to their end by themselves.
+    #[must_use]
+    pub fn unloads(mut self, change: impl FnOnce(&mut UnloadPolicy)) -> Self {
+        change(&mut self.unloads);
+        self
+    }
+
+    /// How long a blocked generation is waited for before its images stay mapped for good, with the names of who kept
+    /// them.
+    #[must_use]
+    pub fn park_after(self, after: Duration) -> Self {
+        self.unloads(|policy| policy.park_after = Some(after))
+    }
+
+    /// How many images may stay mapped on purpose; beyond it, no more modules are loaded.
+    #[must_use]
+    pub fn parked_budget(self, images: usize) -> Self {
+        self.unloads(|policy| policy.parked_budget = images)
+    }
+
+    /// Whether values that plugin code owns keep the objects that they refer to from collection: they do unless told
+    /// otherwise. Where they do not, such a reference reads as none once its object is gone.
+    #[must_use]
+    pub fn blacks_are_roots(mut self, they_are: bool) -> Self {
+        self.blacks_are_no_roots = !they_are;
+        self
+    }
+
     /// Listens to the life of the Master load context. Called on the game thread.
     #[must_use]
     pub fn on_event(mut self, observer: impl Fn(&MasterEvent) + 'static) -> Self {
@@ -76,8 +145,16 @@ impl Builder {
     pub fn build(self) -> Result<Runtime, Error> {
         let system = |doing: &'static str| move |source| Error::System { doing: doing.to_owned(), source };
         let core = Core::new().map_err(system("starting the finalizer thread"))?;
-        let loads = Loads::new(&core, self.args, self.require_seal)
+        if let Some(limit) = self.watchdog {
+            core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
+        }
+        core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
+        let mut loads = Loads::new(&core, self.args, self.require_seal)
             .map_err(system("making the folder for copies of libraries"))?;
+        loads.hub.set_policy(&self.unloads);
+        loads.rehearsal.canary = self.canary;
+        loads.rehearsal.deadline = self.canary_deadline.unwrap_or(loads.rehearsal.deadline);
+        loads.retirements.policy = self.unloads;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
         core.world.types.declare_package(ROOT_PACKAGE);
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);

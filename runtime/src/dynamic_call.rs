@@ -12,78 +12,34 @@ use alcedo_abi::zcall::SlotValue;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::game_thread::GameThread;
-use crate::handles::{Generation, Name, ObjectHandle, ZCallHandle};
+use crate::handles::{ModuleId, Name, ObjectHandle, ZCallHandle};
+use crate::object::class::Origin;
+use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
+use crate::object::type_text::{SignatureText, TypeText};
 use crate::object::value::Value;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::chain::{Dispatcher, Implementer};
 use crate::zcall::owned::DynBuffer;
 
-/// A signature in words: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path.
+/// A signature in words: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, a list
+/// is `Array(f64)`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Signature {
-    parameters: Vec<Word>,
-    result: Option<Word>,
-}
-
-/// One type of a signature: its kind, and the path of its class or struct.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Word {
-    kind: PropertyKind,
-    path: String,
-}
-
-impl fmt::Display for Word {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            PropertyKind::OBJECT => write!(f, "Object({})", self.path),
-            PropertyKind::STRUCT => f.write_str(&self.path),
-            plain => f.write_str(plain.text().unwrap_or("?")),
-        }
-    }
-}
-
-impl FromStr for Word {
-    type Err = CallError;
-
-    fn from_str(text: &str) -> Result<Self, CallError> {
-        let text = text.trim();
-        if let Some(path) = text.strip_prefix("Object(").and_then(|rest| rest.strip_suffix(')')) {
-            return Ok(Self { kind: PropertyKind::OBJECT, path: path.to_owned() });
-        }
-        if text.starts_with('/') {
-            return Ok(Self { kind: PropertyKind::STRUCT, path: text.to_owned() });
-        }
-        let plain = (1..PropertyKind::OBJECT.0).map(PropertyKind).find(|kind| kind.text() == Some(text));
-        plain.map(|kind| Self { kind, path: String::new() }).ok_or_else(|| CallError::NotFound {
-            message: format!(
-                "`{text}` is no type of a signature: write `f64`, `String`, `Object(/Script/P.C)` or `/Script/P.S`"
-            ),
-        })
-    }
-}
+pub struct Signature(SignatureText);
 
 impl FromStr for Signature {
     type Err = CallError;
 
     fn from_str(text: &str) -> Result<Self, CallError> {
-        let (parameters, result) = match text.split_once("->") {
-            Some((parameters, result)) => (parameters, Some(result.parse()?)),
-            None => (text, None),
-        };
-        let parameters = parameters.split(',').map(str::trim).filter(|word| !word.is_empty());
-        Ok(Self { parameters: parameters.map(str::parse).collect::<Result<_, _>>()?, result })
+        text.parse().map(Self).map_err(|error| CallError::NotFound {
+            message: format!("{error}; write `f64, Array(String), Object(/Script/P.C) -> /Script/P.S`"),
+        })
     }
 }
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<_> = self.parameters.iter().map(Word::to_string).collect();
-        f.write_str(&words.join(", "))?;
-        match &self.result {
-            Some(result) => write!(f, " -> {result}"),
-            None => Ok(()),
-        }
+        self.0.fmt(f)
     }
 }
 
@@ -91,9 +47,31 @@ impl Signature {
     /// As a module computes it.
     pub(crate) fn fingerprint(&self) -> u64 {
         const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
-        let add = |print: Fingerprint, word: &Word| print.value(word.kind, &word.path);
-        let print = self.parameters.iter().fold(Fingerprint::START, add);
-        self.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
+        let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
+        let print = self.0.arguments.iter().fold(Fingerprint::START, add);
+        self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
+    }
+
+    fn words(&self) -> impl Iterator<Item = &TypeText> {
+        self.0.arguments.iter().chain(self.0.result.as_deref())
+    }
+}
+
+/// How a value of a kind travels.
+enum Travel {
+    /// In the slot.
+    Slot,
+    /// As a lent text, and back into a sink.
+    Text,
+    /// As the address of a value in memory.
+    Address,
+}
+
+fn travel(kind: PropertyKind) -> Travel {
+    match kind {
+        PropertyKind::STRING => Travel::Text,
+        kind if kind.fits_slot() => Travel::Slot,
+        _ => Travel::Address,
     }
 }
 
@@ -125,31 +103,31 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
     let signature: Signature = words.parse()?;
     let receivers = match name.split_once(':') {
         Some(("up", _)) => return property(core, handle, &signature, arguments),
-        _ => arguments.len().wrapping_sub(signature.parameters.len()),
+        _ => arguments.len().wrapping_sub(signature.0.arguments.len()),
     };
     if receivers > 1 {
         return Err(CallError::Buffer {
             message: format!("`{name}` ({words}) does not take {} arguments, the object included", arguments.len()),
         });
     }
-    let receiver = Word { kind: PropertyKind::OBJECT, path: String::new() };
-    let expected: Vec<_> = std::iter::repeat_n(&receiver, receivers).chain(&signature.parameters).collect();
-    let mut buffer = DynBuffer::with_len(arguments.len() + usize::from(signature.result.is_some()));
+    let receiver = TypeText::Reference(PropertyKind::OBJECT, String::new());
+    let expected: Vec<_> = std::iter::repeat_n(&receiver, receivers).chain(&signature.0.arguments).collect();
+    let mut values = Vec::new();
+    let mut buffer = DynBuffer::with_len(arguments.len() + usize::from(signature.0.result.is_some()));
     for (at, (argument, expected)) in arguments.iter().zip(expected).enumerate() {
-        if argument.kind() != expected.kind {
+        if argument.kind() != expected.kind() {
             let found = argument.kind().text().unwrap_or("?");
             let message = format!("`{name}` ({words}): argument {at} is {found}, it must be {expected}");
             return Err(CallError::Buffer { message });
         }
-        put(core, &mut buffer, at, argument, expected)?;
+        put(core, &mut buffer, at, argument, expected, &mut values)?;
     }
     let last = arguments.len();
-    if let Some(result) = &signature.result {
-        await_result(core, &mut buffer, last, result)?;
-    }
-    let (_status, result) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
-    result?;
-    signature.result.map(|word| take(core, &mut buffer, last, &word)).transpose()
+    let result = signature.0.result.as_deref();
+    let awaited = result.map(|word| await_result(core, &mut buffer, last, word)).transpose()?.flatten();
+    let (_status, outcome) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
+    outcome?;
+    result.map(|word| take(&mut buffer, last, word, awaited)).transpose()
 }
 
 /// `up`: one argument reads, a second one is written.
@@ -161,20 +139,22 @@ fn property(
 ) -> Result<Option<Value>, CallError> {
     const READ: u8 = 0;
     const WRITE: u8 = 1;
-    let Some(word) = signature.parameters.first() else {
+    let Some(word) = signature.0.arguments.first() else {
         return Err(CallError::other("a property without a type"));
     };
+    let mut values = Vec::new();
+    let mut awaited = None;
     let mut buffer = DynBuffer::with_len(3);
     match arguments {
         [Value::Object(object)] => {
             buffer.set(0, *object)?;
             buffer.set(1, READ)?;
-            await_result(core, &mut buffer, 2, word)?;
+            awaited = await_result(core, &mut buffer, 2, word)?;
         }
-        [Value::Object(object), value] if value.kind() == word.kind => {
+        [Value::Object(object), value] if value.kind() == word.kind() => {
             buffer.set(0, *object)?;
             buffer.set(1, WRITE)?;
-            put(core, &mut buffer, 2, value, word)?;
+            put(core, &mut buffer, 2, value, word, &mut values)?;
         }
         _ => {
             let message = format!("`up` takes the object, and to write also a {word}");
@@ -183,44 +163,107 @@ fn property(
     }
     let (_status, result) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
     result?;
-    (arguments.len() == 1).then(|| take(core, &mut buffer, 2, word)).transpose()
+    (arguments.len() == 1).then(|| take(&mut buffer, 2, word, awaited)).transpose()
 }
 
-/// Makes a slot wait for a result that comes through a pointer.
-fn await_result(core: &Core, buffer: &mut DynBuffer<'_>, at: usize, word: &Word) -> Result<(), CallError> {
-    match word.kind {
-        PropertyKind::STRING => buffer.text_out(at),
-        PropertyKind::STRUCT => buffer.struct_out(at, plain_struct(core, word)?.size()),
-        _ => Ok(()),
+/// Calls a function that needs no runtime: text and plain values. Any thread.
+///
+/// # Errors
+/// When the arguments do not fit the signature, it has a value that lies in memory, or the callee fails.
+pub(crate) fn call_plainly(
+    name: &str,
+    signature: &Signature,
+    arguments: &[Value],
+    callee: impl FnOnce(BufferMut<'_>) -> Result<(), CallError>,
+) -> Result<Option<Value>, CallError> {
+    let refuse = |message: String| CallError::Buffer { message: format!("`{name}` ({signature}){message}") };
+    if arguments.len() != signature.0.arguments.len() {
+        return Err(refuse(format!(" does not take {} arguments", arguments.len())));
+    }
+    if let Some(word) = signature.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
+        return Err(refuse(format!(": a {word} is laid out by the types of the Master")));
+    }
+    let last = arguments.len();
+    let mut buffer = DynBuffer::with_len(last + usize::from(signature.0.result.is_some()));
+    for (at, (argument, expected)) in arguments.iter().zip(&signature.0.arguments).enumerate() {
+        if argument.kind() != expected.kind() {
+            let found = argument.kind().text().unwrap_or("?");
+            return Err(refuse(format!(": argument {at} is {found}, it must be {expected}")));
+        }
+        match argument {
+            Value::Text(text) => buffer.text_in(at, text)?,
+            plain => set_plain(&mut buffer, at, plain)?,
+        }
+    }
+    let result = signature.0.result.as_deref();
+    if result.is_some_and(|word| word.kind() == PropertyKind::STRING) {
+        buffer.text_out(last)?;
+    }
+    callee(buffer.lend())?;
+    result.map(|word| take(&mut buffer, last, word, None)).transpose()
+}
+
+/// The type that words mean now.
+fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
+    PropertyType::resolve(word, &core.world.types)
+        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })
+}
+
+/// Makes a slot wait for a result that comes through a pointer. The value that is written then, if it lies in memory.
+fn await_result(
+    core: &Core,
+    buffer: &mut DynBuffer<'_>,
+    at: usize,
+    word: &TypeText,
+) -> Result<Option<OwnedValue>, CallError> {
+    match travel(word.kind()) {
+        Travel::Text => buffer.text_out(at).map(|()| None),
+        Travel::Slot => Ok(None),
+        Travel::Address => {
+            let value = OwnedValue::zero(type_of(core, word)?);
+            border::lend(buffer, at, &value)?;
+            Ok(Some(value))
+        }
     }
 }
 
-/// The struct a word names, when it can go by its bytes.
-fn plain_struct(core: &Core, word: &Word) -> Result<PropertyType, CallError> {
-    let layout = core.world.types.struct_by_path(&word.path).map(PropertyType::Struct);
-    layout.filter(|ty| !ty.owns_memory()).ok_or_else(|| CallError::NotFound {
-        message: format!("{word} is no struct that travels by value: it is not there, or holds text"),
-    })
-}
-
-fn put<'a>(core: &Core, buffer: &mut DynBuffer<'a>, at: usize, value: &'a Value, word: &Word) -> Result<(), CallError> {
+/// Fills a slot. Values that lie in memory are kept in `values` until the call is over.
+fn put<'a>(
+    core: &Core,
+    buffer: &mut DynBuffer<'a>,
+    at: usize,
+    value: &'a Value,
+    word: &TypeText,
+    values: &mut Vec<OwnedValue>,
+) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
-        Value::Struct(_) => border::put_struct(buffer, at, &plain_struct(core, word)?, value),
-        plain => set_plain(buffer, at, plain),
+        plain if plain.kind().fits_slot() => set_plain(buffer, at, plain),
+        value => {
+            let mut own = OwnedValue::zero(type_of(core, word)?);
+            own.write(value).map_err(|error| CallError::other(error.to_string()))?;
+            border::lend(buffer, at, &own)?;
+            values.push(own);
+            Ok(())
+        }
     }
 }
 
-fn take(core: &Core, buffer: &mut DynBuffer<'_>, at: usize, word: &Word) -> Result<Value, CallError> {
-    match word.kind {
-        PropertyKind::STRUCT => border::take_struct(buffer, at, &plain_struct(core, word)?),
-        PropertyKind::STRING => Ok(Value::Text(buffer.take_text(at)?)),
-        plain => get_plain(buffer, at, plain),
+fn take(
+    buffer: &mut DynBuffer<'_>,
+    at: usize,
+    word: &TypeText,
+    awaited: Option<OwnedValue>,
+) -> Result<Value, CallError> {
+    match (awaited, word.kind()) {
+        (Some(value), _) => Ok(value.read()),
+        (None, PropertyKind::STRING) => Ok(Value::Text(buffer.take_text(at)?)),
+        (None, plain) => get_plain(buffer, at, plain),
     }
 }
 
 /// Slots that hold plain values: a caller's own, or those lent to a callee.
-trait PlainSlots {
+pub(crate) trait PlainSlots {
     fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError>;
     fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError>;
 }
@@ -245,7 +288,7 @@ impl PlainSlots for BufferMut<'_> {
     }
 }
 
-fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
+pub(crate) fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
     Ok(match kind {
         PropertyKind::U8 => Value::U8(slots.get(at)?),
         PropertyKind::U16 => Value::U16(slots.get(at)?),
@@ -263,7 +306,7 @@ fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<V
     })
 }
 
-fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -> Result<(), CallError> {
+pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -> Result<(), CallError> {
     match value {
         Value::U8(value) => slots.set(at, *value),
         Value::U16(value) => slots.set(at, *value),
@@ -278,113 +321,245 @@ fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -> Result<()
         Value::Bool(value) => slots.set(at, *value),
         Value::Name(value) => slots.set(at, *value),
         Value::Object(value) => slots.set(at, *value),
-        Value::Text(_) | Value::Struct(_) => {
-            Err(CallError::Buffer { message: format!("slot {at}: text and structs do not lie in a slot itself") })
+        other => {
+            let kind = other.kind().text().unwrap_or("?");
+            Err(CallError::Buffer { message: format!("slot {at}: a {kind} does not lie in a slot itself") })
         }
     }
 }
-
-use border::{read, write};
 
 /// A host function with values.
 pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
 struct ValueDispatcher {
-    signature: Signature,
+    words: String,
+    arguments: Vec<PropertyType>,
+    result: Option<PropertyType>,
     body: Body,
 }
 
 /// Registers a host function under `ex:/name`.
 ///
 /// # Errors
-/// When the name is taken or is no name.
+/// When the name is taken or is no name; when a type is not there, or may be another after a reload.
 pub(crate) fn register(core: &Core, name: &str, signature: Signature, body: Body) -> Result<(), CallError> {
-    if let Some(word) =
-        signature.parameters.iter().chain(&signature.result).find(|word| word.kind == PropertyKind::STRUCT)
-    {
-        return Err(CallError::other(format!(
-            "`{name}`: {word} does not travel by value to a function registered with values: pass its fields"
-        )));
-    }
+    let lasting = |word: &TypeText| {
+        let ty = type_of(core, word)?;
+        if ty.any_struct(&|of| of.origin != Origin::Native) {
+            return Err(CallError::other(format!(
+                "`{name}`: {word} may have other fields after a reload, so it does not go to a function registered with \
+                 values: pass its fields"
+            )));
+        }
+        Ok(ty)
+    };
+    let arguments = signature.0.arguments.iter().map(lasting).collect::<Result<_, _>>()?;
+    let result = signature.0.result.as_deref().map(lasting).transpose()?;
     let (fingerprint, words) = (signature.fingerprint(), signature.to_string());
-    let dispatcher = Rc::new(ValueDispatcher { signature, body });
-    Ok(core.explicit.register(name, Generation::HOST, Implementer::Host, fingerprint, words, dispatcher)?)
+    let dispatcher = Rc::new(ValueDispatcher { words: words.clone(), arguments, result, body });
+    Ok(core.explicit.register(name, ModuleId::HOST, Implementer::Host, fingerprint, words, dispatcher)?)
 }
 
 impl Dispatcher for ValueDispatcher {
     fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
-        let count = self.signature.parameters.len();
-        buffer.expect_len(count + usize::from(self.signature.result.is_some()))?;
-        let arguments = self.signature.parameters.iter().enumerate();
-        let arguments: Vec<_> = arguments.map(|(at, word)| read(&buffer, at, word.kind)).collect::<Result<_, _>>()?;
+        let count = self.arguments.len();
+        buffer.expect_len(count + usize::from(self.result.is_some()))?;
+        let arguments = self.arguments.iter().enumerate();
+        let arguments: Vec<_> = arguments.map(|(at, ty)| border::read(&buffer, at, ty)).collect::<Result<_, _>>()?;
         let result = (self.body)(&arguments)?;
-        match (&self.signature.result, result) {
+        match (&self.result, result) {
             (None, None) => Ok(()),
-            (Some(word), Some(value)) if value.kind() == word.kind => write(&mut buffer, count, &value),
-            (wanted, found) => Err(CallError::other(format!(
-                "the body was to return {wanted:?} and returned {:?}: mend its signature",
-                found.map(|value| value.kind())
+            (Some(ty), Some(value)) if value.kind() == ty.kind() => border::write(&mut buffer, count, ty, &value),
+            (_, found) => Err(CallError::other(format!(
+                "the body of ({}) returned {:?}: mend its signature",
+                self.words,
+                found.map(|value| value.kind().text().unwrap_or("?"))
             ))),
         }
     }
 }
 
 mod border {
-    //! The places where a pointer slot is followed for calls with values.
-    #![expect(unsafe_code, reason = "follows the pointer slots of text and structs")]
+    //! The places where a pointer slot is made or followed for calls with values.
+    #![expect(unsafe_code, reason = "makes and follows the pointer slots of text and other values in memory")]
 
-    use super::{BufferMut, CallError, DynBuffer, PropertyKind, PropertyType, Value, get_plain, set_plain};
-    use crate::object::memory;
+    use super::{
+        BufferMut, CallError, DynBuffer, OwnedValue, PropertyType, Travel, Value, get_plain, set_plain, travel,
+    };
+    use crate::object::transfer;
 
-    /// Lends a struct to the callee.
-    pub(super) fn put_struct(
-        buffer: &mut DynBuffer<'_>,
+    /// Lends a value to the callee. It has to be there until the call is over.
+    pub(super) fn lend(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
+        // SAFETY: the value is of the type that the callee's own signature names here; both callers keep it until the buffer
+        // is not lent any more, and do not touch it meanwhile.
+        unsafe { buffer.value_at(at, value.at()) }
+    }
+
+    pub(super) fn read(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<Value, CallError> {
+        match travel(ty.kind()) {
+            // SAFETY: the signature has text here, and the caller was checked against it when it resolved the name.
+            Travel::Text => Ok(Value::Text(unsafe { buffer.text(at) }?.to_owned())),
+            Travel::Slot => get_plain(buffer, at, ty.kind()),
+            Travel::Address => {
+                let source = buffer.pointer(at)?;
+                // SAFETY: the signature has such a value here, as above, and it is live for the call.
+                Ok(unsafe { transfer::read(source, ty) })
+            }
+        }
+    }
+
+    pub(super) fn write(
+        buffer: &mut BufferMut<'_>,
         at: usize,
         ty: &PropertyType,
         value: &Value,
     ) -> Result<(), CallError> {
-        buffer.struct_out(at, ty.size())?;
-        let memory = buffer.struct_at(at)?;
-        // SAFETY: the buffer keeps as many zero bytes there, aligned for any struct, and zeros are a value of every type.
-        unsafe { memory::write(memory, ty, value) }.map_err(|error| CallError::other(error.to_string()))
-    }
-
-    /// The struct that the callee gave.
-    pub(super) fn take_struct(buffer: &mut DynBuffer<'_>, at: usize, ty: &PropertyType) -> Result<Value, CallError> {
-        let memory = buffer.struct_at(at)?;
-        // SAFETY: the buffer keeps a struct of this type there: zeros, or what the callee wrote by its signature.
-        Ok(unsafe { memory::read(memory, ty) })
-    }
-
-    pub(super) fn read(buffer: &BufferMut<'_>, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
-        if kind == PropertyKind::STRING {
-            // SAFETY: the signature has text here, and the caller was checked against it when it resolved the name.
-            return Ok(Value::Text(unsafe { buffer.text(at) }?.to_owned()));
-        }
-        get_plain(buffer, at, kind)
-    }
-
-    pub(super) fn write(buffer: &mut BufferMut<'_>, at: usize, value: &Value) -> Result<(), CallError> {
-        if let Value::Text(text) = value {
+        match (travel(ty.kind()), value) {
             // SAFETY: the signature has a text result, so the caller waits with a sink in this slot.
-            return unsafe { buffer.give_text(at, text) };
+            (Travel::Text, Value::Text(text)) => unsafe { buffer.give_text(at, text) },
+            (Travel::Address, value) => {
+                let target = buffer.pointer(at)?;
+                // SAFETY: the signature has such a result, so the caller waits with zeros for one, which are a value.
+                let written = unsafe { transfer::write(target, ty, value) };
+                written.map_err(|error| CallError::other(error.to_string()))
+            }
+            (_, plain) => set_plain(buffer, at, plain),
         }
-        set_plain(buffer, at, value)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Signature;
+    use std::collections::BTreeMap;
+    use std::rc::Rc;
+
+    use alcedo_abi::kinds::{PropertyKind, property_flags};
+
+    use super::{Signature, register, zcall};
+    use crate::border::CallError;
+    use crate::bridge::core::Core;
+    use crate::handles::ObjectHandle;
+    use crate::object::World;
+    use crate::object::class::Origin;
+    use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
+    use crate::object::property::PropertyType;
+    use crate::object::thunk::Frame;
+    use crate::object::value::Value;
 
     #[test]
     fn a_signature_reads_as_it_is_written() {
-        for text in
-            ["i32, String -> bool", "", " -> u64", "f64", "/Script/Engine.Vector -> Object(/Script/Engine.Actor)"]
-        {
+        for text in [
+            "i32, String -> bool",
+            "",
+            "-> u64",
+            "f64",
+            "/Script/Engine.Vector -> Object(/Script/Engine.Actor)",
+            "Map(String, Array(f64)), Delegate(f32 -> bool) -> Optional(u8)",
+        ] {
             let signature: Signature = text.parse().expect("a signature");
             assert_eq!(signature.to_string(), text);
         }
         assert!("i32, potato".parse::<Signature>().is_err());
+    }
+
+    /// A host with `/Script/Game.Thing`, which has a property `notes: Map(String, Array(String))` and a function
+    /// `shout(words: Array(String), counts: Map(String, u32)) -> Label`, where a label is `(text: String, of: Array(u32))`.
+    fn host() -> (Rc<Core>, ObjectHandle) {
+        let core = Core::new().expect("a finalizer thread");
+        core.world.types.declare_package("Game");
+        let label = StructDecl {
+            fields: vec![
+                PropertyDecl::new("text", PropertyKind::STRING),
+                PropertyDecl::new("of", PropertyKind::ARRAY).of_type("u32"),
+            ],
+            ..StructDecl::new("Game", "Label", Origin::Native)
+        };
+        let label_path = "/Script/Game.Label";
+        let shout = FunctionDecl {
+            params: vec![
+                PropertyDecl::new("words", PropertyKind::ARRAY).of_type("String"),
+                PropertyDecl::new("counts", PropertyKind::MAP).of_type("String, u32"),
+                PropertyDecl::new("label", PropertyKind::STRUCT).of_type(label_path),
+                PropertyDecl::new("result", PropertyKind::OPTIONAL)
+                    .of_type(label_path)
+                    .with_flags(property_flags::RETURN),
+            ],
+            ..FunctionDecl::new("shout", Rc::new(shout))
+        };
+        let notes = PropertyDecl::new("notes", PropertyKind::MAP).of_type("String, Array(String)");
+        let thing = ClassDecl {
+            functions: vec![shout],
+            properties: vec![notes],
+            ..ClassDecl::new("Game", "Thing", "", Origin::Native)
+        };
+        let batch = Batch { structs: vec![label], classes: vec![thing] };
+        let class = core.world.types.declare(&core.world.names, &batch).expect("right types").classes.remove(0);
+        let object = core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
+        (core, object)
+    }
+
+    /// All words in capitals, each as often as it counts; none when there is none.
+    fn shout(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let words: Vec<String> = frame.take()?;
+        let counts: BTreeMap<String, u32> = frame.take()?;
+        let label = frame.take_value()?;
+        frame.finish()?;
+        let times = |word: &String| counts.get(word).copied().unwrap_or(1);
+        let text: String = words.iter().map(|word| word.to_uppercase().repeat(times(word) as usize)).collect();
+        let of = words.iter().map(|word| Value::U32(times(word))).collect();
+        assert_eq!(label.print(&world.names), r#"(text="x", of=(1, 2))"#);
+        let given = Value::Struct(vec![("text".into(), Value::Text(text)), ("of".into(), Value::Array(of))]);
+        frame.give_value(&Value::Optional((!words.is_empty()).then(|| Box::new(given))))
+    }
+
+    fn value(core: &Core, ty: &str, text: &str) -> Value {
+        let ty = PropertyType::parse(ty, &core.world.types).expect("it is a type");
+        Value::parse(text, &ty, &core.world.names).expect("it is a value")
+    }
+
+    #[test]
+    fn containers_and_structs_that_own_memory_go_through_slots_and_come_back() {
+        let (core, object) = host();
+        let call = |words, counts| {
+            let arguments = [
+                Value::Object(object),
+                value(&core, "Array(String)", words),
+                value(&core, "Map(String, u32)", counts),
+                value(&core, "/Script/Game.Label", "(text=x, of=(1, 2))"),
+            ];
+            let result = zcall(&core, "uf:/Script/Game.Thing:shout", &arguments).expect("it can be called");
+            result.expect("it has a result").print(&core.world.names)
+        };
+        assert_eq!(call("(a, b)", "((b, 2))"), r#"some((text="ABB", of=(1, 2)))"#);
+        assert_eq!(call("()", "()"), "none");
+        let wrong =
+            [Value::Object(object), Value::Array(vec![Value::U8(1)]), Value::Map(vec![]), Value::Struct(vec![])];
+        let error = zcall(&core, "uf:/Script/Game.Thing:shout", &wrong).unwrap_err();
+        assert_eq!(error.to_string(), "a u8 cannot be written to a String: convert it first");
+    }
+
+    #[test]
+    fn a_property_of_any_kind_is_read_and_written_by_name() {
+        let (core, object) = host();
+        let notes = value(&core, "Map(String, Array(String))", "((a, (b, c)))");
+        let name = "up:/Script/Game.Thing:notes";
+        assert_eq!(zcall(&core, name, &[Value::Object(object), notes.clone()]), Ok(None));
+        assert_eq!(zcall(&core, name, &[Value::Object(object)]), Ok(Some(notes)));
+    }
+
+    #[test]
+    fn a_function_with_values_takes_and_gives_any_kind() {
+        let (core, _) = host();
+        let total = |arguments: &[Value]| match arguments {
+            [Value::Array(numbers)] => {
+                let count = Value::U32(numbers.len() as u32);
+                Ok(Some(Value::Map(vec![(Value::Text("count".into()), count)])))
+            }
+            other => panic!("{other:?}"),
+        };
+        let signature = "Array(f64) -> Map(String, u32)".parse().unwrap();
+        register(&core, "total", signature, Rc::new(total)).expect("the name is free");
+        let result = zcall(&core, "ex:/total", &[value(&core, "Array(f64)", "(1, 2, 3)")]).unwrap().unwrap();
+        assert_eq!(result.print(&core.world.names), r#"(("count", 3))"#);
     }
 }

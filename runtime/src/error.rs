@@ -30,10 +30,12 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A path that names no class.
-    #[error("there is no class {path}: it is `/Script/<package>.<class>` of a native class or of a loaded module")]
+    #[error("there is no class {path}: {}", unknown_class(*waiting))]
     UnknownClass {
         /// The path.
         path: String,
+        /// How many dormant objects wait for it: the loaded modules do not declare it any more.
+        waiting: u64,
     },
     /// A member that the object's class does not have.
     #[error("{class} has no {what} `{name}`")]
@@ -55,7 +57,22 @@ pub enum Error {
         /// The innermost call that is open.
         frame: String,
     },
+    /// A module, or a load context, takes no new leases.
+    #[error(transparent)]
+    Sealed(#[from] crate::lease::Sealed),
     /// Files cannot be watched.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
+    /// A world was not saved or loaded.
+    #[error(transparent)]
+    World(#[from] crate::world::WorldError),
+}
+
+fn unknown_class(waiting: u64) -> String {
+    match waiting {
+        0 => "it is `/Script/<package>.<class>` of a native class or of a loaded module".to_owned(),
+        waiting => format!(
+            "it is dormant, since the loaded modules do not declare it any more; {waiting} objects wait for a reload that brings it back"
+        ),
+    }
 }

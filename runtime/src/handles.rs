@@ -18,6 +18,15 @@ impl std::fmt::Display for Generation {
     }
 }
 
+/// How many tenants a slot of objects or conjugates has, one after the other. With the feature `tiny-serials` there are
+/// few, so that a test can see all slots used up.
+pub(crate) const LAST_SERIAL: u32 = if cfg!(feature = "tiny-serials") { u8::MAX as u32 } else { u32::MAX };
+
 /// One loaded module, counted over the life of the runtime. A module that is loaded again has a new number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ModuleId(pub u64);
+
+impl ModuleId {
+    /// Stands for the host itself, whose things never end.
+    pub const HOST: Self = Self(0);
+}

@@ -11,6 +11,7 @@ use alcedo_abi::abi_stable;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::host::{HostRef, HostTable, HostTableRef, mode};
 use alcedo_abi::log::{LogRecord, SpanStep};
+use alcedo_abi::task::{Errand, ErrandId, ErrandKind};
 use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
 
@@ -18,40 +19,107 @@ use abi_stable::prefix_type::WithMetadata;
 
 use crate::border::{CallError, into_module, trap};
 use crate::bridge::core::Core;
-use crate::conjugate::pairs::ConjugateKey;
+use crate::bridge::tasks::{Code, Inbox, waking};
+use crate::conjugate::drops::Drops;
 use crate::game_thread::GameThreadId;
 use crate::handles::{ClassId, ModuleId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::logs::Logs;
 use crate::object::birth::{BirthArgs, birth};
-use crate::object::memory;
+use crate::object::text_memory;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::table::status_of;
 
-/// What a [`HostRef`] points to. It lives as long as the runtime, and so longer than any module.
-pub(crate) struct HostWord {
+/// What a [`HostRef`] points to, as far as every thread may read it. Modules of contexts that belong to no thread get
+/// one that stands alone; it lives as long as any of them.
+#[repr(C)]
+pub(crate) struct SharedWord {
     game_thread: GameThreadId,
     logs: Arc<Logs>,
+    inbox: Arc<Inbox>,
+    drops: Drops,
+    /// Whether this is the first part of a [`HostWord`].
+    has_core: bool,
+}
+
+/// The word of the Master's modules. It lives as long as the runtime, and so longer than any of them.
+#[repr(C)]
+pub(crate) struct HostWord {
+    shared: SharedWord,
+    /// Followed on the game thread only.
     core: Weak<Core>,
 }
 
-// Only `game_thread` and `logs` are read before the thread is proved; `core` is followed on the game thread only.
 impl HostWord {
     /// The word of a runtime.
     pub(crate) fn new(core: &Rc<Core>) -> Box<Self> {
-        Box::new(Self { game_thread: core.game_thread, logs: Arc::clone(&core.logs), core: Rc::downgrade(core) })
+        let shared = SharedWord {
+            game_thread: core.game_thread,
+            logs: Arc::clone(&core.logs),
+            inbox: Arc::clone(core.tasks.inbox()),
+            drops: core.blacks.drops().clone(),
+            has_core: true,
+        };
+        Box::new(Self { shared, core: Rc::downgrade(core) })
     }
 
     /// As it crosses the border.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }
+}
+
+impl SharedWord {
+    /// The word for modules that have no objects: logs on any thread, and nothing else. Whatever they post is refused,
+    /// since the inbox does not know them.
+    pub(crate) fn without_core(core: &Core) -> Arc<Self> {
+        let (logs, inbox) = (Arc::clone(&core.logs), Arc::clone(core.tasks.inbox()));
+        let drops = core.blacks.drops().clone();
+        Arc::new(Self { game_thread: core.game_thread, logs, inbox, drops, has_core: false })
+    }
+
+    /// As it crosses the border.
+    pub(crate) fn to_ref(&self) -> HostRef {
+        HostRef(std::ptr::from_ref(self).cast())
+    }
+}
+
+/// A word that a module handed back.
+#[derive(Clone, Copy)]
+pub(crate) struct Word<'a> {
+    raw: HostRef,
+    shared: &'a SharedWord,
+}
+
+impl std::ops::Deref for Word<'_> {
+    type Target = SharedWord;
+
+    fn deref(&self) -> &SharedWord {
+        self.shared
+    }
+}
+
+impl Word<'_> {
+    /// Where foreign threads leave what they have dropped.
+    pub(crate) fn drops(&self) -> &Drops {
+        &self.drops
+    }
 
     /// Proves the thread, then runs `code` on the stores. A panic of it stops here.
-    fn enter<T>(&self, action: &str, code: impl FnOnce(&Rc<Core>) -> Result<T, CallError>) -> Result<T, CallError> {
+    pub(crate) fn enter<T>(
+        &self,
+        action: &str,
+        code: impl FnOnce(&Rc<Core>) -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
         if self.game_thread.prove().is_none() {
             return Err(CallError::WrongThread { action: action.to_owned() });
         }
-        let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+        if !self.has_core {
+            return Err(CallError::other(format!("{action} is for modules of the Master: a Slim has no objects")));
+        }
+        // SAFETY: only `HostWord::new` says so of its first part, which `repr(C)` puts at the address of the whole; the
+        // runtime owns that, and this is its thread.
+        let whole = unsafe { &*self.raw.0.cast::<HostWord>() };
+        let core = whole.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
         trap(|| code(&core))
     }
 }
@@ -74,6 +142,13 @@ pub(crate) fn table() -> HostTableRef {
         text_assign,
         name_intern,
         name_text,
+        errand_take,
+        errand_cancel,
+        errand_lives,
+        game_time,
+        waker_clone,
+        waker_wake,
+        waker_drop,
     });
     static STATIC: &WithMetadata<HostTable> = &TABLE;
     HostTableRef(STATIC.static_as_prefix())
@@ -83,9 +158,10 @@ pub(crate) fn table() -> HostTableRef {
 ///
 /// # Safety
 /// `host` is the word of a runtime that lives: a module is detached before its runtime goes.
-unsafe fn word<'a>(host: HostRef) -> &'a HostWord {
-    // SAFETY: promised by the caller; the word was made from a box that the runtime owns.
-    unsafe { &*host.0.cast::<HostWord>() }
+pub(crate) unsafe fn word<'a>(host: HostRef) -> Word<'a> {
+    // SAFETY: promised by the caller; both kinds of words begin with what all threads may read.
+    let shared = unsafe { &*host.0.cast::<SharedWord>() };
+    Word { raw: host, shared }
 }
 
 unsafe extern "C" fn log_event(host: HostRef, module: u64, record: &LogRecord<'_>) {
@@ -174,6 +250,9 @@ fn resolve(core: &Core, object: ObjectHandle, class: ClassId) -> Result<*mut u8,
     if class == ClassId::NONE {
         return Ok(memory);
     }
+    if core.world.objects.class_id(object) == Some(class) {
+        return Ok(memory);
+    }
     let found = core.world.objects.class(object).ok_or(stale)?;
     let wanted = core.world.types.class(class);
     if wanted.as_ref().is_some_and(|wanted| found.is_a(wanted)) {
@@ -198,9 +277,9 @@ unsafe extern "C" fn object_part(
     let host = unsafe { word(host) };
     into_module(failure, || {
         *out = host.enter("reaching a plugin half", |core| {
-            let word = core.world.objects.conjugate(object).ok_or(CallError::Stale { handle: object })?;
-            let part = ConjugateKey::from_word(word).and_then(|key| core.pairs.part(key, class));
-            Ok(part.filter(|part| part.gate.tag().id == ModuleId(module)).map_or(PartPtr::NONE, |part| part.ptr))
+            let half = core.world.objects.half(object).ok_or(CallError::Stale { handle: object })?;
+            let part = core.pairs.look(half, class);
+            Ok(part.filter(|(_, maker)| *maker == ModuleId(module)).map_or(PartPtr::NONE, |(part, _)| part))
         })?;
         Ok(())
     })
@@ -209,7 +288,7 @@ unsafe extern "C" fn object_part(
 unsafe extern "C" fn may_write(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
     // SAFETY: the module hands back its own word.
     let host = unsafe { word(host) };
-    into_module(failure, || host.enter("writing a property", |core| core.world.mode.may_write(object)))
+    into_module(failure, || host.enter("writing a property", |core| core.world.objects.may_write(object)))
 }
 
 unsafe extern "C" fn object_name(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status {
@@ -288,7 +367,7 @@ unsafe extern "C" fn text_assign(host: HostRef, target: *mut TextRaw, text: Text
     let text = unsafe { text_of(text) };
     let done = host.enter("assigning a text", |_core| {
         // SAFETY: `target` is a text property of a living object, or a result in a parameter block of the host.
-        unsafe { memory::text_assign(target, &text) };
+        unsafe { text_memory::text_assign(target, &text) };
         Ok(())
     });
     status(&done)
@@ -313,11 +392,72 @@ unsafe extern "C" fn name_text(host: HostRef, name: Name, sink: &TextSink) -> St
     give_text(sink, text.as_deref())
 }
 
+unsafe extern "C" fn errand_take(
+    host: HostRef,
+    module: u64,
+    errand: &Errand<'_>,
+    out: &mut ErrandId,
+    failure: &mut Failure,
+) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    // SAFETY: `HostTable::errand_take` makes the errand the host's unless this fails; when it does, the code is not used.
+    let code = unsafe { Code::of(errand) };
+    into_module(failure, || {
+        let module = ModuleId(module);
+        if errand.kind == ErrandKind::POSTED {
+            return host.inbox.post(module, errand, code);
+        }
+        *out = host.enter("starting a task or a timer", |core| core.tasks.take(core, module, errand, code))?;
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn errand_cancel(host: HostRef, errand: ErrandId) {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    let ended = host.enter("cancelling an errand", |core| {
+        core.tasks.cancel(core, errand);
+        Ok(())
+    });
+    if let Err(CallError::WrongThread { .. }) = ended {
+        host.inbox.cancel(errand);
+    }
+}
+
+unsafe extern "C" fn errand_lives(host: HostRef, errand: ErrandId) -> u8 {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    host.enter("asking for an errand", |core| Ok(core.tasks.lives(errand))).map_or(0, u8::from)
+}
+
+unsafe extern "C" fn game_time(host: HostRef) -> u64 {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    let now = host.enter("asking for the game time", |core| Ok(core.tasks.now()));
+    now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
+}
+
+unsafe extern "C" fn waker_clone(waker: *const ()) -> *const () {
+    // SAFETY: the module clones a waker that it was lent or holds.
+    unsafe { waking::clone_raw(waker) }
+}
+
+unsafe extern "C" fn waker_wake(waker: *const ()) {
+    // SAFETY: the module wakes by a waker that it was lent or holds.
+    unsafe { waking::wake_raw(waker) };
+}
+
+unsafe extern "C" fn waker_drop(waker: *const ()) {
+    // SAFETY: the module drops a waker that it holds.
+    unsafe { waking::drop_raw(waker) };
+}
+
 /// Copies a text that was lent.
 ///
 /// # Safety
 /// The view's bytes are readable.
-unsafe fn text_of(view: TextView) -> String {
+pub(crate) unsafe fn text_of(view: TextView) -> String {
     if view.len == 0 {
         return String::new();
     }
@@ -326,7 +466,8 @@ unsafe fn text_of(view: TextView) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn give_text(sink: &TextSink, text: Result<&str, &CallError>) -> Status {
+/// Gives a text, where there is one.
+pub(crate) fn give_text(sink: &TextSink, text: Result<&str, &CallError>) -> Status {
     match text {
         Ok(text) => {
             // SAFETY: the sink's maker promised that `put` copies what it is lent and does not unwind.

@@ -9,45 +9,87 @@
 
 mod object;
 
+#[doc(hidden)]
+pub mod bench;
 mod border;
 mod bridge;
 mod builder;
 mod conjugate;
+mod console;
 mod counters;
+pub mod crash_guard;
 mod dynamic_call;
 mod emit;
 mod error;
+#[doc(hidden)]
+pub mod faults;
 mod game_thread;
 mod handles;
 mod host_table;
+mod lease;
 mod load;
 mod logs;
 pub mod native;
+mod poster;
 pub mod reload;
 mod runtime;
+mod value_table;
+mod watchdog;
+mod world;
 mod zcall;
 
-pub use alcedo_sys::{process, seal_file};
+pub use alcedo_sys::{checkpoint, process, seal_file};
 
 pub use border::{CallError, Place};
+pub use bridge::tasks::ErrandInfo;
 pub use builder::Builder;
-pub use conjugate::Color;
+pub use conjugate::{BlackCount, BlackReport, Color};
 pub use counters::Counters;
 pub use dynamic_call::Signature;
 pub use emit::error::EmitError;
 pub use error::Error;
 pub use handles::{Name, ObjectHandle, ZCallHandle};
+pub use lease::{Blocker, Lease, LeaseKind, Leases, Sealed};
+pub use load::canary::{Canary, CanaryStep};
+pub use load::context::error::{Attempt, ContextError};
+pub use load::context::function::{ContextFunction, FunctionPointer};
+pub use load::context::guides::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
+pub use load::context::handle::{Contexts, LoadContext};
+pub use load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary};
+pub use load::context::identity::{CastError, TypeRef};
+pub use load::context::native_libs::{NativeLibrary, RetainedNative};
+pub use load::context::notice::{ContextHappening, ContextNotice};
+pub use load::context::peek::ManifestInfo;
+pub use load::context::scope::{ContextScope, Scoped};
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
+pub use load::policy::UnloadPolicy;
 pub use load::state::ContextState;
+pub use load::ticket::{BlockerReport, ModuleEnd, ParkedImage, UnloadReport, UnloadTicket};
 pub use object::World;
 pub use object::birth::{BirthFailed, BirthStep};
+pub use object::objects::RenameError;
 pub use object::thunk::Frame;
 pub use object::typed::{PlainField, PlainStruct};
-pub use object::value::Value;
-pub use reload::report::{Outcome, Phase, Phases, PropertyChange, Reload};
-pub use runtime::{Budget, Runtime, Shutdown};
+pub use object::typed_values::{
+    AnsiString, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,
+    SubclassOf, Utf8String, WeakObject,
+};
+pub use object::value::{Binding, LocalText, Value};
+pub use poster::Poster;
+pub use reload::digest::WorldDigest;
+pub use reload::report::{ClassFate, Outcome, Phase, Phases, PropertyChange, Reload};
+pub use reload::requests::ReloadScope;
+pub use runtime::{AnyConjugate, Budget, Collected, ConjugateInfo, Drained, Runtime, Shutdown};
+pub use semver::{Version, VersionReq};
+pub use watchdog::Hang;
+pub use world::{FormatError, WorldError, WorldLoad};
+
+/// A child process that loads new modules before the host does.
+pub mod canary {
+    pub use crate::load::canary::{Canary, CanaryStep, run_if_child};
+}
 
 /// What the macros of this crate expand to. Not for use by hand.
 #[doc(hidden)]

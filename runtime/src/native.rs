@@ -123,6 +123,13 @@ impl NativeClass {
         self.add_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
     }
 
+    /// Says that it implements the interface of that path: references to the interface may lead to its objects.
+    #[must_use]
+    pub fn implements(mut self, interface: &str) -> Self {
+        self.0.interfaces.push(interface.to_owned());
+        self
+    }
+
     /// Runs for every object of the class, once, after its bases'.
     #[must_use]
     pub fn constructor(mut self, hook: NativeHook) -> Self {
@@ -134,6 +141,21 @@ impl NativeClass {
     #[must_use]
     pub fn post_init_properties(mut self, hook: NativeHook) -> Self {
         self.0.native_post_init = Some(hook);
+        self
+    }
+
+    /// Runs when the end of an object of the class begins, before that of its bases; nothing of it has ended then.
+    #[must_use]
+    pub fn begin_destroy(mut self, hook: fn(&World, ObjectHandle)) -> Self {
+        self.0.begin_destroy = Some(hook);
+        self
+    }
+
+    /// Tells the collection what else an object of the class refers to: what its properties do not say. The hook reads
+    /// the world and changes nothing.
+    #[must_use]
+    pub fn add_references(mut self, hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle))) -> Self {
+        self.0.add_references = Some(hook);
         self
     }
 

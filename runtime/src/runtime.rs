@@ -1,14 +1,24 @@
 //! The root: one value that owns the stores of a host and wires them together. No static holds a runtime; a process
 //! may have several, each on its own thread.
 
+mod blacks;
+mod collecting;
+mod contexts;
+mod ending;
+mod links;
+mod unloading;
+
 use std::cell::{Cell, RefCell};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
+use crate::bench::Stores;
 use crate::border::CallError;
 use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::bridge::core::Core;
+use crate::bridge::tasks::{ErrandInfo, HostErrand};
 use crate::builder::Builder;
 use crate::conjugate::Color;
 use crate::conjugate::pairs::ConjugateKey;
@@ -17,22 +27,33 @@ use crate::dynamic_call::{self, Signature};
 use crate::error::Error;
 use crate::handles::{Name, ObjectHandle, ZCallHandle};
 use crate::load::master::{self, Loads, Unload};
+use crate::load::module::Module;
 use crate::load::state::ContextState;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::World;
 use crate::object::birth::{BirthArgs, birth};
 use crate::object::class::{Class, Origin};
-use crate::object::collect::unreachable;
+use crate::object::objects::RenameError;
 use crate::object::value::Value;
+use crate::poster::Poster;
+use crate::reload::digest::{self, WorldDigest};
 use crate::reload::report::Reload;
+use crate::reload::requests::{self, Plan, ReloadScope, Request};
 use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
+use crate::watchdog::Entered;
+
+pub use blacks::{AnyConjugate, ConjugateInfo};
+pub use collecting::Collected;
+pub use ending::{Drained, Shutdown};
 
 /// What one tick may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// Seconds of game time that the tick stands for.
     pub seconds: f32,
+    /// Time that a collection in slices may take for its mark, if one is under way: a millisecond unless told otherwise.
+    pub collection: Duration,
 }
 
 impl Budget {
@@ -43,27 +64,13 @@ impl Budget {
 
     /// A frame of so many seconds.
     pub fn seconds(seconds: f32) -> Self {
-        Self { seconds }
+        Self { seconds, collection: Duration::from_millis(1) }
     }
-}
 
-/// How a runtime ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shutdown {
-    /// What could not be ended: images that stay mapped, and why.
-    pub left: Vec<String>,
-}
-
-impl Shutdown {
-    /// Whether nothing was left, as a result.
-    ///
-    /// # Errors
-    /// What was left.
-    pub fn into_result(self) -> Result<(), Error> {
-        if self.left.is_empty() {
-            return Ok(());
-        }
-        Err(CallError::other(format!("not all could be ended: {}", self.left.join("; "))).into())
+    /// The same with so much time for a collection in slices.
+    #[must_use]
+    pub fn with_collection(self, collection: Duration) -> Self {
+        Self { collection, ..self }
     }
 }
 
@@ -73,12 +80,16 @@ struct Inner {
     tickers: RefCell<Vec<Ticker>>,
     /// What is under way that no other such thing may interrupt.
     busy: Cell<Option<&'static str>>,
-    request: RefCell<Option<Vec<PathBuf>>>,
+    requests: RefCell<Vec<Request>>,
     reloads: RefCell<Vec<Reload>>,
     watch: RefCell<Option<FileWatch>>,
+    watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
-    collect: Cell<bool>,
+    /// Whether a mark in slices was asked for and is not done.
+    slicing: Cell<bool>,
+    collected: RefCell<Vec<Collected>>,
+    unloads: RefCell<Vec<Unload>>,
 }
 
 impl Drop for Inner {
@@ -87,11 +98,12 @@ impl Drop for Inner {
             tracing::debug!("the runtime is dropped with a living Master: unloading it");
             let _left = master::unload(&self.core, &self.loads);
         }
+        self.end_unloads();
     }
 }
 
 /// Something is under way until this is dropped.
-struct Busy<'a>(&'a Cell<Option<&'static str>>);
+struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "ends with it")] Entered<'a>);
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
@@ -114,12 +126,15 @@ impl Runtime {
             loads,
             tickers: RefCell::new(tickers),
             busy: Cell::default(),
-            request: RefCell::default(),
+            requests: RefCell::default(),
             reloads: RefCell::default(),
             watch: RefCell::default(),
+            watch_scope: Cell::default(),
             committed: Cell::default(),
             rolled_back: Cell::default(),
-            collect: Cell::default(),
+            slicing: Cell::default(),
+            collected: RefCell::default(),
+            unloads: RefCell::default(),
         };
         let runtime = Self { inner: Rc::new(inner) };
         let weak = Rc::downgrade(&runtime.inner);
@@ -130,6 +145,13 @@ impl Runtime {
         };
         // The core is this runtime's own and new.
         let _first = runtime.inner.core.before_end.set(Box::new(tell));
+        let weak = Rc::downgrade(&runtime.inner);
+        let run = move |errand: HostErrand| {
+            if let Some(inner) = weak.upgrade() {
+                errand(&Self { inner });
+            }
+        };
+        let _first = runtime.inner.core.tasks.run_for_host.set(Box::new(run));
         runtime
     }
 
@@ -153,18 +175,41 @@ impl Runtime {
     /// # Errors
     /// When there is no Master, or plugin code is on the stack.
     pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
+        self.reload_for(&owned(libraries), ReloadScope::All, 0)
+    }
+
+    /// Replaces only those modules of the Master whose library is another build than the one loaded, and those that use
+    /// them; `libraries` are all of the Master's. The others stay mapped in their generation: their plugin halves are not
+    /// rebuilt, and handles to them stay valid. When no library has changed, nothing happens and the report says so.
+    ///
+    /// # Errors
+    /// As [`Runtime::reload`].
+    pub fn reload_changed(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
+        self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
+    }
+
+    /// Reloads for so many requests; zero when it was asked for right here.
+    fn reload_for(&self, libraries: &[PathBuf], scope: ReloadScope, answers: u64) -> Result<Reload, Error> {
         let _busy = self.at_safe_point("a reload")?;
-        let report = transaction::reload(&self.inner.core, &self.inner.loads, &owned(libraries))?;
+        let mut report = transaction::reload(&self.inner.core, &self.inner.loads, libraries, scope)?;
+        report.requests = answers;
         let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
         count.set(count.get() + 1);
         self.inner.core.world.objects.free_graveyard();
         Ok(report)
     }
 
-    /// Asks for a reload at the next safe point; a later request replaces an earlier one that was not yet done. Its
-    /// report comes out of [`Runtime::take_reloads`].
+    /// Asks for a reload at the next safe point. Several requests until then are one reload, of the libraries named
+    /// last; one that meets a request to unload is moot. The report, which says how many requests it answers, comes out of
+    /// [`Runtime::take_reloads`].
     pub fn request_reload(&self, libraries: Vec<PathBuf>) {
-        *self.inner.request.borrow_mut() = Some(libraries);
+        self.request_reload_of(libraries, ReloadScope::All);
+    }
+
+    /// Asks for a reload as [`Runtime::request_reload`] does, and says which modules it is to replace. Several requests are
+    /// one reload that is as wide as any of them.
+    pub fn request_reload_of(&self, libraries: Vec<PathBuf>, scope: ReloadScope) {
+        self.inner.requests.borrow_mut().push(Request::Reload { libraries, scope });
     }
 
     /// The reports of reloads done at safe points since the last time.
@@ -177,8 +222,21 @@ impl Runtime {
     /// # Errors
     /// When there is no Master, or its folders cannot be watched.
     pub fn watch(&self) -> Result<(), Error> {
+        self.watch_for(ReloadScope::All)
+    }
+
+    /// Watches the files as [`Runtime::watch`] does, and replaces only what has changed and what uses it.
+    ///
+    /// # Errors
+    /// As [`Runtime::watch`].
+    pub fn watch_changed(&self) -> Result<(), Error> {
+        self.watch_for(ReloadScope::Changed)
+    }
+
+    fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         let master = self.inner.loads.master().ok_or(crate::load::error::LoadError::NoMaster)?;
         *self.inner.watch.borrow_mut() = Some(FileWatch::new(&master.paths)?);
+        self.inner.watch_scope.set(scope);
         Ok(())
     }
 
@@ -204,10 +262,18 @@ impl Runtime {
         modules.iter().map(|module| (module.name().to_owned(), module.info().version.to_string())).collect()
     }
 
+    /// The modules of the living Master, dependencies first: name and the generation it was loaded in, which is older than
+    /// the Master's where a reload kept it.
+    pub fn module_generations(&self) -> Vec<(String, u64)> {
+        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        let of = |module: &Rc<Module>| (module.name().to_owned(), module.gate().tag().generation.0);
+        modules.iter().map(of).collect()
+    }
+
     /// Every generation of the Master that is not dead, and how far its life has come; one whose images cannot be
     /// unmapped stays in the list.
     pub fn contexts(&self) -> Vec<(u64, ContextState)> {
-        self.inner.loads.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
+        self.inner.loads.retirements.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
     }
 
     /// Who began the plugin half of an object; `None` for an object that has none, or whose half has expired.
@@ -218,7 +284,8 @@ impl Runtime {
 
     /// Images that stay mapped, and why.
     pub fn parked(&self) -> Vec<String> {
-        self.inner.loads.parked()
+        let slims = self.inner.loads.hub.parked();
+        self.inner.loads.retirements.parked().into_iter().chain(slims).collect()
     }
 
     /// Where the private copies of libraries are.
@@ -282,6 +349,12 @@ impl Runtime {
         Some(world.names.text(world.objects.name(object)?).to_string())
     }
 
+    /// Path of the class that an object waits for, where it is dormant: a reload took its class away. It has no plugin half
+    /// then and is seen as an object of its nearest base; it wakes when the class returns.
+    pub fn dormant_class(&self, object: ObjectHandle) -> Option<String> {
+        self.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
+    }
+
     /// The object that contains another; none for one that stands alone.
     pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         self.inner.core.world.objects.outer(object).filter(|outer| !outer.is_none())
@@ -309,6 +382,29 @@ impl Runtime {
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.inner.core.world.types.classes();
         classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
+    }
+
+    /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.
+    pub fn find_in(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
+        self.inner.core.world.objects.find(outer, name)
+    }
+
+    /// Gives an object another name and another place; one of them may be what it was. References stay as they are.
+    ///
+    /// # Errors
+    /// [`RenameError`] says why not; nothing has changed then.
+    pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
+        self.inner.core.world.objects.rename(object, name, outer)
+    }
+
+    /// Keeps an object, and what it refers to, from collection. Whether the object is there.
+    pub fn add_root(&self, object: ObjectHandle) -> bool {
+        self.inner.core.world.objects.add_root(object)
+    }
+
+    /// Takes an object from the root set; it lives on as long as something refers to it. Whether it was in it.
+    pub fn remove_root(&self, object: ObjectHandle) -> bool {
+        self.inner.core.world.objects.remove_root(object)
     }
 
     /// Reads a property by name.
@@ -390,6 +486,12 @@ impl Runtime {
         let weak = Rc::downgrade(&self.inner);
         let body = move |values: &[Value]| {
             let inner = weak.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+            let objects = values.iter().filter_map(|value| match value {
+                Value::Object(object) => Some(*object),
+                _ => None,
+            });
+            let core = Rc::clone(&inner.core);
+            let _held = core.world.stack.hold(objects);
             body(&Runtime { inner }, values)
         };
         Ok(dynamic_call::register(&self.inner.core, name, signature, Rc::new(body))?)
@@ -410,8 +512,18 @@ impl Runtime {
         &self.inner.core.world
     }
 
-    /// One frame: everything that ticks is called, then the runtime stands at its safe point.
+    /// The stores, for the benchmarks of this crate.
+    #[doc(hidden)]
+    pub fn bench(&self) -> Stores<'_> {
+        Stores(&self.inner.core)
+    }
+
+    /// One frame: game time goes by, everything that ticks is called, timers and tasks of modules are run, then the
+    /// runtime stands at its safe point.
     pub fn tick(&self, budget: Budget) {
+        self.inner.core.tasks.advance(budget.seconds);
+        let begun = Instant::now();
+        self.inner.core.blacks.flush(&mut || begun.elapsed());
         let mut tickers = self.inner.tickers.take();
         for ticker in &mut tickers {
             ticker(self, budget.seconds);
@@ -419,51 +531,67 @@ impl Runtime {
         // A ticker may have added tickers; they come after those that were there.
         tickers.append(&mut self.inner.tickers.borrow_mut());
         *self.inner.tickers.borrow_mut() = tickers;
-        self.safe_point();
+        if self.inner.busy.get().is_none() {
+            self.inner.core.tasks.run(&self.inner.core);
+        }
+        self.safe_point_within(budget.collection);
     }
 
-    /// Does what waits for a safe point: requested reloads, a requested collection, freeing memory. Without effect
-    /// while plugin code is on the stack.
+    /// Does what waits for a safe point: posted closures, requested reloads, a requested collection, freeing memory.
+    /// Without effect while plugin code is on the stack.
     pub fn safe_point(&self) {
+        self.safe_point_within(Budget::frame().collection);
+    }
+
+    /// A safe point that gives a mark in slices so much time.
+    fn safe_point_within(&self, time: Duration) {
         if self.inner.core.red.depth() != 0 || self.inner.busy.get().is_some() {
             return;
         }
+        self.inner.core.tasks.end_expired(&self.inner.core);
+        self.inner.core.tasks.pump_posted(&self.inner.core);
         self.inner.core.finalizer.release();
-        for failure in self.inner.core.finalizer.failures() {
-            tracing::warn!(module = %failure.module, error = %failure.error, "a finalizer failed since the last safe point");
-        }
+        self.inner.hear_finalizers();
+        self.tend_unloads();
         let has_settled = self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::has_settled);
         if let Some(master) = self.inner.loads.master().filter(|_| has_settled) {
-            self.request_reload(master.paths);
+            self.request_reload_of(master.paths, self.inner.watch_scope.get());
         }
-        let request = self.inner.request.take();
-        if let Some(libraries) = request {
-            match self.reload(&libraries) {
+        let requested = self.inner.requests.take();
+        match requests::plan(&requested) {
+            Some(Plan::Reload { libraries, scope, answers }) => match self.reload_for(&libraries, scope, answers) {
                 Ok(report) => self.inner.reloads.borrow_mut().push(report),
                 Err(error) => tracing::error!(%error, "a requested reload was not done"),
+            },
+            Some(Plan::Unload { moot }) => {
+                if moot != 0 {
+                    tracing::info!(moot, "requested reloads are moot: the Master was asked to unload as well");
+                }
+                match self.unload_master() {
+                    Ok(unload) => self.inner.unloads.borrow_mut().push(unload),
+                    Err(error) => tracing::error!(%error, "a requested unload was not done"),
+                }
             }
+            None => {}
         }
-        if self.inner.collect.take() {
-            let _collected = self.collect();
-        }
+        self.tend_collections(time);
         self.inner.core.world.objects.free_graveyard();
     }
 
-    /// Destroys every object that nothing keeps: no root, no reference in a property of a kept object. Returns how many.
-    ///
-    /// # Errors
-    /// When plugin code is on the stack; the collection is done at the next safe point then.
-    pub fn collect(&self) -> Result<usize, Error> {
-        let _busy = self.at_safe_point("a collection").inspect_err(|_| self.inner.collect.set(true))?;
-        let core = &self.inner.core;
-        let dead = unreachable(&core.world, &[]);
-        for object in &dead {
-            // One that went with its owner is gone already.
-            let _gone = core.end_object(*object);
-        }
-        core.finalizer.release();
-        core.world.objects.free_graveyard();
-        Ok(dead.len())
+    /// A way to have closures run on the game thread, for the host's other threads.
+    pub fn post_handle(&self) -> Poster {
+        Poster::new(self.inner.core.tasks.inbox())
+    }
+
+    /// Game time since the runtime was built: the sum of what its ticks stood for. Timers and delays of modules go by it.
+    pub fn game_time(&self) -> Duration {
+        self.inner.core.tasks.now()
+    }
+
+    /// Tasks, timers and posted closures of modules that have not ended, in the order they were asked for. What a
+    /// thread has posted counts from the next safe point on.
+    pub fn errands(&self) -> Vec<ErrandInfo> {
+        self.inner.core.tasks.infos()
     }
 
     /// A number that two equal worlds share: living objects with their class, name, outer and all property values. What
@@ -482,6 +610,13 @@ impl Runtime {
         hasher.finish()
     }
 
+    /// The world as text, part by part: objects, values, plugin halves, types, calls, modules. Equal before and after a
+    /// reload that was rolled back; [`WorldDigest::differences`] says what is not. What plugins keep on their own side is
+    /// in it as far as its place goes, not its content.
+    pub fn world_digest(&self) -> WorldDigest {
+        digest::digest(&self.inner.core, &self.inner.loads)
+    }
+
     /// Numbers since the start.
     pub fn counters(&self) -> Counters {
         let core = &self.inner.core;
@@ -497,17 +632,6 @@ impl Runtime {
         }
     }
 
-    /// Ends the runtime in order: the Master is unloaded, and what could not be ended is reported. Other handles to
-    /// the runtime see a host without modules.
-    pub fn shutdown(self) -> Shutdown {
-        let _none = self.inner.watch.take();
-        let unloaded = if self.generation() == 0 { Ok(()) } else { self.unload_master().map(drop) };
-        match unloaded {
-            Ok(()) => Shutdown { left: self.parked() },
-            Err(error) => Shutdown { left: vec![error.to_string()] },
-        }
-    }
-
     /// Whether this is a safe point: no plugin code on the stack, and nothing under way that must not be interrupted. The
     /// caller's own action is under way while the guard lives.
     fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
@@ -516,14 +640,17 @@ impl Runtime {
             Some(frame) => Err(Error::NotASafePoint { action, frame }),
             None => {
                 self.inner.busy.set(Some(action));
-                Ok(Busy(&self.inner.busy))
+                Ok(Busy(&self.inner.busy, self.inner.core.red.lane().phase(action)))
             }
         }
     }
 
     fn class(&self, path: &str) -> Result<Rc<Class>, Error> {
         let found = self.inner.core.world.types.class_by_path(path);
-        found.ok_or_else(|| Error::UnknownClass { path: path.to_owned() })
+        found.ok_or_else(|| {
+            let waiting = self.inner.core.world.objects.waiting_for(path);
+            Error::UnknownClass { path: path.to_owned(), waiting }
+        })
     }
 
     fn property(&self, object: ObjectHandle, name: &str) -> Result<(), Error> {

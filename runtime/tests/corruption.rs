@@ -403,7 +403,12 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
                 put_u32(facts, at::API_OLDEST, API_CURRENT + 4);
                 put_u32(facts, at::API_CURRENT, API_CURRENT + 5);
             },
-            "broken needs host API 5 to 6, this host offers 1 to 1: rebuild the module or update the host",
+            &format!(
+                "broken needs host API {} to {}, this host offers {API_OLDEST} to {API_CURRENT}: rebuild the module or update \
+                 the host",
+                API_CURRENT + 4,
+                API_CURRENT + 5
+            ),
             |error| matches!(error, LoadError::Api { wanted, .. } if *wanted == (API_OLDEST, API_CURRENT)),
         );
         check(
@@ -411,12 +416,15 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
                 put_u32(facts, at::API_OLDEST, 0);
                 put_u32(facts, at::API_CURRENT, API_OLDEST - 1);
             },
-            "broken needs host API 0 to 0, this host offers 1 to 1",
+            &format!("broken needs host API 0 to 0, this host offers {API_OLDEST} to {API_CURRENT}"),
             |error| matches!(error, LoadError::Api { .. }),
         );
         check(
             |facts| put_u32(facts, at::API_CURRENT, API_CURRENT + 1),
-            "broken was built for host API 2, this host offers up to 1: update the host",
+            &format!(
+                "broken was built for host API {}, this host offers up to {API_CURRENT}: update the host",
+                API_CURRENT + 1
+            ),
             |error| matches!(error, LoadError::Newer { .. }),
         );
         check(

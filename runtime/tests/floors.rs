@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 const FLOORS: &[(&str, u32)] = &[
     ("handles", 0),
+    ("lease", 0),
+    ("watchdog", 0),
+    ("faults", 0),
     ("game_thread", 0),
     ("border", 0),
     ("object", 1),
@@ -15,13 +18,19 @@ const FLOORS: &[(&str, u32)] = &[
     ("bridge", 4),
     ("dynamic_call", 4),
     ("host_table", 5),
+    ("value_table", 5),
     ("emit", 5),
     ("load", 6),
     ("reload", 7),
+    ("world", 7),
+    ("bench", 8),
     ("builder", 8),
+    ("console", 8),
+    ("crash_guard", 8),
     ("counters", 8),
     ("error", 8),
     ("native", 8),
+    ("poster", 8),
     ("runtime", 8),
 ];
 

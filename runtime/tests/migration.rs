@@ -187,8 +187,9 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
 fn the_report_lists_what_became_of_every_value() {
     let Before { host, .. } = before();
     let mut report = reload(&host, &["v2"]);
-    // The times are another thing every time.
+    // The times are another thing every time, and what the old code left behind is another test's.
     report.phases.0.clear();
+    report.retired = None;
     expect![[r#"
         shapeshifter  generation 1 → 2   swapped in 0.0 ms
           stage 0.0 · quiesce 0.0 · start 0.0 · classes 0.0 · migrate 0.0 · rebuild 0.0 · commit 0.0 · retire 0.0 ms

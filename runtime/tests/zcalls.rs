@@ -81,10 +81,10 @@ fn a_name_has_one_owner() {
     let host = host();
     register(&host);
     let again = host.register("host.greet", "".parse().expect("no signature"), |_, _| Ok(None));
-    expect!["the host cannot register `ex:/host.greet`: the host of generation 0 has it; choose another name"]
+    expect!["the host cannot register `ex:/host.greet`: the host has it; choose another name"]
         .assert_eq(&again.expect_err("the name is taken").to_string());
     let stolen = host.register("switchboard.add", "".parse().expect("no signature"), |_, _| Ok(None));
-    expect!["the host cannot register `ex:/switchboard.add`: module 1 of generation 1 has it; choose another name"]
+    expect!["the host cannot register `ex:/switchboard.add`: module 1 has it; choose another name"]
         .assert_eq(&stolen.expect_err("the name is taken").to_string());
     let no_name = host.register("with space", "".parse().expect("no signature"), |_, _| Ok(None));
     expect!["`ex:/with space` is no ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"]
@@ -189,7 +189,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "ex:/nobody",
         &[],
         expect![
-            "refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"
+            "refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm, then nd; register a function of that name first"
         ],
     );
     check(
@@ -197,7 +197,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "uf:/Script/Game.Line:sing",
         &[Value::Object(line)],
         expect![
-            "refused: `uf:/Script/Game.Line:sing` leads nowhere: asked ex, then uf, then up, then nm; declare the function, or load the module that does"
+            "refused: `uf:/Script/Game.Line:sing` leads nowhere: asked ex, then uf, then up, then nm, then nd; declare the function, or load the module that does"
         ],
     );
     check(
@@ -205,7 +205,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "up:/Script/Game.Line:length",
         &[Value::Object(line)],
         expect![
-            "refused: `up:/Script/Game.Line:length` leads nowhere: asked ex, then uf, then up, then nm; declare the property, or load the module that does"
+            "refused: `up:/Script/Game.Line:length` leads nowhere: asked ex, then uf, then up, then nm, then nd; declare the property, or load the module that does"
         ],
     );
     check(
@@ -213,7 +213,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "nm:/nowhere:Line:office",
         &[],
         expect![
-            "refused: `nm:/nowhere:Line:office` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"
+            "refused: `nm:/nowhere:Line:office` leads nowhere: asked ex, then uf, then up, then nm, then nd; load the module, and export the method from it"
         ],
     );
     check(
@@ -221,7 +221,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "nm:/switchboard:Line:cellar",
         &[],
         expect![
-            "refused: `nm:/switchboard:Line:cellar` leads nowhere: asked ex, then uf, then up, then nm; load the module, and export the method from it"
+            "refused: `nm:/switchboard:Line:cellar` leads nowhere: asked ex, then uf, then up, then nm, then nd; load the module, and export the method from it"
         ],
     );
     check(
@@ -238,7 +238,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "ask_office",
         &[text("ex:/nobody")],
         expect![
-            "refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm; register a function of that name first"
+            "refused: `ex:/nobody` leads nowhere: asked ex, then uf, then up, then nm, then nd; register a function of that name first"
         ],
     );
 }
@@ -339,10 +339,7 @@ fn a_handle_dies_with_its_generation_and_the_name_leads_to_the_new_one() {
     host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
     let dead = host.zcall_handle(old, &[]).expect_err("its generation is over");
-    assert_eq!(
-        dead.to_string(),
-        format!("call handle {} is dead, its generation is over: resolve the name again", old.0)
-    );
+    assert_eq!(dead.to_string(), format!("call handle {} is dead, its module is over: resolve the name again", old.0));
     let new = host.zcall_resolve(name).expect("it is offered again");
     assert_ne!(new, old, "a handle is never another one");
     assert_eq!(host.zcall_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));

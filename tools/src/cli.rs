@@ -1,5 +1,6 @@
 //! The arguments, and who gets them. The texts here are what `alcedo help` shows.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,7 +8,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::HELP;
-use crate::{build, demo, dev};
+use crate::session::Beginning;
+use crate::{build, demo, dev, guard};
 
 /// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
 #[derive(Parser)]
@@ -34,6 +36,29 @@ enum Verb {
         /// An argument for the main of every module; may be given several times.
         #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
         args: Vec<String>,
+        /// Run the world in this process, for a debugger's sake; a crash of a plugin then ends it all.
+        ///
+        /// Usually a second process looks after the world, tells where it crashed, and starts it again with the last
+        /// good build.
+        #[arg(long)]
+        no_guard: bool,
+        /// Where whoever looks after this process keeps builds.
+        #[arg(long, value_name = "DIR", hide = true)]
+        builds: Option<PathBuf>,
+        /// The build to go on with after a crash.
+        #[arg(long, value_name = "N|none", hide = true)]
+        after_crash: Option<String>,
+    },
+    /// Runs any host, and tells in which module and function it crashed if it does.
+    ///
+    /// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`.
+    Guard {
+        /// The host.
+        #[arg(value_name = "PROGRAM")]
+        program: PathBuf,
+        /// What it is called with.
+        #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
     },
     /// Edits a scratch copy of an example plugin three times over, and shows what becomes of a living world.
     ///
@@ -73,7 +98,12 @@ pub(crate) struct World {
 pub(crate) fn run() -> ExitCode {
     let ended = match Cli::parse().verb {
         Verb::Build { plugins } => build::run(&plugins),
-        Verb::Dev { plugins, world, args } => dev::run(plugins, world, args),
+        Verb::Dev { no_guard: false, builds: None, .. } => dev::guarded(),
+        Verb::Dev { plugins, world, args, builds, after_crash, .. } => {
+            let after_crash = after_crash.map(|build| build.parse().ok());
+            dev::run(plugins, world, args, &Beginning { builds, after_crash })
+        }
+        Verb::Guard { program, args } => guard::run(&program, &args),
         Verb::Demo { objects, json } => demo::run(objects, json),
     };
     ended.unwrap_or_else(|error| {

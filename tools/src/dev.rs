@@ -1,29 +1,70 @@
 //! `alcedo dev`: a session, with a person at its keys. This file says what happens and passes on what is wanted.
 
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{self, ExitCode};
 use std::time::{Duration, Instant};
+
+use alcedo_runtime::crash_guard;
 
 use crate::cli::{Plugins, World};
 use crate::command::{Command, HELP, KEYS};
 use crate::error::Error;
+use crate::guard::again::{self, Again, Life};
+use crate::guard::{End, Guard, code};
 use crate::input::Input;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
-use crate::session::{BuildOptions, Event, HostOptions, Live, Mode, Session, Status, Step};
+use crate::session::{Beginning, BuildOptions, Event, HostOptions, Live, Mode, Session, Status, Step};
 use crate::telling::{self, millis, number};
 
 /// The status line is read by a person, so it need not change more often than this.
 const GLANCE: Duration = Duration::from_millis(200);
 
+/// Looks after a session in a process of its own, and begins another when that crashes, until somebody quits.
+pub(crate) fn guarded() -> Result<ExitCode, Error> {
+    let guard = Guard::new()?;
+    let (screen, paint) = (Screen::new(false), Paint::for_stdout());
+    let builds = guard.dir().join("builds");
+    std::fs::create_dir_all(&builds).map_err(Error::file("create", &builds))?;
+    let program = std::env::current_exe().map_err(Error::file("find", Path::new("alcedo")))?;
+    let mut again = None;
+    loop {
+        let mut command = process::Command::new(&program);
+        // The words of this call, with ours behind the first.
+        command.args(std::env::args_os().skip(1).take(1)).arg("--builds").arg(&builds);
+        command.args(again.map(|build: Option<u64>| match build {
+            Some(build) => format!("--after-crash={build}"),
+            None => "--after-crash=none".to_owned(),
+        }));
+        command.args(std::env::args_os().skip(2));
+        let crash = match guard.watch(command)? {
+            End::Ordered(status) => return Ok(code(status)),
+            End::Crashed(crash) => crash,
+        };
+        screen.print(&crash.told(paint));
+        again::note(&builds, Life::Crashed);
+        again = match again::after_crash(&builds) {
+            Again::With(build) => Some(Some(build)),
+            Again::Waiting => Some(None),
+            Again::No => return Ok(ExitCode::FAILURE),
+        };
+    }
+}
+
 /// Runs until somebody quits.
-pub(crate) fn run(plugins: Plugins, world: World, args: Vec<String>) -> Result<ExitCode, Error> {
+pub(crate) fn run(plugins: Plugins, world: World, args: Vec<String>, beginning: &Beginning) -> Result<ExitCode, Error> {
+    if beginning.builds.is_some() {
+        // Who looks after us may be ended by force; nobody would know of this process then.
+        let _asked = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+    }
+    crash_guard::arm_if_supervised().map_err(Error::file("write last words into", Path::new(crash_guard::FOLDER)))?;
     let paint = Paint::for_stdout();
     let interactive = Input::is_interactive();
     let screen = Screen::new(interactive);
     log_to(&screen, "info", paint.is_on());
     let options = BuildOptions { release: plugins.release, color: paint.is_on(), target_dir: None };
     let host = HostOptions { packages: world.packages, args, objects: world.objects };
-    let session = Session::open(plugins.dirs, options, &host)?;
+    let session = Session::open(plugins.dirs, options, &host, beginning)?;
     let input = Input::open(interactive)?;
     if interactive {
         screen.print(&paint.dim(KEYS));
@@ -158,6 +199,11 @@ fn told(event: &Event, running: bool, paint: Paint, live: bool) -> Option<String
             let head = paint.bold(&format!("generation {generation} is live"));
             format!("{head}   built in {}", millis(*build_ms))
         }
+        Event::Restarted(Some(generation)) => {
+            let head = paint.bold(&format!("generation {generation} is live"));
+            format!("{head}   the last build that did not crash · save to build again")
+        }
+        Event::Restarted(None) => "no build is left that did not crash · save to build again".to_owned(),
         Event::NotStarted(error) => format!("{} {error}\n{goes_on} · save again to retry", paint.red("not loaded:")),
         Event::Reloaded(live) => telling::reload(live, paint),
         Event::Populated(population) => telling::population(population, paint),

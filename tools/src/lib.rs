@@ -12,6 +12,7 @@ mod command;
 mod demo;
 mod dev;
 mod error;
+mod guard;
 mod input;
 mod paint;
 mod screen;

@@ -5,5 +5,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    alcedo_runtime::canary::run_if_child();
     alcedo_tools::run()
 }

@@ -72,7 +72,7 @@ pub(crate) mod tests {
 
     /// A reload of the magic cube from generation 3.
     pub(crate) fn live(outcome: Outcome) -> Live {
-        let times = Phase::ALL.iter().zip([6.0, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]);
+        let times = Phase::ALL.iter().zip([6.0, 1.2, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]);
         let committed = outcome == Outcome::Committed;
         let report = Reload {
             modules: vec!["magic-cube".into()],
@@ -92,8 +92,14 @@ pub(crate) mod tests {
                 kept: 3,
                 ..PropertyChange::default()
             }],
+            classes: Vec::new(),
             structure: Vec::new(),
             parked: Vec::new(),
+            retired: None,
+            blocked: None,
+            requests: 0,
+            kept_modules: Vec::new(),
+            replaced_because: Vec::new(),
             warnings: Vec::new(),
             phases: Phases(times.map(|(phase, ms)| (phase.name(), ms)).collect()),
         };
@@ -114,7 +120,7 @@ pub(crate) mod tests {
             &live(Outcome::Committed),
             &expect![[r#"
                 magic-cube  generation 3 → 4   live after 131 ms
-                  build 104 · stage 6.0 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
+                  build 104 · stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
                   1,000 objects kept · 1,000 conjugates rebuilt · 0 class constructors rerun
                   Game.MagicCube.rotation_speed   default 180 → 240: 997 followed, 3 kept their own
                 3 → 4 live after 131 ms"#]],
@@ -128,7 +134,7 @@ pub(crate) mod tests {
             &back,
             &expect![[r#"
                 magic-cube  generation 3 → 4   swapped in 1.1 ms
-                  stage 6.0 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
+                  stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
                   1,000 objects kept · 1,000 conjugates rebuilt · 0 class constructors rerun
                   Game.MagicCube.rotation_speed   default 180 → 240: 997 followed, 3 kept their own
                   this is the code of generation 1

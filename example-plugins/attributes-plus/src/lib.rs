@@ -7,12 +7,16 @@ use engine_glue::Actor;
 
 use crate::attributes::{AttributeSet, RegeneratingSet};
 
+#[cfg(not(feature = "undeclared"))]
 module! {
     name: "attributes_plus",
     main: started,
     exit: ended,
     dependencies: [("attributes", "^0.1")],
 }
+
+#[cfg(feature = "undeclared")]
+module! { name: "attributes_plus", main: started, exit: ended }
 
 /// Which build this is.
 const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {

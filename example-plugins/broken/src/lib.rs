@@ -2,19 +2,42 @@
 
 // The witness runs before any code that could be asked, so it needs a linker section, which is unsafe to name; and the
 // engine can be called from a foreign thread only by going round everything that is safe.
-#![cfg_attr(not(any(feature = "witness", feature = "off-thread-call")), forbid(unsafe_code))]
+#![cfg_attr(
+    not(any(
+        feature = "witness",
+        feature = "off-thread-call",
+        feature = "crash-in-initializer",
+        feature = "panic-in-initializer",
+        feature = "hang-in-initializer",
+        feature = "exit-in-initializer",
+        feature = "crash-in-registration",
+        feature = "unresolved-symbol"
+    )),
+    forbid(unsafe_code)
+)]
 
 use std::sync::{Mutex, PoisonError};
 
 use alcedo_plugin_api::prelude::*;
-use engine_glue::{Actor, SceneComponent};
+use engine_glue::{Actor, SceneComponent, Vector};
 
+#[cfg(any(
+    feature = "crash-in-initializer",
+    feature = "panic-in-initializer",
+    feature = "hang-in-initializer",
+    feature = "exit-in-initializer"
+))]
+mod initializer;
 #[cfg(feature = "off-thread-call")]
 mod off_thread;
+#[cfg(feature = "crash-in-registration")]
+mod registration;
 #[cfg(feature = "unknown-base")]
 mod unknown_base;
 #[cfg(feature = "unknown-package")]
 mod unknown_package;
+#[cfg(feature = "unresolved-symbol")]
+mod unresolved;
 #[cfg(feature = "witness")]
 mod witness;
 #[cfg(feature = "wrong-signature")]
@@ -44,7 +67,21 @@ static NEXT: Mutex<String> = Mutex::new(String::new());
 /// the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
+    wait_if_asked(hook);
     assert!(!now && !requested(hook), "broken on purpose: {hook}");
+}
+
+/// The hook that does not return when it runs next, until there is this file.
+static WAIT: Mutex<Option<(String, String)>> = Mutex::new(None);
+
+/// Waits if it was asked for.
+fn wait_if_asked(hook: &str) {
+    let asked = WAIT.lock().unwrap_or_else(PoisonError::into_inner).take_if(|(asked, _)| asked == hook);
+    if let Some((_, path)) = asked {
+        while !std::path::Path::new(&path).exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
 }
 
 /// Whether this was asked for; it is done once.
@@ -103,6 +140,18 @@ impl Fragile {
     fn construct(&mut self, this: This<Self>) {
         misbehave(cfg!(feature = "panic-in-class-constructor"), "class constructor");
         this.set_can_tick(true);
+        if cfg!(feature = "meddles-in-class-constructor") {
+            let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
+            let victim = victim.unwrap_or_else(|error| panic!("{error}"));
+            // Straight in its memory, and through a function of its own.
+            for refused in [victim.try_set_can_tick(true), victim.try_add_location(Vector::up(1.0))] {
+                if let Err(refused) = refused {
+                    tracing::warn!(target: "meddling", "{refused}");
+                }
+            }
+            let own = this.try_set_toughness(4).map_or_else(|error| error.to_string(), |()| "written".to_owned());
+            tracing::warn!(target: "meddling", "its own is {own}");
+        }
     }
 
     #[post_init_properties]
@@ -164,6 +213,12 @@ impl Fragile {
     #[zmethod]
     fn panic_next_in(hook: String) {
         *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = hook;
+    }
+
+    /// Makes one of the hooks wait for a file when it runs next.
+    #[zmethod]
+    fn wait_next_in(hook: String, path: String) {
+        *WAIT.lock().unwrap_or_else(PoisonError::into_inner) = Some((hook, path));
     }
 
     /// Calls the engine from a thread of the module's own, in every way that goes round the types: what each call

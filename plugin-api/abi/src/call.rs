@@ -48,6 +48,12 @@ impl FailureKind {
     pub const UNAVAILABLE: Self = Self(10);
     /// Anything else; the message says it.
     pub const OTHER: Self = Self(11);
+    /// A conjugate that has expired; `held` says its color and kind, `wanted` its age.
+    pub const EXPIRED: Self = Self(12);
+    /// A call to the host while the module holds a slice of host memory.
+    pub const LENT: Self = Self(13);
+    /// Calls inside each other that go deeper than the host lets them; `line` is how deep they may.
+    pub const TOO_DEEP: Self = Self(14);
 }
 
 /// A failure as data. The receiver copies it before the module that made it goes.

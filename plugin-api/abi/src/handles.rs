@@ -74,6 +74,43 @@ impl ZCallHandle {
     pub const NONE: Self = Self(0);
 }
 
+/// A value in host memory that plugin code owns; zero is none. It is never another one, and dead with its generation.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
+pub struct BlackHandle(pub u64);
+
+impl BlackHandle {
+    /// No value.
+    pub const NONE: Self = Self(0);
+}
+
+/// A conjugate that is no object, red or black, as dynamic calls pass it. A black one has the number of its
+/// [`BlackHandle`]; a red one is dead when the frame has closed in which it was lent. Zero is none; never another one.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
+pub struct ConjugateHandle(pub u64);
+
+impl ConjugateHandle {
+    /// No conjugate.
+    pub const NONE: Self = Self(0);
+}
+
+impl From<BlackHandle> for ConjugateHandle {
+    fn from(black: BlackHandle) -> Self {
+        Self(black.0)
+    }
+}
+
+/// A type of values as a module asked for it; zero is none. It is dead with its generation.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
+pub struct TypeNumber(pub u32);
+
+impl TypeNumber {
+    /// No type.
+    pub const NONE: Self = Self(0);
+}
+
 /// A plugin half as the host sees it: an address that only the module that made it may follow.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]

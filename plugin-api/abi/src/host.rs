@@ -9,7 +9,9 @@ use abi_stable::std_types::RStr;
 use crate::call::{Failure, Status};
 use crate::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::log::{LogLevel, LogRecord, SpanStep};
+use crate::task::{Errand, ErrandId};
 use crate::value::{TextRaw, TextSink, TextView};
+use crate::values::ValueTableRef;
 use crate::zcall::{ZCallBuffer, ZCallStatus};
 
 /// The host as a plugin sees it: a word to hand back. It stays valid until the module is unmapped.
@@ -33,6 +35,34 @@ pub mod mode {
     pub const MARKING: u32 = 1;
     /// A reload rebuilds conjugates: writes ask first.
     pub const REBUILDING: u32 = 2;
+    /// New modules come up, and may not last: writes ask first.
+    pub const STAGING: u32 = 3;
+}
+
+/// What a module may read of the host's objects without asking, on the game thread. The host writes it, at an address that
+/// stays.
+#[repr(C)]
+#[derive(StableAbi, Debug)]
+pub struct Directory {
+    /// One entry for each slot of objects; another address whenever the host needs more.
+    pub entries: *const DirectoryEntry,
+    /// How many there are.
+    pub len: u32,
+    /// Counted up, round about, whenever an object ends or gets another body: while it stands still, addresses inside
+    /// objects stay right.
+    pub ends: u32,
+}
+
+/// What stands in a slot of objects.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct DirectoryEntry {
+    /// The serial of the object that lives there; zero when none does.
+    pub serial: u32,
+    /// Its class.
+    pub class: ClassId,
+    /// Its memory.
+    pub memory: *mut u8,
 }
 
 /// What a module is told when it is attached.
@@ -43,12 +73,16 @@ pub struct ModuleContext {
     pub host: HostRef,
     /// The functions.
     pub table: HostTableRef,
+    /// The functions for values.
+    pub values: ValueTableRef,
     /// The module's number in the host, for logs and errors.
     pub module: u64,
     /// The generation it belongs to.
     pub generation: u64,
     /// The host mode word: see [`mode`].
     pub mode: *const AtomicU32,
+    /// Where the objects are; null for a module that has to do with none.
+    pub directory: *const Directory,
     /// The loudest level anybody listens to.
     pub level: LogLevel,
 }
@@ -123,6 +157,27 @@ pub struct HostTable {
     /// The name of a text.
     pub name_intern: unsafe extern "C" fn(host: HostRef, text: TextView, out: &mut Name) -> Status,
     /// The text of a name.
-    #[sabi(last_prefix_field)]
     pub name_text: unsafe extern "C" fn(host: HostRef, name: Name, sink: &TextSink) -> Status,
+    /// Takes an errand of the asking module. It is the host's unless this fails. Any thread for a posted one.
+    pub errand_take: unsafe extern "C" fn(
+        host: HostRef,
+        module: u64,
+        errand: &Errand<'_>,
+        out: &mut ErrandId,
+        failure: &mut Failure,
+    ) -> Status,
+    /// Ends an errand before its time; without effect on one that has ended. Off the game thread it ends at the next
+    /// safe point. Any thread.
+    pub errand_cancel: unsafe extern "C" fn(host: HostRef, errand: ErrandId),
+    /// One if the errand has neither ended nor been cancelled, else zero; also zero off the game thread.
+    pub errand_lives: unsafe extern "C" fn(host: HostRef, errand: ErrandId) -> u8,
+    /// Nanoseconds of game time since the host began; zero off the game thread.
+    pub game_time: unsafe extern "C" fn(host: HostRef) -> u64,
+    /// One more holder of a waker that the host has lent; the same address. Any thread.
+    pub waker_clone: unsafe extern "C" fn(waker: *const ()) -> *const (),
+    /// The task of a waker is to be run again; without effect when it has ended. Any thread.
+    pub waker_wake: unsafe extern "C" fn(waker: *const ()),
+    /// One holder of a waker less. Any thread.
+    #[sabi(last_prefix_field)]
+    pub waker_drop: unsafe extern "C" fn(waker: *const ()),
 }

@@ -53,6 +53,66 @@ kinds! {
     OBJECT = 14, "Object";
     /// A struct by value.
     STRUCT = 15, "Struct";
+    /// UTF-8 text, kept apart from `String` because other code tells the two apart: [`crate::value::TextRaw`].
+    UTF8_STRING = 16, "Utf8String";
+    /// Text of one byte a character, ISO 8859-1: [`crate::value::TextRaw`].
+    ANSI_STRING = 17, "AnsiString";
+    /// Text for people, with the key it is translated by: [`crate::value::LocalTextRaw`].
+    TEXT = 18, "Text";
+    /// A class that is the named one or a subclass: the name of its path.
+    SUBCLASS_OF = 21, "SubclassOf";
+    /// The same, also while there is no such class: the name of its path.
+    SOFT_CLASS = 22, "SoftClass";
+    /// An object by its path, be it there or not: the name of the path.
+    SOFT_OBJECT = 23, "SoftObject";
+    /// An object by an id that no other ever has, be it there or not: [`crate::value::LazyRaw`].
+    LAZY_OBJECT = 24, "LazyObject";
+    /// A reference that keeps nothing alive: [`crate::handles::ObjectHandle`].
+    WEAK_OBJECT = 25, "WeakObject";
+    /// A strong reference to an object of a class that implements an interface: [`crate::handles::ObjectHandle`].
+    SCRIPT_INTERFACE = 26, "ScriptInterface";
+    /// A row of values: [`crate::value::ArrayRaw`].
+    ARRAY = 31, "Array";
+    /// Values, each once: [`crate::value::MapRaw`].
+    SET = 32, "Set";
+    /// Values by key: [`crate::value::MapRaw`].
+    MAP = 33, "Map";
+    /// A value or none: a byte that is zero or one, and the value at the next offset that suits it.
+    OPTIONAL = 34, "Optional";
+    /// A function of an object, to be called later: [`crate::value::DelegateRaw`].
+    DELEGATE = 41, "Delegate";
+    /// Any number of them, called one after the other: an [`crate::value::ArrayRaw`] of delegates.
+    MULTICAST_DELEGATE = 42, "MulticastDelegate";
+    /// The same where there mostly is none: [`crate::value::SparseRaw`].
+    SPARSE_DELEGATE = 43, "SparseDelegate";
+    /// A property by its path: the name of the path.
+    FIELD_PATH = 51, "FieldPath";
+}
+
+impl PropertyKind {
+    /// Whether a value lies in a slot of a call itself: numbers, `bool`, `Name` and `Object`. `String` goes as a view and
+    /// comes back through a sink; every other kind goes by the address of a value.
+    #[must_use]
+    pub const fn fits_slot(self) -> bool {
+        matches!(self.0, 1..=11 | 13 | 14)
+    }
+
+    /// The number that conjugates of this kind are registered under, which is also the order they are released in,
+    /// downwards; `None` for kinds that have no conjugate, because their values are copied in and out.
+    #[must_use]
+    pub const fn conjugate(self) -> Option<u8> {
+        Some(match self {
+            Self::OBJECT => 1,
+            Self::STRUCT => 2,
+            Self::STRING => 11,
+            Self::UTF8_STRING => 12,
+            Self::ANSI_STRING => 13,
+            Self::NAME => 14,
+            Self::TEXT => 15,
+            Self(number @ (21..=26 | 31..=34 | 41..=43 | 51)) => number,
+            _ => return None,
+        })
+    }
 }
 
 /// Flag bits of properties.

@@ -6,9 +6,14 @@ use core::mem::{align_of, offset_of, size_of};
 use crate::call::{Call, Failure};
 use crate::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, PartHooks, PropertyDesc, StructDesc};
 use crate::fingerprint::Fingerprint;
-use crate::host::ModuleContext;
+use crate::hooks::{HookContext, HookSlot, HookTable};
+use crate::host::{Directory, DirectoryEntry, ModuleContext};
 use crate::log::{LogField, LogRecord};
-use crate::value::{KeepSink, TextRaw, TextSink, TextView};
+use crate::task::Errand;
+use crate::value::{
+    ArrayRaw, DelegateRaw, KeepSink, LazyRaw, LocalTextRaw, MapRaw, SparseRaw, TextRaw, TextSink, TextView,
+};
+use crate::values::{Black, ConjugateState, Place, Site};
 use crate::zcall::{Slot, ZCallBuffer};
 
 macro_rules! layout {
@@ -25,7 +30,7 @@ macro_rules! layout {
     }};
 }
 
-/// The fingerprint of sizes, alignments and field offsets. The two prefix types are left out: they may grow.
+/// The fingerprint of sizes, alignments and field offsets. The prefix types are left out: they may grow.
 pub const LAYOUT_HASH: u64 = layout! {
     Slot {}
     ZCallBuffer { slots, len }
@@ -33,6 +38,16 @@ pub const LAYOUT_HASH: u64 = layout! {
     TextView { data, len }
     TextSink { context, put }
     KeepSink { context, put }
+    LocalTextRaw { shown, namespace, key }
+    LazyRaw { high, low }
+    ArrayRaw { data, len, capacity, epoch, reserved }
+    MapRaw { entries, index }
+    DelegateRaw { object, function, reserved }
+    SparseRaw { list }
+    Place { owner, at, ty }
+    Black { handle, at }
+    Site { file, line }
+    ConjugateState { color, expired, kind, older, age }
     Call<'static> { object, memory, part, params, failure }
     Failure { kind, line, column, object, message, file, held, wanted }
     LogField<'static> { name, value }
@@ -44,5 +59,15 @@ pub const LAYOUT_HASH: u64 = layout! {
     StructDesc { package, name, size, align, fields, fingerprint, doc }
     ImportDesc { kind, path, fingerprint, cell }
     ExportDesc { type_path, name, fingerprint, signature, invoke }
-    ModuleContext { host, table, module, generation, mode, level }
+    HookSlot { magic, context }
+    HookContext { table, image, stop }
+    HookTable {
+        thread_atexit, key_create, key_delete, key_set, thread_create, thread_join, thread_detach, map, unmap, remap,
+        signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,
+        heap_grow, heap_shrink
+    }
+    ModuleContext { host, table, values, module, generation, mode, directory, level }
+    Directory { entries, len, ends }
+    DirectoryEntry { serial, class, memory }
+    Errand<'static> { kind, line, object, delay, period, data, run, drop, file }
 };

@@ -8,12 +8,15 @@ pub mod call;
 pub mod describe;
 pub mod fingerprint;
 pub mod handles;
+pub mod hooks;
 pub mod host;
 pub mod kinds;
 pub mod log;
 pub mod manifest;
 pub mod module;
+pub mod task;
 pub mod value;
+pub mod values;
 pub mod zcall;
 
 mod layout;
@@ -28,7 +31,7 @@ pub const ABI_NUMBER: u32 = 1;
 pub const API_OLDEST: u32 = 1;
 
 /// The host API of this crate: it grows when a function is added to [`host::HostTable`].
-pub const API_CURRENT: u32 = 1;
+pub const API_CURRENT: u32 = 3;
 
 /// Whether the slots of a ZCall buffer carry their type byte in this build.
 pub const SLOT_TYPES: bool = cfg!(feature = "slot-types");

@@ -30,6 +30,8 @@ pub mod type_records {
 
 const FLAG_UNWIND: u32 = 1;
 const FLAG_SLOT_TYPES: u32 = 2;
+const FLAG_HOOKED: u32 = 4;
+const FLAG_OWN_HEAP: u32 = 8;
 
 /// What the `module!` macro knows at compile time.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,10 @@ pub struct Source<'a> {
     pub compiler: &'a str,
     /// Whether panics unwind.
     pub unwinds: bool,
+    /// Whether it has the hooks of [`crate::hooks`].
+    pub hooked: bool,
+    /// Whether its allocator is the module heap, whose pages go with the image.
+    pub own_heap: bool,
     /// Modules it needs: name and version range.
     pub dependencies: &'a [(&'a str, &'a str)],
 }
@@ -64,7 +70,10 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
 /// The section's bytes; `N` is [`encoded_len`] of the same source.
 #[must_use]
 pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
-    let flags = if source.unwinds { FLAG_UNWIND } else { 0 } | if SLOT_TYPES { FLAG_SLOT_TYPES } else { 0 };
+    let flags = flag(source.unwinds, FLAG_UNWIND)
+        | flag(SLOT_TYPES, FLAG_SLOT_TYPES)
+        | flag(source.hooked, FLAG_HOOKED)
+        | flag(source.own_heap, FLAG_OWN_HEAP);
     let mut writer = Writer { bytes: [0; N], at: 0 };
     writer = writer.put(&MAGIC).put(&FORMAT.to_le_bytes()).put(&(N as u32).to_le_bytes());
     writer = writer.put(&ABI_NUMBER.to_le_bytes()).put(&LAYOUT_HASH.to_le_bytes());
@@ -81,6 +90,10 @@ pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     writer = writer.put(&sum.to_le_bytes());
     assert!(writer.at == N, "encoded_len and encode disagree");
     writer.bytes
+}
+
+const fn flag(is_set: bool, flag: u32) -> u32 {
+    if is_set { flag } else { 0 }
 }
 
 struct Writer<const N: usize> {
@@ -139,6 +152,10 @@ pub struct Manifest<'a> {
     pub unwinds: bool,
     /// Whether its slots carry a type byte.
     pub slot_types: bool,
+    /// Whether it has the hooks of [`crate::hooks`]: without them it cannot be unmapped safely.
+    pub hooked: bool,
+    /// Whether its allocator is the module heap, whose pages go with the image.
+    pub own_heap: bool,
     /// Differs between builds that differ.
     pub build_id: u128,
     /// The module's name.
@@ -225,6 +242,8 @@ impl<'a> Manifest<'a> {
             api_current,
             unwinds: flags & FLAG_UNWIND != 0,
             slot_types: flags & FLAG_SLOT_TYPES != 0,
+            hooked: flags & FLAG_HOOKED != 0,
+            own_heap: flags & FLAG_OWN_HEAP != 0,
             build_id,
             name,
             version,
@@ -241,18 +260,22 @@ impl<'a> Manifest<'a> {
     }
 }
 
-/// Reads the types section: kind and path of each declared type.
+/// Reads the types section: kind and path of each declared type. Zeros between records are nothing: a sanitizer has
+/// every static padded.
 ///
 /// # Errors
 /// When a record does not end inside the section or its path is not UTF-8.
 pub fn read_types(bytes: &[u8]) -> Result<impl Iterator<Item = (u8, &str)>, ManifestError> {
     let mut reader = Reader { bytes };
-    while !reader.bytes.is_empty() {
+    while reader.skip_zeros() {
         reader.take(1)?;
         reader.text()?;
     }
     let mut reader = Reader { bytes };
-    Ok(core::iter::from_fn(move || Some((reader.take(1).ok()?[0], reader.text().ok()?))))
+    Ok(core::iter::from_fn(move || {
+        reader.skip_zeros();
+        Some((reader.take(1).ok()?[0], reader.text().ok()?))
+    }))
 }
 
 struct Reader<'a> {
@@ -260,6 +283,13 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Goes to the next byte that is not zero; whether there is one.
+    fn skip_zeros(&mut self) -> bool {
+        let zeros = self.bytes.iter().take_while(|byte| **byte == 0).count();
+        self.bytes = &self.bytes[zeros..];
+        !self.bytes.is_empty()
+    }
+
     fn take(&mut self, len: usize) -> Result<&'a [u8], ManifestError> {
         let (head, tail) = self.bytes.split_at_checked(len).ok_or(ManifestError::Length)?;
         self.bytes = tail;
@@ -290,6 +320,8 @@ mod tests {
         build_id: 7,
         compiler: "rustc 1.95.0",
         unwinds: true,
+        hooked: true,
+        own_heap: false,
         dependencies: &[("base", "^1"), ("other", "*")],
     };
     const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
@@ -299,7 +331,7 @@ mod tests {
         let manifest = Manifest::read(&BYTES).expect("just encoded");
         assert_eq!((manifest.name, manifest.version, manifest.build_id), ("kitchen", "1.2.3", 7));
         assert_eq!(manifest.layout_hash, crate::LAYOUT_HASH);
-        assert!(manifest.unwinds);
+        assert!(manifest.unwinds && manifest.hooked && !manifest.own_heap);
         assert_eq!(manifest.dependencies().collect::<Vec<_>>(), [("base", "^1"), ("other", "*")]);
     }
 
@@ -334,5 +366,7 @@ mod tests {
         let types: Vec<_> = read_types(&bytes).expect("whole records").collect();
         assert_eq!(types, [(1, "/Script/Game.Cube"), (2, "/Script/Game.Spin")]);
         assert!(read_types(&bytes[..bytes.len() - 1]).is_err());
+        let padded = [A.as_slice(), &[0; 45], B.as_slice(), &[0; 13]].concat();
+        assert_eq!(read_types(&padded).expect("whole records").collect::<Vec<_>>(), types);
     }
 }

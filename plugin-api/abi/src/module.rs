@@ -1,4 +1,5 @@
 //! The root module: what every plugin exports. A prefix type, like [`crate::host::HostTable`].
+#![expect(unsafe_code, reason = "the derived accessor of a field that an older module may lack reads it by its offset")]
 
 use abi_stable::StableAbi;
 use abi_stable::library::RootModule;
@@ -35,6 +36,9 @@ pub struct Module {
     /// Called last, after the last finalizer: the module forgets its host.
     #[sabi(last_prefix_field)]
     pub detach: extern "C" fn(),
+    /// Bytes that the module's own heap has given out and not got back; zero where it has none. Any thread.
+    #[sabi(missing_field(option))]
+    pub heap_bytes: extern "C" fn() -> u64,
 }
 
 impl RootModule for ModuleRef {

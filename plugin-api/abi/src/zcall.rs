@@ -2,7 +2,7 @@
 
 use abi_stable::StableAbi;
 
-use crate::handles::{Name, ObjectHandle};
+use crate::handles::{ConjugateHandle, Name, ObjectHandle};
 
 /// What a slot holds.
 #[repr(transparent)]
@@ -32,7 +32,9 @@ impl SlotType {
     pub const F32: Self = Self(9);
     /// `f64`.
     pub const F64: Self = Self(10);
-    /// An address: structs, [`crate::value::TextView`] going in, [`crate::value::TextSink`] for text coming out.
+    /// An address. `String` has a [`crate::value::TextView`] going in and a [`crate::value::TextSink`] coming out; every
+    /// other kind that does not fit a slot (`PropertyKind::fits_slot`) has a live value in memory: going in, one that the caller keeps and the callee may
+    /// read for the call; coming out, one of zero bytes that the callee overwrites and the caller owns.
     pub const POINTER: Self = Self(11);
     /// A value of the module's heap that the host holds on to.
     pub const GC_HANDLE: Self = Self(12);
@@ -181,6 +183,16 @@ impl SlotValue for Name {
 }
 
 impl SlotValue for ObjectHandle {
+    const SLOT: SlotType = SlotType::CONJUGATE;
+    fn into_bits(self) -> u64 {
+        self.0
+    }
+    fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+}
+
+impl SlotValue for ConjugateHandle {
     const SLOT: SlotType = SlotType::CONJUGATE;
     fn into_bits(self) -> u64 {
         self.0

@@ -361,13 +361,7 @@ impl Body<'_> {
 
     fn export(&mut self, attr: &Attribute, signature: &Signature) -> Result<()> {
         Words::of(attr)?.expect(&[])?;
-        let method = Method::of(signature)?;
-        if method.self_kind != SelfKind::None || method.wants_this {
-            return Err(syn::Error::new_spanned(
-                &signature.inputs,
-                "a zmethod belongs to the type, not to an object: it takes neither `self` nor `this`",
-            ));
-        }
+        let method = export::static_method(signature)?;
         let (class, name) = (self.class, &method.name);
         self.beside.push(export::export(
             &method,

@@ -234,12 +234,7 @@ impl Property {
         let (get, ty) = (&self.name, &self.field.ty);
         let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
         let attrs = docs::shared(&self.field.attrs);
-        // A text is taken in whatever form it comes; any other value as what it is.
-        let arg = if is_named(ty, "String") {
-            quote! { impl ::core::convert::Into<#ty> }
-        } else {
-            quote! { #ty }
-        };
+        let arg = argument(ty);
         quote! {
             ::alcedo_plugin_api::plumbing::property! { #(#attrs)* #face #get #set #try_set: #ty, #arg, #cell }
         }
@@ -292,6 +287,38 @@ impl Property {
             ::alcedo_plugin_api::plumbing::property::<#ty>(#name, #(#flags)|*, #default, #doc, &#cell)
         };
         Ok((description, check))
+    }
+}
+
+/// In which form a setter takes its value: a text as whatever becomes one, a value in host memory as whatever can be given
+/// for it, any other as what it is. By the name of the type, which decides about comfort only.
+pub(crate) fn argument(ty: &Type) -> TokenStream {
+    const KINDS: &[&str] = &[
+        "UString",
+        "UUtf8String",
+        "UAnsiString",
+        "UText",
+        "UArray",
+        "USet",
+        "UMap",
+        "UOptional",
+        "SubclassOf",
+        "SoftClass",
+        "SoftObject",
+        "LazyObject",
+        "WeakObject",
+        "ScriptInterface",
+        "Delegate",
+        "MulticastDelegate",
+        "SparseDelegate",
+        "FieldPath",
+    ];
+    if is_named(ty, "String") {
+        quote! { into impl ::core::convert::Into<#ty> }
+    } else if KINDS.iter().any(|kind| is_named(ty, kind)) {
+        quote! { give impl ::alcedo_plugin_api::plumbing::Give<#ty> }
+    } else {
+        quote! { give #ty }
     }
 }
 

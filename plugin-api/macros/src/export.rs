@@ -1,12 +1,13 @@
-//! Static functions offered by name: `#[zcall(ex = "…")]` on a free function, `#[zmethod]` in a class.
+//! Static functions offered by name: `#[zcall(ex = "…")]` on a free function, `#[zmethod]` in a class or in the
+//! `#[zmethods]` block of a plain type.
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{ItemFn, Result};
+use syn::{ImplItem, ItemFn, ItemImpl, Result, Signature};
 
 use crate::conditions::Conditions;
 use crate::method::{Method, Parameter, SelfKind};
-use crate::words::Words;
+use crate::words::{Words, take_attr};
 
 /// `#[zcall]` on a free function.
 pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
@@ -31,6 +32,40 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     let export = export(&method, &name.value(), &quote! { "" }, &quote! { #function });
     let export = Conditions::of(&item.attrs)?.on_items(export)?;
     Ok(quote! { #item #export })
+}
+
+/// `#[zmethods]` on the `impl` block of a plain type.
+pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
+    words.expect(&[])?;
+    let ty = crate::class_impl::class_of(&item)?;
+    let type_path = syn::ext::IdentExt::unraw(&ty).to_string();
+    let mut exports = Vec::new();
+    for member in &mut item.items {
+        let ImplItem::Fn(function) = member else { continue };
+        let conditions = Conditions::of(&function.attrs)?;
+        let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { continue };
+        Words::of(&attr)?.expect(&[])?;
+        let method = static_method(&function.sig)?;
+        let name = &method.name;
+        let export = export(&method, &method.text(), &quote! { #type_path }, &quote! { #ty::#name });
+        exports.push(conditions.on_items(export)?);
+    }
+    if exports.is_empty() {
+        return Err(syn::Error::new_spanned(&item.self_ty, "nothing in this block is offered: say `#[zmethod]`"));
+    }
+    Ok(quote! { #item #(#exports)* })
+}
+
+/// The signature of a function that belongs to a type and not to an object.
+pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
+    let method = Method::of(signature)?;
+    if method.self_kind != SelfKind::None || method.wants_this {
+        return Err(syn::Error::new_spanned(
+            &signature.inputs,
+            "a zmethod belongs to the type, not to an object: it takes neither `self` nor `this`",
+        ));
+    }
+    Ok(method)
 }
 
 /// The description and shell of a static function.

@@ -13,6 +13,7 @@ mod imported_impl;
 mod method;
 mod module;
 mod pod;
+mod structure;
 mod words;
 
 use proc_macro::TokenStream;
@@ -47,13 +48,23 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(output)
 }
 
-/// A struct of plain values that travels by value: `#[ustruct(pod, package = "Game")]`. It becomes `#[repr(C)]` and
-/// `Copy`. With `imported`, the host or another module declares it, and its layout is compared while loading.
+/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields are of any types that the host knows, and lie in host
+/// memory; the struct's name stands for a value that plugin code owns, and accessors for its fields stand on the face that
+/// properties, parameters and `this.open(&value)` give.
+///
+/// With `pod`, a struct of plain values that travels by value: it becomes `#[repr(C)]` and `Copy`.
+/// With `imported`, the host or another module declares it, and its layout is compared while loading.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     let item = parse_macro_input!(item as syn::ItemStruct);
-    finish(pod::expand(&words, item))
+    finish(
+        words.flag("pod").and_then(
+            |is_pod| {
+                if is_pod { pod::expand(&words, item) } else { structure::expand(&words, &item) }
+            },
+        ),
+    )
 }
 
 /// A free function that anybody can call by name: `#[zcall(ex = "math.add")]` offers it as `ex:/math.add`.
@@ -64,9 +75,26 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(export::expand(&words, &item))
 }
 
+/// The `impl` block of a plain type, whose methods that say `#[zmethod]` can be called by name: those of
+/// `impl Report` in the module `reports` as `nm:/reports:Report:render`. It is what modules of a Slim load context
+/// offer, which have no classes. Such methods take neither `self` nor `this`, and a Slim's may be called on any thread.
+#[proc_macro_attribute]
+pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let item = parse_macro_input!(item as syn::ItemImpl);
+    finish(export::expand_block(&words, item))
+}
+
 /// Makes the crate a module: `module! { name: "magic_cube", main: started, exit: ended, dependencies: [("base", "^1")] }`.
 ///
 /// `main` is `fn(&[&str])` or `fn()`, `exit` is `fn()`; both may be left out, and so may the dependencies.
+///
+/// What the module allocates lies in a heap of its own, which goes with its code. `allocator: own` leaves the choice of a
+/// `#[global_allocator]` to the crate.
+///
+/// It stands at the top of the crate: it also defines, hidden in the library, the C functions by which a library leaves
+/// something behind (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host learns of
+/// all that.
 #[proc_macro]
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);

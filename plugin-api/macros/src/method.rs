@@ -24,8 +24,33 @@ pub(crate) struct Parameter {
     pub(crate) ident: Ident,
     /// Its name for the host.
     pub(crate) text: String,
-    /// Its type.
+    /// Its type, as the host knows it.
     pub(crate) ty: Type,
+    /// Whether the method sees the value where it lies: `Lent<Type>`.
+    pub(crate) is_lent: bool,
+}
+
+impl Parameter {
+    /// The type as the plumbing takes it out of a block.
+    fn taken(&self) -> TokenStream {
+        let ty = &self.ty;
+        if self.is_lent {
+            quote! { ::alcedo_plugin_api::plumbing::Red<#ty> }
+        } else {
+            quote! { #ty }
+        }
+    }
+}
+
+/// The `K` of `Lent<K>` or `Lent<'_, K>`.
+fn lent(ty: &Type) -> Option<Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Lent")?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        syn::GenericArgument::Type(ty) => Some(ty.clone()),
+        _ => None,
+    })
 }
 
 /// A method.
@@ -62,7 +87,8 @@ impl Method {
             if let Type::Reference(reference) = &*typed.ty {
                 return Err(syn::Error::new_spanned(
                     reference,
-                    "values cross the border by copy: take `String` for a text, or the plain type without `&`",
+                    "values cross the border by copy: take `String` for a text, `Lent<UArray<…>>` for what is used where it lies, or \
+                     the plain type without `&`",
                 ));
             }
             let Pat::Ident(pat) = &*typed.pat else {
@@ -73,7 +99,8 @@ impl Method {
             parameters.push(Parameter {
                 ident: format_ident!("arg{at}", span = pat.ident.span()),
                 text: if text.is_empty() { format!("arg{at}") } else { text },
-                ty: (*typed.ty).clone(),
+                is_lent: lent(&typed.ty).is_some(),
+                ty: lent(&typed.ty).unwrap_or_else(|| (*typed.ty).clone()),
             });
         }
         if parameters.len() > 8 {
@@ -142,7 +169,14 @@ impl Method {
             quote! { Shared }
         };
         let idents: Vec<_> = self.parameters.iter().map(|parameter| &parameter.ident).collect();
-        let types = self.parameters.iter().map(|parameter| &parameter.ty);
+        let types = self.parameters.iter().map(Parameter::taken);
+        let arguments = self.parameters.iter().map(|Parameter { ident, is_lent, .. }| {
+            if *is_lent {
+                quote! { ::alcedo_plugin_api::plumbing::red!(#ident, this) }
+            } else {
+                quote! { #ident }
+            }
+        });
         let this = self.wants_this.then(|| quote! { this, });
         quote! {
             struct #shell;
@@ -159,7 +193,7 @@ impl Method {
                     this: ::alcedo_plugin_api::plumbing::This<'_, #class>,
                     (#(#idents,)*): Self::Args,
                 ) -> Self::Result {
-                    #class::#target(part, #this #(#idents),*)
+                    #class::#target(part, #this #(#arguments),*)
                 }
             }
         }
@@ -203,7 +237,14 @@ impl Method {
     ) -> TokenStream {
         let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
         let result = self.result_type();
-        let parameters = self.parameters.iter().map(|Parameter { ident, ty, .. }| quote! { #ident: #ty });
+        let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, .. }| {
+            if *is_lent {
+                let given = quote! { ::alcedo_plugin_api::plumbing::Passed::<#ty, _>::new(#ident) };
+                quote! { #ident: impl ::alcedo_plugin_api::plumbing::Give<#ty> = #given }
+            } else {
+                quote! { #ident: #ty = #ident }
+            }
+        });
         quote! {
             ::alcedo_plugin_api::plumbing::call! {
                 #(#attrs)* #face #name #try_name(#(#parameters),*) -> #result, #cell, #what

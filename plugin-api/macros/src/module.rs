@@ -13,13 +13,15 @@ pub(crate) struct Module {
     name: LitStr,
     main: Option<Path>,
     exit: Option<Path>,
+    /// Whether the author brings an allocator.
+    has_allocator: bool,
     dependencies: Vec<(LitStr, LitStr)>,
 }
 
 impl Parse for Module {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let span = input.span();
-        let (mut name, mut main, mut exit, mut dependencies) = (None, None, None, None);
+        let (mut name, mut main, mut exit, mut allocator, mut dependencies) = (None, None, None, None, None);
         while !input.is_empty() {
             let word: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
@@ -27,11 +29,15 @@ impl Parse for Module {
                 "name" => name.replace(input.parse::<LitStr>()?).is_some(),
                 "main" => main.replace(input.parse::<Path>()?).is_some(),
                 "exit" => exit.replace(input.parse::<Path>()?).is_some(),
+                "allocator" => allocator.replace(parse_allocator(input)?).is_some(),
                 "dependencies" => dependencies.replace(parse_dependencies(input)?).is_some(),
                 _ => {
                     return Err(syn::Error::new(
                         word.span(),
-                        format!("unknown word `{word}`: known here are `name`, `main`, `exit`, `dependencies`"),
+                        format!(
+                            "unknown word `{word}`: known here are `name`, `main`, `exit`, `allocator`, \
+                             `dependencies`"
+                        ),
                     ));
                 }
             };
@@ -49,12 +55,13 @@ impl Parse for Module {
                 "a module is named by lower-case letters, digits and `_`, and starts with a letter: `magic_cube`",
             ));
         }
-        Ok(Self { name, main, exit, dependencies: dependencies.unwrap_or_default() })
+        let has_allocator = allocator.is_some();
+        Ok(Self { name, main, exit, has_allocator, dependencies: dependencies.unwrap_or_default() })
     }
 }
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
-    let Module { name, main, exit, dependencies } = module;
+    let Module { name, main, exit, has_allocator, dependencies } = module;
     let build_id = build_id::compute().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;
@@ -63,15 +70,29 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
         None => quote! { let _ = args; },
     };
     let exit = exit.as_ref().map(|exit| quote! { #exit() });
+    let own_heap = !has_allocator;
+    let allocator = own_heap.then(|| quote! { ::alcedo_plugin_api::plumbing::allocator! {} });
     let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
+    // Assembly stands at the top of a module, never inside a block.
     Ok(quote! {
+        ::alcedo_plugin_api::plumbing::hook! {}
         const _: () = {
             ::alcedo_plugin_api::plumbing::manifest_section! {
-                name: #name, build_id: #build_id, dependencies: &[#((#names, #ranges)),*]
+                name: #name, build_id: #build_id, own_heap: #own_heap, dependencies: &[#((#names, #ranges)),*]
             }
+            #allocator
             ::alcedo_plugin_api::plumbing::root! { main: |args| { #main }, exit: { #exit } }
         };
     })
+}
+
+/// `own` is the one word there is: an author who says nothing gets the module heap.
+fn parse_allocator(input: ParseStream<'_>) -> Result<()> {
+    let word: Ident = input.parse()?;
+    if word == "own" {
+        return Ok(());
+    }
+    Err(syn::Error::new(word.span(), "`allocator: own` says that this library has a `#[global_allocator]` of its own"))
 }
 
 fn parse_dependencies(input: ParseStream<'_>) -> Result<Vec<(LitStr, LitStr)>> {

@@ -2,40 +2,16 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Fields, ItemStruct, Result};
+use syn::{Fields, ItemStruct, LitStr, Result};
 
 use crate::docs;
 use crate::words::Words;
 
 pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported"])?;
-    if !words.flag("pod")? {
-        return Err(syn::Error::new(
-            words.span(),
-            "say `pod`: a struct that travels by value is the only kind there is so far",
-        ));
-    }
-    if !item.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(&item.generics, "a reflected struct is not generic"));
-    }
-    let Fields::Named(fields) = &item.fields else {
-        return Err(syn::Error::new_spanned(&item.ident, "a reflected struct has fields with names"));
-    };
-    if fields.named.is_empty() {
-        return Err(syn::Error::new_spanned(&item.ident, "a reflected struct has at least one field"));
-    }
-    let package = words.package(&item.ident)?;
+    let (package, rows) = read(words, &item)?;
     let name = &item.ident;
     let path = format!("/Script/{}.{name}", package.value());
-    let rows: Vec<_> = fields
-        .named
-        .iter()
-        .filter_map(|field| {
-            let (ident, ty) = (field.ident.as_ref()?, &field.ty);
-            let text = syn::ext::IdentExt::unraw(ident).to_string();
-            Some(quote! { (#ident, #text, #ty) })
-        })
-        .collect();
     let declare = if words.flag("imported")? {
         quote! { ::alcedo_plugin_api::plumbing::pod! { import: #path } }
     } else {
@@ -51,4 +27,28 @@ pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
             #declare
         };
     })
+}
+
+/// The package of a struct, and its fields as the plumbing reads them.
+pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<(LitStr, Vec<TokenStream>)> {
+    if !item.generics.params.is_empty() {
+        return Err(syn::Error::new_spanned(&item.generics, "a reflected struct is not generic"));
+    }
+    let Fields::Named(fields) = &item.fields else {
+        return Err(syn::Error::new_spanned(&item.ident, "a reflected struct has fields with names"));
+    };
+    if fields.named.is_empty() {
+        return Err(syn::Error::new_spanned(&item.ident, "a reflected struct has at least one field"));
+    }
+    let package = words.package(&item.ident)?;
+    let rows = fields
+        .named
+        .iter()
+        .filter_map(|field| {
+            let (ident, ty) = (field.ident.as_ref()?, &field.ty);
+            let text = syn::ext::IdentExt::unraw(ident).to_string();
+            Some(quote! { (#ident, #text, #ty) })
+        })
+        .collect();
+    Ok((package, rows))
 }

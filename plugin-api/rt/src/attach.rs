@@ -5,6 +5,7 @@
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU8, Ordering};
+use std::io::Write as _;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::host::ModuleContext;
@@ -43,6 +44,9 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         // SAFETY: this thread moved the state from ALONE, so nobody else writes, and nobody reads before ATTACHED.
         unsafe { ATTACHMENT.context.get().write(MaybeUninit::new(*context)) };
         ATTACHMENT.state.store(ATTACHED, Ordering::Release);
+        // The buffer of the output is made now, since `detach` flushes it when the thread-locals of an author's own
+        // allocator may have ended, and with them its way to allocate: mimalloc crashes then.
+        let _made = std::io::stdout();
         traps::install_hook();
         trace_bridge::install(context.level);
         log_bridge::install(context.level);
@@ -52,6 +56,8 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
 
 /// The host is gone for this module: later calls and logs go nowhere. Called last, by the host.
 pub fn detach() {
+    // A line without its end would go with the image. It fails when nobody reads the stream, and then nobody misses it.
+    let _flushed = std::io::stdout().flush();
     ATTACHMENT.state.store(DETACHED, Ordering::Release);
     traps::remove_hook();
 }

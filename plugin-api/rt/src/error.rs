@@ -123,8 +123,8 @@ impl core::fmt::Display for CallError {
             }
             FailureKind::DURING_REBUILD => write!(
                 f,
-                "{message} is refused while conjugates are rebuilt: a red constructor may read anything and write its \
-                 own object"
+                "{message} is refused while a reload is under way: new code may read anything, and write only what it is \
+                 building"
             ),
             FailureKind::SIGNATURE => write!(
                 f,
@@ -134,6 +134,10 @@ impl core::fmt::Display for CallError {
             FailureKind::UNAVAILABLE => {
                 write!(f, "{message} is not available: its generation is over or is being replaced")
             }
+            FailureKind::EXPIRED => write!(
+                f,
+                "a {held} of {wanted} ago has expired: `clone()` what is to be kept for longer than its call or generation"
+            ),
             _ => f.write_str(message),
         }
     }

@@ -6,14 +6,33 @@
 
 mod attach;
 mod error;
+#[cfg(all(hooked, not(feature = "pass-through")))]
+mod heap;
+#[cfg(any(not(hooked), feature = "pass-through"))]
+#[path = "platform_heap.rs"]
+mod heap;
+mod hook_names;
+#[cfg(hooked)]
+#[doc(hidden)]
+pub mod hooks;
 mod log_bridge;
 mod records;
+mod slot;
+mod stop;
 mod trace_bridge;
 mod trap;
 
 pub use attach::{attach, context, detach};
 pub use error::{CallError, Place};
+pub use heap::{ModuleHeap, live_bytes};
+pub use stop::{StopToken, stop_requested};
 pub use trap::{fail, trap};
+
+/// Whether the module has hooks of the C functions by which it could leave something behind.
+pub const HOOKED: bool = cfg!(hooked);
+
+/// Whether [`ModuleHeap`] is a heap of the module's own.
+pub const OWN_HEAP: bool = cfg!(all(hooked, not(feature = "pass-through")));
 
 /// The compiler that builds the plugin, in its own words.
 pub const COMPILER: &str = env!("ALCEDO_COMPILER");

@@ -40,11 +40,12 @@ macro_rules! __alcedo_class {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_property {
-    ($(#[$attr:meta])* $face:ident $get:ident $set:ident $try_set:ident: $ty:ty, $arg:ty, $cell:ident) => {
-        impl $face<'_> {
+    ($(#[$attr:meta])* $face:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident) => {
+        impl<'f> $face<'f> {
             $(#[$attr])*
             #[must_use]
-            pub fn $get(&self) -> $ty {
+            #[inline]
+            pub fn $get(&self) -> <$ty as $crate::plumbing::Value>::Seen<'f> {
                 // SAFETY: the cell is this property's, declared or imported with this very type.
                 unsafe { $crate::plumbing::read_member::<_, $ty>(&self.0, &$cell) }
             }
@@ -52,18 +53,26 @@ macro_rules! __alcedo_property {
             /// Writes the property. When the host refuses writes, as in a red constructor during a reload for any
             /// object but its own, the running call ends with that error.
             $(#[$attr])*
+            #[inline]
             pub fn $set(&self, value: $arg) {
                 self.$try_set(value).unwrap_or_else(|error| $crate::plumbing::fail(error));
             }
 
             /// Writes the property, or says why the host refuses.
             $(#[$attr])*
+            #[inline]
             pub fn $try_set(&self, value: $arg) -> ::core::result::Result<(), $crate::plumbing::CallError> {
-                let value: $ty = ::core::convert::Into::into(value);
+                let value = $crate::plumbing::property!(@$how value, $ty);
                 // SAFETY: the cell is this property's, declared or imported with this very type.
-                unsafe { $crate::plumbing::write_member::<_, $ty>(&self.0, &$cell, &value) }
+                unsafe { $crate::plumbing::write_member::<_, $ty>(&self.0, &$cell, value) }
             }
         }
+    };
+    (@into $value:ident, $ty:ty) => {
+        ::core::convert::Into::<$ty>::into($value)
+    };
+    (@give $value:ident, $ty:ty) => {
+        $value
     };
 }
 
@@ -71,7 +80,10 @@ macro_rules! __alcedo_property {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_call {
-    ($(#[$attr:meta])* $face:ident $name:ident $try_name:ident($($arg:ident: $ty:ty),*) -> $result:ty, $cell:ident, $what:expr) => {
+    (
+        $(#[$attr:meta])*
+        $face:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+    ) => {
         impl $face<'_> {
             $(#[$attr])*
             ///
@@ -87,9 +99,19 @@ macro_rules! __alcedo_call {
             pub fn $try_name(&self, $($arg: $ty),*) -> ::core::result::Result<$result, $crate::plumbing::CallError> {
                 const ALCEDO_WHAT: &str = $what;
                 // SAFETY: the cell is this function's, declared or imported with these very types.
-                unsafe { $crate::plumbing::invoke_member(&self.0, &$cell, ALCEDO_WHAT, &($($arg,)*)) }
+                unsafe { $crate::plumbing::invoke_member(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*)) }
             }
         }
+    };
+}
+
+/// The face of a parameter, for the call that `$this` is of.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_red {
+    ($red:ident, $this:ident) => {
+        // SAFETY: both came into the same call.
+        unsafe { $red.open(&$this) }
     };
 }
 
@@ -260,10 +282,23 @@ macro_rules! __alcedo_pod {
         unsafe impl $crate::plumbing::Value for $name {
             const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
             const TYPE_PATH: &'static str = $path;
+            const IS_PLAIN: bool = true $(&& <$ty as $crate::plumbing::Value>::IS_PLAIN)*
+                && ::core::mem::size_of::<Self>() == ::core::mem::size_of::<AlcedoRaw>()
+                && ::core::mem::align_of::<Self>() == ::core::mem::align_of::<AlcedoRaw>();
+            const OWNS_MEMORY: bool = false $(|| <$ty as $crate::plumbing::Value>::OWNS_MEMORY)*;
             type Raw = AlcedoRaw;
+            type Seen<'f> = Self;
             type Literal = $crate::plumbing::NoDefault;
             type In = ::core::mem::MaybeUninit<AlcedoRaw>;
             type Out = ::core::mem::MaybeUninit<AlcedoRaw>;
+
+            unsafe fn see<'f>(
+                at: *mut AlcedoRaw,
+                _spot: impl ::core::ops::FnOnce() -> $crate::plumbing::Spot<'f>,
+            ) -> Self {
+                // SAFETY: promised by the caller.
+                unsafe { Self::load(at) }
+            }
 
             unsafe fn load(raw: *const AlcedoRaw) -> Self {
                 Self {
@@ -378,13 +413,15 @@ macro_rules! __alcedo_join {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_manifest {
-    (name: $name:expr, build_id: $build_id:expr, dependencies: $dependencies:expr) => {
+    (name: $name:expr, build_id: $build_id:expr, own_heap: $own_heap:expr, dependencies: $dependencies:expr) => {
         const ALCEDO_SOURCE: $crate::plumbing::manifest::Source<'static> = $crate::plumbing::manifest::Source {
             name: $name,
             version: ::core::env!("CARGO_PKG_VERSION"),
             build_id: $build_id,
             compiler: $crate::plumbing::COMPILER,
             unwinds: ::core::cfg!(panic = "unwind"),
+            hooked: $crate::plumbing::HOOKED,
+            own_heap: $own_heap && $crate::plumbing::OWN_HEAP,
             dependencies: $dependencies,
         };
         // The section is only read from the file: nothing in the program refers to it.
@@ -392,6 +429,163 @@ macro_rules! __alcedo_manifest {
         #[unsafe(link_section = ".alcedo.manifest")]
         static ALCEDO_MANIFEST: [u8; $crate::plumbing::manifest::encoded_len(&ALCEDO_SOURCE)] =
             $crate::plumbing::manifest::encode(&ALCEDO_SOURCE);
+    };
+}
+
+/// A struct that is used where it lies. `face:` and `owned:` stand where the author's struct stood; the rest is beside.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_struct {
+    (owned: $(#[$attr:meta])* $vis:vis $name:ident) => {
+        $(#[$attr])*
+        $vis struct $name($crate::plumbing::Owned);
+    };
+    (face: $(#[$attr:meta])* $vis:vis $name:ident $face:ident) => {
+        $(#[$attr])*
+        #[repr(transparent)]
+        $vis struct $face<'f>($crate::plumbing::Lent<'f, $name>);
+    };
+    ($name:ident $face:ident, $path:expr, [$(($field:ident, $field_name:expr, $ty:ty)),* $(,)?]) => {
+        /// The struct as it lies in host memory: each field as the host stores it.
+        #[repr(C)]
+        pub struct AlcedoRaw {
+            $($field: <$ty as $crate::plumbing::Value>::Raw,)*
+        }
+
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment
+        // and offsets are compared by fingerprint; each field's raw form is valid for any bytes until it is followed, so
+        // the whole is. Structs travel behind pointers to this form.
+        unsafe impl $crate::plumbing::Value for $name {
+            const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
+            const TYPE_PATH: &'static str = $path;
+            const OWNS_MEMORY: bool = true;
+            type Raw = AlcedoRaw;
+            type Literal = $crate::plumbing::NoDefault;
+            type Seen<'f> = $crate::plumbing::Lent<'f, Self>;
+            type In = ();
+            type Out = $crate::plumbing::Owned;
+
+            unsafe fn see<'f>(
+                at: *mut AlcedoRaw,
+                spot: impl ::core::ops::FnOnce() -> $crate::plumbing::Spot<'f>,
+            ) -> $crate::plumbing::Lent<'f, Self> {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::lend(at, spot()) }
+            }
+
+            fn lies_at(&self) -> ::core::option::Option<*const AlcedoRaw> {
+                ::core::option::Option::Some($crate::plumbing::owned_at(self))
+            }
+
+            #[track_caller]
+            unsafe fn load(raw: *const AlcedoRaw) -> Self {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::load_owned(raw, ::core::panic::Location::caller()) }
+            }
+
+            unsafe fn store(&self, target: *mut AlcedoRaw) -> ::core::result::Result<(), $crate::plumbing::CallError> {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::store_owned(self, target) }
+            }
+
+            fn stage(&self) {}
+
+            fn slot_in(&self, (): &()) -> $crate::plumbing::Slot {
+                $crate::plumbing::address_slot($crate::plumbing::owned_at(self))
+            }
+
+            #[track_caller]
+            fn out() -> $crate::plumbing::Owned {
+                $crate::plumbing::owned_out::<Self>(::core::panic::Location::caller())
+            }
+
+            fn slot_out(out: &mut $crate::plumbing::Owned) -> $crate::plumbing::Slot {
+                $crate::plumbing::owned_slot::<Self>(out)
+            }
+
+            fn take_out(
+                _slot: $crate::plumbing::Slot,
+                out: $crate::plumbing::Owned,
+            ) -> ::core::result::Result<Self, $crate::plumbing::CallError> {
+                ::core::result::Result::Ok(Self(out))
+            }
+
+            unsafe fn from_slot(
+                slot: $crate::plumbing::Slot,
+            ) -> ::core::result::Result<Self, $crate::plumbing::CallError> {
+                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(slot)?;
+                // SAFETY: for a struct the slot points to a live one, by contract.
+                ::core::result::Result::Ok(unsafe { <Self as $crate::plumbing::Value>::load(raw) })
+            }
+
+            unsafe fn into_slot(
+                self,
+                slot: &mut $crate::plumbing::Slot,
+            ) -> ::core::result::Result<(), $crate::plumbing::CallError> {
+                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(*slot)?;
+                // SAFETY: for a struct the slot of a result points to zero bytes, which are a live one, by contract.
+                unsafe { $crate::plumbing::store_owned(&self, raw) }
+            }
+        }
+
+        // SAFETY: the face is transparent over `Lent`; every way to make one goes through the host with this type's number.
+        unsafe impl $crate::plumbing::Kind for $name {
+            type Face<'f> = $face<'f>;
+            type Shown = ();
+
+            fn owned(&self) -> &$crate::plumbing::Owned {
+                &self.0
+            }
+
+            fn from_owned(owned: $crate::plumbing::Owned) -> Self {
+                Self(owned)
+            }
+
+            unsafe fn show(_raw: *const AlcedoRaw) {}
+
+            fn slot_of(raw: *const AlcedoRaw, (): &()) -> $crate::plumbing::Slot {
+                $crate::plumbing::address_slot(raw)
+            }
+        }
+
+        $crate::plumbing::owned_type! { [] $name }
+
+        const ALCEDO_FIELDS: &[(&str, $crate::plumbing::ValueType, usize)] = &[
+            $(($field_name, $crate::plumbing::ValueType::of::<$ty>(), ::core::mem::offset_of!(AlcedoRaw, $field))),*
+        ];
+        const ALCEDO_FINGERPRINT: u64 = $crate::plumbing::struct_fingerprint(
+            ::core::mem::size_of::<AlcedoRaw>(),
+            ::core::mem::align_of::<AlcedoRaw>(),
+            ALCEDO_FIELDS,
+        );
+    };
+    (field: $(#[$attr:meta])* $face:ident $field:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty) => {
+        impl<'f> $face<'f> {
+            $(#[$attr])*
+            #[must_use]
+            #[inline]
+            pub fn $get(&self) -> <$ty as $crate::plumbing::Value>::Seen<'f> {
+                // SAFETY: `AlcedoRaw` has this field with this very type.
+                unsafe { $crate::plumbing::field::<_, $ty>(&self.0, ::core::mem::offset_of!(AlcedoRaw, $field)) }
+            }
+
+            /// Writes the field. Where that is refused, the running call ends with the error.
+            $(#[$attr])*
+            #[inline]
+            pub fn $set(&self, value: $arg) {
+                self.$try_set(value).unwrap_or_else(|error| $crate::plumbing::fail(error));
+            }
+
+            /// Writes the field, or says why not.
+            $(#[$attr])*
+            #[inline]
+            pub fn $try_set(&self, value: $arg) -> ::core::result::Result<(), $crate::plumbing::CallError> {
+                let value = $crate::plumbing::property!(@$how value, $ty);
+                let offset = ::core::mem::offset_of!(AlcedoRaw, $field);
+                // SAFETY: `AlcedoRaw` has this field with this very type.
+                unsafe { $crate::plumbing::set_field::<_, $ty>(&self.0, offset, value) }
+            }
+        }
     };
 }
 
@@ -414,5 +608,26 @@ macro_rules! __alcedo_root {
         // The name is this framework's own, and a library has one `module!`: a second one does not link.
         #[unsafe(export_name = "alcedo_root_module")]
         static ALCEDO_ROOT: $crate::plumbing::LibHeader = $crate::plumbing::lib_header::<AlcedoModule>();
+    };
+}
+
+/// The module's own copies of C functions by which it could leave something behind. Its tests keep the platform's.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_hook {
+    () => {
+        #[cfg(not(test))]
+        $crate::plumbing::hook_names!();
+    };
+}
+
+/// The heap of the module as its allocator. Its tests keep the platform's.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_allocator {
+    () => {
+        #[cfg(not(test))]
+        #[global_allocator]
+        static ALCEDO_HEAP: $crate::plumbing::ModuleHeap = $crate::plumbing::ModuleHeap;
     };
 }

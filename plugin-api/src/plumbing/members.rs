@@ -3,19 +3,20 @@
 
 use alcedo_abi::describe::Cell;
 
+use crate::kinds::Spot;
 use crate::signature::{Params, ReturnValue};
-use crate::{CallError, Class, This, Value, host, zcall};
+use crate::{CallError, Class, Give, This, Value, host, zcall};
 
 /// Reads a property. No mode is tested: a read is always allowed.
 ///
 /// # Safety
 /// `cell` is that of a property of type `T` of class `C`, which the host has filled and compared.
 #[inline]
-pub unsafe fn read_member<C: Class, T: Value>(this: &This<'_, C>, cell: &Cell) -> T {
+pub unsafe fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &Cell) -> T::Seen<'f> {
     // SAFETY: promised by the caller.
     let place = unsafe { place::<C, T>(this, cell) };
     // SAFETY: the memory of a frame-bound object is live for its frame, and the property lives in it.
-    unsafe { T::load(place) }
+    unsafe { T::see(place, || Spot::of_object(this.object())) }
 }
 
 /// Writes a property.
@@ -26,12 +27,16 @@ pub unsafe fn read_member<C: Class, T: Value>(this: &This<'_, C>, cell: &Cell) -
 /// # Errors
 /// When the host refuses writes at the moment.
 #[inline]
-pub unsafe fn write_member<C: Class, T: Value>(this: &This<'_, C>, cell: &Cell, value: &T) -> Result<(), CallError> {
+pub unsafe fn write_member<C: Class, T: Value>(
+    this: &This<'_, C>,
+    cell: &Cell,
+    value: impl Give<T>,
+) -> Result<(), CallError> {
     host::may_write(this.object())?;
     // SAFETY: promised by the caller.
     let place = unsafe { place::<C, T>(this, cell) };
     // SAFETY: the memory of a frame-bound object is live for its frame, and the property lives in it.
-    unsafe { value.store(place) }
+    unsafe { value.put(place) }
 }
 
 /// # Safety

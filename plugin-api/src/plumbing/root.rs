@@ -14,6 +14,7 @@ use alcedo_abi::module::{Module, ModuleRef};
 use alcedo_rt::trap;
 
 use super::registry;
+use crate::dispose::dispose_all;
 
 pub use alcedo_abi::abi_stable::library::LibHeader;
 
@@ -69,6 +70,7 @@ impl<M: ModuleHooks> Root<M> {
         main: main_shell::<M>,
         exit: exit_shell::<M>,
         detach,
+        heap_bytes,
     }));
 }
 
@@ -90,7 +92,13 @@ unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> S
 }
 
 extern "C" fn detach() {
+    // A module whose main failed gets no exit hook, and may have registered something until then.
+    let _told = dispose_all(&mut Failure::none());
     alcedo_rt::detach();
+}
+
+extern "C" fn heap_bytes() -> u64 {
+    alcedo_rt::live_bytes()
 }
 
 unsafe extern "C" fn main_shell<M: ModuleHooks>(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
@@ -102,8 +110,10 @@ unsafe extern "C" fn main_shell<M: ModuleHooks>(args: RSlice<'_, RStr<'_>>, fail
 }
 
 unsafe extern "C" fn exit_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {
-    trap(failure, || {
+    let exited = trap(failure, || {
         M::exit();
         Ok(())
-    })
+    });
+    let disposed = dispose_all(failure);
+    if exited == Status::OK { disposed } else { exited }
 }

@@ -1,6 +1,8 @@
 //! A host small enough to be read at once: it fills the cells of this module, keeps objects as plain memory, and
 //! calls the module's shells just as the border prescribes. It stands in for the runtime, which a plugin never names.
 
+pub(crate) mod values;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,6 +15,7 @@ use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::{HostRef, HostTable, ModuleContext};
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
+use alcedo_abi::task::{Errand, ErrandId};
 use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 use alcedo_plugin_api::plumbing::{CLASSES, IMPORTS};
@@ -226,14 +229,24 @@ fn attach() {
         text_assign,
         name_intern,
         name_text,
+        errand_take,
+        errand_cancel,
+        errand_lives,
+        game_time,
+        waker_clone,
+        waker_wake,
+        waker_drop,
     }
     .leak_into_prefix();
     let context = ModuleContext {
         host: HostRef(std::ptr::null()),
         table,
+        values: values::table(),
         module: 7,
         generation: 1,
         mode: &raw const MODE,
+        // Without a directory the module asks for each object, as one of a Slim would.
+        directory: std::ptr::null(),
         level: LogLevel::DEBUG,
     };
     let mut failure = Failure::none();
@@ -517,10 +530,8 @@ unsafe extern "C" fn destroy(_host: HostRef, _object: ObjectHandle, _failure: &m
 unsafe extern "C" fn text_assign(_host: HostRef, target: *mut TextRaw, text: TextView) -> Status {
     // SAFETY: the module lends this for the call, as the border prescribes.
     let bytes = if text.len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text.data, text.len) } };
-    // The tests are short: what was there before stays allocated.
-    let bytes: &'static mut [u8] = bytes.to_vec().leak();
     // SAFETY: the module lends this for the call, as the border prescribes.
-    unsafe { target.write(TextRaw { data: bytes.as_mut_ptr(), len: bytes.len(), capacity: bytes.len() }) };
+    unsafe { values::assign(target, bytes) };
     Status::OK
 }
 
@@ -541,3 +552,34 @@ unsafe extern "C" fn name_text(_host: HostRef, name: Name, sink: &TextSink) -> S
     let text = state().names[name.0 as usize - 1].clone();
     give(sink, &text)
 }
+
+// The fake host takes no errands, so it lends no waker either.
+
+unsafe extern "C" fn errand_take(
+    _host: HostRef,
+    _module: u64,
+    errand: &Errand<'_>,
+    _out: &mut ErrandId,
+    failure: &mut Failure,
+) -> Status {
+    *failure = Failure::new(FailureKind::OTHER, format!("the fake host runs nothing from {}", errand.file));
+    Status::FAILED
+}
+
+unsafe extern "C" fn errand_cancel(_host: HostRef, _errand: ErrandId) {}
+
+unsafe extern "C" fn errand_lives(_host: HostRef, _errand: ErrandId) -> u8 {
+    0
+}
+
+unsafe extern "C" fn game_time(_host: HostRef) -> u64 {
+    0
+}
+
+unsafe extern "C" fn waker_clone(waker: *const ()) -> *const () {
+    waker
+}
+
+unsafe extern "C" fn waker_wake(_waker: *const ()) {}
+
+unsafe extern "C" fn waker_drop(_waker: *const ()) {}

@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 #[uclass(package = "Game")]
 pub struct Odd {
     #[uproperty]
-    list: Vec<u8>,
+    pair: (u8, u8),
 }
 
 fn main() {}

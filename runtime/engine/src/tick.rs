@@ -13,8 +13,8 @@ pub(crate) fn drive(natives: Natives) -> Natives {
 
 fn tick(runtime: &Runtime, seconds: f32) {
     for object in runtime.objects() {
-        // An event before may have destroyed it.
-        if !runtime.is_alive(object) {
+        // An event before may have destroyed it, and nothing happens to one that sleeps.
+        if !runtime.is_alive(object) || runtime.dormant_class(object).is_some() {
             continue;
         }
         if runtime.is_a(object, ACTOR) {

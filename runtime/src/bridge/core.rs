@@ -2,22 +2,30 @@
 //! Each store guards itself, and none is borrowed while plugin code runs.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
 
 use crate::border::CallError;
+use crate::bridge::collection::Collection;
+use crate::bridge::delegates::Delegates;
 use crate::bridge::nm::Exports;
 use crate::bridge::rebuild::Rebuild;
+use crate::bridge::tasks::Tasks;
+use crate::bridge::value_types::ValueTypes;
+use crate::conjugate::blacks::Blacks;
 use crate::conjugate::build::{ClassHooks, Plugins};
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
-use crate::handles::{ClassId, Generation, ObjectHandle};
+use crate::handles::{ClassId, ModuleId, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::birth::destroy;
+use crate::watchdog::{Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
 use crate::zcall::table::ZCallTable;
@@ -30,12 +38,14 @@ pub(crate) struct Core {
     pub world: World,
     /// Objects and their plugin halves.
     pub pairs: Pairs,
+    /// Values that plugin code owns.
+    pub blacks: Blacks,
     /// Open host-to-plugin calls.
     pub red: RedStack,
     /// Where plugin halves end.
     pub finalizer: Finalizer,
     /// How to enter the modules of dynamic classes.
-    pub hooks: RefCell<HashMap<ClassId, Rc<ClassHooks>>>,
+    pub hooks: RefCell<FxHashMap<ClassId, Rc<ClassHooks>>>,
     /// Resolved calls.
     pub zcalls: ZCallTable,
     /// Who resolves names.
@@ -48,8 +58,18 @@ pub(crate) struct Core {
     pub logs: Arc<Logs>,
     /// What the root does before an object is ended on purpose: end play, and the like.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
+    /// Who notices when a thread does not return, if the host wants to know.
+    pub(crate) watchdog: OnceCell<Watchdog>,
     /// The rebuild that is running, if one is.
     pub rebuild: RefCell<Option<Rebuild>>,
+    /// What modules asked to be run later.
+    pub tasks: Tasks,
+    /// Delegates that are being called.
+    pub delegates: Delegates,
+    /// What is wanted of the collection.
+    pub collection: Collection,
+    /// The types of values that modules asked for by number.
+    pub value_types: ValueTypes,
 }
 
 impl Core {
@@ -62,6 +82,7 @@ impl Core {
             game_thread: GameThreadId::here(),
             world: World::new(),
             pairs: Pairs::default(),
+            blacks: Blacks::default(),
             red: RedStack::default(),
             finalizer: Finalizer::start()?,
             hooks: RefCell::default(),
@@ -71,15 +92,39 @@ impl Core {
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
             before_end: OnceCell::new(),
+            watchdog: OnceCell::new(),
             rebuild: RefCell::default(),
+            tasks: Tasks::default(),
+            delegates: Delegates::default(),
+            collection: Collection::default(),
+            value_types: ValueTypes::default(),
         });
         super::resolvers::install(&core);
         Ok(core)
     }
 
+    /// Has the game thread and the finalizer thread watched from now on; more than `limit` is too long.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(crate) fn watch(&self, limit: Duration, listeners: Vec<Listener>) -> std::io::Result<()> {
+        let lane = Arc::clone(self.red.lane());
+        lane.turn_on();
+        let game_thread = Source { thread: "game thread", doing: Box::new(move || lane.snapshot()) };
+        let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
+        // There is one at most: a second one would tell the same.
+        let _first = self.watchdog.set(watchdog);
+        Ok(())
+    }
+
     /// The proof for callers that are inside the game thread by construction: `Core` never leaves it.
     pub(crate) fn here(&self) -> GameThread<'_> {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
+    }
+
+    /// Runs what goes on while the game thread waits for an unload: closures that were posted to it.
+    pub(crate) fn meanwhile(&self) {
+        self.tasks.pump_posted(self);
     }
 
     /// Ends an object on purpose: whoever wants to know is told while it is whole.
@@ -93,23 +138,34 @@ impl Core {
         if self.world.objects.predates_shadow(object) {
             return Err(CallError::DuringRebuild { action: format!("destroying {object}") });
         }
-        if let Some(before_end) = self.before_end.get() {
-            before_end(object);
-        }
+        self.tell_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())
     }
 
-    /// Nothing that a generation offers by name answers any more, until it is taken back.
-    pub(crate) fn set_aside(&self, generation: Generation) {
-        self.zcalls.suspend(generation);
-        self.explicit.suspend(generation);
+    /// Tells whoever wants to know that an object is about to be ended on purpose.
+    pub(crate) fn tell_before_end(&self, object: ObjectHandle) {
+        if let Some(before_end) = self.before_end.get() {
+            before_end(object);
+        }
     }
 
-    /// What a generation offers by name answers again.
-    pub(crate) fn take_back(&self, generation: Generation) {
-        self.zcalls.resume(generation);
-        self.explicit.resume(generation);
+    /// Nothing that these modules offer by name answers any more, until they are taken back.
+    pub(crate) fn set_aside(&self, modules: impl IntoIterator<Item = ModuleId>) {
+        for module in modules {
+            self.zcalls.suspend(module);
+            self.explicit.suspend(module);
+            self.value_types.suspend(module);
+        }
+    }
+
+    /// What these modules offer by name answers again.
+    pub(crate) fn take_back(&self, modules: impl IntoIterator<Item = ModuleId>) {
+        for module in modules {
+            self.zcalls.resume(module);
+            self.explicit.resume(module);
+            self.value_types.resume(module);
+        }
     }
 
     /// The plugin side of births.

@@ -1,10 +1,18 @@
-//! Where reflection meets calls by name: what the addresses `uf`, `uf!`, `up` and `nm` lead to, how slots become
+//! Where reflection meets calls by name: what the addresses `uf`, `uf!`, `up`, `nm` and `nd` lead to, how slots become
 //! parameters, and how a reflected function of a module is entered.
 
 pub(crate) mod calls;
+pub(crate) mod collection;
+pub(crate) mod conjugate_calls;
+pub(crate) mod conjugates;
 pub(crate) mod core;
+pub(crate) mod delegates;
 pub(crate) mod module_thunk;
+pub(crate) mod nd;
 pub(crate) mod nm;
 pub(crate) mod rebuild;
 pub(crate) mod resolvers;
 pub(crate) mod slots;
+pub(crate) mod tasks;
+pub(crate) mod unbinding;
+pub(crate) mod value_types;

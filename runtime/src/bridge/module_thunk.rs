@@ -10,6 +10,7 @@ use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::Gate;
+use crate::handles::ObjectHandle;
 use crate::object::thunk::{Frame, Thunk};
 
 /// The thunk for one function of a module.
@@ -29,15 +30,12 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         // In a reload an object may be called before its turn; it has it now.
         crate::bridge::rebuild::rebuild_one(core, object)?;
         let memory = core.world.objects.memory(object).ok_or_else(stale)?;
-        let key = core.plugins().key_of(object).ok_or_else(|| CallError::Unavailable {
-            what: format!("the plugin half of {object} that `{what}` needs"),
-        })?;
-        let part = core.pairs.part(key, frame.function.owner).ok_or_else(|| CallError::Unavailable {
-            what: format!("the plugin half of {object} that `{what}` needs"),
-        })?;
-        (memory, part.ptr.0)
+        let half = core.world.objects.half(object).ok_or_else(stale)?;
+        let part = core.pairs.look(half, frame.function.owner);
+        let (part, _module) = part.ok_or_else(|| no_half(core, object, what))?;
+        (memory, part.0)
     };
-    core.red.enter(what, || {
+    core.red.enter_module(&gate.tag().name, what, || {
         gate.through(|| {
             from_module(|failure| {
                 let mut call = Call { object, memory, part, params, failure };
@@ -48,4 +46,15 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
             })
         })
     })
+}
+
+/// Why there is no plugin half to call.
+#[cold]
+fn no_half(core: &Core, object: ObjectHandle, what: &str) -> CallError {
+    let half = format!("the plugin half of {object}");
+    let what = match core.world.objects.waits_for(object) {
+        Some(class) => format!("{half}, which is dormant until {class} returns, that `{what}` needs"),
+        None => format!("{half} that `{what}` needs"),
+    };
+    CallError::Unavailable { what }
 }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use alcedo_abi::describe::ZCallInvoke;
@@ -11,7 +11,7 @@ use crate::border::{CallError, from_module};
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::GameThread;
-use crate::handles::Generation;
+use crate::handles::ModuleId;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::chain::Dispatcher;
 
@@ -32,34 +32,48 @@ pub(crate) struct Export {
     pub invoke: ZCallInvoke,
 }
 
-/// The static functions of the modules, by generation. Game thread only.
+/// The static functions of the modules. Game thread only.
 #[derive(Default)]
 pub(crate) struct Exports {
-    by_generation: RefCell<HashMap<Generation, Vec<Export>>>,
+    /// The oldest module first.
+    by_module: RefCell<BTreeMap<ModuleId, Vec<Export>>>,
 }
 
 impl Exports {
     /// Adds one.
     pub(crate) fn add(&self, export: Export) {
-        self.by_generation.borrow_mut().entry(export.gate.tag().generation).or_default().push(export);
+        self.by_module.borrow_mut().entry(export.gate.tag().id).or_default().push(export);
     }
 
-    /// The generation offers nothing any more.
-    pub(crate) fn end_generation(&self, generation: Generation) {
-        self.by_generation.borrow_mut().remove(&generation);
+    /// The module offers nothing any more.
+    pub(crate) fn end_module(&self, module: ModuleId) {
+        self.by_module.borrow_mut().remove(&module);
     }
 
-    /// The function of that address in `generation`. The type may be given as a full path, as `Package.Type` or as
-    /// its bare name.
-    pub(crate) fn find(&self, generation: Generation, module: &str, type_path: &str, name: &str) -> Option<Export> {
-        let exports = self.by_generation.borrow();
-        exports
-            .get(&generation)?
-            .iter()
-            .find(|export| {
-                &*export.gate.tag().name == module && &*export.name == name && is_type(&export.type_path, type_path)
-            })
-            .cloned()
+    /// A line for each, in order.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let exports = self.by_module.borrow();
+        let line = |export: &Export| {
+            let tag = export.gate.tag();
+            format!("nm {}:{}:{} of module {}", tag.name, export.type_path, export.name, tag.id.0)
+        };
+        let mut lines: Vec<_> = exports.values().flatten().map(line).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    /// The function of that address. The type may be given as a full path, as `Package.Type` or as its bare name. Of two
+    /// builds of a module, the older answers until its gate is shut.
+    pub(crate) fn find(&self, module: &str, type_path: &str, name: &str) -> Option<Export> {
+        let exports = self.by_module.borrow();
+        let is_meant = |export: &&Export| {
+            let gate = &export.gate;
+            gate.is_open()
+                && *gate.tag().name == *module
+                && *export.name == *name
+                && is_type(&export.type_path, type_path)
+        };
+        exports.values().flatten().find(is_meant).cloned()
     }
 }
 
@@ -90,7 +104,7 @@ impl Dispatcher for ExportDispatcher {
     fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
         let core = (self.red)().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
         let red: &RedStack = &core.red;
-        red.enter(&self.what, || {
+        red.enter_module(&self.export.gate.tag().name, &self.what, || {
             self.export.gate.through(|| {
                 from_module(|failure| {
                     // SAFETY: the gate is open, so the image is mapped; the buffer is lent for the call, and its

@@ -1,20 +1,25 @@
 //! One object's turn in a reload: its plugin half is built anew and takes its kept fields back. An object that is
 //! called before its turn has it at that moment, once.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use alcedo_abi::host::mode;
+use rustc_hash::FxHashMap;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::conjugate::build::{KeptField, Misfit};
+use crate::conjugate::build::Misfit;
+use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
+use crate::object::dormant::KeptField;
 
 /// What a rebuild keeps track of while it runs.
 #[derive(Debug, Default)]
 pub(crate) struct Rebuild {
     /// The fields that were saved, by object; taken out when the object had its turn.
-    pub kept: HashMap<ObjectHandle, Vec<KeptField>>,
+    pub kept: FxHashMap<ObjectHandle, Vec<KeptField>>,
+    /// Objects whose plugin half is there already, since they were born anew: they only take their kept fields back.
+    pub reborn: HashSet<ObjectHandle>,
     /// Objects that had their turn.
     pub rebuilt: u64,
     /// Fields that were put back.
@@ -54,16 +59,28 @@ impl Rebuild {
 /// # Errors
 /// The red constructor's own error, and in which class.
 pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
-    if core.world.mode.get() != mode::REBUILDING || core.plugins().key_of(object).is_some() {
+    if core.world.mode.get() != mode::REBUILDING || core.world.objects.waits_for(object).is_some() {
         return Ok(());
+    }
+    if core.plugins().key_of(object).is_some() {
+        let is_reborn = core.rebuild.borrow_mut().as_mut().is_some_and(|rebuild| rebuild.reborn.remove(&object));
+        return if is_reborn { take_back(core, object) } else { Ok(()) };
     }
     // One that ended meanwhile has no turn.
     let Some(class) = core.world.objects.class(object) else { return Ok(()) };
+    faults::at(ReloadStep::RebuildObject)?;
     let before = core.world.mode.rebuild_turn(object);
     let built = core.plugins().build(object, &class);
     core.world.mode.rebuild_turn(before);
     built.map_err(|(class, error)| failed(core, object, class.short_path(), &error))?;
-    let kept = core.rebuild.borrow_mut().as_mut().and_then(|rebuild| rebuild.kept.remove(&object)).unwrap_or_default();
+    take_back(core, object)
+}
+
+/// The object's kept fields go into its plugin half.
+fn take_back(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
+    let take = |rebuild: &mut Rebuild| if rebuild.kept.is_empty() { None } else { rebuild.kept.remove(&object) };
+    let kept = core.rebuild.borrow_mut().as_mut().and_then(take).unwrap_or_default();
+    faults::at(ReloadStep::LoadKept)?;
     let lost = core.plugins().load_kept(object, &kept);
     if let Some(rebuild) = core.rebuild.borrow_mut().as_mut() {
         rebuild.rebuilt += 1;

@@ -1,5 +1,5 @@
 //! What the addresses of reflection lead to: `uf` and `uf!` to functions, `up` to properties, `nm` to the functions of
-//! a module. Nothing is registered by hand: the name itself says where to look.
+//! a module, `nd` to the delegate that the first slot names. Nothing is registered by hand: the name itself says where to look.
 
 #![expect(unsafe_code, reason = "views the memory of an object while a text is copied out of it")]
 
@@ -8,10 +8,12 @@ use std::rc::{Rc, Weak};
 use crate::border::CallError;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
+use crate::bridge::nd;
 use crate::bridge::nm::{ExportDispatcher, is_type};
 use crate::bridge::slots;
+use crate::conjugate::gate::Gate;
 use crate::game_thread::GameThread;
-use crate::handles::{Generation, ObjectHandle};
+use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::function::Function;
 use crate::object::property::Property;
 use crate::object::storage::View;
@@ -25,6 +27,7 @@ const EXPLICIT: i32 = 100;
 const FUNCTIONS: i32 = 200;
 const PROPERTIES: i32 = 300;
 const METHODS: i32 = 400;
+const DELEGATES: i32 = 500;
 
 /// Puts the built-in resolvers into the chain.
 pub(crate) fn install(core: &Rc<Core>) {
@@ -32,11 +35,37 @@ pub(crate) fn install(core: &Rc<Core>) {
     core.chain.add(EXPLICIT, "ex", Rc::clone(&core.explicit));
     core.chain.add(FUNCTIONS, "uf", Rc::new(FunctionResolver(Weak::clone(&weak))));
     core.chain.add(PROPERTIES, "up", Rc::new(PropertyResolver(Weak::clone(&weak))));
-    core.chain.add(METHODS, "nm", Rc::new(MethodResolver(weak)));
+    core.chain.add(METHODS, "nm", Rc::new(MethodResolver(Weak::clone(&weak))));
+    core.chain.add(DELEGATES, "nd", Rc::new(DelegateResolver(weak)));
 }
 
 fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
     core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
+}
+
+struct DelegateResolver(Weak<Core>);
+
+impl Resolver for DelegateResolver {
+    fn resolve(&self, name: &ZCallName) -> Result<Option<Resolved>, CallError> {
+        let ZCallName::Nd = name else { return Ok(None) };
+        Ok(Some(Resolved {
+            side: Implementer::Host,
+            module: ModuleId::HOST,
+            // Each delegate has its own; the slots are compared with it when it is called.
+            fingerprint: 0,
+            signature: String::new(),
+            dispatcher: Rc::new(DelegateDispatcher(Weak::clone(&self.0))),
+        }))
+    }
+}
+
+/// Slot 0 is the delegate's conjugate.
+struct DelegateDispatcher(Weak<Core>);
+
+impl Dispatcher for DelegateDispatcher {
+    fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
+        nd::call(&*alive(&self.0)?, None, &mut buffer)
+    }
 }
 
 struct FunctionResolver(Weak<Core>);
@@ -50,16 +79,16 @@ impl Resolver for FunctionResolver {
             Virtuality::Virtual => Dispatch::Virtual,
             Virtuality::Final => Dispatch::Final,
         };
-        let generation = generation_of(&core, path, function.tag);
-        Ok(Some(function_call(&self.0, function, dispatch, Implementer::Host, generation)))
+        let module = module_of(&core, path, function.tag);
+        Ok(Some(function_call(&self.0, function, dispatch, Implementer::Host, module)))
     }
 }
 
-/// What a member's path leads to ends with the class it names, too: the next generation may override there what this
-/// one inherits.
-fn generation_of(core: &Core, path: &str, tag: u64) -> Generation {
+/// What a member's path leads to ends with the class it names: its next build may override there what this one inherits.
+/// Whoever declared the member does not end before that, since the class is built on it.
+fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
-    Generation(class.map_or(tag, |class| class.tag.max(tag)))
+    ModuleId(class.map_or(tag, |class| class.tag))
 }
 
 fn function_call(
@@ -67,11 +96,11 @@ fn function_call(
     function: Rc<Function>,
     dispatch: Dispatch,
     side: Implementer,
-    generation: Generation,
+    module: ModuleId,
 ) -> Resolved {
     Resolved {
         side,
-        generation,
+        module,
         fingerprint: function.fingerprint,
         signature: function.signature(),
         dispatcher: Rc::new(FunctionDispatcher { core: Weak::clone(core), function, dispatch }),
@@ -110,7 +139,7 @@ impl Resolver for PropertyResolver {
         let Some(owner) = core.world.types.class_by_path(&property.owner) else { return Ok(None) };
         Ok(Some(Resolved {
             side: Implementer::Host,
-            generation: generation_of(&core, path, owner.tag),
+            module: module_of(&core, path, owner.tag),
             fingerprint: property.ty.fingerprint(),
             signature: property.ty.to_string(),
             dispatcher: Rc::new(PropertyDispatcher { core: Weak::clone(&self.0), property }),
@@ -144,7 +173,7 @@ impl Dispatcher for PropertyDispatcher {
         match buffer.get::<u8>(1)? {
             0 => slots::write_slot(&mut buffer, 2, &self.property, view),
             1 => {
-                core.world.mode.may_write(object)?;
+                core.world.objects.may_write(object)?;
                 slots::read_slot(&buffer, 2, &self.property, view)
             }
             other => Err(CallError::Buffer {
@@ -160,28 +189,27 @@ impl Resolver for MethodResolver {
     fn resolve(&self, name: &ZCallName) -> Result<Option<Resolved>, CallError> {
         let ZCallName::Nm { module, type_path, method } = name else { return Ok(None) };
         let core = alive(&self.0)?;
-        let generation = core.pairs.live_generation();
-        if let Some(export) = core.exports.find(generation, module, type_path, method) {
+        if let Some(export) = core.exports.find(module, type_path, method) {
+            let id = export.gate.tag().id;
             return Ok(Some(Resolved {
-                side: Implementer::Module(export.gate.tag().id),
-                generation,
+                side: Implementer::Module(id),
+                module: id,
                 fingerprint: export.fingerprint,
                 signature: export.signature.to_string(),
                 dispatcher: Rc::new(ExportDispatcher::new(export, Weak::clone(&self.0))),
             }));
         }
         let hooks = core.hooks.borrow();
+        let is_meant = |gate: &Gate| gate.is_open() && *gate.tag().name == **module;
         let owner = hooks
             .iter()
-            .filter(|(_, hooks)| {
-                let tag = hooks.gate.tag();
-                *tag.name == **module && tag.generation == generation
-            })
+            .filter(|(_, hooks)| is_meant(&hooks.gate))
             .filter_map(|(id, hooks)| Some((core.world.types.class(*id)?, hooks.gate.tag().id)))
-            .find(|(class, _)| is_type(&class.path, type_path));
+            .filter(|(class, _)| is_type(&class.path, type_path))
+            .min_by_key(|(_, module)| *module);
         Ok(owner.and_then(|(class, module)| {
             let function = class.own_functions.iter().find(|function| *function.text == **method).cloned()?;
-            Some(function_call(&self.0, function, Dispatch::Final, Implementer::Module(module), generation))
+            Some(function_call(&self.0, function, Dispatch::Final, Implementer::Module(module), module))
         }))
     }
 }

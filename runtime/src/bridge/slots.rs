@@ -1,10 +1,11 @@
-//! Slots become parameters and results become slots. Plain values sit in the slot; text and structs are behind a
-//! pointer slot, which only the border's own plumbing can make.
-#![expect(unsafe_code, reason = "follows the pointer slots of text and structs")]
+//! Slots become parameters and results become slots. Numbers, names and references sit in the slot; every other value is
+//! behind a pointer slot, which only the border's own plumbing can make, and is copied with all it owns.
+#![expect(unsafe_code, reason = "follows the pointer slots of values that do not fit a slot")]
 
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object::function::Function;
+use crate::object::memory;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
 use crate::object::thunk::ParamBlock;
@@ -69,7 +70,7 @@ macro_rules! plain {
             PropertyType::Bool => $each!(bool),
             PropertyType::Name => $each!(Name),
             PropertyType::Object { .. } => $each!(ObjectHandle),
-            PropertyType::Text | PropertyType::Struct(_) => {}
+            _ => {}
         }
     };
 }
@@ -90,22 +91,23 @@ pub(crate) fn read_slot(
         };
     }
     plain!(&property.ty, read);
-    if let PropertyType::Struct(layout) = &property.ty {
-        plain_only(property)?;
-        let target = view.start().wrapping_add(property.offset as usize);
-        // SAFETY: the view has the property, or `read` refuses; whoever made the pointer slot promised a struct of
-        // the layout that the fingerprint named, and a struct in a slot holds plain values only.
-        return view.read(property).and_then(|_has| unsafe { buffer.take_struct(at, target, layout.size()) });
+    if matches!(property.ty, PropertyType::Text) {
+        // SAFETY: whoever made the pointer slot promised a text that lives as long as the call.
+        let text = unsafe { buffer.text(at) }?.to_owned();
+        return view.set(property, text);
     }
-    // SAFETY: whoever made the pointer slot promised a text that lives as long as the call.
-    let text = unsafe { buffer.text(at) }?.to_owned();
-    view.set(property, text)
+    let target = view.place(property)?;
+    let source = aligned(buffer, at, &property.ty)?;
+    // SAFETY: the view has the property; whoever made the pointer slot promised a live value of the type that the
+    // fingerprint named, which nobody writes during the call. Nobody else has the block of parameters.
+    unsafe { memory::copy(target, source, &property.ty) };
+    Ok(())
 }
 
 /// Copies a property of `view` into one slot, or through its pointer.
 ///
 /// # Errors
-/// When a text or struct has no pointer slot waiting for it.
+/// When there is no pointer slot waiting for a value that needs one.
 pub(crate) fn write_slot(
     buffer: &mut BufferMut<'_>,
     at: usize,
@@ -118,23 +120,26 @@ pub(crate) fn write_slot(
         };
     }
     plain!(&property.ty, write);
-    if let PropertyType::Struct(layout) = &property.ty {
-        plain_only(property)?;
-        let source = view.start().wrapping_add(property.offset as usize);
-        // SAFETY: the view has the property, or `read` refuses; the caller waits with memory for a struct of the
-        // layout that the fingerprint named.
-        return view.read(property).and_then(|_has| unsafe { buffer.give_struct(at, source, layout.size()) });
+    if matches!(property.ty, PropertyType::Text) {
+        let text: String = view.get(property)?;
+        // SAFETY: the caller of a function with a text result made this slot a sink that lives as long as the call.
+        return unsafe { buffer.give_text(at, &text) };
     }
-    let text: String = view.get(property)?;
-    // SAFETY: the caller of a function with a text result made this slot a sink that lives as long as the call.
-    unsafe { buffer.give_text(at, &text) }
+    let source = view.place(property)?;
+    let target = aligned(buffer, at, &property.ty)?;
+    // SAFETY: the view has the property; the caller waits with zero bytes for a value of the type that the fingerprint
+    // named, which are a value, and owns what is there afterwards.
+    unsafe { memory::copy(target, source, &property.ty) };
+    Ok(())
 }
 
-/// Bytes of a text must not be copied: both copies would own it.
-fn plain_only(property: &Property) -> Result<(), CallError> {
-    if property.ty.owns_memory() {
-        let message = format!("{}: {} holds text, so it does not travel in a slot", property.text, property.ty);
-        return Err(CallError::Buffer { message });
+/// The address in a pointer slot, which a value of the type can have.
+fn aligned(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<*mut u8, CallError> {
+    let address = buffer.pointer(at)?;
+    if address.addr().is_multiple_of(ty.align()) {
+        return Ok(address);
     }
-    Ok(())
+    Err(CallError::Buffer {
+        message: format!("slot {at} points to no {ty}: its address is not aligned to {}", ty.align()),
+    })
 }

@@ -3,12 +3,13 @@
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::describe::PartHooks;
 use alcedo_abi::value::{KeepSink, TextView};
+use rustc_hash::FxHashMap;
 
 use crate::border::{CallError, from_module};
 use crate::conjugate::finalizer::Finalizer;
@@ -18,11 +19,15 @@ use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
 use crate::object::birth::{BirthHooks, StepError};
-use crate::object::class::Class;
+use crate::object::class::{Class, Origin};
+use crate::object::dormant::KeptField;
+use crate::object::seats::Half;
 
 /// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which door.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
+    /// The class.
+    pub class: ClassId,
     /// The hooks.
     pub hooks: PartHooks,
     /// The door of its module.
@@ -34,6 +39,8 @@ pub(crate) struct ClassHooks {
 /// The hooks in words.
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
+    /// "Game.MagicCube", for whoever waits for the finalizer.
+    pub short: Arc<str>,
     red: Rc<str>,
     class: Rc<str>,
     post_init: Rc<str>,
@@ -43,6 +50,7 @@ impl HookNames {
     /// For the class of this short path (`Game.MagicCube`).
     pub(crate) fn new(class: &str) -> Self {
         Self {
+            short: class.into(),
             red: format!("red constructor of {class}").into(),
             class: format!("class constructor of {class}").into(),
             post_init: format!("PostInitProperties of {class}").into(),
@@ -61,7 +69,7 @@ pub(crate) struct Plugins<'a> {
     /// Where ended parts go.
     pub finalizer: &'a Finalizer,
     /// The hooks of dynamic classes.
-    pub hooks: &'a RefCell<HashMap<ClassId, Rc<ClassHooks>>>,
+    pub hooks: &'a RefCell<FxHashMap<ClassId, Rc<ClassHooks>>>,
 }
 
 impl Plugins<'_> {
@@ -83,22 +91,46 @@ impl Plugins<'_> {
     /// # Errors
     /// The red constructor's own error and the class it belongs to.
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), (Rc<Class>, CallError)> {
-        let key = self.pairs.begin_red();
-        let _there = self.world.objects.set_conjugate(object, key.to_word());
-        for class in class.dynamic_chain() {
-            if let Err(error) = self.build_part(key, object, &class) {
-                self.end(object);
-                return Err((class, error));
-            }
+        let Some(derived) = class.lineage().rfind(|class| class.origin == Origin::Dynamic) else { return Ok(()) };
+        let hooks = self.hooks_of(derived).map_err(|error| (Rc::clone(derived), error))?;
+        let (key, half) = self.pairs.begin_red(&hooks.gate);
+        let _there = self.world.objects.set_half(object, half);
+        let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_half()) {
+            true => self.build_chain(key, object, class),
+            false => self.build_part(key, object, &hooks).map_err(|error| (Rc::clone(derived), error)),
+        };
+        if let Err(failed) = built {
+            self.end(object);
+            return Err(failed);
         }
-        self.pairs.finish(key).map_err(|error| (Rc::clone(class), CallError::other(error.to_string())))
+        let half = self.pairs.finish(key, half);
+        let half = half.map_err(|error| (Rc::clone(class), CallError::other(error.to_string())))?;
+        // It is there, and the conjugate is its own: one that had ended meanwhile could not be finished.
+        let _there = self.world.objects.set_half(object, half);
+        Ok(())
     }
 
-    fn build_part(&self, key: ConjugateKey, object: ObjectHandle, class: &Class) -> Result<(), CallError> {
-        let hooks = self.hooks_of(class)?;
+    /// The parts of the dynamic classes of a chain, base first.
+    fn build_chain(
+        &self,
+        key: ConjugateKey,
+        object: ObjectHandle,
+        class: &Rc<Class>,
+    ) -> Result<(), (Rc<Class>, CallError)> {
+        if let Some(base) = &class.base {
+            self.build_chain(key, object, base)?;
+        }
+        if class.origin != Origin::Dynamic {
+            return Ok(());
+        }
+        let built = self.hooks_of(class).and_then(|hooks| self.build_part(key, object, &hooks));
+        built.map_err(|error| (Rc::clone(class), error))
+    }
+
+    fn build_part(&self, key: ConjugateKey, object: ObjectHandle, hooks: &Rc<ClassHooks>) -> Result<(), CallError> {
         let memory = self.memory(object)?;
         let mut ptr = PartPtr::NONE;
-        self.red.enter(&hooks.names.red, || {
+        self.red.enter_module(&hooks.gate.tag().name, &hooks.names.red, || {
             hooks.gate.through(|| {
                 from_module(|failure| {
                     let mut call = call_of(object, memory, PartPtr::NONE, failure);
@@ -108,7 +140,7 @@ impl Plugins<'_> {
                 })
             })
         })?;
-        let part = Part { class: class.id, ptr, hooks: hooks.hooks, gate: Rc::clone(&hooks.gate) };
+        let part = Part { ptr, of: Rc::clone(hooks) };
         self.pairs.push_part(key, part).map_err(|part| {
             self.finalizer.defer(vec![part]);
             CallError::Stale { handle: object }
@@ -119,7 +151,7 @@ impl Plugins<'_> {
     /// Ends the conjugate of an object; its parts go to the finalizer thread.
     pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
-            let _there = self.world.objects.set_conjugate(object, 0);
+            let _there = self.world.objects.set_half(object, Half::NONE);
             let parts = self.pairs.release(key);
             match self.red.depth() {
                 0 => self.finalizer.finalize(parts),
@@ -150,6 +182,9 @@ impl Plugins<'_> {
 
     /// Puts kept fields back; returns those that no part took, and why.
     pub(crate) fn load_kept(&self, object: ObjectHandle, kept: &[KeptField]) -> Vec<(KeptField, Misfit)> {
+        if kept.is_empty() {
+            return Vec::new();
+        }
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
         let misfit = |field: &KeptField| {
             let is_of = |class: Rc<Class>| *class.path == *field.class;
@@ -161,7 +196,7 @@ impl Plugins<'_> {
                 Some(Err(error)) => Some(Misfit::Failed(error.to_string())),
             }
         };
-        kept.iter().filter_map(|field| Some((field.clone(), misfit(field)?))).collect()
+        kept.iter().filter_map(|field| misfit(field).map(|why| (field.clone(), why))).collect()
     }
 
     fn memory(&self, object: ObjectHandle) -> Result<*mut u8, CallError> {
@@ -174,7 +209,7 @@ impl Plugins<'_> {
             what: format!("the plugin half of {object} for {}", class.path),
         })?;
         let memory = self.memory(object)?;
-        self.red.enter(what, || {
+        self.red.enter_module(&part.gate.tag().name, what, || {
             part.gate.through(|| {
                 from_module(|failure| {
                     let mut call = call_of(object, memory, part.ptr, failure);
@@ -185,17 +220,6 @@ impl Plugins<'_> {
             })
         })
     }
-}
-
-/// A plugin-side field on its way over a reload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeptField {
-    /// Path of the class that declares it.
-    pub class: String,
-    /// Its name.
-    pub name: String,
-    /// Its value, in CBOR.
-    pub data: Vec<u8>,
 }
 
 /// Why a kept field was not put back.
@@ -259,9 +283,18 @@ impl BirthHooks for Plugins<'_> {
         run().map_err(|error| step_error(class, error))
     }
 
+    fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
+        // A class whose module is gone has to say so when its turn comes.
+        self.hooks.borrow().get(&class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
+    }
+
+    fn has_post_init(&self, class: &Rc<Class>) -> bool {
+        self.hooks.borrow().get(&class.id).is_none_or(|hooks| hooks.hooks.post_init_properties.is_some())
+    }
+
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         // The most derived override wins, as for any virtual function; it may call its base itself.
-        for class in class.dynamic_chain().iter().rev() {
+        for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
             let hooks = self.hooks_of(class).map_err(|error| step_error(class, error))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
                 return self

@@ -25,12 +25,14 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     open: Cell<bool>,
     inside: Cell<u32>,
+    /// Its number among the doors of the pairs; zero until something is built behind it.
+    number: Cell<u32>,
 }
 
 impl Gate {
     /// A door that is open: its module is being loaded.
     pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
-        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0) })
+        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0), number: Cell::new(0) })
     }
 
     /// Whose door it is.
@@ -41,6 +43,21 @@ impl Gate {
     /// Calls that have not returned.
     pub(crate) fn inside(&self) -> u32 {
         self.inside.get()
+    }
+
+    /// Whether calls get in, and what the module has built is not expired.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.get()
+    }
+
+    /// Its number among the doors of the pairs; zero for none.
+    pub(super) fn number(&self) -> u32 {
+        self.number.get()
+    }
+
+    /// It has that number from now on.
+    pub(super) fn set_number(&self, number: u32) {
+        self.number.set(number);
     }
 
     /// From now on nobody gets in, until it is reopened.

@@ -1,10 +1,16 @@
 //! Pairs of a host object and its plugin half: who made them, how long they live, and who drops them.
 
+pub(crate) mod blacks;
 pub(crate) mod build;
+pub(crate) mod census;
+pub(crate) mod drops;
 pub(crate) mod finalizer;
 pub(crate) mod gate;
 pub(crate) mod life;
 pub(crate) mod pairs;
 pub(crate) mod red;
+pub(crate) mod reds;
+pub(crate) mod serials;
 
+pub use census::{BlackCount, BlackReport};
 pub use life::Color;

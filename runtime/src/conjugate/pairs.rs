@@ -1,16 +1,20 @@
 //! The map between objects and their plugin halves. `life.rs` says what may happen to a conjugate; this file owns
-//! the entries. A conjugate of a generation that is not the live one is expired, whatever its own life says: that
-//! is how a whole generation is set aside, and taken up again, at the cost of one word.
+//! the entries. A conjugate whose module does not take calls is expired, whatever its own life says: that is how all that
+//! a module has built is set aside, and taken up again, at the cost of its gate.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::rc::Rc;
 
-use alcedo_abi::describe::PartHooks;
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
+use smallvec::SmallVec;
 
+use crate::conjugate::build::ClassHooks;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
-use crate::handles::{ClassId, Generation, PartPtr};
+use crate::handles::{ClassId, ModuleId, PartPtr};
+use crate::object::seats::Half;
 
 new_key_type! {
     /// A conjugate. Stale once it ended; never another one.
@@ -29,58 +33,77 @@ impl ConjugateKey {
     }
 }
 
-/// One dynamic class's share of a plugin half.
+/// One dynamic class's share of a plugin half. There are as many as objects, so what all of a class have in common
+/// stands once: the class it was built for, its hooks and the door of its module.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// The class it was built for.
-    pub class: ClassId,
     /// The address only the module may follow.
     pub ptr: PartPtr,
-    /// How to run its hooks.
-    pub hooks: PartHooks,
-    /// The door of the module that made it.
-    pub gate: Rc<Gate>,
+    /// What it is a part of.
+    pub of: Rc<ClassHooks>,
 }
+
+impl Deref for Part {
+    type Target = ClassHooks;
+
+    fn deref(&self) -> &ClassHooks {
+        &self.of
+    }
+}
+
+/// The parts of one conjugate. Few chains have more than two dynamic classes, so few allocate.
+type Parts = SmallVec<[Part; 2]>;
 
 #[derive(Debug)]
 struct Conjugate {
     color: Color,
-    generation: Generation,
+    /// The door of the module of its most derived class. The modules of its other classes live at least as long: whoever
+    /// builds on them is replaced with them.
+    gate: Rc<Gate>,
     life: Life,
-    parts: Vec<Part>,
+    parts: Parts,
 }
 
 /// All pairs. Game thread only; no borrow is held while plugin code runs.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     entries: RefCell<SlotMap<ConjugateKey, Conjugate>>,
-    live: Cell<Generation>,
+    /// The doors that conjugates were built behind, by number less one; none for a module that has ended. So what stands
+    /// beside an object says without a detour whether it still counts.
+    doors: RefCell<Vec<Option<Rc<Gate>>>>,
     built: Cell<u64>,
 }
 
 impl Pairs {
-    /// The generation whose conjugates are not expired.
-    pub(crate) fn live_generation(&self) -> Generation {
-        self.live.get()
-    }
-
-    /// Expires every conjugate of other generations at once; theirs are set aside, not dropped.
-    pub(crate) fn set_live_generation(&self, generation: Generation) {
-        self.live.set(generation);
-    }
-
     /// Conjugates built since the start.
     pub(crate) fn built(&self) -> u64 {
         self.built.get()
     }
 
-    /// Starts a red conjugate of the live generation; its parts are pushed base first.
-    pub(crate) fn begin_red(&self) -> ConjugateKey {
+    /// Starts a red conjugate that lives with the module behind `gate`; its parts are pushed base first. What is to stand
+    /// beside its object.
+    pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, Half) {
+        let door = self.door(gate);
+        let key = self.insert_red(Rc::clone(gate));
+        (key, Half { word: key.to_word(), door, ..Half::NONE })
+    }
+
+    /// The number of a door.
+    fn door(&self, gate: &Rc<Gate>) -> u32 {
+        if gate.number() == 0 {
+            let mut doors = self.doors.borrow_mut();
+            doors.push(Some(Rc::clone(gate)));
+            gate.set_number(u32::try_from(doors.len()).expect("fewer than four billion modules"));
+        }
+        gate.number()
+    }
+
+    fn insert_red(&self, gate: Rc<Gate>) -> ConjugateKey {
         self.entries.borrow_mut().insert(Conjugate {
             color: Color::Red,
-            generation: self.live.get(),
+            gate,
             life: Life::Unbuilt,
-            parts: Vec::new(),
+            parts: Parts::new(),
         })
     }
 
@@ -98,36 +121,49 @@ impl Pairs {
         }
     }
 
-    /// The conjugate is whole.
+    /// The conjugate is whole. What stands beside its object from now on: `half`, and the part of its most derived class.
     ///
     /// # Errors
     /// When it was whole already, or is gone.
-    pub(crate) fn finish(&self, key: ConjugateKey) -> Result<(), LifeError> {
+    pub(crate) fn finish(&self, key: ConjugateKey, half: Half) -> Result<Half, LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
-            return Life::Dead.step(Color::Red, Event::Build).map(|_| ());
+            return Life::Dead.step(Color::Red, Event::Build).map(|_| half);
         };
         conjugate.life = conjugate.life.step(conjugate.color, Event::Build)?;
         self.built.set(self.built.get() + 1);
-        Ok(())
+        let derived = conjugate.parts.last();
+        Ok(derived.map_or(half, |part| Half { part: part.ptr.0, class: part.class, ..half }))
+    }
+
+    /// The part for `class` of the conjugate that stands beside an object, and whose it is, when it is not expired.
+    #[inline]
+    pub(crate) fn look(&self, half: Half, class: ClassId) -> Option<(PartPtr, ModuleId)> {
+        if half.class == class && class != ClassId::NONE {
+            let doors = self.doors.borrow();
+            let gate = doors.get(half.door.wrapping_sub(1) as usize)?.as_ref()?;
+            return gate.is_open().then(|| (PartPtr(half.part), gate.tag().id));
+        }
+        let part = self.part(ConjugateKey::from_word(half.word)?, class)?;
+        Some((part.ptr, part.gate.tag().id))
     }
 
     /// Whether plugin code began it; none for an expired one.
     pub(crate) fn color(&self, key: ConjugateKey) -> Option<Color> {
         let entries = self.entries.borrow();
-        entries.get(key).filter(|conjugate| conjugate.generation == self.live.get()).map(|conjugate| conjugate.color)
+        entries.get(key).filter(|conjugate| conjugate.gate.is_open()).map(|conjugate| conjugate.color)
     }
 
     /// The part for `class`, when the conjugate is not expired. Parts that were pushed are found before the
     /// conjugate is whole: a derived red constructor may reach its base's part.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         let entries = self.entries.borrow();
-        let conjugate = entries.get(key).filter(|conjugate| conjugate.generation == self.live.get())?;
+        let conjugate = entries.get(key).filter(|conjugate| conjugate.gate.is_open())?;
         conjugate.parts.iter().find(|part| part.class == class).cloned()
     }
 
-    /// All parts of a conjugate, base first, whatever its generation.
-    pub(crate) fn parts(&self, key: ConjugateKey) -> Vec<Part> {
+    /// All parts of a conjugate, base first, be it expired or not.
+    pub(crate) fn parts(&self, key: ConjugateKey) -> Parts {
         self.entries.borrow().get(key).map(|conjugate| conjugate.parts.clone()).unwrap_or_default()
     }
 
@@ -142,11 +178,20 @@ impl Pairs {
         conjugate.parts.into_iter().rev().collect()
     }
 
-    /// Ends every conjugate of `generation`; parts by conjugate, derived before base.
-    pub(crate) fn release_generation(&self, generation: Generation) -> Vec<Vec<Part>> {
+    /// Ends every conjugate that lives with one of `modules`; parts by conjugate, derived before base.
+    pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
+        for door in &mut *self.doors.borrow_mut() {
+            // What stands beside an object may outlast its conjugate, and leads nowhere then.
+            if door.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id)) {
+                door.take().into_iter().for_each(|gate| gate.set_number(0));
+            }
+        }
         let mut entries = self.entries.borrow_mut();
-        let keys: Vec<_> =
-            entries.iter().filter(|(_, conjugate)| conjugate.generation == generation).map(|(key, _)| key).collect();
+        let keys: Vec<_> = entries
+            .iter()
+            .filter(|(_, conjugate)| modules.contains(&conjugate.gate.tag().id))
+            .map(|(key, _)| key)
+            .collect();
         keys.into_iter()
             .filter_map(|key| entries.remove(key))
             .map(|conjugate| conjugate.parts.into_iter().rev().collect())

@@ -1,27 +1,72 @@
-//! The stack of red frames: host-to-plugin calls that have not returned. An empty stack is what makes a safe point.
+//! The stack of red frames: host-to-plugin calls that have not returned. An empty stack is what makes a safe point. A frame
+//! ends what was lent in it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use alcedo_abi::handles::ConjugateHandle;
+
+use crate::border::CallError;
+use crate::conjugate::blacks::Opened;
+use crate::conjugate::reds::Reds;
+use crate::watchdog::Lane;
 
 /// One host-to-plugin call.
 #[derive(Clone, Debug)]
 pub(crate) struct RedFrame {
     /// What was called.
     pub what: Rc<str>,
+    /// How much was lent when it began.
+    lent: usize,
 }
 
 /// The calls that have not returned, oldest first. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct RedStack {
     frames: RefCell<Vec<RedFrame>>,
+    reds: Reds,
+    /// The same for the watchdog, if there is one.
+    lane: Arc<Lane>,
 }
 
 impl RedStack {
     /// Runs `call` in a red frame of its own.
     pub(crate) fn enter<T>(&self, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
-        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what) });
+        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what), lent: self.reds.height() });
         let _pop = Pop(self);
         call()
+    }
+
+    /// Runs `call`, which is code of `module`, in a red frame of its own.
+    pub(crate) fn enter_module<T>(&self, module: &str, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
+        let _published = self.lane.call(module, what);
+        self.enter(what, call)
+    }
+
+    /// Lends a value until the innermost frame closes.
+    ///
+    /// # Errors
+    /// When no frame is open.
+    pub(crate) fn lend(&self, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
+        match self.depth() {
+            0 => Err(CallError::other(format!(
+                "a red {} is lent for the length of a call, and none is open: read the value, or clone it",
+                value.ty
+            ))),
+            _ => Ok(self.reds.lend(value, now)),
+        }
+    }
+
+    /// What was lent and has not ended.
+    pub(crate) fn reds(&self) -> &Reds {
+        &self.reds
+    }
+
+    /// What the game thread publishes of itself.
+    pub(crate) fn lane(&self) -> &Arc<Lane> {
+        &self.lane
     }
 
     /// Open frames.
@@ -39,13 +84,26 @@ struct Pop<'a>(&'a RedStack);
 
 impl Drop for Pop<'_> {
     fn drop(&mut self) {
-        self.0.frames.borrow_mut().pop();
+        let closed = self.0.frames.borrow_mut().pop();
+        if let Some(frame) = closed {
+            self.0.reds.cut(frame.lent);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::{Duration, Instant};
+
+    use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
+    use alcedo_abi::kinds::PropertyKind;
+
     use super::RedStack;
+    use crate::conjugate::blacks::Opened;
+    use crate::conjugate::serials::{Age, Facts};
+    use crate::handles::ObjectHandle;
+    use crate::object::property::PropertyType;
 
     #[test]
     fn frames_nest_and_leave_in_order() {
@@ -58,5 +116,59 @@ mod tests {
             assert_eq!(stack.depth(), 1);
         });
         assert_eq!(stack.depth(), 0);
+    }
+
+    fn lend(stack: &RedStack, now: Instant) -> ConjugateHandle {
+        let ty = PropertyType::Text;
+        let (owner, number) = (ObjectHandle::NONE, TypeNumber::NONE);
+        stack.lend(Opened { owner, at: std::ptr::null_mut(), ty, number }, now).expect("a frame is open")
+    }
+
+    fn lives(stack: &RedStack, handles: &[ConjugateHandle]) -> Vec<bool> {
+        handles.iter().map(|handle| stack.reds().open(*handle).is_some()).collect()
+    }
+
+    #[test]
+    fn what_is_lent_ends_with_its_frame_and_not_before() {
+        let (stack, now) = (RedStack::default(), Instant::now());
+        let outer = stack.enter(&"a".into(), || {
+            let first = lend(&stack, now);
+            let inner = stack.enter(&"b".into(), || {
+                let inner = [lend(&stack, now), lend(&stack, now)];
+                assert_eq!(lives(&stack, &[first, inner[0], inner[1]]), [true; 3]);
+                inner
+            });
+            assert_eq!(lives(&stack, &[first, inner[0], inner[1]]), [true, false, false]);
+            let second = lend(&stack, now);
+            assert_eq!(lives(&stack, &[first, inner[0], inner[1], second]), [true, false, false, true]);
+            [first, second]
+        });
+        assert_eq!(lives(&stack, &outer), [false; 2]);
+        let facts = stack.reds().facts(outer[0], now + Duration::from_secs(1));
+        let expected = Facts { kind: PropertyKind::STRING, age: Age::Exactly(Duration::from_secs(1)), lives: false };
+        assert_eq!(facts, Some(expected));
+    }
+
+    #[test]
+    fn a_call_that_unwinds_ends_what_was_lent_in_it() {
+        let (stack, now) = (RedStack::default(), Instant::now());
+        let mut lent = None;
+        let call = AssertUnwindSafe(|| {
+            stack.enter(&"a".into(), || {
+                lent = Some(lend(&stack, now));
+                panic!("on purpose");
+            })
+        });
+        assert!(catch_unwind(call).is_err());
+        assert_eq!(lives(&stack, lent.as_slice()), [false]);
+        assert_eq!((stack.depth(), stack.reds().height()), (0, 0));
+    }
+
+    #[test]
+    fn outside_of_every_call_nothing_is_lent() {
+        let (owner, number, ty) = (ObjectHandle::NONE, TypeNumber::NONE, PropertyType::Text);
+        let value = Opened { owner, at: std::ptr::null_mut(), ty, number };
+        let refused = RedStack::default().lend(value, Instant::now()).expect_err("no frame is open").to_string();
+        assert!(refused.starts_with("a red String is lent for the length of a call, and none is open"), "{refused}");
     }
 }

@@ -12,6 +12,7 @@ use crate::conjugate::gate::Gate;
 use crate::dynamic_call::Signature;
 use crate::emit::error::EmitError;
 use crate::emit::{imports, read};
+use crate::faults::{self, ReloadStep};
 use crate::object::class::Class;
 use crate::object::decl::Batch;
 use crate::zcall::chain::Implementer;
@@ -49,13 +50,16 @@ pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<C
         modules: modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", "),
         source,
     })?;
+    faults::at(ReloadStep::Declare)?;
     for module in modules {
         enroll(core, module)?;
+        faults::at(ReloadStep::Enroll)?;
     }
     for module in modules {
         for import in module.root.imports()().iter() {
             imports::fill_import(core, module.name, import)?;
         }
+        faults::at(ReloadStep::FillCells)?;
     }
     Ok(declared.classes)
 }
@@ -73,6 +77,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
         let path = format!("/Script/{}.{}", described.package, described.name);
         let Some(class) = core.world.types.class_by_path(&path) else { continue };
         let hooks = ClassHooks {
+            class: class.id,
             hooks: described.hooks,
             gate: Rc::clone(module.gate),
             names: HookNames::new(&format!("{}.{}", described.package, described.name)),
@@ -103,6 +108,6 @@ fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), EmitError> {
     let (name, fingerprint, signature) = (Rc::clone(&export.name), export.fingerprint, export.signature.to_string());
     let dispatcher = Rc::new(crate::bridge::nm::ExportDispatcher::new(export, Rc::downgrade(core)));
     core.explicit
-        .register(&name, tag.generation, Implementer::Module(tag.id), fingerprint, signature, dispatcher)
+        .register(&name, tag.id, Implementer::Module(tag.id), fingerprint, signature, dispatcher)
         .map_err(|error| EmitError::Export { module: tag.name.to_string(), error: error.into() })
 }

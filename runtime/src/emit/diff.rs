@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct TypeKey {
     /// The type in words, with the path of its struct or class.
     pub signature: String,
-    /// For a struct the fingerprint of its layout, which may change under one path; zero for other kinds.
+    /// What the structs in it come to, which may change under one path; zero where there is none.
     pub layout: u64,
 }
 

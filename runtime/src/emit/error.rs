@@ -37,6 +37,9 @@ pub enum EmitError {
         /// What is wrong with it.
         why: String,
     },
+    /// A test made a step fail.
+    #[error(transparent)]
+    Fault(#[from] crate::faults::FaultInjected),
     /// Two modules offer one name.
     #[error("{module}: {error}")]
     Export {

@@ -33,7 +33,6 @@ pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructD
 /// # Errors
 /// When a property or parameter is of a kind this host does not know.
 pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDesc) -> Result<ClassDecl, EmitError> {
-    let generation = gate.tag().generation.0;
     let short = format!("{}.{}", described.package, described.name);
     let functions = described
         .functions
@@ -50,9 +49,12 @@ pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDe
         properties: properties(gate, &short, &described.properties)?,
         functions,
         subobjects: described.properties.iter().filter_map(subobject).collect(),
+        interfaces: Vec::new(),
         native_constructor: None,
         native_post_init: None,
-        tag: generation,
+        begin_destroy: None,
+        add_references: None,
+        tag: gate.tag().id.0,
     })
 }
 
@@ -71,7 +73,7 @@ fn function_decl(
         fingerprint: described.fingerprint,
         doc: described.doc.as_str().to_owned(),
         thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
-        tag: gate.tag().generation.0,
+        tag: gate.tag().id.0,
     })
 }
 

@@ -66,10 +66,18 @@ pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), Loa
 mod tests {
     use alcedo_abi::manifest::{Manifest, Source, encode, encoded_len};
 
-    use super::{HostFacts, admit};
+    use super::{API_CURRENT, HostFacts, admit};
 
-    const SOURCE: Source<'_> =
-        Source { name: "m", version: "1.0.0", build_id: 1, compiler: "c", unwinds: true, dependencies: &[] };
+    const SOURCE: Source<'_> = Source {
+        name: "m",
+        version: "1.0.0",
+        build_id: 1,
+        compiler: "c",
+        unwinds: true,
+        hooked: true,
+        own_heap: true,
+        dependencies: &[],
+    };
     const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
 
     fn check(change: impl Fn(&mut Manifest<'_>), says: &str) {
@@ -94,7 +102,8 @@ mod tests {
     fn each_fact_that_does_not_fit_is_named_with_both_sides() {
         check(|manifest| manifest.abi_number = 9, "speaks ABI 9, this host speaks 1");
         check(|manifest| (manifest.api_oldest, manifest.api_current) = (5, 6), "needs host API 5 to 6");
-        check(|manifest| manifest.api_current = 2, "was built for host API 2");
+        let next = API_CURRENT + 1;
+        check(|manifest| manifest.api_current = next, &format!("was built for host API {next}"));
         check(|manifest| manifest.slot_types = !manifest.slot_types, "slot-types");
         check(|manifest| manifest.layout_hash ^= 1, "layout");
         check(|manifest| manifest.unwinds = false, "panic = \"abort\"");

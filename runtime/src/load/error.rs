@@ -1,11 +1,15 @@
 //! Why a module was not loaded. Each text says what was tried, on what, and the way out.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use alcedo_abi::manifest::ManifestError;
 
-use crate::border::CallError;
+use crate::border::{CallError, panic_message};
 use crate::emit::error::EmitError;
+use crate::faults::FaultInjected;
+use crate::load::canary::CanaryStep;
 use crate::load::order::OrderError;
 use crate::object::birth::BirthFailed;
 
@@ -164,28 +168,6 @@ pub enum LoadError {
         /// What the field said.
         error: CallError,
     },
-    /// The new modules lack a class that has living objects.
-    #[error(
-        "{class} has {objects} living objects, and the new modules do not declare it: destroy them first, or leave the class"
-    )]
-    ClassGone {
-        /// The class.
-        class: String,
-        /// How many objects it has.
-        objects: u64,
-    },
-    /// A class would sit on another native class, while it has living objects.
-    #[error("{class} has {objects} living objects and would move from {from} to {to}: destroy them first")]
-    NativeBaseChanged {
-        /// The class.
-        class: String,
-        /// How many objects it has.
-        objects: u64,
-        /// The native class it extends now.
-        from: String,
-        /// The one it would extend.
-        to: String,
-    },
     /// A plugin half could not be built anew.
     #[error("{error}")]
     Rebuild {
@@ -198,13 +180,122 @@ pub enum LoadError {
     /// A class default object could not be born.
     #[error(transparent)]
     Birth(#[from] BirthFailed),
+    /// The host's own code panicked, or a listener's or native hook's that it called.
+    #[error(
+        "host code panicked: \"{message}\"; this is a fault of the host, not of the modules, and nothing has changed"
+    )]
+    HostPanic {
+        /// The panic's message.
+        message: String,
+    },
+    /// A test made a step fail.
+    #[error(transparent)]
+    Fault(#[from] FaultInjected),
     /// There is a Master load context already.
     #[error("the Master load context is alive with generation {generation}: reload it, or unload it first")]
     MasterAlive {
         /// Its generation.
         generation: u64,
     },
+    /// New modules ended the process that tried them first.
+    #[error(
+        "{module} ended the process that tried it first, while {step} ({how}): its initializers run then, so look there; \
+         this host never mapped it{output}"
+    )]
+    CanaryCrashed {
+        /// The module.
+        module: String,
+        /// What was done with it.
+        step: CanaryStep,
+        /// The signal that ended the process, if one did.
+        signal: Option<i32>,
+        /// How the process ended, in words.
+        how: String,
+        /// What it had printed last, as the end of the sentence.
+        output: String,
+    },
+    /// New modules did not come to an end in the process that tried them first.
+    #[error(
+        "{module} was not done {step} within {after:?} in the process that tried it first: its initializers run then, \
+         so look there, or give it longer with `Builder::canary_deadline`; this host never mapped it{output}"
+    )]
+    CanaryHung {
+        /// The module.
+        module: String,
+        /// What was done with it.
+        step: CanaryStep,
+        /// How long all modules together had.
+        after: Duration,
+        /// What it had printed last, as the end of the sentence.
+        output: String,
+    },
+    /// New modules were refused in the process that tried them first.
+    #[error("{module} was refused while {step}, in the process that tried it first: {text}; this host never mapped it")]
+    CanaryRefused {
+        /// The module.
+        module: String,
+        /// What was done with it.
+        step: CanaryStep,
+        /// Why.
+        text: String,
+    },
+    /// There is nobody who could try new modules first.
+    #[error(
+        "{program} could not try the modules first: {reason}; name a program that can with `Canary::Program`, or say \
+         `Canary::Off`"
+    )]
+    CanaryUnavailable {
+        /// The program.
+        program: PathBuf,
+        /// What went wrong with it.
+        reason: String,
+    },
+    /// Too many images stay mapped on purpose.
+    #[error(
+        "{} images stay mapped on purpose, and this host pays for {budget}: end what keeps them and start the host anew, or \
+         raise `parked_budget`. They are: {}",
+        parked.len(), parked.join("; ")
+    )]
+    ParkedBudget {
+        /// How many the host pays for.
+        budget: usize,
+        /// Those that stay, and why.
+        parked: Vec<String>,
+    },
+    /// No module of this name is in the living Master.
+    #[error("there is no module {module} in the living Master: `modules` lists those that are")]
+    NoModule {
+        /// The name.
+        module: String,
+    },
+    /// There is no such generation on its way out.
+    #[error("generation {generation} is not on its way out: it is alive, or gone; `contexts` lists what there is")]
+    NotLeaving {
+        /// The generation asked for.
+        generation: u64,
+    },
     /// There is no Master load context.
     #[error("there is no Master load context: create it with `create_master`")]
     NoMaster,
+}
+
+/// Runs steps of a load. A panic of host code in them is an error like any other: it is undone like one.
+pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
+    // The stores guard themselves with `RefCell`s, which unwinding releases; what the steps had done so far is written
+    // down outside of them, for the caller to undo.
+    catch_unwind(AssertUnwindSafe(steps))
+        .unwrap_or_else(|payload| Err(LoadError::HostPanic { message: panic_message(&*payload) }))
+}
+
+impl LoadError {
+    /// Whether it is about the process that tries modules first: the host itself had not begun then.
+    pub(crate) fn is_of_canary(&self) -> bool {
+        matches!(
+            self,
+            Self::CanaryCrashed { .. }
+                | Self::CanaryHung { .. }
+                | Self::CanaryRefused { .. }
+                | Self::CanaryUnavailable { .. }
+        )
+    }
 }

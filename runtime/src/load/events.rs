@@ -15,10 +15,15 @@ pub enum MasterEvent {
     Loaded(Generation),
     /// The generation takes no new calls; raised once.
     Unloading(Generation),
+    /// These modules of older generations stay, and belong to the one that comes up: raised before `PreStartup`, where a
+    /// reload replaces no more than it must.
+    Kept(Generation, Vec<String>),
     /// A reload did not come to pass: the generation goes on as it was.
     Resumed(Generation),
     /// Every conjugate and finalizer of the generation has ended.
     Unloaded(Generation),
+    /// Something keeps images of the generation: who. Raised once; it is looked at again in every safe point.
+    Blocked(Generation, Vec<String>),
     /// The images of the generation left the process.
     Dead(Generation),
     /// Images of the generation stay mapped: which, and why.
@@ -33,8 +38,10 @@ impl std::fmt::Display for MasterEvent {
             Self::PostStartup(generation) => write!(f, "PostStartup {generation}"),
             Self::Loaded(generation) => write!(f, "Loaded {generation}"),
             Self::Unloading(generation) => write!(f, "Unloading {generation}"),
+            Self::Kept(generation, modules) => write!(f, "Kept {generation}: {}", modules.join(", ")),
             Self::Resumed(generation) => write!(f, "Resumed {generation}"),
             Self::Unloaded(generation) => write!(f, "Unloaded {generation}"),
+            Self::Blocked(generation, blockers) => write!(f, "Blocked {generation}: {}", blockers.join(", ")),
             Self::Dead(generation) => write!(f, "Dead {generation}"),
             Self::Parked(generation, images) => write!(f, "Parked {generation}: {}", images.join(", ")),
         }

@@ -1,29 +1,34 @@
 //! The Master load context: create and unload, and the steps that a reload shares with them. There is one at a time;
 //! each has a generation, and everything its modules hand out ends with it.
-#![expect(unsafe_code, reason = "unmaps the images of a generation that has ended")]
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use alcedo_sys::{StageDir, Unmapped};
+use alcedo_abi::host::mode;
+use alcedo_sys::{StageDir, crash};
 
 use crate::bridge::core::Core;
 use crate::emit::batch::{Declarer, emit};
-use crate::handles::{ClassId, Generation, ModuleId, ObjectHandle};
+use crate::faults::{self, ReloadStep};
+use crate::handles::{ClassId, Generation, ModuleId};
 use crate::host_table::HostWord;
-use crate::load::error::LoadError;
+use crate::lease::LeaseKind;
+use crate::load::canary::Rehearsal;
+use crate::load::context::hub::Hub;
+use crate::load::context::id::{ContextId, ModuleSummary};
+use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
-use crate::load::module::Module;
-use crate::load::open;
-use crate::load::state::{ContextEvent, ContextState};
+use crate::load::module::{Module, ModuleInfo};
+use crate::load::open::{self, Inspected};
+use crate::load::replace::{Build, Why, replaced};
+use crate::load::retire::{Retirements, retire};
+use crate::load::ticket::UnloadTicket;
 use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
-
-/// How long an unload waits for the finalizer thread before it leaves the images mapped.
-const DRAIN_DEADLINE: Duration = Duration::from_secs(5);
 
 /// The living Master load context.
 #[derive(Clone)]
@@ -42,18 +47,22 @@ pub(crate) type Observer = Rc<dyn Fn(&MasterEvent)>;
 /// What all load contexts of a runtime share. Game thread only.
 pub(crate) struct Loads {
     /// Private copies of libraries.
-    pub stage_dir: StageDir,
+    pub stage_dir: Arc<StageDir>,
+    /// The contexts that belong to no thread, and what they may know of the Master.
+    pub hub: Arc<Hub>,
     /// What modules get as their host.
     pub word: Option<Box<HostWord>>,
     /// Arguments for the mains of startup modules.
     pub args: Vec<String>,
     /// Whether unsealed libraries are refused.
     pub require_seal: bool,
+    /// Who loads new modules first.
+    pub rehearsal: Rehearsal,
+    /// Generations on their way out.
+    pub retirements: Retirements,
     master: RefCell<Option<Master>>,
     observers: RefCell<Vec<Observer>>,
-    parked: RefCell<Vec<String>>,
-    states: RefCell<BTreeMap<Generation, ContextState>>,
-    last_module: Cell<u64>,
+    last_module: Arc<AtomicU64>,
     last_generation: Cell<u64>,
 }
 
@@ -63,16 +72,21 @@ impl Loads {
     /// # Errors
     /// When the folder for private copies cannot be made.
     pub(crate) fn new(core: &Rc<Core>, args: Vec<String>, require_seal: bool) -> std::io::Result<Self> {
+        let (stage_dir, last_module) = (Arc::new(StageDir::new()?), Arc::new(AtomicU64::new(0)));
+        // A host that crashes cannot remove it, so whoever reads of the crash has to.
+        crash::note(|| format!("stage {}", stage_dir.path().display()));
+        let hub = Hub::new(core, &stage_dir, args.clone(), require_seal, &last_module);
         Ok(Self {
-            stage_dir: StageDir::new()?,
+            stage_dir,
+            hub,
             word: Some(HostWord::new(core)),
             args,
             require_seal,
+            rehearsal: Rehearsal::default(),
+            retirements: Retirements::default(),
             master: RefCell::default(),
             observers: RefCell::default(),
-            parked: RefCell::default(),
-            states: RefCell::default(),
-            last_module: Cell::default(),
+            last_module,
             last_generation: Cell::default(),
         })
     }
@@ -110,28 +124,10 @@ impl Loads {
         }
     }
 
-    /// Every Master that is not dead, and how far its life has come; what cannot die stays in the list.
-    pub(crate) fn states(&self) -> Vec<(Generation, ContextState)> {
-        self.states.borrow().iter().map(|(generation, state)| (*generation, *state)).collect()
-    }
-
-    fn step(&self, generation: Generation, event: ContextEvent) {
-        let mut states = self.states.borrow_mut();
-        let state = states.get(&generation).copied().unwrap_or(ContextState::Alive);
-        match state.step(event) {
-            Ok(ContextState::Dead) => {
-                states.remove(&generation);
-            }
-            Ok(state) => {
-                states.insert(generation, state);
-            }
-            Err(error) => tracing::error!(%generation, %error, "the life of a load context is out of order"),
-        }
-    }
-
-    /// Images that stay mapped, and why.
-    pub(crate) fn parked(&self) -> Vec<String> {
-        self.parked.borrow().clone()
+    /// Tells everybody that a generation is about to end, first those who listen, then the callbacks by priority.
+    pub(crate) fn tell_unloading(&self, generation: Generation) {
+        self.raise(&MasterEvent::Unloading(generation));
+        self.retirements.call_back(generation);
     }
 
     /// The number of the next generation.
@@ -143,27 +139,62 @@ impl Loads {
     /// Gives a number back that no module has seen: the generation was refused while staging.
     pub(crate) fn give_back(&self, generation: Generation) {
         // One whose images are parked keeps its number.
-        if self.last_generation.get() == generation.0 && !self.states.borrow().contains_key(&generation) {
+        if self.last_generation.get() == generation.0 && !self.retirements.is_known(generation) {
             self.last_generation.set(generation.0 - 1);
         }
     }
 
+    /// Other threads see that the generation has these modules.
+    pub(crate) fn show<'a>(&self, generation: Generation, modules: impl Iterator<Item = &'a Rc<Module>>) {
+        let context = ContextId::master(generation.0);
+        let summary = |module: &Rc<Module>| ModuleSummary::new(module.info(), context, module.image_path().to_owned());
+        self.hub.set_master_modules(generation, modules.map(summary).collect());
+    }
+
+    /// Nothing of the generation was mapped.
+    pub(crate) fn never_was(&self, generation: Generation) {
+        self.retirements.never_was(generation);
+        self.hub.master_never_was(generation);
+    }
+
     fn next_module(&self) -> ModuleId {
-        self.last_module.set(self.last_module.get() + 1);
-        ModuleId(self.last_module.get())
+        ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }
 
 impl Drop for Loads {
     fn drop(&mut self) {
         // A parked image may have threads that log: the word they hold stays valid for as long as they are mapped.
-        if !self.parked.get_mut().is_empty() {
+        if !self.retirements.parked().is_empty() {
             std::mem::forget(self.word.take());
         }
     }
 }
 
-/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first.
+/// What a set of libraries became.
+pub(crate) struct BroughtUp {
+    /// The modules that were mapped, dependencies first.
+    pub new: Vec<Rc<Module>>,
+    /// Modules of the Master before that stay as they are, dependencies first.
+    pub staying: Vec<Rc<Module>>,
+    /// Why each of the others is replaced; empty when all are, whether they must or not.
+    pub why: BTreeMap<String, Why>,
+}
+
+impl BroughtUp {
+    /// All modules of the Master to be, dependencies first.
+    ///
+    /// # Errors
+    /// None: their needs were looked at before they were mapped.
+    pub(crate) fn all(&self) -> Result<Vec<Rc<Module>>, LoadError> {
+        let modules = || self.new.iter().chain(&self.staying);
+        let row = open::start_order(modules().map(|module| module.info()))?;
+        Ok(row.iter().filter_map(|name| modules().find(|module| module.name() == name).cloned()).collect())
+    }
+}
+
+/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With a Master to `keep` as far
+/// as possible, only what has changed since and what uses it.
 ///
 /// # Errors
 /// The first that does not fit; what was mapped until then is unmapped.
@@ -172,22 +203,71 @@ pub(crate) fn bring_up(
     loads: &Loads,
     paths: &[PathBuf],
     generation: Generation,
-) -> Result<Vec<Rc<Module>>, LoadError> {
-    loads.states.borrow_mut().insert(generation, ContextState::Alive);
-    let staged = open::stage(&loads.stage_dir, paths, loads.require_seal).inspect_err(|_| {
-        loads.states.borrow_mut().remove(&generation);
-    })?;
-    let mut modules = Vec::new();
+    keep: Option<&Master>,
+) -> Result<BroughtUp, LoadError> {
+    loads.retirements.begin_life(generation);
+    loads.hub.master_begins(generation);
+    let stage = || {
+        let mut inspected = open::inspect_all(paths, &loads.stage_dir, loads.require_seal)?;
+        let (mut staying, mut why) = (Vec::new(), BTreeMap::new());
+        if let Some(master) = keep {
+            why = to_replace(master, &inspected);
+            staying.extend(master.modules.iter().filter(|module| !why.contains_key(module.name())).cloned());
+            inspected.retain(|(_, info)| why.contains_key(&info.name));
+        }
+        let infos: Vec<_> = staying.iter().map(|module| module.info()).collect();
+        let staged = open::stage(&loads.stage_dir, inspected, &infos)?;
+        faults::at(ReloadStep::Canary)?;
+        let _published = core.red.lane().phase("canary");
+        loads.rehearsal.run(&staged)?;
+        Ok((staged, staying, why))
+    };
+    let (staged, staying, why) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
+    let mut new = Vec::new();
     for staged in staged {
-        match open::open(core, loads.word(), staged, loads.next_module(), generation) {
-            Ok(module) => modules.push(module),
+        let id = loads.next_module();
+        match caught(|| open::open(core, loads.word(), staged, id, generation)) {
+            Ok(module) => new.push(module),
             Err(error) => {
-                wind_down(core, loads, generation, &modules, ExitHooks::NeverStarted);
+                core.zcalls.end_module(id);
+                core.explicit.end_module(id);
+                end_modules(core, &new);
+                let _ticket = retire(core, loads, generation, &new, ExitHooks::NeverStarted);
                 return Err(error);
             }
         }
     }
-    Ok(modules)
+    loads.show(generation, new.iter().chain(&staying));
+    hold_dependencies(&new, &staying);
+    Ok(BroughtUp { new, staying, why })
+}
+
+/// What of a Master has to go for these libraries, and why.
+fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why> {
+    let build = |info: &ModuleInfo| Build { name: info.name.clone(), digest: info.digest };
+    let old: Vec<_> = master.modules.iter().map(|module| build(module.info())).collect();
+    let new: Vec<_> = inspected.iter().map(|(_, info)| build(info)).collect();
+    let mut uses = BTreeSet::new();
+    for module in &master.modules {
+        let named = module.named_types();
+        let dependencies = module.info().dependencies.iter().map(|(name, _)| name.clone());
+        let owners = master.modules.iter().filter(|other| other.info().types.iter().any(|path| named.contains(path)));
+        let used = dependencies.chain(owners.map(|other| other.name().to_owned()));
+        uses.extend(used.filter(|used| used != module.name()).map(|used| (module.name().to_owned(), used)));
+    }
+    replaced(&old, &new, &uses)
+}
+
+/// A module keeps those it depends on: what it was given of them may be code.
+fn hold_dependencies(modules: &[Rc<Module>], staying: &[Rc<Module>]) {
+    for module in modules {
+        for (name, _) in &module.info().dependencies {
+            let found = modules.iter().chain(staying).find(|other| other.name() == name);
+            // Neither one that was mapped just now nor one that stays is sealed.
+            let lease = found.map(|other| other.leases().take_at(LeaseKind::Dependent, module.name(), None));
+            lease.into_iter().flatten().for_each(|lease| module.keep(lease));
+        }
+    }
 }
 
 /// The modules as far as emitting goes.
@@ -206,14 +286,19 @@ pub(crate) fn start(
     modules: &[Rc<Module>],
 ) -> Result<(), (usize, LoadError)> {
     loads.raise(&MasterEvent::PreStartup(generation));
+    let fault = |step| caught(|| Ok(faults::at(step)?));
+    fault(ReloadStep::PreStartup).map_err(|error| (0, error))?;
     for (at, module) in modules.iter().enumerate() {
-        module
-            .main(&core.red, &loads.args)
-            .map_err(|error| (at, LoadError::Main { module: module.name().to_owned(), error }))?;
+        let main = || {
+            faults::at(ReloadStep::Main)?;
+            let main = module.main(&core.red, &loads.args);
+            main.map_err(|error| LoadError::Main { module: module.name().to_owned(), error })
+        };
+        caught(main).map_err(|error| (at, error))?;
         loads.raise(&MasterEvent::Startup(generation, module.name().to_owned()));
     }
     loads.raise(&MasterEvent::PostStartup(generation));
-    Ok(())
+    fault(ReloadStep::PostStartup).map_err(|error| (modules.len(), error))
 }
 
 /// Makes the class default objects of new classes: bases before what is derived, classes of subobjects before what has
@@ -236,6 +321,7 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>
             make_after_parts(core, &part, under_way)?;
         }
     }
+    faults::at(ReloadStep::ClassDefault)?;
     make_cdo(&core.world, &core.plugins(), class)?;
     Ok(())
 }
@@ -252,7 +338,7 @@ pub(crate) enum ExitHooks {
 }
 
 impl ExitHooks {
-    fn covers(self, at: usize) -> bool {
+    pub(crate) fn covers(self, at: usize) -> bool {
         match self {
             Self::NeverStarted => false,
             Self::Started(count) => at < count,
@@ -269,9 +355,10 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     if let Some(master) = loads.master() {
         return Err(LoadError::MasterAlive { generation: master.generation.0 });
     }
+    loads.retirements.check_budget()?;
     let generation = loads.next_generation();
-    let modules = bring_up(core, loads, paths, generation).inspect_err(|_| loads.give_back(generation))?;
-    core.pairs.set_live_generation(generation);
+    let brought_up = bring_up(core, loads, paths, generation, None).inspect_err(|_| loads.give_back(generation))?;
+    let modules = brought_up.new;
     core.world.types.begin_shadow();
     core.world.objects.begin_shadow();
     match go_live(core, loads, generation, &modules) {
@@ -283,11 +370,11 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
             Ok(())
         }
         Err((started, error)) => {
+            end_blacks(core, &modules);
             undo_births(core);
             core.world.types.drop_shadow();
-            end_generation(core, generation);
-            core.pairs.set_live_generation(Generation::HOST);
-            wind_down(core, loads, generation, &modules, started);
+            end_modules(core, &modules);
+            let _ticket = retire(core, loads, generation, &modules, started);
             Err(error)
         }
     }
@@ -299,9 +386,11 @@ fn go_live(
     generation: Generation,
     modules: &[Rc<Module>],
 ) -> Result<(), (ExitHooks, LoadError)> {
-    let classes = emit(core, &declarers(modules)).map_err(|error| (ExitHooks::NeverStarted, error.into()))?;
+    let classes = caught(|| Ok(emit(core, &declarers(modules))?)).map_err(|error| (ExitHooks::NeverStarted, error))?;
+    // What was there before belongs to no module: a Master that does not come up has changed none of it.
+    let _staging = core.world.mode.enter(mode::STAGING);
     start(core, loads, generation, modules).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
-    make_cdos(core, &classes).map_err(|error| (ExitHooks::All, error))
+    caught(|| make_cdos(core, &classes)).map_err(|error| (ExitHooks::All, error))
 }
 
 /// Destroys what was born since the shadow of the object store was begun, and drops the shadow.
@@ -312,17 +401,28 @@ pub(crate) fn undo_births(core: &Core) {
     }
 }
 
-/// Nothing that a generation handed out leads anywhere any more; its plugin halves go to the finalizer thread.
-pub(crate) fn end_generation(core: &Core, generation: Generation) {
-    for parts in core.pairs.release_generation(generation) {
+/// The blacks of these modules end, before the objects that go with them.
+pub(crate) fn end_blacks(core: &Core, modules: &[Rc<Module>]) {
+    core.blacks.end_modules(&ids(modules).collect());
+}
+
+/// Nothing that these modules handed out leads anywhere any more; their plugin halves go to the finalizer thread.
+pub(crate) fn end_modules(core: &Core, modules: &[Rc<Module>]) {
+    let ids: BTreeSet<_> = ids(modules).collect();
+    ids.iter().for_each(|module| core.tasks.end_module(core, *module));
+    core.blacks.end_modules(&ids);
+    for parts in core.pairs.release_modules(&ids) {
         core.finalizer.finalize(parts);
     }
-    core.zcalls.end_generation(generation);
-    core.explicit.end_generation(generation);
-    core.exports.end_generation(generation);
+    for module in &ids {
+        core.zcalls.end_module(*module);
+        core.explicit.end_module(*module);
+        core.exports.end_module(*module);
+        core.value_types.end_module(*module);
+    }
     let ended: Vec<_> = {
         let hooks = core.hooks.borrow();
-        hooks.iter().filter(|(_, hooks)| hooks.gate.tag().generation == generation).map(|(id, _)| *id).collect()
+        hooks.iter().filter(|(_, hooks)| ids.contains(&hooks.gate.tag().id)).map(|(id, _)| *id).collect()
     };
     for class in ended {
         core.hooks.borrow_mut().remove(&class);
@@ -330,72 +430,13 @@ pub(crate) fn end_generation(core: &Core, generation: Generation) {
     }
 }
 
-/// Ends the modules of a generation that [`end_generation`] has been called for: exit hooks, finalizers, images.
-/// Returns what stays mapped, and why.
-pub(crate) fn wind_down(
-    core: &Core,
-    loads: &Loads,
-    generation: Generation,
-    modules: &[Rc<Module>],
-    exits: ExitHooks,
-) -> Vec<String> {
-    loads.step(generation, ContextEvent::BeginUnload);
-    for module in modules {
-        module.gate().close();
-    }
-    for (_, module) in modules.iter().enumerate().rev().filter(|(at, _)| exits.covers(*at)) {
-        if let Err(error) = module.exit(&core.red) {
-            tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
-        }
-    }
-    core.finalizer.release();
-    let drained = core.finalizer.drain(DRAIN_DEADLINE, || {});
-    if exits != ExitHooks::NeverStarted {
-        loads.raise(&MasterEvent::Unloaded(generation));
-    }
-    let is_free = drained && modules.iter().all(|module| module.gate().inside() == 0);
-    loads.step(generation, if is_free { ContextEvent::LeasesGone } else { ContextEvent::LeasesRemain });
-    let mut parked = Vec::new();
-    for module in modules.iter().rev() {
-        core.logs.forget(module.gate().tag());
-        let end = if is_free {
-            // SAFETY: the generation has ended: no conjugate, handle or record of it is left, its gate is shut,
-            // nobody is inside, and the finalizer thread has dropped its last part.
-            unsafe { module.unmap() }
-        } else {
-            module.park()
-        };
-        if let Some(Unmapped::Parked { path, reason }) = end {
-            let reason = if drained { reason } else { format!("a finalizer did not end within {DRAIN_DEADLINE:?}") };
-            parked.push(format!(
-                "{} of generation {generation} stays mapped ({}): {reason}",
-                module.name(),
-                file(&path)
-            ));
-        }
-    }
-    if parked.is_empty() {
-        loads.step(generation, ContextEvent::ImageGone);
-    } else {
-        loads.step(generation, ContextEvent::ImageStays);
-        loads.step(generation, ContextEvent::Park);
-    }
-    loads.parked.borrow_mut().extend(parked.iter().cloned());
-    if exits != ExitHooks::NeverStarted {
-        loads.raise(&match parked.is_empty() {
-            true => MasterEvent::Dead(generation),
-            false => MasterEvent::Parked(generation, parked.clone()),
-        });
-    }
-    parked
+/// The numbers of modules.
+pub(crate) fn ids(modules: &[Rc<Module>]) -> impl Iterator<Item = ModuleId> {
+    modules.iter().map(|module| module.gate().tag().id)
 }
 
-fn file(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// What an unload left.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An unload of the Master: it has none any more, and the images are gone or on their way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unload {
     /// The generation that ended.
     pub generation: u64,
@@ -403,6 +444,19 @@ pub struct Unload {
     pub objects_ended: u64,
     /// Images that stay mapped, and why.
     pub parked: Vec<String>,
+    /// Whether its images are gone, and who keeps them.
+    pub ticket: UnloadTicket,
+}
+
+impl std::fmt::Display for Unload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { generation, objects_ended, ticket, .. } = self;
+        writeln!(f, "generation {generation} unloaded · {objects_ended} objects ended")?;
+        match ticket.end_report() {
+            Some(report) => write!(f, "{report}"),
+            None => write!(f, "{}", ticket.report()),
+        }
+    }
 }
 
 /// Unloads the Master: every object of its classes ends, then its modules.
@@ -412,27 +466,31 @@ pub struct Unload {
 pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
     let master = loads.set_master(None).ok_or(LoadError::NoMaster)?;
     let generation = master.generation;
-    loads.raise(&MasterEvent::Unloading(generation));
-    let mut unload = Unload { generation: generation.0, ..Unload::default() };
+    master.modules.iter().for_each(|module| module.leases().seal());
+    loads.tell_unloading(generation);
     // Without their module the objects of dynamic classes have no behavior left; their natives stay.
     let objects = &core.world.objects;
-    let is_dynamic = |object: &ObjectHandle| objects.class(*object).is_some_and(|class| class.has_plugin_half());
-    let ending: Vec<_> = objects.alive().into_iter().filter(is_dynamic).collect();
+    let ending: Vec<_> = objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect();
     // Counted before the first goes, since an object takes its subobjects with it.
-    unload.objects_ended = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
+    let objects_ended = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
+    // All are told before the first is gone; after that no code of theirs has anything to say, and their blacks may end.
+    for object in &ending {
+        // A template has nobody to tell, and one that another took with it is gone already.
+        if objects.is_alive(*object) && !objects.is_template(*object) {
+            core.tell_before_end(*object);
+        }
+    }
+    end_blacks(core, &master.modules);
     for object in ending {
-        // One that went with its owner is gone already; a template has nobody to tell.
-        match objects.is_template(object) {
-            true => destroy(&core.world, &core.plugins(), object),
-            false => drop(core.end_object(object)),
+        if objects.is_alive(object) {
+            destroy(&core.world, &core.plugins(), object);
         }
     }
     core.world.types.begin_shadow();
     let types = master.modules.iter().flat_map(|module| &module.info().types);
     core.world.types.hide_in_shadow(types.map(String::as_str));
     core.world.types.commit_shadow();
-    end_generation(core, generation);
-    core.pairs.set_live_generation(Generation::HOST);
-    unload.parked = wind_down(core, loads, generation, &master.modules, ExitHooks::All);
-    Ok(unload)
+    end_modules(core, &master.modules);
+    let ticket = retire(core, loads, generation, &master.modules, ExitHooks::All);
+    Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
 }

@@ -1,10 +1,18 @@
 //! Load contexts and the modules in them: from a file to running code, and back until the image is gone.
 
+pub(crate) mod canary;
 pub(crate) mod checks;
+pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod events;
+pub(crate) mod hooks;
+pub(crate) mod leaving;
 pub(crate) mod master;
 pub(crate) mod module;
 pub(crate) mod open;
 pub(crate) mod order;
+pub(crate) mod policy;
+pub(crate) mod replace;
+pub(crate) mod retire;
 pub(crate) mod state;
+pub(crate) mod ticket;

@@ -1,17 +1,24 @@
 //! A module: an image that is mapped, attached to this host, and behind its gate.
 #![expect(unsafe_code, reason = "calls the functions of the root module and unmaps the image")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
 use alcedo_abi::module::ModuleRef;
-use alcedo_sys::{Image, Unmapped};
+use alcedo_sys::{Image, Ledger, Unmapped};
 
 use crate::border::{CallError, from_module};
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
+use crate::lease::{Lease, Leases};
+use crate::load::leaving::{LeavingModule, Luggage};
+use crate::load::policy::UnloadPolicy;
+use crate::logs::Logs;
 
 /// What the manifest section of a module says, kept by the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,18 +35,44 @@ pub(crate) struct ModuleInfo {
     pub compiler: String,
     /// Digest of the whole file.
     pub digest: alcedo_sys::Digest,
+    /// The file it was read from; none for one that came as bytes.
+    pub origin: Option<PathBuf>,
     /// Whether the file was sealed.
     pub is_sealed: bool,
+    /// The oldest and the newest host API it can live with.
+    pub api: (u32, u32),
     /// Paths of the types it declares.
     pub types: Vec<String>,
+    /// Those of them that are classes.
+    pub classes: Vec<String>,
+    /// C functions that it uses past its hooks, so that nobody knows what it leaves behind. Empty as a rule.
+    pub bypasses: Vec<String>,
+    /// Whether others may free what it took of the C heap, so that nobody else does.
+    pub gives_blocks_away: bool,
 }
 
-/// A loaded module. It stays mapped until [`Module::unmap`]; dropped without, its image is parked.
+impl ModuleInfo {
+    /// Why its image will stay mapped whatever happens; none for one that can be unmapped.
+    pub(crate) fn will_park(&self) -> Option<String> {
+        let names = self.bypasses.join(", ");
+        (!names.is_empty()).then(|| {
+            format!(
+                "it bypasses {names}: build it with `module!`, and without symbols of a library of its own in between"
+            )
+        })
+    }
+}
+
+/// A loaded module. It stays mapped until it has left; dropped without, its image is parked.
 pub(crate) struct Module {
     info: ModuleInfo,
     gate: Rc<Gate>,
     root: ModuleRef,
+    image_path: PathBuf,
     image: Cell<Option<Image>>,
+    ledger: Option<Arc<Ledger>>,
+    leases: Arc<Leases>,
+    keeps: RefCell<Vec<Lease>>,
     main: Rc<str>,
     exit: Rc<str>,
 }
@@ -49,7 +82,10 @@ impl Module {
     pub(crate) fn new(info: ModuleInfo, gate: Rc<Gate>, root: ModuleRef, image: Image) -> Rc<Self> {
         let main = format!("main of {}", info.name).into();
         let exit = format!("exit hook of {}", info.name).into();
-        Rc::new(Self { info, gate, root, image: Cell::new(Some(image)), main, exit })
+        let leases = Leases::new(format!("{} of generation {}", info.name, gate.tag().generation));
+        let image_path = image.path().to_owned();
+        let (ledger, image) = (image.ledger().cloned(), Cell::new(Some(image)));
+        Rc::new(Self { info, gate, root, image_path, image, ledger, leases, keeps: RefCell::default(), main, exit })
     }
 
     /// What its manifest says.
@@ -62,14 +98,72 @@ impl Module {
         &self.info.name
     }
 
+    /// The private copy that is mapped, or was.
+    pub(crate) fn image_path(&self) -> &Path {
+        &self.image_path
+    }
+
     /// The door to its code.
     pub(crate) fn gate(&self) -> &Rc<Gate> {
         &self.gate
     }
 
+    /// Why its code must stay mapped.
+    pub(crate) fn leases(&self) -> &Arc<Leases> {
+        &self.leases
+    }
+
+    /// It holds this of another module until its own image is gone.
+    pub(crate) fn keep(&self, lease: Lease) {
+        self.keeps.borrow_mut().push(lease);
+    }
+
+    /// What it has put into the process; none where it has no hooks.
+    pub(crate) fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+
+    /// Runs the destructors of its thread-locals on this thread: nothing but its last functions runs here any more.
+    pub(crate) fn end_thread_locals_here(&self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.run_thread_locals_here();
+        }
+    }
+
+    /// Asks the threads it has started to stop.
+    pub(crate) fn ask_to_stop(&self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.ask_to_stop();
+        }
+    }
+
     /// What it exports.
     pub(crate) fn root(&self) -> ModuleRef {
         self.root
+    }
+
+    /// Paths of the types that it names: bases, types of members, and what it calls or reads of others. Its own are among
+    /// them.
+    pub(crate) fn named_types(&self) -> BTreeSet<String> {
+        let mut named = BTreeSet::new();
+        let mut name = |path: &str| {
+            let owner = path.split_once(':').map_or(path, |(owner, _member)| owner);
+            if !owner.is_empty() {
+                named.insert(owner.to_owned());
+            }
+        };
+        let root = self.root;
+        for class in root.classes()().iter() {
+            name(class.base.as_str());
+            class.properties.iter().for_each(|property| name(property.type_path.as_str()));
+            for function in class.functions.iter() {
+                name(function.overrides.as_str());
+                function.params.iter().for_each(|param| name(param.type_path.as_str()));
+            }
+        }
+        root.structs()().iter().flat_map(|found| found.fields.iter()).for_each(|field| name(field.type_path.as_str()));
+        root.imports()().iter().for_each(|import| name(import.path.as_str()));
+        named
     }
 
     /// Runs its main.
@@ -78,7 +172,7 @@ impl Module {
     /// Its panic.
     pub(crate) fn main(&self, red: &RedStack, args: &[String]) -> Result<(), CallError> {
         let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
-        red.enter(&self.main, || {
+        red.enter_module(self.name(), &self.main, || {
             self.gate.through(|| {
                 // SAFETY: the module is attached and mapped; the arguments are lent for the call.
                 from_module(|failure| unsafe { self.root.main()(args.as_slice().into(), failure) })
@@ -91,27 +185,49 @@ impl Module {
     /// # Errors
     /// Its panic.
     pub(crate) fn exit(&self, red: &RedStack) -> Result<(), CallError> {
-        red.enter(&self.exit, || {
+        red.enter_module(self.name(), &self.exit, || {
             // The gate is shut for everybody else by now; the exit hook is the one call that a module still gets.
             // SAFETY: the module is attached and mapped.
             from_module(|failure| unsafe { self.root.exit()(failure) })
         })
     }
 
-    /// Unmaps the image and looks whether it is gone.
+    /// Unmaps the image at once and looks whether it is gone: for a module that never ran.
     ///
     /// # Safety
-    /// No plugin half, conjugate, thunk or record of the module is used afterwards: its generation has ended, its
-    /// finalizers have run, and its gate is shut for ever.
+    /// No plugin half, conjugate, thunk or record of the module is used afterwards: it declared nothing.
     pub(crate) unsafe fn unmap(&self) -> Option<Unmapped> {
-        self.root.detach()();
         let image = self.image.take()?;
+        if let Some(ledger) = image.ledger() {
+            // While the module still has its host: a destructor may log.
+            ledger.run_thread_locals_here();
+        }
+        self.root.detach()();
+        if self.info.will_park().is_some() {
+            return Some(image.park());
+        }
         // SAFETY: promised by the caller.
         Some(unsafe { image.unmap() })
     }
 
-    /// Leaves the image mapped on purpose.
-    pub(crate) fn park(&self) -> Option<Unmapped> {
-        self.image.take().map(Image::park)
+    /// Sends it on its way out; none for one that has gone before. Its generation has ended, its gate is shut for ever and
+    /// its leases are sealed.
+    pub(crate) fn leave(&self, logs: &Arc<Logs>, policy: &UnloadPolicy) -> Option<LeavingModule> {
+        let (logs, tag) = (Arc::clone(logs), self.gate.tag().clone());
+        let luggage = Luggage {
+            name: self.info.name.clone(),
+            leases: Arc::clone(&self.leases),
+            keeps: self.keeps.take(),
+            detach: self.root.detach(),
+            calls: self.gate.inside(),
+            heap_bytes: self.root.heap_bytes(),
+            will_park: self.info.will_park(),
+            gives_blocks_away: self.info.gives_blocks_away,
+            image: self.image.take()?,
+            forget: Box::new(move || logs.forget(&tag)),
+        };
+        // SAFETY: the generation has ended: no conjugate, handle or record of it is left, and nobody is behind the shut
+        // gate at a safe point; whoever else may use the image holds a lease or is a part on the finalizer thread.
+        Some(unsafe { LeavingModule::new(luggage, policy) })
     }
 }

@@ -1,9 +1,11 @@
-//! From a file to a module: read, check, copy, map, check the layout, attach. What can be refused is refused before
-//! the step after; nothing of the file runs before the third.
+//! From a file to a module: copy, check the copy, map it, check the layout, attach. What can be refused is refused before
+//! the step after; nothing of the file runs before it is mapped.
 #![expect(unsafe_code, reason = "maps a library and calls the first function of its root module")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use abi_stable::StableAbi as _;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
@@ -12,31 +14,53 @@ use alcedo_abi::abi_stable;
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::manifest::{self, Manifest};
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
-use alcedo_sys::{Image, ImageFile, StageDir, StagedFile};
+use alcedo_sys::crash;
+use alcedo_sys::{Image, ImageFile, Ledger, StageDir, StagedFile};
 
 use crate::border::from_module;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::{self, HostWord};
 use crate::load::checks::{HostFacts, admit};
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, caught};
+use crate::load::hooks::{self, Attachment};
 use crate::load::module::{Module, ModuleInfo};
 use crate::load::order::{OrderInput, order};
+use crate::value_table;
 
 /// A library that passed every check that needs no mapping, and its private copy.
 pub(crate) struct Staged {
     /// What it says of itself.
     pub info: ModuleInfo,
     file: StagedFile,
+    ledger: Option<Arc<Ledger>>,
 }
 
-/// Reads and checks a library without running any of it.
+impl Staged {
+    /// Where the copy is.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+}
+
+/// Copies a library into `dir` and checks the copy without running any of it.
 ///
 /// # Errors
 /// What does not fit, with both sides' facts.
-pub(crate) fn inspect(path: &Path, require_seal: bool) -> Result<(ImageFile, ModuleInfo), LoadError> {
-    let image = ImageFile::read(path)?;
+pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result<Inspected, LoadError> {
+    let image = ImageFile::read_copy(path, dir)?;
+    let mut info = admit_image(&image, path, require_seal)?;
+    info.origin = Some(path.to_owned());
+    Ok((image, info))
+}
+
+/// Checks a library that was read, without running any of it; `path` stands for it in errors.
+///
+/// # Errors
+/// What does not fit, with both sides' facts.
+pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) -> Result<ModuleInfo, LoadError> {
     if require_seal && !image.is_sealed() {
         return Err(LoadError::NotSealed { path: path.to_owned() });
     }
@@ -48,17 +72,23 @@ pub(crate) fn inspect(path: &Path, require_seal: bool) -> Result<(ImageFile, Mod
         return Err(LoadError::DynamicStd { module: manifest.name.to_owned(), library: library.to_owned() });
     }
     let types = manifest::read_types(image.section(manifest::TYPES_SECTION).unwrap_or_default()).map_err(damaged)?;
-    let info = ModuleInfo {
+    let types: Vec<_> = types.collect();
+    let classes = types.iter().filter(|(kind, _path)| *kind == manifest::type_records::CLASS);
+    Ok(ModuleInfo {
         name: manifest.name.to_owned(),
         version: version(&manifest)?,
         dependencies: dependencies(&manifest)?,
         build_id: manifest.build_id,
         compiler: manifest.compiler.to_owned(),
         digest: image.digest(),
+        origin: None,
         is_sealed: image.is_sealed(),
-        types: types.map(|(_kind, path)| path.to_owned()).collect(),
-    };
-    Ok((image, info))
+        api: (manifest.api_oldest, manifest.api_current),
+        classes: classes.map(|(_kind, path)| (*path).to_owned()).collect(),
+        types: types.iter().map(|(_kind, path)| (*path).to_owned()).collect(),
+        bypasses: hooks::bypasses(image),
+        gives_blocks_away: hooks::gives_blocks_away(image),
+    })
 }
 
 fn version(manifest: &Manifest<'_>) -> Result<semver::Version, LoadError> {
@@ -85,31 +115,79 @@ fn dependencies(manifest: &Manifest<'_>) -> Result<Vec<(String, semver::VersionR
         .collect()
 }
 
-/// Reads, checks, orders by dependency and copies a set of libraries.
+/// A library that was read and checked.
+pub(crate) type Inspected = (ImageFile, ModuleInfo);
+
+/// Copies and checks a set of libraries without running any of them.
 ///
 /// # Errors
-/// The first that does not fit; nothing was mapped then.
-pub(crate) fn stage(dir: &StageDir, paths: &[PathBuf], require_seal: bool) -> Result<Vec<Staged>, LoadError> {
-    let mut read = Vec::new();
+/// The first that does not fit.
+pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool) -> Result<Vec<Inspected>, LoadError> {
+    let mut inspected = Vec::new();
     for path in paths {
-        read.push(inspect(path, require_seal)?);
+        faults::at(ReloadStep::Read)?;
+        inspected.push(inspect(path, dir, require_seal)?);
+        faults::at(ReloadStep::Check)?;
     }
-    let inputs: Vec<_> = read
-        .iter()
-        .map(|(_, info)| OrderInput {
+    Ok(inspected)
+}
+
+/// The names of modules in the order of their start.
+///
+/// # Errors
+/// When their needs do not add up.
+pub(crate) fn start_order<'a>(modules: impl Iterator<Item = &'a ModuleInfo>) -> Result<Vec<String>, LoadError> {
+    let inputs: Vec<_> = modules
+        .map(|info| OrderInput {
             name: info.name.clone(),
             version: info.version.clone(),
             dependencies: info.dependencies.clone(),
         })
         .collect();
-    let mut read: Vec<_> = read.into_iter().map(Some).collect();
+    Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
+}
+
+/// Orders libraries by dependency, those of modules that stay among them, and makes their copies ready to be mapped.
+///
+/// # Errors
+/// When their needs do not add up or a copy cannot be made; nothing was mapped then.
+pub(crate) fn stage(
+    dir: &StageDir,
+    inspected: Vec<Inspected>,
+    staying: &[&ModuleInfo],
+) -> Result<Vec<Staged>, LoadError> {
+    let infos = inspected.iter().map(|(_, info)| info).chain(staying.iter().copied());
+    let row = start_order(infos)?;
+    let mut inspected: Vec<_> = inspected.into_iter().map(Some).collect();
     let mut staged = Vec::new();
-    for at in order(&inputs)? {
-        let Some((image, info)) = read[at].take() else { continue };
-        let file = dir.stage(&image, &info.name)?;
-        staged.push(Staged { info, file });
+    for name in row {
+        let is_next = |slot: &&mut Option<Inspected>| slot.as_ref().is_some_and(|(_, info)| info.name == name);
+        let Some((image, info)) = inspected.iter_mut().find(is_next).and_then(Option::take) else { continue };
+        staged.push(copy(dir, image, info, None)?);
+        faults::at(ReloadStep::Copy)?;
     }
     Ok(staged)
+}
+
+/// The private copy of a library, with the way to its host written into it, and beside it what debuggers read, if that
+/// came apart.
+///
+/// # Errors
+/// When the copy cannot be written.
+pub(crate) fn copy(
+    dir: &StageDir,
+    image: ImageFile,
+    info: ModuleInfo,
+    symbols: Option<&[u8]>,
+) -> Result<Staged, LoadError> {
+    if let Some(reason) = info.will_park() {
+        tracing::warn!(module = info.name, reason, "its image will stay mapped for ever once it is loaded");
+    }
+    let attachment = Attachment::new(&image, &info.name);
+    let patch = attachment.as_ref().map(Attachment::patch);
+    let patches: Vec<_> = patch.iter().map(|(section, at, bytes)| (*section, *at, bytes.as_slice())).collect();
+    let file = dir.stage_whole(image, &info.name, symbols, &patches)?;
+    Ok(Staged { info, file, ledger: attachment.map(|attachment| attachment.ledger) })
 }
 
 /// Maps a staged library, checks its root module and attaches it.
@@ -123,45 +201,73 @@ pub(crate) fn open(
     id: ModuleId,
     generation: Generation,
 ) -> Result<Rc<Module>, LoadError> {
-    let Staged { info, file } = staged;
-    // SAFETY: the file's manifest section was read and admitted, so it is a module; its initialisers are the
-    // author's and run here, on the game thread.
-    let image = unsafe { Image::map(file) }?;
-    let root = match root_of(&image, &info.name) {
-        Ok(root) => root,
-        Err(error) => {
-            // SAFETY: nothing of the image is kept: the error's texts are copies.
-            let _gone = unsafe { image.unmap() };
-            return Err(error);
-        }
-    };
+    crash::note(|| format!("module {generation} {} {}", staged.info.name, staged.path().display()));
+    let (info, image, root) = map(staged)?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
     core.logs.introduce(&tag);
     let context = ModuleContext {
         host: word.to_ref(),
         table: host_table::table(),
+        values: value_table::table(),
         module: id.0,
         generation: generation.0,
         mode: core.world.mode.address(),
+        directory: core.world.objects.directory(),
         level: crate::logs::loudest(),
     };
     let module = Module::new(info, Gate::new(tag), root, image);
-    // SAFETY: the context's word, table and mode live as long as the runtime, which outlives the module.
-    let attached = from_module(|failure| unsafe { module.root().attach()(&context, failure) });
+    core.tasks.admit(module.gate(), Arc::clone(module.leases()));
+    core.blacks.admit(module.gate(), Arc::clone(module.leases()));
+    let attached = caught(|| {
+        // SAFETY: the context's word, table, mode and directory live as long as the runtime, which outlives the module.
+        let attached = from_module(|failure| unsafe { module.root().attach()(&context, failure) });
+        attached.map_err(|error| LoadError::Attach { module: module.name().to_owned(), error })?;
+        Ok(faults::at(ReloadStep::Attach)?)
+    });
     match attached {
         Ok(()) => Ok(module),
         Err(error) => {
+            let id = module.gate().tag().id;
+            core.tasks.end_module(core, id);
+            core.blacks.end_modules(&BTreeSet::from([id]));
+            core.blacks.forget(&[id]);
             core.logs.forget(module.gate().tag());
             // SAFETY: the module never ran: it declared nothing and nobody holds anything of it.
             let _gone = unsafe { module.unmap() };
-            Err(LoadError::Attach { module: module.name().to_owned(), error })
+            Err(error)
+        }
+    }
+}
+
+/// Maps a staged library and checks its root module. Its initialisers run on this thread.
+///
+/// # Errors
+/// When the linker refuses it or its layout differs. The image is unmapped then.
+pub(crate) fn map(staged: Staged) -> Result<(ModuleInfo, Image, ModuleRef), LoadError> {
+    let Staged { info, file, ledger } = staged;
+    // SAFETY: the file's manifest section was read and admitted, so it is a module; its initialisers are the
+    // author's and run here, on the thread that loads.
+    let image = unsafe { Image::map(file, ledger) }?;
+    // An image that is dropped stays mapped, so nothing may unwind past the two places that unmap it.
+    let checked = caught(|| {
+        faults::at(ReloadStep::Map)?;
+        let root = root_of(&image, &info.name)?;
+        faults::at(ReloadStep::LayoutCheck)?;
+        Ok(root)
+    });
+    match checked {
+        Ok(root) => Ok((info, image, root)),
+        Err(error) => {
+            // SAFETY: nothing of the image is kept: the error's texts are copies.
+            let _gone = unsafe { image.unmap() };
+            Err(error)
         }
     }
 }
 
 /// The root module of an image, after its layout was compared with throw-away globals: the checker's own cache would
 /// keep pointers into images that are long gone.
-fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
+pub(super) fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
     // SAFETY: the symbol is the header that the `module!` macro exports; its magic is tested by `upgrade`.
     let header = unsafe { image.symbol::<AbiHeaderRef>(ROOT_SYMBOL) }?;

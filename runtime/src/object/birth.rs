@@ -19,9 +19,12 @@ use crate::object::objects::object_flags;
 use crate::object::value::Value;
 
 mod failure;
+mod living;
+mod whole;
 
 pub(crate) use failure::StepError;
 pub use failure::{BirthFailed, BirthStep};
+pub(crate) use living::{add_subobject, rebirth};
 
 /// What the floors above do in an object's life; this floor says when. No store is borrowed while they do.
 pub(crate) trait BirthHooks {
@@ -36,6 +39,12 @@ pub(crate) trait BirthHooks {
     /// # Errors
     /// When it fails.
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
+
+    /// Whether this dynamic class has a class constructor. One that has none is not seen by it, and need not be ready.
+    fn has_class_constructor(&self, class: &Rc<Class>) -> bool;
+
+    /// Whether this dynamic class has a PostInitProperties of its own.
+    fn has_post_init(&self, class: &Rc<Class>) -> bool;
 
     /// Runs the plugin's PostInitProperties: one call, to the most derived there is. `class` is the object's.
     ///
@@ -71,10 +80,14 @@ pub(crate) fn birth(
     args: BirthArgs,
 ) -> Result<ObjectHandle, BirthFailed> {
     let midwife = Midwife { world, hooks, asked: class };
+    midwife.check_name(&args)?;
     let template = match args.archetype {
         Some(archetype) => midwife.check_archetype(archetype)?,
         None => midwife.cdo_of(class)?,
     };
+    if !class.has_subobjects() && world.objects.class_id(template) == Some(class.id) {
+        return midwife.bear_whole(&args, template);
+    }
     let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
     let mut pairs = Vec::new();
     let newborn = midwife.begin(&order, Copying::Later, &mut pairs)?;
@@ -109,43 +122,6 @@ pub(crate) fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>)
     Ok(cdo)
 }
 
-/// Makes one more subobject of an object that lives already: a reload found that its class has it now. Game thread only.
-///
-/// # Errors
-/// [`BirthFailed`] when a step of its birth fails; the owner is as it was.
-pub(crate) fn add_subobject(
-    world: &World,
-    hooks: &dyn BirthHooks,
-    owner: ObjectHandle,
-    subobject: &Subobject,
-) -> Result<ObjectHandle, BirthFailed> {
-    let gone = |asked: &str| BirthFailed {
-        class: asked.to_owned(),
-        step: BirthStep::Subobject(asked.to_owned(), subobject.name.to_string()),
-        object: owner.to_string(),
-        message: CallError::Stale { handle: owner }.to_string(),
-        place: None,
-    };
-    let class = world.objects.class(owner).ok_or_else(|| gone(&subobject.class_path))?;
-    let midwife = Midwife { world, hooks, asked: &class };
-    let flags = world.objects.flags(owner).unwrap_or(0);
-    let template = Some(class.cdo.get()).filter(|cdo| world.objects.is_alive(*cdo) && *cdo != owner);
-    let parent =
-        Newborn { object: owner, class: class.clone(), template, origin: TemplateOrigin::Asked, parts: vec![] };
-    let mut pairs: Vec<_> = template.map(|template| (template, owner)).into_iter().collect();
-    let part = midwife.part(&parent, flags, subobject, &mut pairs)?;
-    let outcome = midwife.or_destroy(&part, midwife.post_init(&part));
-    if outcome.is_err() && world.objects.is_alive(owner) {
-        let none = Value::Object(ObjectHandle::NONE);
-        let cleared = world.objects.write_unasked(owner, &subobject.property.text, &none);
-        cleared.expect("the property has just been written to");
-    }
-    outcome.map(|()| {
-        midwife.count(&part);
-        part.object
-    })
-}
-
 /// Runs the class constructor of one dynamic class of an object's chain, and counts it: nobody else runs any.
 ///
 /// # Errors
@@ -156,27 +132,30 @@ pub(crate) fn run_class_constructor(
     object: ObjectHandle,
     class: &Rc<Class>,
 ) -> Result<(), StepError> {
-    let counters = &world.counters;
-    if world.objects.constructed(object) >= class.depth() {
-        counters.class_constructors_rerun.bump();
-    } else {
-        world.objects.set_constructed(object, class.depth());
-    }
-    let flags = world.objects.flags(object).unwrap_or(0);
-    if flags & (object_flags::CDO | object_flags::IN_CDO) == 0 {
-        counters.class_constructors_on_instances.bump();
-    } else {
-        counters.class_constructors_on_cdos.bump();
-    }
+    count_class_constructor(world, object, class);
     guarded(|| hooks.class_constructor(object, class))
 }
 
-/// Ends an object: first its subobjects, the last born first; then its conjugate ends and its handle is stale. Doing so
+fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
+    let counters = &world.counters;
+    let Some((was_run, is_template)) = world.objects.construct(object, class.depth()) else { return };
+    if was_run {
+        counters.class_constructors_rerun.bump();
+    }
+    match is_template {
+        false => counters.class_constructors_on_instances.bump(),
+        true => counters.class_constructors_on_cdos.bump(),
+    }
+}
+
+/// Ends an object: first its native classes are told, then its subobjects end, the last born first; then its conjugate ends and its handle is stale. Doing so
 /// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
 pub(crate) fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
     if !world.objects.begin_end(object) {
         return;
     }
+    let class = world.objects.class(object);
+    tell_end(world, object, class.as_ref());
     for child in world.objects.children(object).into_iter().rev() {
         destroy(world, hooks, child);
     }
@@ -186,11 +165,25 @@ pub(crate) fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandl
     }) {
         tracing::error!(%object, message = error.message, "ending a conjugate panicked; the object goes all the same");
     }
-    if let Some(class) = world.objects.class(object).filter(|class| class.cdo.get() == object) {
+    if let Some(class) = class.filter(|class| class.cdo.get() == object) {
         class.cdo.set(ObjectHandle::NONE);
     }
     world.objects.release(object);
     world.counters.deaths.bump();
+}
+
+/// Runs what the native classes of an object have to do before it ends, derived before base.
+fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
+    for class in std::iter::successors(class, |class| class.base.as_ref()) {
+        let Some(hook) = class.begin_destroy else { continue };
+        if let Err(error) = guarded(|| {
+            hook(world, object);
+            Ok(())
+        }) {
+            let class = class.short_path();
+            tracing::error!(%object, class, message = error.message, "`begin_destroy` panicked; the object goes all the same");
+        }
+    }
 }
 
 struct Midwife<'a> {
@@ -276,7 +269,7 @@ impl Midwife<'_> {
     /// Memory, plugin half, and every class's turn.
     fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<Newborn, BirthFailed> {
         let Order { class, name, outer, part, flags, template } = *order;
-        let object = self.world.objects.allocate(&self.world.names, class, name, outer, flags);
+        let object = self.world.objects.allocate(class, name, outer, flags);
         if let Some(part) = part {
             // Before any code runs that could end the owner: a subobject goes with it.
             self.world.objects.adopt(outer, part, object);
@@ -293,30 +286,31 @@ impl Midwife<'_> {
         let (object, class) = (newborn.object, newborn.class.clone());
         if class.has_plugin_half() {
             let build = || self.hooks.build_conjugate(object, &class);
-            self.step(object, BirthStep::RedConstructor(class.path.to_string()), build)?;
+            self.step(object, || BirthStep::RedConstructor(class.path.to_string()), build)?;
         }
-        for turn in class.chain() {
-            if copying == Copying::BeforeOwnClass && Rc::ptr_eq(&turn, &class) {
+        for turn in class.lineage() {
+            if copying == Copying::BeforeOwnClass && Rc::ptr_eq(turn, &class) {
                 self.copy_values(newborn, pairs)?;
             }
             for subobject in &turn.subobjects {
                 let part = self.part(newborn, flags, subobject, pairs)?;
-                newborn.parts.push(part);
+                newborn.parts.extend(part);
             }
-            self.step(object, BirthStep::Defaults(turn.path.to_string()), || self.set_defaults(object, &turn))?;
-            self.construct(object, &turn)?;
+            self.step(object, || BirthStep::Defaults(turn.path.to_string()), || self.set_defaults(object, turn))?;
+            self.construct(object, turn)?;
         }
         if copying == Copying::AfterClasses { self.copy_values(newborn, pairs) } else { Ok(()) }
     }
 
-    /// One default subobject, of the class that the most derived class of its owner asks for.
+    /// One default subobject, of the class that the most derived class of its owner asks for. None is made where an
+    /// owner that is born anew has it already.
     fn part(
         &self,
         owner: &Newborn,
         owner_flags: u32,
         subobject: &Subobject,
         pairs: &mut Pairs,
-    ) -> Result<Newborn, BirthFailed> {
+    ) -> Result<Option<Newborn>, BirthFailed> {
         let objects = &self.world.objects;
         let path = owner.class.subobject_class(subobject);
         let step = || BirthStep::Subobject(owner.class.path.to_string(), subobject.name.to_string());
@@ -327,10 +321,21 @@ impl Midwife<'_> {
         if self.lies_in(owner.object, &class) {
             return refuse(format!("a {path} that has a {path} for a subobject, directly or not, would never end"));
         }
+        let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
+        let refer_to = |part: ObjectHandle| {
+            let reference = Value::Object(part);
+            let refer = || Ok(objects.write_unasked(owner.object, &subobject.property.text, &reference)?);
+            self.step(owner.object, step, refer)
+        };
+        let has_it = |kept: &ObjectHandle| objects.class(*kept).is_some_and(|found| found.path == class.path);
+        if let Some(kept) = objects.subobject(owner.object, &subobject.name).filter(has_it) {
+            pairs.extend(of_template.map(|template| (template, kept)));
+            refer_to(kept)?;
+            return Ok(None);
+        }
         let in_cdo = owner_flags & (object_flags::CDO | object_flags::IN_CDO) != 0;
         let flags = object_flags::SUBOBJECT | if in_cdo { object_flags::IN_CDO } else { 0 };
         let (name, outer) = (Some(self.world.names.intern(&subobject.name)), owner.object);
-        let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
         let part = Some(&subobject.name);
         let order = |template| Order { class: &class, name, outer, part, flags, template: Some(template) };
         let part = match of_template {
@@ -350,12 +355,8 @@ impl Midwife<'_> {
                 part
             }
         };
-        let refer = || {
-            let reference = Value::Object(part.object);
-            Ok(objects.write_unasked(owner.object, &subobject.property.text, &reference)?)
-        };
-        self.or_destroy(&part, self.step(owner.object, step(), refer))?;
-        Ok(part)
+        self.or_destroy(&part, refer_to(part.object))?;
+        Ok(Some(part))
     }
 
     /// Whether `owner` or one of the objects it is a part of is of that very class.
@@ -379,14 +380,19 @@ impl Midwife<'_> {
 
     fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), BirthFailed> {
         let path = || turn.path.to_string();
+        // Counted without a step of its own: nearly all classes have no constructor.
+        if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
+            count_class_constructor(self.world, object, turn);
+            return Ok(());
+        }
         match (turn.origin, turn.native_constructor) {
             (Origin::Dynamic, _) => {
                 let run = || run_class_constructor(self.world, self.hooks, object, turn);
-                return self.step(object, BirthStep::ClassConstructor(path()), run);
+                return self.step(object, || BirthStep::ClassConstructor(path()), run);
             }
             (Origin::Native, Some(hook)) => {
                 let run = || hook(self.world, object).map_err(StepError::new);
-                self.step(object, BirthStep::NativeConstructor(path()), run)?;
+                self.step(object, || BirthStep::NativeConstructor(path()), run)?;
             }
             (Origin::Native, None) | (Origin::Script, _) => {}
         }
@@ -401,10 +407,10 @@ impl Midwife<'_> {
             let copy = || {
                 let of = objects.class(template).ok_or(CallError::Stale { handle: template })?;
                 let shared = newborn.class.common_base(&of);
-                let properties = shared.map_or_else(Vec::new, |shared| shared.properties.clone());
-                Ok(objects.copy_values(newborn.object, template, &properties, pairs)?)
+                let properties = shared.as_ref().map_or(&[][..], |shared| &shared.properties);
+                Ok(objects.copy_values(newborn.object, template, properties, pairs)?)
             };
-            self.step(newborn.object, BirthStep::CopyValues(newborn.class.path.to_string()), copy)?;
+            self.step(newborn.object, || BirthStep::CopyValues(newborn.class.path.to_string()), copy)?;
         }
         let asked = newborn.parts.iter().filter(|part| part.origin == TemplateOrigin::Asked);
         asked.into_iter().try_for_each(|part| self.copy_values(part, pairs))
@@ -413,15 +419,18 @@ impl Midwife<'_> {
     /// PostInitProperties of the subobjects, then of the object: the plugin's, then the host's from the root on.
     fn post_init(&self, newborn: &Newborn) -> Result<(), BirthFailed> {
         newborn.parts.iter().try_for_each(|part| self.post_init(part))?;
-        let (object, class) = (newborn.object, &newborn.class);
+        self.init(newborn.object, &newborn.class)
+    }
+
+    fn init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), BirthFailed> {
         if class.has_plugin_half() {
             let run = || self.hooks.plugin_post_init(object, class);
-            self.step(object, BirthStep::PluginPostInit(class.path.to_string()), run)?;
+            self.step(object, || BirthStep::PluginPostInit(class.path.to_string()), run)?;
         }
-        for native in class.chain() {
+        for native in class.lineage() {
             if let Some(hook) = native.native_post_init {
                 let run = || hook(self.world, object).map_err(StepError::new);
-                self.step(object, BirthStep::NativePostInit(native.path.to_string()), run)?;
+                self.step(object, || BirthStep::NativePostInit(native.path.to_string()), run)?;
             }
         }
         Ok(())
@@ -442,14 +451,14 @@ impl Midwife<'_> {
     fn step(
         &self,
         object: ObjectHandle,
-        step: BirthStep,
+        step: impl FnOnce() -> BirthStep,
         work: impl FnOnce() -> Result<(), StepError>,
     ) -> Result<(), BirthFailed> {
         let outcome = guarded(work).and_then(|()| {
             let alive = self.world.objects.is_alive(object);
             alive.then_some(()).ok_or_else(|| StepError::new("the object was destroyed in the middle of its birth"))
         });
-        outcome.map_err(|error| self.failed_for(object, step, error))
+        outcome.map_err(|error| self.failed_for(object, step(), error))
     }
 
     fn or_destroy(&self, newborn: &Newborn, outcome: Result<(), BirthFailed>) -> Result<(), BirthFailed> {

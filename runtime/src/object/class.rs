@@ -1,12 +1,13 @@
 //! A class: its chain, its properties and where they lie, its functions and which of them an event leads to.
 
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
 use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::object::World;
+use crate::object::collect::AddReferences;
 use crate::object::function::Function;
 use crate::object::path::short;
 use crate::object::property::Property;
@@ -25,6 +26,9 @@ pub enum Origin {
 
 /// A step of the birth of native objects, run by the host. An error ends the birth.
 pub(crate) type NativeHook = fn(&World, ObjectHandle) -> Result<(), String>;
+
+/// The end of a native object begins, and nothing of it has ended.
+pub(crate) type EndHook = fn(&World, ObjectHandle);
 
 /// An object that every object of a class has of its own.
 #[derive(Clone, Debug)]
@@ -85,15 +89,32 @@ pub struct Class {
     pub subobjects: Vec<Subobject>,
     /// Classes it asks for in place of those its bases gave their subobjects: name of the subobject, path of the class.
     pub subobject_overrides: Vec<(Rc<str>, Rc<str>)>,
+    /// Paths of the interfaces it implements itself.
+    pub interfaces: Vec<Rc<str>>,
     /// The constructor of a native class.
     pub native_constructor: Option<NativeHook>,
     /// PostInitProperties of a native class.
     pub native_post_init: Option<NativeHook>,
+    /// What runs before an object of a native class ends.
+    pub begin_destroy: Option<EndHook>,
+    /// What else objects of a native class refer to.
+    pub add_references: Option<AddReferences>,
     /// A number that means nothing here; higher floors say which module and hooks it belongs to.
     pub tag: u64,
     /// The class default object, or none.
     pub cdo: Cell<ObjectHandle>,
     pub(super) members: Members,
+}
+
+/// Which hooks an object of a class meets at birth. The classes of a chain have theirs from their declaration on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BirthPlan {
+    /// Whether any class has a constructor, and so sees the object before it has its values.
+    pub(super) has_constructors: bool,
+    /// Whether any class has a PostInitProperties.
+    pub(super) has_post_init: bool,
+    /// How many of the classes are dynamic.
+    pub(super) dynamic: u64,
 }
 
 /// What a class finds by name and by number; computed when it is declared.
@@ -103,8 +124,16 @@ pub(super) struct Members {
     pub(super) end: usize,
     /// Numbers of the classes from the root to this one.
     pub(super) chain: Vec<ClassId>,
-    pub(super) properties: HashMap<Rc<str>, Rc<Property>>,
-    pub(super) functions: HashMap<Rc<str>, Rc<Function>>,
+    /// The classes from the root to its base.
+    pub(super) bases: Vec<Rc<Class>>,
+    /// Whether a class of its chain is dynamic.
+    pub(super) has_plugin_half: bool,
+    /// Whether a class of its chain has subobjects.
+    pub(super) has_subobjects: bool,
+    pub(super) properties: FxHashMap<Rc<str>, Rc<Property>>,
+    pub(super) functions: FxHashMap<Rc<str>, Rc<Function>>,
+    /// Which hooks an object of the class meets at birth; found out at the first.
+    pub(super) birth: Cell<Option<BirthPlan>>,
     /// Set while the CDO is being made, so that a class whose CDO needs itself is noticed.
     pub(super) cdo_in_making: Cell<bool>,
 }
@@ -147,29 +176,43 @@ impl Class {
 
     /// The classes from the root to this one.
     pub fn chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
-        let mut chain: Vec<_> = std::iter::successors(Some(self), |class| class.base.as_ref()).cloned().collect();
-        chain.reverse();
-        chain
+        self.lineage().cloned().collect()
+    }
+
+    /// The classes from the root to this one, lent.
+    pub(crate) fn lineage(self: &Rc<Self>) -> impl DoubleEndedIterator<Item = &Rc<Self>> {
+        self.members.bases.iter().chain(std::iter::once(self))
+    }
+
+    /// Whether it, or a class above it, implements the interface of that path.
+    pub fn implements(&self, interface: &str) -> bool {
+        let mut chain = std::iter::successors(Some(self), |class| class.base.as_deref());
+        chain.any(|class| class.interfaces.iter().any(|path| **path == *interface))
     }
 
     /// Whether a module has a share in objects of the class: it, or a class above it, is dynamic.
     pub fn has_plugin_half(&self) -> bool {
-        std::iter::successors(Some(self), |class| class.base.as_deref()).any(|class| class.origin == Origin::Dynamic)
+        self.members.has_plugin_half
+    }
+
+    /// Whether objects of the class have subobjects by birth.
+    pub(super) fn has_subobjects(&self) -> bool {
+        self.members.has_subobjects
     }
 
     /// The dynamic classes of its chain, base first: each has a part in the plugin half.
     pub fn dynamic_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
-        self.chain().into_iter().filter(|class| class.origin == Origin::Dynamic).collect()
+        self.lineage().filter(|class| class.origin == Origin::Dynamic).cloned().collect()
     }
 
     /// The most derived native class of its chain.
     pub fn nearest_native(self: &Rc<Self>) -> Option<Rc<Self>> {
-        self.chain().into_iter().rfind(|class| class.origin == Origin::Native)
+        self.lineage().rfind(|class| class.origin == Origin::Native).cloned()
     }
 
     /// The most derived class that both chains have.
     pub fn common_base(self: &Rc<Self>, other: &Self) -> Option<Rc<Self>> {
-        self.chain().into_iter().rfind(|class| other.is_a(class))
+        self.lineage().rfind(|class| other.is_a(class)).cloned()
     }
 
     /// The property of that name, own or inherited.

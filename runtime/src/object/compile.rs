@@ -16,6 +16,8 @@ use crate::object::path::{TypePath, is_identifier};
 use crate::object::property::{Property, PropertyType, display_name};
 use crate::object::refusal::DeclareError;
 use crate::object::structs::{StructLabel, StructType};
+use crate::object::type_text::TypeText;
+use crate::object::typing::{TypeError, TypeResolver};
 use crate::object::value::Value;
 
 /// What was declared before, as a batch sees it.
@@ -47,6 +49,8 @@ pub(super) struct Compiler<'a> {
     classes: HashMap<Rc<str>, Rc<Class>>,
     /// Paths of all classes of the batch, also of those that are not compiled yet: a reference may name them.
     class_paths: HashSet<String>,
+    /// Paths of all its structs, likewise: a delegate may name them.
+    struct_paths: HashSet<String>,
 }
 
 /// Offsets are 32 bits wide, and large data does not belong in properties: every object would have it.
@@ -61,10 +65,12 @@ pub(super) fn compile(
 ) -> Result<Declared, DeclareError> {
     check_paths(known, batch)?;
     let class_paths = batch.classes.iter().map(class_path).collect();
-    let mut compiler = Compiler { names, known, structs: HashMap::new(), classes: HashMap::new(), class_paths };
+    let struct_paths = batch.structs.iter().map(struct_path).collect();
+    let (structs, classes) = Default::default();
+    let mut compiler = Compiler { names, known, structs, classes, class_paths, struct_paths };
     let mut declared = Declared::default();
     for index in struct_order(&batch.structs)? {
-        let structure = Rc::new(compiler.structure(&batch.structs[index])?);
+        let structure = Rc::new(compiler.lay_out(&batch.structs[index])?);
         compiler.structs.insert(structure.path.clone(), structure.clone());
         declared.structs.push(structure);
     }
@@ -114,9 +120,17 @@ fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
 
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(struct_path).collect();
+    // A container of itself would be finite in memory, but not in its type: what walks a value walks the types in it.
     let needs = |index: usize| {
-        let held = structs[index].fields.iter().filter(|field| field.kind == PropertyKind::STRUCT);
-        held.filter_map(|field| paths.iter().position(|path| *path == field.type_path)).collect()
+        let mut held = Vec::new();
+        let mut hold = |inner: &str| held.extend(paths.iter().position(|path| path == inner));
+        for field in &structs[index].fields {
+            // Words that are no type are found when the struct is compiled.
+            if let Ok(words) = TypeText::of_declaration(field.kind, &field.type_path) {
+                words.each_struct(&mut hold);
+            }
+        }
+        held
     };
     order::by_need(structs.len(), needs)
         .map_err(|cycle| DeclareError::StructCycle { cycle: print_cycle(&cycle, &paths) })
@@ -133,18 +147,27 @@ fn print_cycle(cycle: &[usize], paths: &[String]) -> String {
     around.map(|&index| paths[index].as_str()).collect::<Vec<_>>().join(" → ")
 }
 
+impl TypeResolver for Compiler<'_> {
+    fn structure(&self, path: &str) -> Option<Rc<StructType>> {
+        self.structs.get(path).cloned().or_else(|| self.known.structure(path))
+    }
+
+    fn knows_struct(&self, path: &str) -> bool {
+        self.struct_paths.contains(path) || self.known.structure(path).is_some()
+    }
+
+    fn knows_class(&self, path: &str) -> bool {
+        self.class_paths.contains(path) || self.known.class(path).is_some()
+    }
+}
+
 impl Compiler<'_> {
     /// The class of that path, in the batch or before it.
     pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
         self.classes.get(path).cloned().or_else(|| self.known.class(path))
     }
 
-    /// Whether a reference may name that class: it may be one of the batch that is compiled later.
-    pub(super) fn knows_class(&self, path: &str) -> bool {
-        self.class_paths.contains(path) || self.known.class(path).is_some()
-    }
-
-    fn structure(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {
+    fn lay_out(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {
         let path: Rc<str> = struct_path(decl).into();
         let (fields, placed) = self.properties(&path, &decl.fields, (0, 1))?;
         let label = StructLabel {
@@ -221,27 +244,26 @@ impl Compiler<'_> {
     }
 
     fn property_type(&self, decl: &PropertyDecl, member: impl Fn() -> String) -> Result<PropertyType, DeclareError> {
-        let unknown = |kind| DeclareError::UnknownType { member: member(), kind, type_path: decl.type_path.clone() };
-        let checked =
-            || decl.type_path.parse::<TypePath>().map_err(|error| DeclareError::BadPath { owner: member(), error });
-        match decl.kind {
-            PropertyKind::OBJECT => {
-                checked()?;
-                let known = self.knows_class(&decl.type_path);
-                known
-                    .then(|| PropertyType::Object { class: decl.type_path.as_str().into() })
-                    .ok_or_else(|| unknown("reference"))
-            }
-            PropertyKind::STRUCT => {
-                checked()?;
-                let compiled = self.structs.get(decl.type_path.as_str()).cloned();
-                let found = compiled.or_else(|| self.known.structure(&decl.type_path));
-                found.map(PropertyType::Struct).ok_or_else(|| unknown("struct"))
-            }
-            kind => {
-                PropertyType::plain(kind).ok_or_else(|| DeclareError::UnknownKind { member: member(), number: kind.0 })
-            }
+        if decl.kind.text().is_none() {
+            return Err(DeclareError::UnknownKind { member: member(), number: decl.kind.0 });
         }
+        if matches!(decl.kind, PropertyKind::OBJECT | PropertyKind::STRUCT) {
+            let checked = decl.type_path.parse::<TypePath>();
+            checked.map_err(|error| DeclareError::BadPath { owner: member(), error })?;
+        }
+        let words = TypeText::of_declaration(decl.kind, &decl.type_path).map_err(TypeError::from);
+        words.and_then(|words| PropertyType::resolve(&words, self)).map_err(|error| match (decl.kind, error) {
+            (PropertyKind::OBJECT, TypeError::NoClass { path }) => {
+                DeclareError::UnknownType { member: member(), kind: "reference", type_path: path }
+            }
+            (PropertyKind::STRUCT, TypeError::NoStruct { path }) => {
+                DeclareError::UnknownType { member: member(), kind: "struct", type_path: path }
+            }
+            (kind, error) => {
+                let text = format!("{}({})", kind.text().unwrap_or("?"), decl.type_path);
+                DeclareError::BadType { member: member(), text, error }
+            }
+        })
     }
 
     /// Classes of subobjects may stand later in the batch than the class that asks for them, so this comes last.
@@ -276,11 +298,9 @@ fn describe_layout(structure: &StructType) -> String {
 }
 
 fn names_an_object(value: &Value) -> bool {
-    match value {
-        Value::Object(object) => !object.is_none(),
-        Value::Struct(fields) => fields.iter().any(|(_, value)| names_an_object(value)),
-        _ => false,
-    }
+    let mut found = false;
+    value.visit_objects(&mut |object, _| found |= !object.is_none());
+    found
 }
 
 /// Whether a property declares a subobject all by itself.

@@ -31,6 +31,11 @@ impl Counter {
 
     /// One more.
     pub(super) fn bump(&self) {
-        self.0.set(self.0.get() + 1);
+        self.add(1);
+    }
+
+    /// So many more.
+    pub(super) fn add(&self, count: u64) {
+        self.0.set(self.0.get() + count);
     }
 }

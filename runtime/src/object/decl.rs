@@ -3,7 +3,8 @@
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-use crate::object::class::{NativeHook, Origin, SubobjectRole};
+use crate::object::class::{EndHook, NativeHook, Origin, SubobjectRole};
+use crate::object::collect::AddReferences;
 use crate::object::thunk::Thunk;
 
 /// A property, a struct field or a parameter.
@@ -92,10 +93,16 @@ pub struct ClassDecl {
     pub functions: Vec<FunctionDecl>,
     /// Subobjects that need more words.
     pub subobjects: Vec<SubobjectDecl>,
+    /// Paths of the interfaces it implements.
+    pub interfaces: Vec<String>,
     /// The constructor of a native class.
     pub native_constructor: Option<NativeHook>,
     /// PostInitProperties of a native class.
     pub native_post_init: Option<NativeHook>,
+    /// See [`Class::begin_destroy`](crate::object::Class::begin_destroy).
+    pub begin_destroy: Option<EndHook>,
+    /// See [`Class::add_references`](crate::object::Class::add_references).
+    pub add_references: Option<AddReferences>,
     /// See [`Class::tag`](crate::object::Class::tag).
     pub tag: u64,
     /// The doc comment.
@@ -181,7 +188,7 @@ impl StructDecl {
 impl ClassDecl {
     /// A class without members.
     pub fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
-        let (properties, functions, subobjects, doc) = Default::default();
+        let (properties, functions, subobjects, interfaces, doc) = Default::default();
         let (native_constructor, native_post_init) = (None, None);
         let (package, name, base) = (package.to_owned(), name.to_owned(), base.to_owned());
         let (flags, tag) = (0, 0);
@@ -194,8 +201,11 @@ impl ClassDecl {
             properties,
             functions,
             subobjects,
+            interfaces,
             native_constructor,
             native_post_init,
+            begin_destroy: None,
+            add_references: None,
             tag,
             doc,
         }

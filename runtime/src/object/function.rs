@@ -38,6 +38,7 @@ pub struct Function {
     /// A number that means nothing here; higher floors say which module it belongs to.
     pub tag: u64,
     schema: Rc<Schema>,
+    words: Rc<str>,
 }
 
 /// The parts of a function that are not computed.
@@ -60,8 +61,8 @@ impl Function {
     pub(super) fn new(parts: FunctionParts) -> Self {
         let FunctionParts { name, text, path, owner, flags, params, schema, vslot, overrides, doc, thunk, tag } = parts;
         let fingerprint = fingerprint(&params);
-        let schema = Rc::new(schema);
-        Self { name, text, path, owner, flags, params, fingerprint, vslot, overrides, doc, thunk, tag, schema }
+        let (schema, words) = (Rc::new(schema), signature(&params).into());
+        Self { name, text, path, owner, flags, params, fingerprint, vslot, overrides, doc, thunk, tag, schema, words }
     }
 
     /// The parameters without the result.
@@ -86,7 +87,12 @@ impl Function {
 
     /// The signature in words: `f32, /Script/Engine.Rotator -> bool`.
     pub fn signature(&self) -> String {
-        signature(&self.params)
+        self.words.to_string()
+    }
+
+    /// The signature in words, as it lies there: delegates compare theirs with it at every call.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
     }
 
     /// What lies in the parameter block.

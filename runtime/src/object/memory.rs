@@ -1,60 +1,24 @@
 //! Values in raw memory. Plugins read and write the same bytes directly, so no reference into them is ever made here:
-//! a value is loaded or stored whole, and what it means is decided by safe code.
+//! a value is loaded or stored whole, and what it means is decided by safe code. Types that have others in them recurse;
+//! how deep is limited where types are read.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
-use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
+mod named;
+
 use std::hash::Hasher;
-use std::ptr::NonNull;
 
-use alcedo_abi::value::TextRaw;
+use alcedo_abi::value::{ArrayRaw, DelegateRaw, LazyRaw, LocalTextRaw, MapRaw, SparseRaw};
+use rustc_hash::FxHasher;
 
-use crate::handles::ObjectHandle;
+use crate::handles::Name;
+use crate::object::containers::{array_copy, array_destroy, map_copy, map_destroy, map_find, rows};
+use crate::object::nested::Row;
+use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::structs::StructType;
-use crate::object::value::Value;
+use crate::object::text_memory::{text_copy, text_destroy, text_equal, with_bytes};
 
-/// An owned, aligned allocation that starts as zeros. It frees itself; values in it that own memory must have been
-/// destroyed before.
-#[derive(Debug)]
-pub(crate) struct Block {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-/// A value that does not fit the property it was to be written to.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a {found} cannot be written to a {wanted}: convert it first")]
-pub(crate) struct WrongType {
-    /// The value's kind, or the field that the struct does not have.
-    pub found: String,
-    /// The property's type.
-    pub wanted: String,
-}
-
-impl Block {
-    /// `size` bytes of zeros, aligned to `align`. Empty blocks have an address too.
-    ///
-    /// # Panics
-    /// When `align` is no power of two or the size overflows.
-    pub(crate) fn new(size: usize, align: usize) -> Self {
-        let layout = Layout::from_size_align(size.max(1), align).expect("an alignment is a power of two");
-        // SAFETY: the layout has at least one byte, said two lines above.
-        let start = unsafe { alloc_zeroed(layout) };
-        Self { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), layout }
-    }
-
-    /// The first byte. Valid until the block is dropped, wherever the block itself is moved.
-    pub(crate) fn start(&self) -> *mut u8 {
-        self.start.as_ptr()
-    }
-}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        // SAFETY: `new` allocated it with this layout, and nothing else frees it.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
-    }
-}
+pub(crate) use named::{map_objects, visit_objects};
 
 /// Makes the value at `at` zero, without looking at what was there.
 ///
@@ -65,47 +29,7 @@ pub(crate) unsafe fn init_zero(at: *mut u8, ty: &PropertyType) {
     unsafe { at.write_bytes(0, ty.size()) };
 }
 
-/// The value at `at`.
-///
-/// # Safety
-/// `at` holds a value of `ty`, aligned, that nobody writes meanwhile.
-pub(crate) unsafe fn read(at: *const u8, ty: &PropertyType) -> Value {
-    match ty {
-        // SAFETY: the caller promises a text there.
-        PropertyType::Text => Value::Text(unsafe { text_read(at.cast()) }),
-        PropertyType::Struct(of) => {
-            let mut fields = Vec::with_capacity(of.fields().len());
-            each_field(of, |offset, field| {
-                let at = at.wrapping_add(offset);
-                // SAFETY: the caller promises the struct, and so its fields.
-                fields.push((of.fields()[field].text.clone(), unsafe { read(at, &of.fields()[field].ty) }));
-            });
-            Value::Struct(fields)
-        }
-        scalar => {
-            // SAFETY: the caller promises a value of this size and alignment.
-            let bits = unsafe { load(at, scalar.size()) };
-            Value::from_bits(scalar.kind(), bits).expect("every other type is a scalar")
-        }
-    }
-}
-
-/// Overwrites the value at `at`. A struct's fields that `value` does not name stay as they are. On an error nothing
-/// was written.
-///
-/// # Errors
-/// [`WrongType`] when the value is of another kind, or a struct has no such field.
-///
-/// # Safety
-/// `at` holds a value of `ty`, aligned, that nobody else reads or writes meanwhile.
-pub(crate) unsafe fn write(at: *mut u8, ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
-    fits(ty, value)?;
-    // SAFETY: the caller promises the same, and the line above that the value fits.
-    unsafe { put(at, ty, value) };
-    Ok(())
-}
-
-/// Overwrites the value at `to` with that at `from`; texts get a copy of their own.
+/// Overwrites the value at `to` with that at `from`; what owns memory gets a copy of its own.
 ///
 /// # Safety
 /// Both hold a value of `ty`, aligned, that nobody else reads or writes meanwhile. They do not overlap unless they are
@@ -115,45 +39,182 @@ pub(crate) unsafe fn copy(to: *mut u8, from: *const u8, ty: &PropertyType) {
         return;
     }
     match ty {
-        PropertyType::Text => {
-            // SAFETY: the caller promises a text at `from`.
-            let text = unsafe { from.cast::<TextRaw>().read() };
-            // SAFETY: the caller promises a text at `to`; a text's bytes are readable for its length.
-            unsafe { text_assign_raw(to.cast(), text.data, text.len) };
+        // SAFETY: the caller promises two texts.
+        PropertyType::Text | PropertyType::Utf8Text | PropertyType::AnsiText => unsafe {
+            text_copy(to.cast(), from.cast());
+        },
+        PropertyType::LocalText => {
+            let (to, from) = (to.cast::<LocalTextRaw>(), from.cast::<LocalTextRaw>());
+            // SAFETY: the caller promises two such texts, each of which begins with a text.
+            unsafe { text_copy(to.cast(), from.cast()) };
+            // SAFETY: the caller promises the value.
+            let (namespace, key) = unsafe { names_of(from) };
+            // SAFETY: the caller promises the value to write.
+            unsafe { (*to).namespace = namespace };
+            // SAFETY: as above.
+            unsafe { (*to).key = key };
         }
-        PropertyType::Struct(of) => each_field(of, |offset, field| {
+        PropertyType::Struct(of) if ty.owns_memory() => each_field(of, |offset, field| {
             let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
             // SAFETY: the caller promises the structs, and so their fields.
-            unsafe { copy(to, from, &of.fields()[field].ty) };
+            unsafe { copy(to, from, field) };
         }),
-        // SAFETY: the caller promises two values of this size, apart from each other.
-        scalar => unsafe { to.copy_from_nonoverlapping(from, scalar.size()) },
+        PropertyType::Array(of) | PropertyType::MulticastDelegate(of) => {
+            // SAFETY: the caller promises two arrays; the same one was told above.
+            unsafe { array_copy(to.cast(), from.cast(), of.ty()) };
+        }
+        // SAFETY: the caller promises two sets or maps; the same one was told above.
+        PropertyType::Set(of) => unsafe { map_copy(to.cast(), from.cast(), of.row()) },
+        // SAFETY: as above.
+        PropertyType::Map(of) => unsafe { map_copy(to.cast(), from.cast(), of.row()) },
+        PropertyType::Optional(of) if ty.owns_memory() => {
+            // SAFETY: the caller promises the value.
+            let is_there = unsafe { from.read() } != 0;
+            let (value, other) = (to.wrapping_add(of.value_at()), from.wrapping_add(of.value_at()));
+            if is_there {
+                // SAFETY: the value lies behind the byte, and zeros are one.
+                unsafe { copy(value, other, of.ty()) };
+            } else {
+                // Not destroyed: the epochs of containers in it go on, so that addresses from before are stale for good.
+                let empty = OwnedValue::zero(of.ty().clone());
+                // SAFETY: as above; the other value is apart.
+                unsafe { copy(value, empty.at(), of.ty()) };
+            }
+            // SAFETY: the caller promises the value to write.
+            unsafe { to.write(is_there.into()) };
+        }
+        PropertyType::SparseDelegate(of) => {
+            // SAFETY: the caller promises two such values.
+            let source = unsafe { from.cast::<SparseRaw>().read() }.list;
+            if source.is_null() {
+                // SAFETY: the caller promises the value to write.
+                return unsafe { destroy(to, ty) };
+            }
+            // SAFETY: as above.
+            let list = unsafe { sparse_list(to.cast()) };
+            // SAFETY: both are lists of delegates, each of its own value.
+            unsafe { array_copy(list, source, of.ty()) };
+        }
+        // SAFETY: the caller promises two values of this size, apart from each other; they own nothing.
+        plain => unsafe { to.copy_from_nonoverlapping(from, plain.size()) },
     }
 }
 
-/// Whether the two values are equal; floats by their bits, structs by their fields, whatever the padding holds.
+/// Whether the two values are equal; floats by their bits, structs by their fields, whatever the padding holds, sets and
+/// maps whatever the order.
 ///
 /// # Safety
 /// Both hold a value of `ty`, aligned, that nobody writes meanwhile.
 pub(crate) unsafe fn equal(one: *const u8, two: *const u8, ty: &PropertyType) -> bool {
     match ty {
+        // SAFETY: the caller promises two texts.
+        PropertyType::Text | PropertyType::Utf8Text | PropertyType::AnsiText => unsafe {
+            text_equal(one.cast(), two.cast())
+        },
+        PropertyType::LocalText => {
+            // SAFETY: the caller promises two such texts, each of which begins with a text.
+            let same = unsafe { text_equal(one.cast(), two.cast()) };
+            // SAFETY: the caller promises the first value.
+            let names = unsafe { names_of(one.cast()) };
+            // SAFETY: the caller promises the second value.
+            same && names == unsafe { names_of(two.cast()) }
+        }
         PropertyType::Struct(of) => {
             let mut all = true;
             each_field(of, |offset, field| {
                 let (one, two) = (one.wrapping_add(offset), two.wrapping_add(offset));
                 // SAFETY: the caller promises the structs, and so their fields.
-                all = all && unsafe { equal(one, two, &of.fields()[field].ty) };
+                all = all && unsafe { equal(one, two, field) };
             });
             all
         }
-        plain => {
+        PropertyType::LazyObject(_) => {
             // SAFETY: the caller promises the first value.
-            let one = unsafe { read(one, plain) };
+            let one = unsafe { one.cast::<LazyRaw>().read() };
             // SAFETY: the caller promises the second value.
-            let two = unsafe { read(two, plain) };
-            one == two
+            one == unsafe { two.cast::<LazyRaw>().read() }
+        }
+        PropertyType::Delegate(_) => {
+            // SAFETY: the caller promises the first value.
+            let one = unsafe { one.cast::<DelegateRaw>().read() };
+            // SAFETY: the caller promises the second value.
+            let two = unsafe { two.cast::<DelegateRaw>().read() };
+            (one.object, one.function) == (two.object, two.function)
+        }
+        PropertyType::Array(of) | PropertyType::MulticastDelegate(of) => {
+            // SAFETY: the caller promises two arrays.
+            unsafe { equal_rows(one.cast(), two.cast(), of.ty()) }
+        }
+        PropertyType::Set(of) => {
+            // SAFETY: the caller promises two sets.
+            unsafe { equal_maps(one.cast(), two.cast(), of.row()) }
+        }
+        PropertyType::Map(of) => {
+            // SAFETY: the caller promises two maps.
+            unsafe { equal_maps(one.cast(), two.cast(), of.row()) }
+        }
+        PropertyType::Optional(of) => {
+            // SAFETY: the caller promises the first value.
+            let first = unsafe { one.read() } != 0;
+            // SAFETY: the caller promises the second value.
+            let second = unsafe { two.read() } != 0;
+            let (one, two) = (one.wrapping_add(of.value_at()), two.wrapping_add(of.value_at()));
+            // SAFETY: the values lie behind the bytes.
+            first == second && (!first || unsafe { equal(one, two, of.ty()) })
+        }
+        PropertyType::SparseDelegate(of) => {
+            // SAFETY: the caller promises the first value.
+            let one = unsafe { one.cast::<SparseRaw>().read() }.list.cast_const();
+            // SAFETY: the caller promises the second value.
+            let two = unsafe { two.cast::<SparseRaw>().read() }.list.cast_const();
+            let empty = ArrayRaw::EMPTY;
+            let (one, two) = (or_empty(one, &empty), or_empty(two, &empty));
+            // SAFETY: two lists of delegates, or none.
+            unsafe { equal_rows(one, two, of.ty()) }
+        }
+        word => {
+            // SAFETY: the caller promises the first value.
+            let one = unsafe { load(one, word) };
+            // SAFETY: the caller promises the second value.
+            one == unsafe { load(two, word) }
         }
     }
+}
+
+fn or_empty(list: *const ArrayRaw, empty: &ArrayRaw) -> *const ArrayRaw {
+    if list.is_null() { empty } else { list }
+}
+
+/// # Safety
+/// Two arrays of `element`s that nobody writes meanwhile.
+unsafe fn equal_rows(one: *const ArrayRaw, two: *const ArrayRaw, element: &PropertyType) -> bool {
+    // SAFETY: promised by the caller.
+    let one = unsafe { one.read() };
+    // SAFETY: promised by the caller.
+    let two = unsafe { two.read() };
+    let size = element.size();
+    // SAFETY: both are values of `element`.
+    one.len == two.len && rows(&one, size).zip(rows(&two, size)).all(|(one, two)| unsafe { equal(one, two, element) })
+}
+
+/// # Safety
+/// Two sets or maps of such rows that nobody writes meanwhile.
+unsafe fn equal_maps(one: *const MapRaw, two: *const MapRaw, row: Row<'_>) -> bool {
+    // SAFETY: promised by the caller.
+    let first = unsafe { one.read() }.entries;
+    // SAFETY: promised by the caller.
+    let second = unsafe { two.read() }.entries;
+    first.len == second.len
+        && rows(&first, row.size).all(|place| {
+            // SAFETY: a row begins with its key.
+            let Some(at) = (unsafe { map_find(two, row, place) }) else { return false };
+            let other = second.data.wrapping_add(at as usize * row.size);
+            let is_same = |(value, at): (&PropertyType, usize)| {
+                // SAFETY: the values lie there in both rows.
+                unsafe { equal(place.wrapping_add(at), other.wrapping_add(at), value) }
+            };
+            row.value.is_none_or(is_same)
+        })
 }
 
 /// Feeds the value at `at` to `hasher`: equal values feed the same.
@@ -162,19 +223,108 @@ pub(crate) unsafe fn equal(one: *const u8, two: *const u8, ty: &PropertyType) ->
 /// `at` holds a value of `ty`, aligned, that nobody writes meanwhile.
 pub(crate) unsafe fn hash(at: *const u8, ty: &PropertyType, hasher: &mut dyn Hasher) {
     match ty {
-        PropertyType::Text => {
+        PropertyType::Text | PropertyType::Utf8Text | PropertyType::AnsiText => {
+            let feed = |bytes: &[u8]| {
+                hasher.write_usize(bytes.len()); // so that two texts in a row are told apart
+                hasher.write(bytes);
+            };
             // SAFETY: the caller promises a text there.
-            let text = unsafe { text_read(at.cast()) };
-            hasher.write(text.as_bytes());
-            hasher.write_u8(0xff); // no UTF-8 text has this byte, so two texts in a row are told apart
+            unsafe { with_bytes(at.cast(), feed) };
+        }
+        PropertyType::LocalText => {
+            // SAFETY: the caller promises such a text, which begins with a text.
+            unsafe { hash(at, &PropertyType::Text, hasher) };
+            // SAFETY: the caller promises the value.
+            let (namespace, key) = unsafe { names_of(at.cast()) };
+            hasher.write_u32(namespace.0);
+            hasher.write_u32(key.0);
         }
         PropertyType::Struct(of) => each_field(of, |offset, field| {
             // SAFETY: the caller promises the struct, and so its fields.
-            unsafe { hash(at.wrapping_add(offset), &of.fields()[field].ty, hasher) };
+            unsafe { hash(at.wrapping_add(offset), field, hasher) };
         }),
+        PropertyType::LazyObject(_) => {
+            // SAFETY: the caller promises the value.
+            let LazyRaw { high, low } = unsafe { at.cast::<LazyRaw>().read() };
+            hasher.write_u64(high);
+            hasher.write_u64(low);
+        }
+        PropertyType::Delegate(_) => {
+            // SAFETY: the caller promises the value.
+            let DelegateRaw { object, function, .. } = unsafe { at.cast::<DelegateRaw>().read() };
+            hasher.write_u64(object.0);
+            hasher.write_u32(function.0);
+        }
+        PropertyType::Array(of) | PropertyType::MulticastDelegate(of) => {
+            // SAFETY: the caller promises an array.
+            unsafe { hash_rows(at.cast(), of.ty(), hasher) };
+        }
+        // SAFETY: the caller promises a set.
+        PropertyType::Set(of) => unsafe { hash_map(at.cast(), of.row(), hasher) },
+        // SAFETY: the caller promises a map.
+        PropertyType::Map(of) => unsafe { hash_map(at.cast(), of.row(), hasher) },
+        PropertyType::Optional(of) => {
+            // SAFETY: the caller promises the value.
+            let is_there = unsafe { at.read() } != 0;
+            hasher.write_u8(is_there.into());
+            if is_there {
+                // SAFETY: the value lies behind the byte.
+                unsafe { hash(at.wrapping_add(of.value_at()), of.ty(), hasher) };
+            }
+        }
+        PropertyType::SparseDelegate(of) => {
+            // SAFETY: the caller promises the value.
+            let list = unsafe { at.cast::<SparseRaw>().read() }.list.cast_const();
+            // SAFETY: a list of delegates, or none.
+            unsafe { hash_rows(or_empty(list, &ArrayRaw::EMPTY), of.ty(), hasher) };
+        }
         // SAFETY: the caller promises a value of this size and alignment.
-        scalar => hasher.write_u64(unsafe { load(at, scalar.size()) }),
+        word => hasher.write_u64(unsafe { load(at, word) }),
     }
+}
+
+/// The hash by which containers find the value at `at`.
+///
+/// # Safety
+/// As for [`hash`].
+pub(crate) unsafe fn hashed(at: *const u8, ty: &PropertyType) -> u64 {
+    let mut hasher = FxHasher::default();
+    // SAFETY: promised by the caller.
+    unsafe { hash(at, ty, &mut hasher) };
+    hasher.finish()
+}
+
+/// # Safety
+/// An array of `element`s that nobody writes meanwhile.
+unsafe fn hash_rows(at: *const ArrayRaw, element: &PropertyType, hasher: &mut dyn Hasher) {
+    // SAFETY: promised by the caller.
+    let array = unsafe { at.read() };
+    hasher.write_u32(array.len);
+    for place in rows(&array, element.size()) {
+        // SAFETY: the values of the array.
+        unsafe { hash(place, element, hasher) };
+    }
+}
+
+/// The order of the rows must not be felt, so their hashes are added up.
+///
+/// # Safety
+/// A set or map of such rows that nobody writes meanwhile.
+unsafe fn hash_map(at: *const MapRaw, row: Row<'_>, hasher: &mut dyn Hasher) {
+    // SAFETY: promised by the caller.
+    let entries = unsafe { at.read() }.entries;
+    let mut sum = u64::from(entries.len);
+    for place in rows(&entries, row.size) {
+        let mut own = FxHasher::default();
+        // SAFETY: a row begins with its key.
+        unsafe { hash(place, row.key, &mut own) };
+        if let Some((value, at)) = row.value {
+            // SAFETY: the value lies there.
+            unsafe { hash(place.wrapping_add(at), value, &mut own) };
+        }
+        sum = sum.wrapping_add(own.finish());
+    }
+    hasher.write_u64(sum);
 }
 
 /// Frees what the value at `at` owns and leaves zeros.
@@ -184,172 +334,86 @@ pub(crate) unsafe fn hash(at: *const u8, ty: &PropertyType, hasher: &mut dyn Has
 pub(crate) unsafe fn destroy(at: *mut u8, ty: &PropertyType) {
     match ty {
         // SAFETY: the caller promises a text there.
-        PropertyType::Text => unsafe { text_destroy(at.cast()) },
-        PropertyType::Struct(of) => each_field(of, |offset, field| {
-            // SAFETY: the caller promises the struct, and so its fields.
-            unsafe { destroy(at.wrapping_add(offset), &of.fields()[field].ty) };
-        }),
-        // SAFETY: the caller promises a value there, and a scalar owns nothing.
-        scalar => unsafe { init_zero(at, scalar) },
-    }
-}
-
-/// Shows `visit` every reference to an object in the value, none left out.
-///
-/// # Safety
-/// `at` holds a value of `ty`, aligned, that nobody writes meanwhile, not even `visit`.
-pub(crate) unsafe fn visit_objects(at: *const u8, ty: &PropertyType, visit: &mut dyn FnMut(ObjectHandle)) {
-    match ty {
-        // SAFETY: the caller promises an aligned handle there.
-        PropertyType::Object { .. } => visit(unsafe { at.cast::<ObjectHandle>().read() }),
-        PropertyType::Struct(of) => each_field(of, |offset, field| {
-            // SAFETY: the caller promises the struct, and so its fields.
-            unsafe { visit_objects(at.wrapping_add(offset), &of.fields()[field].ty, visit) };
-        }),
-        _ => {}
-    }
-}
-
-/// Replaces every reference to an object in the value by what `map` makes of it.
-///
-/// # Safety
-/// `at` holds a value of `ty`, aligned, that nobody else reads or writes meanwhile, not even `map`.
-pub(crate) unsafe fn map_objects(at: *mut u8, ty: &PropertyType, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-    match ty {
-        PropertyType::Object { .. } => {
-            // SAFETY: the caller promises an aligned handle there.
-            let mapped = map(unsafe { at.cast::<ObjectHandle>().read() });
-            // SAFETY: as above, and that it may be written.
-            unsafe { at.cast::<ObjectHandle>().write(mapped) };
+        PropertyType::Text | PropertyType::Utf8Text | PropertyType::AnsiText => unsafe { text_destroy(at.cast()) },
+        PropertyType::LocalText => {
+            // SAFETY: the caller promises such a text, which begins with a text.
+            unsafe { text_destroy(at.cast()) };
+            // SAFETY: the caller promises the value, and what it owned is gone.
+            unsafe { init_zero(at, ty) };
         }
-        PropertyType::Struct(of) => each_field(of, |offset, field| {
+        PropertyType::Struct(of) if ty.owns_memory() => each_field(of, |offset, field| {
             // SAFETY: the caller promises the struct, and so its fields.
-            unsafe { map_objects(at.wrapping_add(offset), &of.fields()[field].ty, map) };
+            unsafe { destroy(at.wrapping_add(offset), field) };
         }),
-        _ => {}
-    }
-}
-
-/// A copy of the text at `at`.
-///
-/// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory that nobody writes meanwhile.
-pub(crate) unsafe fn text_read(at: *const TextRaw) -> String {
-    // SAFETY: the caller promises it.
-    let text = unsafe { at.read() };
-    if text.len == 0 {
-        return String::new();
-    }
-    // SAFETY: only `text_assign_raw` gives a text a length, and then this many bytes are there. The slice lives for one
-    // copy, in which nobody writes.
-    let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Overwrites the text at `at` with a copy of `text`.
-///
-/// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile, and `text` does not lie
-/// in its bytes; if it may, use [`text_assign_raw`].
-pub(crate) unsafe fn text_assign(at: *mut TextRaw, text: &str) {
-    // SAFETY: the caller promises the text to write; a `&str` is readable.
-    unsafe { text_assign_raw(at, text.as_ptr(), text.len()) };
-}
-
-/// Overwrites the text at `at` with a copy of the `len` bytes at `data`, which may lie in the text itself.
-///
-/// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile. `data` is readable for
-/// `len` bytes of UTF-8, and no reference to those bytes is used again if they lie in the text.
-pub(crate) unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
-    if len == 0 {
-        // SAFETY: the caller promises the text.
-        return unsafe { text_destroy(at) };
-    }
-    // SAFETY: the caller promises the text.
-    let old = unsafe { at.read() };
-    if len <= old.capacity {
-        // SAFETY: `data` is readable by the caller's promise, and that many bytes are reserved; they may overlap.
-        unsafe { old.data.copy_from(data, len) };
-        // SAFETY: the caller promises the text.
-        unsafe { at.write(TextRaw { len, ..old }) };
-        return;
-    }
-    let layout = bytes(len);
-    // SAFETY: the layout is not empty, because `len` is not zero here.
-    let fresh = unsafe { alloc(layout) };
-    if fresh.is_null() {
-        handle_alloc_error(layout);
-    }
-    // SAFETY: `data` is readable by the caller's promise, and the new bytes are apart from all others.
-    unsafe { fresh.copy_from_nonoverlapping(data, len) };
-    // SAFETY: the caller promises the text; its old bytes were copied from, and now nobody needs them.
-    unsafe { text_destroy(at) };
-    // SAFETY: the caller promises the text.
-    unsafe { at.write(TextRaw { data: fresh, len, capacity: len }) };
-}
-
-/// Frees the text's bytes and leaves the empty text.
-///
-/// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile.
-pub(crate) unsafe fn text_destroy(at: *mut TextRaw) {
-    // SAFETY: the caller promises the text.
-    let old = unsafe { at.replace(TextRaw::EMPTY) };
-    if old.capacity != 0 {
-        // SAFETY: only `text_assign_raw` reserves bytes, with this layout, and the text has just forgotten them.
-        unsafe { dealloc(old.data, bytes(old.capacity)) };
-    }
-}
-
-fn bytes(len: usize) -> Layout {
-    Layout::array::<u8>(len).expect("a text is shorter than half the address space")
-}
-
-fn each_field(of: &StructType, mut each: impl FnMut(usize, usize)) {
-    of.fields().iter().enumerate().for_each(|(index, field)| each(field.offset as usize, index));
-}
-
-fn fits(ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
-    let wrong = |found: &str| Err(WrongType { found: found.to_owned(), wanted: ty.to_string() });
-    match (ty, value) {
-        (PropertyType::Struct(of), Value::Struct(fields)) => fields.iter().try_for_each(|(name, value)| {
-            of.field(name).map_or_else(|| wrong(&format!("struct with `{name}`")), |field| fits(&field.ty, value))
-        }),
-        (ty, value) if ty.kind() == value.kind() => Ok(()),
-        (_, value) => wrong(value.kind().text().unwrap_or("?")),
-    }
-}
-
-/// Writes a value that [`fits`].
-///
-/// # Safety
-/// As for [`write`]; and the value fits the type.
-unsafe fn put(at: *mut u8, ty: &PropertyType, value: &Value) {
-    match (ty, value) {
-        // SAFETY: the caller promises a text at `at`; the value's own text lies in a `String`, not there.
-        (PropertyType::Text, Value::Text(text)) => unsafe { text_assign(at.cast(), text) },
-        (PropertyType::Struct(of), Value::Struct(fields)) => {
-            for (field, value) in fields.iter().filter_map(|(name, value)| Some((of.field(name)?, value))) {
-                let at = at.wrapping_add(field.offset as usize);
-                // SAFETY: the caller promises the struct, and so its fields.
-                unsafe { put(at, &field.ty, value) };
+        PropertyType::Array(of) | PropertyType::MulticastDelegate(of) => {
+            // SAFETY: the caller promises an array.
+            unsafe { array_destroy(at.cast(), of.ty()) };
+        }
+        // SAFETY: the caller promises a set.
+        PropertyType::Set(of) => unsafe { map_destroy(at.cast(), of.row()) },
+        // SAFETY: the caller promises a map.
+        PropertyType::Map(of) => unsafe { map_destroy(at.cast(), of.row()) },
+        PropertyType::Optional(of) if ty.owns_memory() => {
+            // SAFETY: the value lies behind the byte; a plugin may have cleared the byte alone.
+            unsafe { destroy(at.wrapping_add(of.value_at()), of.ty()) };
+            // SAFETY: the caller promises the value.
+            unsafe { at.write(0) };
+        }
+        PropertyType::SparseDelegate(of) => {
+            // SAFETY: the caller promises the value.
+            let list = unsafe { at.cast::<SparseRaw>().replace(SparseRaw { list: std::ptr::null_mut() }) }.list;
+            if !list.is_null() {
+                // SAFETY: a list of delegates that belonged to this value.
+                unsafe { array_destroy(list, of.ty()) };
+                // SAFETY: only `sparse_list` writes a list, and the value has just forgotten it.
+                unsafe { crate::object::block::give_back(list.cast(), std::alloc::Layout::new::<ArrayRaw>()) };
             }
         }
-        (ty, value) => {
-            let Some(bits) = value.bits() else { return };
-            // SAFETY: the caller promises a place of this size and alignment.
-            unsafe { store(at, ty.size(), bits) };
-        }
+        // SAFETY: the caller promises a value there, and a plain one owns nothing.
+        plain => unsafe { init_zero(at, plain) },
     }
 }
 
-/// The bytes of a scalar, zero-extended.
+/// The list of a sparse delegate, made if there is none.
 ///
 /// # Safety
-/// `at` is readable for `size` bytes and aligned to it; `size` is 1, 2, 4 or 8.
-unsafe fn load(at: *const u8, size: usize) -> u64 {
-    match size {
+/// `at` is an aligned [`SparseRaw`] in host memory that nobody else reads or writes meanwhile.
+pub(crate) unsafe fn sparse_list(at: *mut SparseRaw) -> *mut ArrayRaw {
+    // SAFETY: promised by the caller.
+    let list = unsafe { at.read() }.list;
+    if !list.is_null() {
+        return list;
+    }
+    let layout = std::alloc::Layout::new::<ArrayRaw>();
+    let list = crate::object::block::take(layout).unwrap_or_else(|| std::alloc::handle_alloc_error(layout));
+    let list = list.as_ptr().cast::<ArrayRaw>();
+    // SAFETY: it was just taken with that layout.
+    unsafe { list.write(ArrayRaw::EMPTY) };
+    // SAFETY: promised by the caller.
+    unsafe { at.write(SparseRaw { list }) };
+    list
+}
+
+/// # Safety
+/// `at` is an aligned text for people that nobody writes meanwhile.
+unsafe fn names_of(at: *const LocalTextRaw) -> (Name, Name) {
+    // SAFETY: promised by the caller.
+    let text = unsafe { at.read() };
+    (text.namespace, text.key)
+}
+
+fn each_field(of: &StructType, mut each: impl FnMut(usize, &PropertyType)) {
+    of.fields().iter().for_each(|field| each(field.offset as usize, &field.ty));
+}
+
+/// The bytes of a number, name or handle, zero-extended; of a `bool` whether it is one.
+///
+/// # Safety
+/// `at` holds a value of `word`, which is a word, aligned, that nobody writes meanwhile.
+pub(super) unsafe fn load(at: *const u8, word: &PropertyType) -> u64 {
+    match word.size() {
+        // SAFETY: the caller promises one byte; a plugin may have left any in a `bool`.
+        1 if matches!(word, PropertyType::Bool) => (unsafe { at.read() } != 0).into(),
         // SAFETY: the caller promises one byte.
         1 => unsafe { at.read() }.into(),
         // SAFETY: the caller promises two bytes, aligned.
@@ -365,7 +429,7 @@ unsafe fn load(at: *const u8, size: usize) -> u64 {
 ///
 /// # Safety
 /// `at` is writable for `size` bytes and aligned to it; `size` is 1, 2, 4 or 8.
-unsafe fn store(at: *mut u8, size: usize, bits: u64) {
+pub(super) unsafe fn store(at: *mut u8, size: usize, bits: u64) {
     match size {
         // SAFETY: the caller promises one byte.
         1 => unsafe { at.write(bits as u8) },
@@ -379,137 +443,4 @@ unsafe fn store(at: *mut u8, size: usize, bits: u64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::hash_map::DefaultHasher;
-    use std::hash::Hasher;
-
-    use alcedo_abi::kinds::PropertyKind;
-
-    use super::{
-        Block, PropertyType, TextRaw, Value, copy, destroy, equal, hash, map_objects, read, text_assign,
-        text_assign_raw, text_destroy, text_read, visit_objects, write,
-    };
-    use crate::handles::ObjectHandle;
-    use crate::object::decl::PropertyDecl;
-    use crate::object::names::Names;
-    use crate::object::testing::structure;
-
-    /// `(flag: bool, label: String, who: Object, from: Point)`: padding, owned memory, a reference, a nested struct.
-    fn mixed() -> PropertyType {
-        PropertyType::Struct(structure(
-            "Mixed",
-            &[
-                PropertyDecl::new("flag", PropertyKind::BOOL),
-                PropertyDecl::new("label", PropertyKind::STRING),
-                PropertyDecl::new("who", PropertyKind::OBJECT).of_type("/Script/Engine.Object"),
-                PropertyDecl::new("from", PropertyKind::STRUCT).of_type("/Script/Test.Point"),
-            ],
-        ))
-    }
-
-    fn block(ty: &PropertyType) -> Block {
-        Block::new(ty.size(), ty.align())
-    }
-
-    fn hashed(block: &Block, ty: &PropertyType) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        // SAFETY: every test block holds a value of its type.
-        unsafe { hash(block.start(), ty, &mut hasher) };
-        hasher.finish()
-    }
-
-    fn check(ty: &PropertyType, text: &str) {
-        let names = Names::new();
-        let value = Value::parse(text, ty, &names).unwrap();
-        let (one, two) = (block(ty), block(ty));
-        // SAFETY: a block of zeros is a value of every type.
-        assert_eq!(unsafe { read(one.start(), ty) }, Value::zero(ty));
-        // SAFETY: as above.
-        unsafe { write(one.start(), ty, &value) }.unwrap();
-        // SAFETY: the block holds the value written.
-        assert_eq!(unsafe { read(one.start(), ty) }, value, "{text}");
-        // SAFETY: both blocks hold values of the type.
-        assert!(!unsafe { equal(one.start(), two.start(), ty) }, "{text} is not zero");
-        // SAFETY: as above.
-        unsafe { copy(two.start(), one.start(), ty) };
-        // SAFETY: as above.
-        assert!(unsafe { equal(one.start(), two.start(), ty) }, "{text}");
-        assert_eq!(hashed(&one, ty), hashed(&two, ty));
-        // SAFETY: the block holds a value; it is zeros afterwards.
-        unsafe { destroy(one.start(), ty) };
-        // SAFETY: zeros are a value.
-        assert_eq!(unsafe { read(one.start(), ty) }, Value::zero(ty));
-        // SAFETY: the copy has texts of its own.
-        assert_eq!(unsafe { read(two.start(), ty) }, value, "{text} was copied deeply");
-        // SAFETY: the block holds a value.
-        unsafe { destroy(two.start(), ty) };
-    }
-
-    #[test]
-    fn every_type_is_written_read_copied_compared_and_destroyed() {
-        check(&PropertyType::U8, "200");
-        check(&PropertyType::I16, "-300");
-        check(&PropertyType::U32, "4000000000");
-        check(&PropertyType::I64, "-9000000000");
-        check(&PropertyType::F32, "-0");
-        check(&PropertyType::F64, "NaN");
-        check(&PropertyType::Bool, "true");
-        check(&PropertyType::Text, "some words");
-        check(&PropertyType::Name, "word");
-        check(&PropertyType::Object { class: "/Script/A.B".into() }, "#3.4");
-        check(&mixed(), "(flag=true, label=words, who=#1.2, from=(x=1))");
-    }
-
-    #[test]
-    fn what_does_not_fit_is_refused_and_nothing_is_written() {
-        let ty = mixed();
-        let block = block(&ty);
-        let fields = vec![("flag".into(), Value::Bool(true)), ("label".into(), Value::U8(1))];
-        // SAFETY: a block of zeros is a value of every type.
-        let error = unsafe { write(block.start(), &ty, &Value::Struct(fields)) }.unwrap_err();
-        assert_eq!(error.to_string(), "a u8 cannot be written to a String: convert it first");
-        let fields = vec![("flag".into(), Value::Bool(true)), ("size".into(), Value::U8(1))];
-        // SAFETY: as above.
-        let error = unsafe { write(block.start(), &ty, &Value::Struct(fields)) }.unwrap_err();
-        assert_eq!(error.found, "struct with `size`");
-        // SAFETY: as above.
-        assert_eq!(unsafe { read(block.start(), &ty) }, Value::zero(&ty));
-    }
-
-    #[test]
-    fn a_text_grows_shrinks_and_may_be_a_part_of_itself() {
-        let mut text = TextRaw::EMPTY;
-        let at = &raw mut text;
-        for words in ["", "short", "a good deal longer than that", "x", ""] {
-            // SAFETY: `at` is a text of this test, and `words` lies elsewhere.
-            unsafe { text_assign(at, words) };
-            // SAFETY: as above.
-            assert_eq!(unsafe { text_read(at) }, words);
-        }
-        // SAFETY: as above.
-        unsafe { text_assign(at, "hello world") };
-        // SAFETY: as above.
-        let data = unsafe { (*at).data };
-        // SAFETY: the five bytes at 6 lie in the text, and no reference to them exists.
-        unsafe { text_assign_raw(at, data.wrapping_add(6), 5) };
-        // SAFETY: as above.
-        assert_eq!(unsafe { text_read(at) }, "world");
-        // SAFETY: as above.
-        unsafe { text_destroy(at) };
-    }
-
-    #[test]
-    fn references_are_found_and_replaced_in_structs_too() {
-        let ty = mixed();
-        let block = block(&ty);
-        let (old, new) = (ObjectHandle::new(1, 2), ObjectHandle::new(3, 4));
-        // SAFETY: a block of zeros is a value of every type.
-        unsafe { write(block.start(), &ty, &Value::Struct(vec![("who".into(), Value::Object(old))])) }.unwrap();
-        // SAFETY: the block holds a value of the type.
-        unsafe { map_objects(block.start(), &ty, &mut |object| if object == old { new } else { object }) };
-        let mut found = Vec::new();
-        // SAFETY: as above.
-        unsafe { visit_objects(block.start(), &ty, &mut |object| found.push(object)) };
-        assert_eq!(found, [new]);
-    }
-}
+mod tests;

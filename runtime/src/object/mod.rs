@@ -6,47 +6,70 @@
 //! runs.
 
 pub(crate) mod birth;
+pub(crate) mod block;
 pub(crate) mod class;
 pub(crate) mod collect;
+pub(crate) mod containers;
 pub(crate) mod convert;
 pub(crate) mod counters;
 pub(crate) mod decl;
+pub(crate) mod dormant;
 pub(crate) mod function;
 pub(crate) mod layout;
+pub(crate) mod lazy;
+pub(crate) mod links;
 pub(crate) mod memory;
 pub(crate) mod mode;
 pub(crate) mod names;
+pub(crate) mod nested;
 pub(crate) mod objects;
+pub(crate) mod owned;
 pub(crate) mod path;
 pub(crate) mod property;
 pub(crate) mod refusal;
+pub(crate) mod seats;
 pub(crate) mod storage;
 pub(crate) mod structs;
 pub(crate) mod text;
+pub(crate) mod text_memory;
 pub(crate) mod thunk;
+pub(crate) mod transfer;
+pub(crate) mod type_text;
 pub(crate) mod typed;
+pub(crate) mod typed_containers;
+pub(crate) mod typed_values;
 pub(crate) mod types;
+pub(crate) mod typing;
 pub(crate) mod value;
 
+mod bits;
 mod compile;
 mod compile_class;
 mod naming;
 mod order;
+mod paths;
+mod pool;
+mod references;
 mod slots;
+mod stack;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+
+use std::rc::Rc;
 
 use counters::Counters;
+use lazy::LazyIds;
 use mode::ModeWord;
 use names::Names;
 use objects::Objects;
+use stack::CallStack;
 use types::Types;
 
 /// All objects and types of a host. It never leaves the game thread.
 #[derive(Debug)]
 pub struct World {
     /// Interned names.
-    pub names: Names,
+    pub names: Rc<Names>,
     /// Packages, classes, structs.
     pub types: Types,
     /// The objects.
@@ -55,6 +78,10 @@ pub struct World {
     pub mode: ModeWord,
     /// What happened so far.
     pub counters: Counters,
+    /// Who is known by which id.
+    pub(crate) lazy: LazyIds,
+    /// What running calls of the host refer to.
+    pub(crate) stack: CallStack,
 }
 
 impl Default for World {
@@ -66,13 +93,15 @@ impl Default for World {
 impl World {
     /// An empty world.
     pub fn new() -> Self {
-        let mode = ModeWord::new();
+        let (names, mode) = (Rc::new(Names::new()), ModeWord::new());
         Self {
-            names: Names::new(),
             types: Types::new(),
-            objects: Objects::new(mode.clone()),
+            objects: Objects::new(Rc::clone(&names), mode.clone()),
+            names,
             mode,
             counters: Counters::default(),
+            lazy: LazyIds::default(),
+            stack: CallStack::default(),
         }
     }
 }

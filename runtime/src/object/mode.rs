@@ -72,12 +72,14 @@ impl ModeWord {
         self.shared.rebuilt.replace(object)
     }
 
-    /// Whether a property of `object` may be written now.
+    /// Whether a property of `object` may be written now. `is_staged` says whether what is written would be gone after a
+    /// rollback; it is asked only where that matters.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] when conjugates are rebuilt and it is not this object's turn.
-    pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
-        if may_write(self.get(), self.shared.rebuilt.get(), object) {
+    /// [`CallError::DuringRebuild`] when conjugates are rebuilt and it is not this object's turn, and when new modules
+    /// come up and the object is none of theirs.
+    pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> Result<(), CallError> {
+        if may_write(self.get(), self.shared.rebuilt.get() == object, is_staged) {
             return Ok(());
         }
         Err(CallError::DuringRebuild { action: format!("writing to {object}") })
@@ -90,9 +92,14 @@ impl Drop for ModeGuard {
     }
 }
 
-/// A collection is over before anybody runs, so only a rebuild keeps writes away, and only from other objects.
-fn may_write(mode: u32, rebuilt: ObjectHandle, object: ObjectHandle) -> bool {
-    mode != mode::REBUILDING || rebuilt == object
+/// A collection is over before anybody runs, so only a reload keeps writes away: while it rebuilds, from all but the
+/// object that is rebuilt; before that, from what a rollback could not put back.
+fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> bool {
+    match mode {
+        mode::REBUILDING => is_its_turn,
+        mode::STAGING => is_staged(),
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -103,17 +110,17 @@ mod tests {
     use crate::handles::ObjectHandle;
 
     #[test]
-    fn while_conjugates_are_rebuilt_an_object_is_written_to_in_its_turn_only() {
-        let (one, two) = (ObjectHandle::new(1, 1), ObjectHandle::new(2, 1));
-        for (mode, rebuilt, allowed) in [
-            (mode::NORMAL, ObjectHandle::NONE, true),
-            (mode::NORMAL, two, true),
-            (mode::MARKING, ObjectHandle::NONE, true),
-            (mode::REBUILDING, ObjectHandle::NONE, false),
-            (mode::REBUILDING, two, false),
-            (mode::REBUILDING, one, true),
+    fn who_may_be_written_to_depends_on_the_mode() {
+        // In the order: neither, its turn, staged, both.
+        for (mode, allowed) in [
+            (mode::NORMAL, [true, true, true, true]),
+            (mode::MARKING, [true, true, true, true]),
+            (mode::REBUILDING, [false, true, false, true]),
+            (mode::STAGING, [false, false, true, true]),
         ] {
-            assert_eq!(may_write(mode, rebuilt, one), allowed, "{mode} {rebuilt}");
+            let found = [(false, false), (true, false), (false, true), (true, true)]
+                .map(|(is_its_turn, is_staged)| may_write(mode, is_its_turn, || is_staged));
+            assert_eq!(found, allowed, "{mode}");
         }
     }
 
@@ -125,11 +132,11 @@ mod tests {
             let _rebuilding = word.enter(mode::REBUILDING);
             assert_eq!(seen.get(), mode::REBUILDING);
             let before = seen.rebuild_turn(ObjectHandle::new(1, 1));
-            assert!(word.may_write(ObjectHandle::new(1, 1)).is_ok());
+            assert!(word.may_write(ObjectHandle::new(1, 1), || false).is_ok());
             assert_eq!(
-                word.may_write(ObjectHandle::new(2, 1)).unwrap_err().to_string(),
-                "writing to #2.1 is refused while conjugates are rebuilt: \
-                 a red constructor may read anything and write its own object"
+                word.may_write(ObjectHandle::new(2, 1), || false).unwrap_err().to_string(),
+                "writing to #2.1 is refused while a reload is under way: \
+                 new code may read anything, and write only what it is building"
             );
             seen.rebuild_turn(before);
         }

@@ -1,57 +1,191 @@
-//! Names for objects that were given none: `MagicCube_17`. Unique among the objects there are, and reused, so that a host
-//! that spawns for ever does not intern for ever.
+//! Names of objects. Who was given none has one made of its class and a number, `MagicCube_17`, unique among the objects
+//! there are. Its text is made when somebody asks for it, and the number is given back, so that a host that spawns for
+//! ever neither pays for names nobody reads nor interns for ever.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::handles::Name;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::handles::{Name, ObjectHandle};
+use crate::object::class::Class;
 use crate::object::names::Names;
+
+/// What an object is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Label {
+    /// A name it was given.
+    Given(Name),
+    /// A name made of a class and a number.
+    Made { series: u32, number: u32 },
+}
 
 /// The names of the objects of a store.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
-    numbers: HashMap<Rc<str>, Numbers>,
-    /// How many objects have a name.
-    used: HashMap<Name, u32>,
+    series: Vec<Series>,
+    by_text: FxHashMap<Rc<str>, u32>,
+    /// One more than the series of each class, by its number; zero for none yet.
+    by_class: Vec<u32>,
+    /// Whom a name was given to, by what they lie in; the last one last. There is more than one only while a reload has
+    /// the old and the new of something, or where a host born them so.
+    given: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
-#[derive(Debug, Default)]
-struct Numbers {
-    last: u32,
-    /// Numbers given back, so that the name table does not grow with every object there ever was.
+/// The numbers of one class's name.
+#[derive(Debug)]
+struct Series {
+    text: Rc<str>,
+    /// Who has each number, from 1.
+    holders: Vec<ObjectHandle>,
+    /// Numbers given back.
     free: VecDeque<u32>,
+    /// Numbers that a given name spells, and how many objects have it.
+    spelled: FxHashMap<u32, u32>,
 }
+
+/// Holds a number that was passed over, because a given name spells it.
+const PASSED_OVER: ObjectHandle = ObjectHandle(u64::MAX);
 
 impl Naming {
-    /// A name no object has, and the number it was made with.
-    pub(super) fn generate(&mut self, names: &Names, class: &Rc<str>) -> (Name, u32) {
-        let Self { numbers, used } = self;
-        let numbers = numbers.entry(class.clone()).or_default();
+    /// A name for `object`, which no other object has.
+    pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
+        let known = self.by_class.get(class.id.0 as usize).copied().unwrap_or(0);
+        let series = match known {
+            0 => self.series_of_class(class),
+            known => known - 1,
+        };
+        let number = self.series[series as usize].next(object);
+        Label::Made { series, number }
+    }
+
+    #[cold]
+    fn series_of_class(&mut self, class: &Class) -> u32 {
+        let (series, at) = (self.series_of(&class.name), class.id.0 as usize);
+        if self.by_class.len() <= at {
+            self.by_class.resize(at + 1, 0);
+        }
+        self.by_class[at] = series + 1;
+        series
+    }
+
+    fn series_of(&mut self, text: &Rc<str>) -> u32 {
+        let Self { series, by_text, .. } = self;
+        *by_text.entry(Rc::clone(text)).or_insert_with(|| {
+            let text = Rc::clone(text);
+            series.push(Series { text, holders: Vec::new(), free: VecDeque::new(), spelled: FxHashMap::default() });
+            series.len() as u32 - 1
+        })
+    }
+
+    /// `object`, which lies in `outer`, is called `name` from now on.
+    pub(super) fn give(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
+        self.given.entry((outer, name)).or_default().push(object);
+        if let Some((text, number)) = spelled(&names.text(name)) {
+            let series = self.series_of(&text.into());
+            *self.series[series as usize].spelled.entry(number).or_default() += 1;
+        }
+        Label::Given(name)
+    }
+
+    /// `object`, which lay in `outer`, has its name no longer.
+    pub(super) fn give_back(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
+        let name = match label {
+            Label::Made { series, number } => return self.series[series as usize].give_back(number),
+            Label::Given(name) => name,
+        };
+        if let Some(holders) = self.given.get_mut(&(outer, name)) {
+            holders.retain(|holder| *holder != object);
+            if holders.is_empty() {
+                self.given.remove(&(outer, name));
+            }
+        }
+        if let Some((text, number)) = spelled(&names.text(name)) {
+            let series = self.series_of(&text.into());
+            self.series[series as usize].unspell(number);
+        }
+    }
+
+    /// The text of a name, interned.
+    pub(super) fn name(&self, names: &Names, label: Label) -> Name {
+        match label {
+            Label::Given(name) => name,
+            Label::Made { series, number } => names.intern(&format!("{}_{number}", self.series[series as usize].text)),
+        }
+    }
+
+    /// Who in `outer` was given this name, the last one first; and then who has the number that it spells, wherever he
+    /// lies.
+    pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
+        let given = names.find(text).and_then(|name| self.given.get(&(outer, name)));
+        let made = spelled(text).and_then(|(text, number)| {
+            let series = self.by_text.get(text)?;
+            let holder = *self.series[*series as usize].holders.get(number as usize - 1)?;
+            (!holder.is_none() && holder != PASSED_OVER).then_some(holder)
+        });
+        given.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
+    }
+}
+
+impl Series {
+    fn next(&mut self, object: ObjectHandle) -> u32 {
         loop {
-            let number = numbers.free.pop_front().unwrap_or_else(|| {
-                numbers.last += 1;
-                numbers.last
+            let number = self.free.pop_front().unwrap_or_else(|| {
+                self.holders.push(ObjectHandle::NONE);
+                self.holders.len() as u32
             });
-            let name = names.intern(&format!("{class}_{number}"));
-            if !used.contains_key(&name) {
-                return (name, number);
+            let holder = &mut self.holders[number as usize - 1];
+            if self.spelled.is_empty() || !self.spelled.contains_key(&number) {
+                *holder = object;
+                return number;
+            }
+            *holder = PASSED_OVER;
+        }
+    }
+
+    fn give_back(&mut self, number: u32) {
+        self.holders[number as usize - 1] = ObjectHandle::NONE;
+        self.free.push_back(number);
+    }
+
+    fn unspell(&mut self, number: u32) {
+        match self.spelled.get_mut(&number) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => {
+                self.spelled.remove(&number);
+                if self.holders.get(number as usize - 1) == Some(&PASSED_OVER) {
+                    self.give_back(number);
+                }
             }
         }
     }
+}
 
-    /// One more object has that name.
-    pub(super) fn take(&mut self, name: Name) {
-        *self.used.entry(name).or_default() += 1;
-    }
+/// The class name and the number that a name is made of, if it looks like one that was made.
+fn spelled(text: &str) -> Option<(&str, u32)> {
+    let (text, digits) = text.rsplit_once('_')?;
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    Some((text, digits.parse().ok().filter(|_| is_plain)?))
+}
 
-    /// One object less has that name; if it was generated, its number is free again.
-    pub(super) fn give_back(&mut self, name: Name, generated: Option<(Rc<str>, u32)>) {
-        if let Some((class, number)) = generated {
-            self.numbers.entry(class).or_default().free.push_back(number);
-        }
-        match self.used.get_mut(&name) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => drop(self.used.remove(&name)),
+#[cfg(test)]
+mod tests {
+    use super::spelled;
+
+    #[test]
+    fn only_what_could_have_been_made_is_taken_apart() {
+        for (text, expected) in [
+            ("Cube_17", Some(("Cube", 17))),
+            ("Big_Cube_1", Some(("Big_Cube", 1))),
+            ("Cube_0", None),
+            ("Cube_01", None),
+            ("Cube_+1", None),
+            ("Cube_", None),
+            ("Cube_99999999999", None),
+            ("Cube", None),
+        ] {
+            assert_eq!(spelled(text), expected, "{text}");
         }
     }
 }

@@ -2,20 +2,27 @@
 //! beside the old ones; then either all new ones are swapped in or all old ones are as they were.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
+use alcedo_abi::host::{Directory, mode};
+
 use crate::border::CallError;
-use crate::handles::{Name, ObjectHandle};
+use crate::handles::{ClassId, LAST_SERIAL, Name, ObjectHandle};
+use crate::object::bits::Bits;
 use crate::object::class::Class;
+use crate::object::collect::Marker;
+use crate::object::dormant::Dormant;
 use crate::object::mode::ModeWord;
 use crate::object::names::Names;
 use crate::object::naming::Naming;
 use crate::object::property::Property;
+use crate::object::seats::{Half, Seats};
 use crate::object::slots::{Life, Slots, Tenant};
 use crate::object::storage::{Storage, View};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
+
+pub use place::RenameError;
 
 /// Flag bits of objects.
 pub(crate) mod object_flags {
@@ -33,22 +40,32 @@ pub(crate) mod object_flags {
 pub struct Body {
     class: Rc<Class>,
     storage: Storage,
-    /// A number that means nothing here; higher floors say which conjugate it is. Zero is none.
-    pub conjugate: u64,
+    /// What the floors above keep beside it.
+    pub(super) half: Half,
+    /// How many classes of its chain, from the root, have constructed it.
+    constructed: usize,
+    /// What it keeps of its own class while that is gone.
+    pub(crate) dormant: Option<Box<Dormant>>,
 }
 
 /// The objects of a world. Game thread only; no method calls foreign code.
 #[derive(Debug)]
 pub struct Objects {
-    store: RefCell<Store>,
-    mode: ModeWord,
+    pub(super) store: RefCell<Store>,
+    /// The mark that is under way, if one is. Apart from the store, which a mark only reads.
+    pub(super) marker: RefCell<Option<Marker>>,
+    /// What is in the store and asked most; see [`Slots::show`].
+    pub(super) seats: Rc<Seats>,
+    pub(super) mode: ModeWord,
+    names: Rc<Names>,
 }
 
 #[derive(Debug)]
-struct Store {
-    slots: Slots,
+pub(super) struct Store {
+    pub(super) slots: Slots,
     births: u64,
-    roots: HashSet<ObjectHandle>,
+    /// The slots of the root set. One that ended in a shadow may come back, and is in it then.
+    pub(super) roots: Bits,
     naming: Naming,
     /// Bodies of objects that ended since the last safe point: a plugin's view may still point into them.
     graveyard: Vec<Body>,
@@ -68,7 +85,8 @@ struct Shadow {
 impl Body {
     /// A body of that class, all properties at zero, without conjugate.
     pub fn new(class: &Rc<Class>) -> Self {
-        Self { class: class.clone(), storage: Storage::new(class.schema().clone()), conjugate: 0 }
+        let storage = Storage::new(class.schema().clone());
+        Self { class: class.clone(), storage, half: Half::NONE, constructed: 0, dormant: None }
     }
 
     /// Its class.
@@ -89,26 +107,27 @@ impl Body {
 
 impl Objects {
     /// An empty store, whose writes test `mode`.
-    pub fn new(mode: ModeWord) -> Self {
-        Self::with_last_serial(mode, u32::MAX)
+    pub fn new(names: Rc<Names>, mode: ModeWord) -> Self {
+        Self::with_last_serial(names, mode, LAST_SERIAL)
     }
 
-    fn with_last_serial(mode: ModeWord, last_serial: u32) -> Self {
+    /// An empty store whose slots are used up after so many tenants, so that a test sees it happen.
+    pub(crate) fn with_last_serial(names: Rc<Names>, mode: ModeWord, last_serial: u32) -> Self {
+        let seats = Rc::new(Seats::new());
         let store = Store {
-            slots: Slots::new(last_serial),
+            slots: Slots::new(Rc::clone(&seats), last_serial),
             births: 0,
-            roots: HashSet::new(),
+            roots: Bits::default(),
             naming: Naming::default(),
             graveyard: Vec::new(),
             shadow: None,
         };
-        Self { store: RefCell::new(store), mode }
+        Self { store: RefCell::new(store), marker: RefCell::default(), seats, mode, names }
     }
 
     /// A new object, all properties at zero. Without a name it gets one that no other object has: `MagicCube_17`.
     pub(crate) fn allocate(
         &self,
-        names: &Names,
         class: &Rc<Class>,
         name: Option<Name>,
         outer: ObjectHandle,
@@ -116,33 +135,31 @@ impl Objects {
     ) -> ObjectHandle {
         let body = Body::new(class);
         let mut store = self.store.borrow_mut();
-        let (name, generated) = match name {
-            Some(name) => (name, None),
-            None => {
-                let (name, number) = store.naming.generate(names, &class.name);
-                (name, Some((class.name.clone(), number)))
-            }
+        let Store { slots, naming, births, .. } = &mut *store;
+        let object = slots.next();
+        let label = match name {
+            Some(name) => naming.give(&self.names, name, outer, object),
+            None => naming.make(class, object),
         };
-        store.naming.take(name);
-        store.births += 1;
-        let birth = store.births;
-        store.slots.insert(Tenant {
-            body,
-            staged: None,
-            life: Life::Alive,
-            outer,
-            name,
-            generated,
-            flags,
-            birth,
-            constructed: 0,
-            subobjects: Vec::new(),
-        })
+        *births += 1;
+        let birth = *births;
+        let (staged, life, subobjects) = (None, Life::Alive, Vec::new());
+        let object = slots.insert(Tenant { body, staged, life, outer, label, flags, birth, subobjects });
+        if let Some(marker) = &mut *self.marker.borrow_mut() {
+            marker.born(object);
+        }
+        object
+    }
+
+    /// Where modules read by themselves which objects there are. The address stays as long as the store.
+    pub fn directory(&self) -> *const Directory {
+        self.seats.head()
     }
 
     /// Whether the handle names an object that is there.
+    #[inline]
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
-        self.ask(object, |_| ()).is_some()
+        self.seats.find(object).is_some()
     }
 
     /// Its class.
@@ -150,24 +167,60 @@ impl Objects {
         self.ask(object, |tenant| tenant.seen().class.clone())
     }
 
+    /// The number of its class.
+    #[inline]
+    pub fn class_id(&self, object: ObjectHandle) -> Option<ClassId> {
+        Some(self.seats.find(object)?.class)
+    }
+
     /// Its first byte. Valid until the object ended and the safe point after that has come, or its body was replaced.
+    #[inline]
     pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
-        self.ask(object, |tenant| tenant.seen().memory())
+        Some(self.seats.find(object)?.memory)
     }
 
     /// Its conjugate's number; zero is none.
+    #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
-        self.ask(object, |tenant| tenant.seen().conjugate)
+        Some(self.seats.half(object)?.word)
     }
 
-    /// Gives it a conjugate's number. Whether the object is there.
-    pub(crate) fn set_conjugate(&self, object: ObjectHandle, conjugate: u64) -> bool {
-        self.change(object, |tenant| tenant.seen_mut().conjugate = conjugate).is_some()
+    /// What the floors above keep beside it.
+    #[inline]
+    pub(crate) fn half(&self, object: ObjectHandle) -> Option<Half> {
+        self.seats.half(object)
+    }
+
+    /// Gives it something to keep beside it. Whether the object is there.
+    pub(crate) fn set_half(&self, object: ObjectHandle, half: Half) -> bool {
+        let set = self.change(object, |tenant| tenant.seen_mut().half = half).is_some();
+        if set {
+            self.seats.put_half(object.index(), half);
+        }
+        set
     }
 
     /// The object it lies in, or none.
     pub fn outer(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         self.ask(object, |tenant| tenant.outer)
+    }
+
+    /// Whether the object is of a class of a module, be it there or not.
+    pub(crate) fn needs_module(&self, object: ObjectHandle) -> bool {
+        self.ask(object, |tenant| tenant.seen().dormant.is_some() || tenant.seen().class.has_plugin_half())
+            == Some(true)
+    }
+
+    /// Path of the class that a dormant object waits for; none for one that is awake.
+    pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
+        self.ask(object, |tenant| tenant.seen().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
+    }
+
+    /// How many dormant objects wait for the class of that path.
+    pub fn waiting_for(&self, class: &str) -> u64 {
+        let store = self.store.borrow();
+        let waits = |tenant: &Tenant| tenant.seen().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
+        store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
     /// Bits of [`object_flags`].
@@ -180,27 +233,27 @@ impl Objects {
         self.flags(object).unwrap_or_default() & (object_flags::CDO | object_flags::IN_CDO) != 0
     }
 
-    /// Its name.
-    pub fn name(&self, object: ObjectHandle) -> Option<Name> {
-        self.ask(object, |tenant| tenant.name)
-    }
-
-    /// Gives it another name, which others may have too. Whether the object is there.
-    pub fn rename(&self, object: ObjectHandle, name: Name) -> bool {
-        let mut store = self.store.borrow_mut();
-        let Store { slots, naming, .. } = &mut *store;
-        let Some(tenant) = slots.get_mut(object) else { return false };
-        naming.give_back(tenant.name, tenant.generated.take());
-        naming.take(name);
-        tenant.name = name;
-        true
-    }
-
     /// Its default subobjects that are there, in order of creation.
     pub fn children(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         let children = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
         children.map(|(_, child)| *child).filter(|child| store.slots.get(*child).is_some()).collect()
+    }
+
+    /// Its default subobjects that are there, by the names it has for them, in order of creation.
+    pub(crate) fn parts(&self, object: ObjectHandle) -> Vec<(Rc<str>, ObjectHandle)> {
+        let store = self.store.borrow();
+        let parts = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
+        parts.filter(|(_, child)| store.slots.get(*child).is_some()).cloned().collect()
+    }
+
+    /// The object keeps this of its class, which is not there.
+    pub(crate) fn lay_to_sleep(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
+        let mut store = self.store.borrow_mut();
+        let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
+        tenant.seen_mut().dormant = Some(Box::new(dormant));
+        store.slots.show(object.index());
+        Ok(())
     }
 
     /// Its default subobject of that name.
@@ -225,7 +278,7 @@ impl Objects {
 
     /// How many objects there are, CDOs too.
     pub fn len(&self) -> usize {
-        self.store.borrow().slots.iter().count()
+        self.store.borrow().slots.count()
     }
 
     /// Whether there is none.
@@ -242,10 +295,11 @@ impl Objects {
         match shadow {
             Some(shadow) if tenant.birth <= shadow.first_birth => {
                 tenant.life = Life::Gone;
-                graveyard.extend(tenant.staged.take());
+                graveyard.extend(tenant.staged.take().map(|staged| *staged));
                 shadow.gone.push(object);
+                slots.swapped(object.index());
             }
-            _ => store.free(object),
+            _ => store.free(&self.names, object),
         }
         true
     }
@@ -259,39 +313,63 @@ impl Objects {
 
     /// Keeps an object, and what it refers to, from collection. Whether the object is there.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
-        let mut store = self.store.borrow_mut();
-        let alive = store.slots.get(object).is_some();
-        if alive {
-            store.roots.insert(object);
+        let is_there = self.is_alive(object);
+        if is_there {
+            self.store.borrow_mut().roots.put(object.index(), true);
         }
-        alive
+        is_there
     }
 
     /// Takes an object from the root set. Whether it was in it.
     pub fn remove_root(&self, object: ObjectHandle) -> bool {
-        self.store.borrow_mut().roots.remove(&object)
+        let was = self.is_root(object);
+        if was {
+            self.store.borrow_mut().roots.put(object.index(), false);
+        }
+        was
     }
 
     /// Whether an object is in the root set.
     pub fn is_root(&self, object: ObjectHandle) -> bool {
-        self.store.borrow().roots.contains(&object)
+        self.is_alive(object) && self.store.borrow().roots.get(object.index())
     }
 
     /// The root set, in no order.
     pub fn roots(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
-        store.roots.iter().copied().filter(|root| store.slots.get(*root).is_some()).collect()
+        store.roots.iter().map(|index| store.slots.handle(index)).filter(|root| !root.is_none()).collect()
     }
 
-    /// Everything an object keeps alive: what its properties refer to, its outer, its subobjects.
+    /// What an object keeps alive: what its properties refer to, its outer, its subobjects. Natives may add to that.
     pub fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let collect = |tenant: &Tenant| {
             let mut found = tenant.seen().view().objects();
-            found.push(tenant.outer);
-            found.extend(tenant.subobjects.iter().map(|(_, child)| *child));
+            tenant.each_relation(|object| found.push(object));
             found
         };
         self.ask(object, collect).unwrap_or_default()
+    }
+
+    /// Whether a property of the object may be written now.
+    ///
+    /// # Errors
+    /// [`CallError::DuringRebuild`] while a reload is under way that could not put back what is there.
+    pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
+        if self.mode.get() == mode::NORMAL {
+            return Ok(());
+        }
+        self.mode.may_write(object, || self.is_staged(object))?;
+        self.look_again(object);
+        Ok(())
+    }
+
+    /// A mark that is under way looks at the object again before it ends: what the object refers to may change now.
+    pub(super) fn look_again(&self, object: ObjectHandle) {
+        if let Some(marker) = &mut *self.marker.borrow_mut()
+            && self.is_alive(object)
+        {
+            marker.look_again(object);
+        }
     }
 
     /// The value of a property, by its Rust type. The property is found by its name in the object's class now, so one
@@ -309,7 +387,7 @@ impl Objects {
     /// # Errors
     /// As for [`Objects::get`]; [`CallError::DuringRebuild`] when conjugates are rebuilt and it is not the object's turn.
     pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: &Property, value: T) -> Result<(), CallError> {
-        self.mode.may_write(object)?;
+        self.may_write(object)?;
         self.with_property(object, &property.text, |view, property| view.set(property, value))
     }
 
@@ -326,7 +404,7 @@ impl Objects {
     /// # Errors
     /// As for [`Objects::set`].
     pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
-        self.mode.may_write(object)?;
+        self.may_write(object)?;
         self.write_unasked(object, name, value)
     }
 
@@ -364,7 +442,7 @@ impl Objects {
 /// What a birth does to an object; the order is `birth.rs`'s.
 impl Objects {
     /// Overwrites a property without testing the mode: the object is being born.
-    pub(super) fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
+    pub(crate) fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
@@ -380,26 +458,51 @@ impl Objects {
         let store = self.store.borrow();
         let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
+        let (view, template) = (to.seen().view(), from.seen().view());
+        if to.subobjects.is_empty() && to.seen().class.properties.len() == properties.len() && view.copy_bytes(template)
+        {
+            for property in properties.iter().filter(|it| view.names_objects() && it.ty.names_objects()) {
+                view.replace_objects(property, pairs)?;
+            }
+            return Ok(());
+        }
         let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| *name == property.text);
         for property in properties.iter().filter(|property| !is_own(property)) {
-            to.seen().view().copy_from(property, from.seen().view(), property)?;
-            to.seen().view().replace_objects(property, pairs)?;
+            view.copy_from(property, template, property)?;
+            if property.ty.names_objects() {
+                view.replace_objects(property, pairs)?;
+            }
         }
         Ok(())
     }
 
     /// `child` is a subobject of `owner` from now on.
-    pub(super) fn adopt(&self, owner: ObjectHandle, name: &Rc<str>, child: ObjectHandle) {
-        self.change(owner, |tenant| tenant.subobjects.push((name.clone(), child)));
+    pub(crate) fn adopt(&self, owner: ObjectHandle, name: &Rc<str>, child: ObjectHandle) {
+        let mut store = self.store.borrow_mut();
+        let Some(tenant) = store.slots.get_mut(owner) else { return };
+        tenant.subobjects.push((name.clone(), child));
+        store.slots.show(owner.index());
+        self.look_again(owner);
     }
 
     /// How many classes of its chain, from the root, have constructed it.
-    pub(super) fn constructed(&self, object: ObjectHandle) -> usize {
-        self.ask(object, |tenant| tenant.constructed).unwrap_or(0)
+    pub(crate) fn constructed(&self, object: ObjectHandle) -> usize {
+        self.ask(object, |tenant| tenant.seen().constructed).unwrap_or(0)
     }
 
-    pub(super) fn set_constructed(&self, object: ObjectHandle, count: usize) {
-        self.change(object, |tenant| tenant.constructed = count);
+    /// Its first so many classes have constructed it from now on, if they had not. Whether they had, and whether the
+    /// object is, or lies in, a CDO.
+    pub(super) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
+        self.change(object, |tenant| {
+            let constructed = &mut tenant.seen_mut().constructed;
+            let was_run = *constructed >= count;
+            *constructed = count.max(*constructed);
+            (was_run, tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0)
+        })
+    }
+
+    pub(crate) fn set_constructed(&self, object: ObjectHandle, count: usize) {
+        self.change(object, |tenant| tenant.seen_mut().constructed = count);
     }
 
     /// The object's end begins. Whether it had not begun before.
@@ -408,107 +511,31 @@ impl Objects {
     }
 }
 
-/// The shadow of a reload.
-impl Objects {
-    /// Puts a shadow up: from now on new bodies can be staged, and what is born or ends can be taken back.
-    ///
-    /// # Panics
-    /// When one is up already.
-    pub(crate) fn begin_shadow(&self) {
-        let mut store = self.store.borrow_mut();
-        assert!(store.shadow.is_none(), "one shadow of objects at a time");
-        let (staged, gone, old) = Default::default();
-        store.shadow = Some(Shadow { first_birth: store.births, staged, gone, old });
-    }
-
-    /// Whether a shadow is up and the object was there before it. Its end could not be taken back: its plugin half
-    /// would be gone.
-    pub(crate) fn predates_shadow(&self, object: ObjectHandle) -> bool {
-        let store = self.store.borrow();
-        let born_before = |shadow: &Shadow| store.slots.get(object).is_some_and(|it| it.birth <= shadow.first_birth);
-        store.shadow.as_ref().is_some_and(born_before)
-    }
-
-    /// Gives an object a new body beside the old one, which stays untouched. Until the shadow goes, the new one is seen.
-    ///
-    /// # Errors
-    /// [`CallError::Stale`] when the object is gone.
-    ///
-    /// # Panics
-    /// When no shadow is up.
-    pub(crate) fn stage(&self, object: ObjectHandle, body: Body) -> Result<(), CallError> {
-        let mut store = self.store.borrow_mut();
-        let Store { slots, graveyard, shadow, .. } = &mut *store;
-        let shadow = shadow.as_mut().expect("bodies are staged in a shadow");
-        let tenant = slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        match tenant.staged.replace(body) {
-            Some(earlier) => graveyard.push(earlier),
-            None => {
-                shadow.staged.push(object);
-                shadow.old.reserve(shadow.staged.len());
-            }
-        }
-        Ok(())
-    }
-
-    /// Swaps all staged bodies in. The old ones, with the conjugates they had. Cannot fail and calls nobody.
-    ///
-    /// # Panics
-    /// When no shadow is up.
-    pub(crate) fn commit_shadow(&self) -> Vec<Body> {
-        let mut store = self.store.borrow_mut();
-        let mut shadow = store.shadow.take().expect("a shadow is committed after it was begun");
-        for object in shadow.staged {
-            let Some(tenant) = store.slots.get_mut(object) else { continue };
-            let Some(staged) = tenant.staged.take() else { continue };
-            // A base that was inserted does not construct the living, so whatever the chain is now counts as done.
-            tenant.constructed = staged.class.depth();
-            shadow.old.push(std::mem::replace(&mut tenant.body, staged));
-        }
-        for object in shadow.gone {
-            store.free(object);
-        }
-        shadow.old
-    }
-
-    /// Everything is as before the shadow, objects that ended meanwhile included. The staged bodies, and the objects
-    /// born meanwhile that are still there, in order of creation: to be destroyed by the caller.
-    ///
-    /// # Panics
-    /// When no shadow is up.
-    pub(crate) fn drop_shadow(&self) -> (Vec<Body>, Vec<ObjectHandle>) {
-        let mut store = self.store.borrow_mut();
-        let shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
-        let mut staged = shadow.old;
-        for object in shadow.staged {
-            staged.extend(store.slots.any_mut(object).and_then(|tenant| tenant.staged.take()));
-        }
-        for object in shadow.gone {
-            let Some(tenant) = store.slots.any_mut(object) else { continue };
-            tenant.life = Life::Alive;
-            if tenant.flags & object_flags::CDO != 0 {
-                tenant.body.class.cdo.set(object);
-            }
-        }
-        let born = store.slots.iter().filter(|(_, tenant)| tenant.birth > shadow.first_birth);
-        let mut born: Vec<_> = born.map(|(object, tenant)| (tenant.birth, object)).collect();
-        born.sort_unstable();
-        (staged, born.into_iter().map(|(_, object)| object).collect())
-    }
-}
-
 impl Store {
-    fn free(&mut self, object: ObjectHandle) {
+    fn free(&mut self, names: &Names, object: ObjectHandle) {
         let Some(tenant) = self.slots.remove(object) else { return };
-        self.roots.remove(&object);
-        self.naming.give_back(tenant.name, tenant.generated);
-        if let Some(owner) = self.slots.any_mut(tenant.outer) {
+        self.roots.put(object.index(), false);
+        self.naming.give_back(names, tenant.label, tenant.outer, object);
+        if tenant.flags & object_flags::SUBOBJECT != 0
+            && let Some(owner) = self.slots.any_mut(tenant.outer)
+        {
             owner.subobjects.retain(|(_, child)| *child != object);
         }
         self.graveyard.push(tenant.body);
-        self.graveyard.extend(tenant.staged);
+        self.graveyard.extend(tenant.staged.map(|staged| *staged));
     }
 }
 
+impl Tenant {
+    /// Shows `visit` what the object refers to by more than its properties.
+    pub(super) fn each_relation(&self, mut visit: impl FnMut(ObjectHandle)) {
+        visit(self.outer);
+        self.subobjects.iter().for_each(|(_, child)| visit(*child));
+        self.seen().dormant.iter().flat_map(|dormant| dormant.objects()).for_each(visit);
+    }
+}
+
+pub(crate) mod place;
+mod shadow;
 #[cfg(test)]
 mod tests;

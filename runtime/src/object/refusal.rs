@@ -1,6 +1,7 @@
 //! Why types were not declared. Each error names the declaration, what it asked for, and what would be right.
 
 use crate::object::path::PathError;
+use crate::object::typing::TypeError;
 
 /// Why a batch of types was not declared. Nothing of it was.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -41,7 +42,7 @@ pub enum DeclareError {
     },
     /// Structs that hold each other by value.
     #[error(
-        "structs hold each other by value, so they would be infinitely large: {cycle}; break it with an object reference"
+        "structs hold each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
     )]
     StructCycle {
         /// `A → B → A`.
@@ -80,6 +81,16 @@ pub enum DeclareError {
         kind: &'static str,
         /// The path.
         type_path: String,
+    },
+    /// A type with others in it that cannot be.
+    #[error("{member} cannot be a {text}: {error}")]
+    BadType {
+        /// The property or parameter.
+        member: String,
+        /// The type as it was declared.
+        text: String,
+        /// What is wrong with it.
+        error: TypeError,
     },
     /// A kind number this host does not know.
     #[error("{member} has the kind {number}, which this host does not know: build the module for this host's version")]

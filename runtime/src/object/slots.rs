@@ -1,27 +1,31 @@
 //! The slots objects live in, and when a slot may have its next tenant. A handle names slot and tenant, so a stale one
 //! never becomes another object: each tenant has its own serial, and a slot that has given out its last one stays empty.
+//!
+//! What is asked often stands in the [`Seats`] as well, and [`Slots::show`] is what keeps the two the same: whoever changes
+//! which body of a tenant is seen calls it.
 
 use std::rc::Rc;
 
-use crate::handles::{Name, ObjectHandle};
+use alcedo_abi::host::DirectoryEntry;
+
+use crate::handles::ObjectHandle;
+use crate::object::bits::Bits;
+use crate::object::naming::Label;
 use crate::object::objects::Body;
+use crate::object::seats::Seats;
 
 /// One object as the store knows it.
 #[derive(Debug)]
 pub(super) struct Tenant {
     pub(super) body: Body,
     /// The body a reload made for it; seen instead of the other while the shadow is up.
-    pub(super) staged: Option<Body>,
+    pub(super) staged: Option<Box<Body>>,
     pub(super) life: Life,
     pub(super) outer: ObjectHandle,
-    pub(super) name: Name,
-    /// Class name and number, where the name was made of them; the number is given back.
-    pub(super) generated: Option<(Rc<str>, u32)>,
+    pub(super) label: Label,
     pub(super) flags: u32,
     /// Order of creation, from 1.
     pub(super) birth: u64,
-    /// How many classes of its chain, from the root, have constructed it.
-    pub(super) constructed: usize,
     /// Default subobjects, in order of creation.
     pub(super) subobjects: Vec<(Rc<str>, ObjectHandle)>,
 }
@@ -40,9 +44,15 @@ pub(super) enum Life {
 /// All slots.
 #[derive(Debug)]
 pub(super) struct Slots {
+    seats: Rc<Seats>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     last_serial: u32,
+    /// Whose handles work.
+    occupied: Bits,
+    count: usize,
+    /// Who refers to others by more than its properties: it has an outer, subobjects, or values it keeps while dormant.
+    related: Bits,
 }
 
 #[derive(Debug)]
@@ -54,30 +64,41 @@ struct Slot {
 impl Tenant {
     /// The body that is seen now.
     pub(super) fn seen(&self) -> &Body {
-        self.staged.as_ref().unwrap_or(&self.body)
+        self.staged.as_deref().unwrap_or(&self.body)
     }
 
     pub(super) fn seen_mut(&mut self) -> &mut Body {
-        self.staged.as_mut().unwrap_or(&mut self.body)
+        self.staged.as_deref_mut().unwrap_or(&mut self.body)
     }
 }
 
 impl Slots {
     /// No slots yet; a slot's serials go from 1 to `last_serial`.
-    pub(super) fn new(last_serial: u32) -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), last_serial }
+    pub(super) fn new(seats: Rc<Seats>, last_serial: u32) -> Self {
+        let (occupied, related) = Default::default();
+        Self { seats, slots: Vec::new(), free: Vec::new(), last_serial, occupied, count: 0, related }
+    }
+
+    /// The handle that the next tenant will have.
+    pub(super) fn next(&self) -> ObjectHandle {
+        match self.free.last() {
+            Some(index) => ObjectHandle::new(*index, self.slots[*index as usize].serial),
+            None => ObjectHandle::new(u32::try_from(self.slots.len()).expect("fewer than four billion objects"), 1),
+        }
     }
 
     /// The handle of a new tenant.
     pub(super) fn insert(&mut self, tenant: Tenant) -> ObjectHandle {
-        if let Some(index) = self.free.pop() {
-            let slot = &mut self.slots[index as usize];
-            slot.tenant = Some(tenant);
-            return ObjectHandle::new(index, slot.serial);
+        let handle = self.next();
+        match self.free.pop() {
+            Some(index) => self.slots[index as usize].tenant = Some(tenant),
+            None => {
+                self.slots.push(Slot { serial: 1, tenant: Some(tenant) });
+                self.seats.add();
+            }
         }
-        let index = u32::try_from(self.slots.len()).expect("fewer than four billion objects");
-        self.slots.push(Slot { serial: 1, tenant: Some(tenant) });
-        ObjectHandle::new(index, 1)
+        self.show(handle.index());
+        handle
     }
 
     /// Empties the slot. It waits for its next tenant, unless its serials are used up.
@@ -88,7 +109,33 @@ impl Slots {
             slot.serial += 1;
             self.free.push(handle.index());
         }
+        self.show(handle.index());
+        self.seats.count_end();
         Some(tenant)
+    }
+
+    /// Makes what stands in the seat of that slot what its tenant is now.
+    pub(super) fn show(&mut self, index: u32) {
+        let Slot { serial, tenant } = &self.slots[index as usize];
+        let seen = tenant.as_ref().filter(|tenant| tenant.life != Life::Gone);
+        let was = self.occupied.get(index);
+        self.count = self.count + usize::from(seen.is_some()) - usize::from(was);
+        self.occupied.put(index, seen.is_some());
+        let Some(tenant) = seen else {
+            self.related.put(index, false);
+            return self.seats.clear(index);
+        };
+        let body = tenant.seen();
+        let has_relations = !tenant.outer.is_none() || !tenant.subobjects.is_empty() || body.dormant.is_some();
+        self.related.put(index, has_relations);
+        let entry = DirectoryEntry { serial: *serial, class: body.class().id, memory: body.memory() };
+        self.seats.put(index, entry, body.half);
+    }
+
+    /// Another body of the tenant is seen from now on.
+    pub(super) fn swapped(&mut self, index: u32) {
+        self.show(index);
+        self.seats.count_end();
     }
 
     /// The tenant, also one that is gone in a shadow.
@@ -111,11 +158,45 @@ impl Slots {
         self.any_mut(handle).filter(|tenant| tenant.life != Life::Gone)
     }
 
+    /// The handle of whoever stands in the slot; none for an empty one.
+    pub(super) fn handle(&self, index: u32) -> ObjectHandle {
+        match self.seats.entry(index).serial {
+            0 => ObjectHandle::NONE,
+            serial => ObjectHandle::new(index, serial),
+        }
+    }
+
     /// Handles that work and their tenants, in the order of slots.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ObjectHandle, &Tenant)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
             let tenant = slot.tenant.as_ref().filter(|tenant| tenant.life != Life::Gone)?;
             Some((ObjectHandle::new(index as u32, slot.serial), tenant))
         })
+    }
+
+    /// What is asked most.
+    #[inline]
+    pub(super) fn seats(&self) -> &Seats {
+        &self.seats
+    }
+
+    /// How many handles work.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many slots there are.
+    pub(super) fn len(&self) -> u32 {
+        self.seats.len()
+    }
+
+    /// The slots whose tenants' handles work.
+    pub(super) fn occupied(&self) -> &Bits {
+        &self.occupied
+    }
+
+    /// Whether the tenant refers to others by more than its properties.
+    pub(super) fn has_relations(&self, index: u32) -> bool {
+        self.related.get(index)
     }
 }

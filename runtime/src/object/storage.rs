@@ -3,12 +3,16 @@
 #![expect(unsafe_code, reason = "the one door from safe code to property memory")]
 
 use std::hash::Hasher;
+use std::ptr::NonNull;
 use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
-use crate::object::memory::{self, Block};
+use crate::object::memory;
+use crate::object::pool::Pool;
 use crate::object::property::{Property, PropertyType};
+use crate::object::references::References;
+use crate::object::transfer;
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
@@ -19,6 +23,13 @@ pub struct Schema {
     align: usize,
     /// In order of offset, apart from each other.
     fields: Vec<(usize, PropertyType)>,
+    /// Those fields whose values own memory, by their place in the list.
+    owning: Box<[usize]>,
+    references: References,
+    /// Whether any value names an object, be it that it keeps it alive or not.
+    names_objects: bool,
+    /// Where memory of this layout comes from.
+    pool: Pool,
 }
 
 /// Memory laid out as a schema says, lent. All operations are whole and call nobody, so none sees another's half-written
@@ -32,7 +43,8 @@ pub struct View<'a> {
 /// Owned memory laid out as a schema says. It destroys its values and frees itself.
 #[derive(Debug)]
 pub(crate) struct Storage {
-    block: Block,
+    /// From the pool of the schema.
+    start: NonNull<u8>,
     schema: Rc<Schema>,
 }
 
@@ -53,7 +65,10 @@ impl Schema {
             end = offset + ty.size();
         }
         assert!(end <= size, "fields end at {end}, behind the end of the memory at {size}");
-        Self { size, align, fields }
+        let owning = fields.iter().enumerate().filter(|(_, (_, ty))| ty.owns_memory()).map(|(at, _)| at).collect();
+        let references = References::of(fields.iter().map(|(offset, ty)| (*offset, ty)));
+        let names_objects = fields.iter().any(|(_, ty)| ty.names_objects());
+        Self { size, align, fields, owning, references, names_objects, pool: Pool::new(size, align) }
     }
 
     /// Bytes.
@@ -64,6 +79,11 @@ impl Schema {
     /// Alignment in bytes.
     pub fn align(&self) -> usize {
         self.align
+    }
+
+    /// Where its strong references are.
+    pub(super) fn references(&self) -> &References {
+        &self.references
     }
 
     fn has(&self, property: &Property) -> bool {
@@ -88,6 +108,14 @@ impl<'a> View<'a> {
         self.base
     }
 
+    /// Where the value of a property lies.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property.
+    pub fn place(self, property: &Property) -> Result<*mut u8, CallError> {
+        self.at(property)
+    }
+
     /// The value of a property.
     ///
     /// # Errors
@@ -95,7 +123,7 @@ impl<'a> View<'a> {
     pub fn read(self, property: &Property) -> Result<Value, CallError> {
         let at = self.at(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
-        Ok(unsafe { memory::read(at, &property.ty) })
+        Ok(unsafe { transfer::read(at, &property.ty) })
     }
 
     /// Overwrites the value of a property.
@@ -105,7 +133,7 @@ impl<'a> View<'a> {
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
         let at = self.at(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
-        let written = unsafe { memory::write(at, &property.ty, value) };
+        let written = unsafe { transfer::write(at, &property.ty, value) };
         written.map_err(|error| CallError::Signature {
             name: member(property),
             found: error.wanted,
@@ -120,7 +148,7 @@ impl<'a> View<'a> {
     pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
         let at = self.typed::<T>(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
-        Ok(unsafe { T::load(at) })
+        Ok(unsafe { T::load(at, &property.ty) })
     }
 
     /// Overwrites the value of a property, by its Rust type.
@@ -130,7 +158,7 @@ impl<'a> View<'a> {
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         let at = self.typed::<T>(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
-        unsafe { value.store(at) };
+        unsafe { value.store(at, &property.ty) };
         Ok(())
     }
 
@@ -156,14 +184,14 @@ impl<'a> View<'a> {
         Ok(unsafe { memory::equal(one, two, &property.ty) })
     }
 
-    /// Every reference to an object in all the properties, none left out.
+    /// Every reference in all the properties that keeps an object alive, none left out.
     pub fn objects(self) -> Vec<ObjectHandle> {
-        let mut found = Vec::new();
-        for (offset, ty) in self.schema.fields.iter().filter(|(_, ty)| ty.holds_objects()) {
-            let at = self.base.wrapping_add(*offset);
-            // SAFETY: `from_raw` was promised a value of each field's type; pushing to a list writes none of them.
-            unsafe { memory::visit_objects(at, ty, &mut |object| found.push(object)) };
+        if self.schema.references.is_empty() {
+            return Vec::new();
         }
+        let mut found = Vec::new();
+        // SAFETY: `from_raw` was promised a value of each field's type; pushing to a list writes none of them.
+        unsafe { self.schema.references.each(self.base, |object| found.push(object)) };
         found
     }
 
@@ -177,6 +205,23 @@ impl<'a> View<'a> {
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.
         unsafe { memory::map_objects(at, &property.ty, &mut map) };
         Ok(())
+    }
+
+    /// Overwrites all of the memory with that of `other`, where both have the very same schema and no value in it owns
+    /// memory of its own. Whether they do; nothing was written otherwise.
+    pub(super) fn copy_bytes(self, other: View<'_>) -> bool {
+        if !std::ptr::eq(self.schema, other.schema) || !self.schema.owning.is_empty() {
+            return false;
+        }
+        // SAFETY: `from_raw` was promised so much memory on both sides, each for one thing; none of their values owns
+        // memory, so none is lost or shared.
+        unsafe { self.base.copy_from(other.base, self.schema.size) };
+        true
+    }
+
+    /// Whether any property may name an object.
+    pub(super) fn names_objects(self) -> bool {
+        self.schema.names_objects
     }
 
     /// Feeds all values to `hasher`: equal contents feed the same.
@@ -226,24 +271,27 @@ impl<'a> View<'a> {
 impl Storage {
     /// Memory in which every property has the zero value of its type.
     pub(crate) fn new(schema: Rc<Schema>) -> Self {
-        Self { block: Block::new(schema.size, schema.align), schema }
+        Self { start: schema.pool.take(), schema }
     }
 
     /// Its contents.
     pub(crate) fn view(&self) -> View<'_> {
-        // SAFETY: the block has the schema's size and alignment and started as zeros, which is a value of every type;
-        // it lives as long as `self`, and neither block nor view leaves its thread.
-        unsafe { View::from_raw(self.block.start(), &self.schema) }
+        // SAFETY: the piece has the schema's size and alignment and started as zeros, which is a value of every type;
+        // it is kept as long as `self`, and neither of them nor the view leaves its thread.
+        unsafe { View::from_raw(self.start.as_ptr(), &self.schema) }
     }
 }
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        for (offset, ty) in self.schema.fields.iter().filter(|(_, ty)| ty.owns_memory()) {
-            let at = self.block.start().wrapping_add(*offset);
-            // SAFETY: the block holds a value of each field's type, and views of it have ended.
+        for at in &self.schema.owning {
+            let (offset, ty) = &self.schema.fields[*at];
+            let at = self.start.as_ptr().wrapping_add(*offset);
+            // SAFETY: the piece holds a value of each field's type, and views of it have ended.
             unsafe { memory::destroy(at, ty) };
         }
+        // SAFETY: `new` took it from this pool, views of it have ended, and it is given back this once.
+        unsafe { self.schema.pool.give_back(self.start) };
     }
 }
 

@@ -34,6 +34,8 @@ pub struct StructType {
 pub(super) struct Nature {
     pub(super) owns_memory: bool,
     pub(super) holds_objects: bool,
+    pub(super) names_objects: bool,
+    pub(super) can_be_key: bool,
     /// Whether a new value is not all zero.
     pub(super) has_defaults: bool,
 }
@@ -55,6 +57,8 @@ impl StructType {
         let nature = Nature {
             owns_memory: fields.iter().any(|field| field.ty.owns_memory()),
             holds_objects: fields.iter().any(|field| field.ty.holds_objects()),
+            names_objects: fields.iter().any(|field| field.ty.names_objects()),
+            can_be_key: fields.iter().all(|field| field.ty.can_be_key()),
             has_defaults: fields.iter().any(|field| field.default.is_some()),
         };
         Self { path, name, package, origin, doc, fields, size: placed.size, align: placed.align, fingerprint, nature }

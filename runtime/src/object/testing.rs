@@ -7,11 +7,12 @@ use crate::object::World;
 use crate::object::class::{Class, Origin};
 use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
 use crate::object::function::Function;
+use crate::object::property::PropertyType;
 use crate::object::structs::StructType;
 use crate::object::thunk::Frame;
 
 /// A world that knows the packages `Engine`, `Test` and `Game`, and the native root class `/Script/Engine.Object`.
-pub(super) fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::new();
     for package in ["Engine", "Test", "Game"] {
         world.types.declare_package(package);
@@ -21,23 +22,23 @@ pub(super) fn world() -> World {
 }
 
 /// Declares classes that have to be right.
-pub(super) fn declare(world: &World, classes: impl IntoIterator<Item = ClassDecl>) -> Vec<Rc<Class>> {
+pub(crate) fn declare(world: &World, classes: impl IntoIterator<Item = ClassDecl>) -> Vec<Rc<Class>> {
     let batch = Batch { structs: Vec::new(), classes: classes.into_iter().collect() };
     world.types.declare(&world.names, &batch).expect("a right declaration").classes
 }
 
 /// A dynamic class `/Script/Game.<name>`.
-pub(super) fn dynamic(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
+pub(crate) fn dynamic(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Game", name, base, Origin::Dynamic) }
 }
 
 /// A native class `/Script/Engine.<name>`.
-pub(super) fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
+pub(crate) fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Engine", name, base, Origin::Native) }
 }
 
 /// A struct `/Script/Test.<name>`, which may hold `/Script/Test.Point { x: f64, y: f64 = 4 }`.
-pub(super) fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
+pub(crate) fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     let point = StructDecl {
         fields: vec![
             PropertyDecl::new("x", alcedo_abi::kinds::PropertyKind::F64),
@@ -52,8 +53,23 @@ pub(super) fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     declared.expect("a right declaration").structs.pop().expect("the struct asked for")
 }
 
+/// The type of these words, which may name `/Script/Engine.Object` and `/Script/Test.Point`.
+pub(super) fn type_of(text: &str) -> PropertyType {
+    let world = world();
+    let point = StructDecl {
+        fields: vec![
+            PropertyDecl::new("x", alcedo_abi::kinds::PropertyKind::F64),
+            PropertyDecl::new("y", alcedo_abi::kinds::PropertyKind::F64).with_default("4"),
+        ],
+        ..StructDecl::new("Test", "Point", Origin::Native)
+    };
+    let batch = Batch { structs: vec![point], classes: Vec::new() };
+    world.types.declare(&world.names, &batch).expect("a right declaration");
+    PropertyType::parse(text, &world.types).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
 /// A function `/Script/Test.Owner:<name>`.
-pub(super) fn function(
+pub(crate) fn function(
     name: &str,
     params: &[PropertyDecl],
     thunk: fn(&World, &mut Frame<'_>) -> Result<(), CallError>,
@@ -61,4 +77,18 @@ pub(super) fn function(
     let function = FunctionDecl { params: params.to_vec(), ..FunctionDecl::new(name, Rc::new(thunk)) };
     let owner = ClassDecl { functions: vec![function], ..ClassDecl::new("Test", "Owner", "", Origin::Native) };
     declare(&world(), [owner]).remove(0).own_functions[0].clone()
+}
+
+/// Numbers that look random and are the same in each run.
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    /// A number below `sides`.
+    pub(super) fn roll(&mut self, sides: usize) -> usize {
+        // Xorshift, by George Marsaglia.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % sides
+    }
 }

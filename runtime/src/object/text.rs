@@ -1,15 +1,14 @@
 //! Values as text, in both directions: defaults are declared so, reports show them so, people edit them so.
 
-use std::fmt::Display;
-use std::rc::Rc;
-use std::str::FromStr;
+mod scan;
 
-use crate::handles::ObjectHandle;
+use std::fmt::Display;
+
+use crate::handles::{Name, ObjectHandle};
 use crate::object::names::Names;
 use crate::object::path::is_identifier;
 use crate::object::property::PropertyType;
-use crate::object::structs::StructType;
-use crate::object::value::Value;
+use crate::object::value::{Binding, LocalText, Value};
 
 /// A text that is no value of the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -24,8 +23,10 @@ pub struct ParseError {
 }
 
 impl Value {
-    /// The value as text that [`Value::parse`] reads back: numbers and `true` plain, texts quoted, `none` or
-    /// `#index.serial` for objects, structs as `(x=1, y=2)`.
+    /// The value as text that [`Value::parse`] reads back: numbers and `true` plain, texts quoted (a translated one with
+    /// its names behind it: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for
+    /// classes, soft references and properties, 32 hexadecimal digits for lazy ones, `#1.2:function` for delegates,
+    /// structs as `(x=1, y=2)`, lists as `(1, 2)`, maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
     pub fn print(&self, names: &Names) -> String {
         match self {
             Self::U8(value) => value.to_string(),
@@ -39,159 +40,69 @@ impl Value {
             Self::F32(value) => value.to_string(),
             Self::F64(value) => value.to_string(),
             Self::Bool(value) => value.to_string(),
-            Self::Object(value) => value.to_string(),
-            Self::Text(text) => quote(text),
-            Self::Name(name) => {
-                let text = names.text(*name);
-                if is_identifier(&text) { text.to_string() } else { quote(&text) }
+            Self::Object(value) | Self::WeakObject(value) | Self::ScriptInterface(value) => value.to_string(),
+            Self::Text(text) | Self::Utf8(text) | Self::Ansi(text) => quote(text),
+            Self::Name(name) => print_name(*name, names),
+            Self::LocalText(LocalText { shown, namespace, key }) if *namespace == Name(0) && *key == Name(0) => {
+                quote(shown)
             }
-            Self::Struct(fields) => {
-                let fields: Vec<_> =
-                    fields.iter().map(|(name, value)| format!("{name}={}", value.print(names))).collect();
-                format!("({})", fields.join(", "))
+            Self::LocalText(LocalText { shown, namespace, key }) => {
+                format!("({}, {}, {})", quote(shown), quote(&names.text(*namespace)), quote(&names.text(*key)))
+            }
+            Self::SubclassOf(path) | Self::SoftClass(path) | Self::SoftObject(path) | Self::FieldPath(path) => {
+                print_path(*path, names)
+            }
+            Self::LazyObject(id) if id.high == 0 && id.low == 0 => "none".to_owned(),
+            Self::LazyObject(id) => format!("{:016x}{:016x}", id.high, id.low),
+            Self::Struct(fields) => list(fields.iter().map(|(name, value)| format!("{name}={}", value.print(names)))),
+            Self::Array(values) | Self::Set(values) => list(values.iter().map(|value| value.print(names))),
+            Self::Map(entries) => {
+                list(entries.iter().map(|(key, value)| format!("({}, {})", key.print(names), value.print(names))))
+            }
+            Self::Optional(None) => "none".to_owned(),
+            Self::Optional(Some(value)) => format!("some({})", value.print(names)),
+            Self::Delegate(binding) => print_binding(binding, names),
+            Self::Multicast(bindings) | Self::Sparse(bindings) => {
+                list(bindings.iter().map(|binding| print_binding(binding, names)))
             }
         }
     }
 
-    /// Reads a value. Texts and names may stand plain, with everything up to the end (in a struct: up to the next comma
-    /// or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t`. Fields that a struct's text leaves out have
-    /// their defaults.
+    /// Reads a value. Texts, names and paths may stand plain, with everything up to the end (in something else: up to the
+    /// next comma or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t`. Fields that a struct's text leaves
+    /// out have their defaults.
     ///
     /// # Errors
     /// [`ParseError`] when the text is no such value.
     pub fn parse(text: &str, ty: &PropertyType, names: &Names) -> Result<Self, ParseError> {
-        let mut scanner = Scanner { rest: text, names };
-        match ty {
-            PropertyType::Text | PropertyType::Name if !text.trim_start().starts_with('"') => {
-                plain_value(text, ty, names)
-            }
-            PropertyType::Text | PropertyType::Name | PropertyType::Struct(_) => {
-                let value = scanner.value(ty)?;
-                match scanner.rest.trim() {
-                    "" => Ok(value),
-                    more => Err(fail(more, ty, "it goes on behind the end of the value")),
-                }
-            }
-            _ => plain_value(text.trim(), ty, names),
-        }
+        scan::whole(text, ty, names)
     }
 }
 
-struct Scanner<'a> {
-    rest: &'a str,
-    names: &'a Names,
+fn list(parts: impl Iterator<Item = String>) -> String {
+    format!("({})", parts.collect::<Vec<_>>().join(", "))
 }
 
-impl<'a> Scanner<'a> {
-    fn value(&mut self, ty: &PropertyType) -> Result<Value, ParseError> {
-        match ty {
-            PropertyType::Struct(of) => self.structure(of, ty),
-            PropertyType::Text | PropertyType::Name if self.take("\"") => {
-                let text = self.quoted(ty)?;
-                plain_value(&text, ty, self.names)
-            }
-            _ => {
-                let end = self.rest.find([',', ')']).unwrap_or(self.rest.len());
-                plain_value(self.split(end).trim(), ty, self.names)
-            }
-        }
-    }
+fn print_name(name: Name, names: &Names) -> String {
+    let text = names.text(name);
+    if is_identifier(&text) { text.to_string() } else { quote(&text) }
+}
 
-    fn structure(&mut self, of: &Rc<StructType>, ty: &PropertyType) -> Result<Value, ParseError> {
-        if !self.take("(") {
-            return Err(fail(self.rest, ty, "it does not start with (; write (x=1, y=2)"));
-        }
-        let Value::Struct(mut fields) = Value::initial(ty) else { unreachable!("a struct's value is a struct") };
-        let mut seen = vec![false; fields.len()];
-        while !self.take(")") {
-            if seen.contains(&true) && !self.take(",") {
-                return Err(fail(self.rest, ty, "a comma or ) is missing"));
-            }
-            let end = self.rest.find('=').ok_or_else(|| fail(self.rest, ty, "a field has no ="))?;
-            let name = self.split(end).trim();
-            self.rest = &self.rest[1..];
-            let at = of.fields().iter().position(|field| &*field.text == name);
-            let at = at.ok_or_else(|| fail(name, ty, "there is no such field"))?;
-            if seen[at] {
-                return Err(fail(name, ty, "the field is there twice"));
-            }
-            seen[at] = true;
-            fields[at].1 = self.value(&of.fields()[at].ty)?;
-        }
-        Ok(Value::Struct(fields))
-    }
-
-    /// The text up to the closing quote, when the opening one was taken.
-    fn quoted(&mut self, ty: &PropertyType) -> Result<String, ParseError> {
-        let mut text = String::new();
-        let mut letters = self.rest.char_indices();
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                '"' => {
-                    self.rest = &self.rest[at + 1..];
-                    return Ok(text);
-                }
-                '\\' => match letters.next() {
-                    Some((_, 'n')) => text.push('\n'),
-                    Some((_, 'r')) => text.push('\r'),
-                    Some((_, 't')) => text.push('\t'),
-                    Some((_, same @ ('"' | '\\'))) => text.push(same),
-                    _ => return Err(fail(&self.rest[at..], ty, "after \\ there may be \" \\ n r t")),
-                },
-                letter => text.push(letter),
-            }
-        }
-        Err(fail(self.rest, ty, "the closing quote is missing"))
-    }
-
-    fn take(&mut self, token: &str) -> bool {
-        let rest = self.rest.trim_start().strip_prefix(token);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn split(&mut self, end: usize) -> &'a str {
-        let (head, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        head
+fn print_path(path: Name, names: &Names) -> String {
+    let text = names.text(path);
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '/' | '.' | ':');
+    match &*text {
+        "" => "none".to_owned(),
+        plain if plain != "none" && plain.chars().all(is_plain) => plain.to_owned(),
+        other => quote(other),
     }
 }
 
-fn plain_value(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, ParseError> {
-    match ty {
-        PropertyType::U8 => number(text, ty).map(Value::U8),
-        PropertyType::U16 => number(text, ty).map(Value::U16),
-        PropertyType::U32 => number(text, ty).map(Value::U32),
-        PropertyType::U64 => number(text, ty).map(Value::U64),
-        PropertyType::I8 => number(text, ty).map(Value::I8),
-        PropertyType::I16 => number(text, ty).map(Value::I16),
-        PropertyType::I32 => number(text, ty).map(Value::I32),
-        PropertyType::I64 => number(text, ty).map(Value::I64),
-        PropertyType::F32 => {
-            let value = number::<f32>(text, ty)?;
-            if overflowed(text, value.into()) { Err(fail(text, ty, "it is too large")) } else { Ok(Value::F32(value)) }
-        }
-        PropertyType::F64 => {
-            let value = number::<f64>(text, ty)?;
-            if overflowed(text, value) { Err(fail(text, ty, "it is too large")) } else { Ok(Value::F64(value)) }
-        }
-        PropertyType::Bool => number(text, ty).map(Value::Bool),
-        PropertyType::Text => Ok(Value::Text(text.to_owned())),
-        PropertyType::Name => Ok(Value::Name(names.intern(text))),
-        PropertyType::Object { .. } => {
-            object(text).map(Value::Object).ok_or_else(|| fail(text, ty, "write none or #index.serial"))
-        }
-        PropertyType::Struct(_) => Err(fail(text, ty, "write (x=1, y=2)")),
+fn print_binding(binding: &Binding, names: &Names) -> String {
+    if binding.object.is_none() && binding.function == Name(0) {
+        return "none".to_owned();
     }
-}
-
-fn number<T: FromStr<Err: Display>>(text: &str, ty: &PropertyType) -> Result<T, ParseError> {
-    text.parse().map_err(|error: T::Err| fail(text, ty, error))
-}
-
-/// Whether a float became infinite though nobody wrote so.
-fn overflowed(text: &str, value: f64) -> bool {
-    value.is_infinite() && text.contains(|c: char| c.is_ascii_digit())
+    format!("{}:{}", binding.object, print_name(binding.function, names))
 }
 
 fn object(text: &str) -> Option<ObjectHandle> {
@@ -228,7 +139,7 @@ mod tests {
     use super::{PropertyType, Value};
     use crate::object::decl::PropertyDecl;
     use crate::object::names::Names;
-    use crate::object::testing::structure;
+    use crate::object::testing::{structure, type_of};
 
     fn check(ty: &PropertyType, text: &str, expected: &str) {
         let names = Names::new();
@@ -318,5 +229,78 @@ mod tests {
         check(&ty, "1", "! `1` is no /Script/Test.Limits: it does not start with (; write (x=1, y=2)");
         check(&ty, "(from=(x=one))", "! `one` is no f64: invalid float literal");
         check(&ty, "(on=true", "! `` is no /Script/Test.Limits: a comma or ) is missing");
+    }
+
+    fn check_words(ty: &str, text: &str, expected: &str) {
+        check(&type_of(ty), text, expected);
+    }
+
+    #[test]
+    fn texts_have_their_letters_and_their_translation() {
+        check(&PropertyType::Utf8Text, "größer, als", "\"größer, als\"");
+        check(&PropertyType::AnsiText, "größer", "\"größer\"");
+        check(&PropertyType::AnsiText, "日本", "! `日本` is no AnsiString: it has letters beyond ISO 8859-1");
+        check(&PropertyType::LocalText, " Open me", "\" Open me\"");
+        check(&PropertyType::LocalText, "\"Open\"", "\"Open\"");
+        check(&PropertyType::LocalText, r#"("Open" , "menu","open")"#, r#"("Open", "menu", "open")"#);
+        let form = "write (\"text\", \"namespace\", \"key\")";
+        check(&PropertyType::LocalText, "(\"Open\")", &format!("! `)` is no Text: {form}"));
+    }
+
+    #[test]
+    fn references_are_none_or_what_they_go_by() {
+        const OBJECT: &str = "/Script/Engine.Object";
+        for kind in ["SubclassOf", "SoftClass", "SoftObject"] {
+            let ty = format!("{kind}({OBJECT})");
+            check_words(&ty, "none", "none");
+            check_words(&ty, " /Script/A.B ", "/Script/A.B");
+            check_words(&ty, "\"/World/a, b\"", "\"/World/a, b\"");
+            check_words(&ty, "\"none\"", "\"none\"");
+        }
+        check_words("FieldPath", "/Script/A.B:c", "/Script/A.B:c");
+        check_words(&format!("WeakObject({OBJECT})"), "#3.9", "#3.9");
+        check_words(&format!("ScriptInterface({OBJECT})"), "none", "none");
+        let lazy = format!("LazyObject({OBJECT})");
+        check_words(&lazy, "none", "none");
+        check_words(&lazy, "0123456789ABCDEF0123456789abcdef", "0123456789abcdef0123456789abcdef");
+        check_words(&lazy, "12", &format!("! `12` is no {lazy}: write none or 32 hexadecimal digits"));
+        check_words(
+            &lazy,
+            &"ü".repeat(16),
+            &format!("! `{}` is no {lazy}: write none or 32 hexadecimal digits", "ü".repeat(16)),
+        );
+    }
+
+    #[test]
+    fn containers_are_lists_in_parentheses() {
+        check_words("Array(i32)", " ( 1,2 , -3 ) ", "(1, 2, -3)");
+        check_words("Array(i32)", "()", "()");
+        check_words("Array(String)", "(a b, \"c, d\")", "(\"a b\", \"c, d\")");
+        check_words("Array(Array(u8))", "((1), (), (2, 3))", "((1), (), (2, 3))");
+        check_words("Array(/Script/Test.Point)", "((x=1), ())", "((x=1, y=4), (x=0, y=4))");
+        check_words("Array(i32)", "1, 2", "! `1, 2` is no Array(i32): it does not start with (; write (a, b)");
+        check_words("Array(i32)", "(1, two)", "! `two` is no i32: invalid digit found in string");
+        check_words("Array(i32)", "(1", "! `` is no Array(i32): a comma or ) is missing");
+        check_words("Array(i32)", "(1) 2", "! `2` is no Array(i32): it goes on behind the end of the value");
+        check_words("Set(Name)", "(b, a)", "(b, a)");
+        check_words("Set(Name)", "(a, a)", "! `a` is no Set(Name): it is there twice");
+        check_words("Map(String, i32)", "((a, 1), (b, 2))", "((\"a\", 1), (\"b\", 2))");
+        check_words("Map(u8, u8)", "((1, 2), (1, 3))", "! `1` is no Map(u8, u8): it is there twice");
+        check_words("Map(u8, u8)", "((1))", "! `))` is no Map(u8, u8): an entry is written as (key, value)");
+        check_words("Optional(Array(u8))", "some((1, 2))", "some((1, 2))");
+        check_words("Optional(Optional(u8))", "some(none)", "some(none)");
+        check_words("Optional(u8)", "none", "none");
+        check_words("Optional(u8)", "1", "! `1` is no Optional(u8): write none or some(value)");
+    }
+
+    #[test]
+    fn delegates_are_functions_of_objects() {
+        check_words("Delegate()", "none", "none");
+        check_words("Delegate()", "#1.2:open", "#1.2:open");
+        check_words("Delegate()", "#1.2:\"a b\"", "#1.2:\"a b\"");
+        check_words("Delegate()", "#1.2", "! `#1.2` is no Delegate(): write none or #index.serial:function");
+        check_words("MulticastDelegate(u8)", "(#1.2:open, #3.4:shut)", "(#1.2:open, #3.4:shut)");
+        check_words("SparseDelegate()", "()", "()");
+        check_words("Array(Delegate())", "(none, #1.2:open)", "(none, #1.2:open)");
     }
 }

@@ -59,18 +59,31 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// [`CallError::Signature`] when it is of another type, [`CallError::Other`] when there is none left.
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
+        let value = self.params.get(self.next_param()?)?;
+        self.at += 1;
+        Ok(value)
+    }
+
+    /// The next parameter, of whatever type it is.
+    ///
+    /// # Errors
+    /// [`CallError::Other`] when there is none left.
+    pub fn take_value(&mut self) -> Result<Value, CallError> {
+        let value = self.params.read(self.next_param()?)?;
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn next_param(&self) -> Result<&'a Property, CallError> {
         let arguments = self.function.arguments();
-        let param = arguments.get(self.at).filter(|_| self.stage == Stage::Taking).ok_or_else(|| {
+        arguments.get(self.at).filter(|_| self.stage == Stage::Taking).ok_or_else(|| {
             CallError::other(format!(
                 "the thunk of {} takes a parameter more than the {} there are: take what ({}) says, then finish",
                 self.function.path,
                 arguments.len(),
                 self.function.signature(),
             ))
-        })?;
-        let value = self.params.get(param)?;
-        self.at += 1;
-        Ok(value)
+        })
     }
 
     /// All parameters are taken; the work begins.
@@ -97,15 +110,27 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] before [`Frame::finish`] and where there is no result, [`CallError::Signature`] when it is
     /// of another type.
     pub fn give_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
+        self.params.set(self.awaited()?, result)?;
+        self.stage = Stage::Given;
+        Ok(())
+    }
+
+    /// Stores the result, of whatever type it is.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_result`].
+    pub fn give_value(&mut self, result: &Value) -> Result<(), CallError> {
+        self.params.write(self.awaited()?, result)?;
+        self.stage = Stage::Given;
+        Ok(())
+    }
+
+    fn awaited(&self) -> Result<&'a Property, CallError> {
         let refused = |problem| Err(CallError::other(format!("the thunk of {} {problem}", self.function.path)));
         match (self.stage, self.function.result()) {
             (Stage::Taking, _) => refused("gives a result before it finished its parameters: call `finish` first"),
             (_, None) => refused("gives a result, but the function is declared without one: declare it"),
-            (_, Some(property)) => {
-                self.params.set(property, result)?;
-                self.stage = Stage::Given;
-                Ok(())
-            }
+            (_, Some(property)) => Ok(property),
         }
     }
 
@@ -186,7 +211,9 @@ impl Function {
     /// # Errors
     /// What the thunk says.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
-        let mut frame = Frame::over(object, self, block.view());
+        let view = block.view();
+        let _held = world.stack.hold(std::iter::once(object).chain(view.objects()));
+        let mut frame = Frame::over(object, self, view);
         (self.thunk)(world, &mut frame)
     }
 }

@@ -9,8 +9,8 @@ use alcedo_abi::fingerprint::Fingerprint;
 pub use alcedo_abi::kinds::PropertyKind;
 
 use crate::handles::{Name, ObjectHandle};
-use crate::object::memory;
 use crate::object::property::PropertyType;
+use crate::object::text_memory;
 
 /// A Rust type that a property or parameter can be read as and written from.
 ///
@@ -26,14 +26,14 @@ pub unsafe trait FrameValue: Sized {
     /// The value at `at`.
     ///
     /// # Safety
-    /// `at` holds a value of a type that matches, aligned, that nobody writes meanwhile.
-    unsafe fn load(at: *const u8) -> Self;
+    /// `ty` matches, and `at` holds a value of it, aligned, that nobody writes meanwhile.
+    unsafe fn load(at: *const u8, ty: &PropertyType) -> Self;
 
     /// Overwrites the value at `at`.
     ///
     /// # Safety
-    /// `at` holds a value of a type that matches, aligned, that nobody else reads or writes meanwhile.
-    unsafe fn store(self, at: *mut u8);
+    /// `ty` matches, and `at` holds a value of it, aligned, that nobody else reads or writes meanwhile.
+    unsafe fn store(self, at: *mut u8, ty: &PropertyType);
 }
 
 /// A field type of a [`PlainStruct`].
@@ -71,12 +71,12 @@ unsafe impl<T: PlainStruct> FrameValue for T {
         T::PATH.into()
     }
 
-    unsafe fn load(at: *const u8) -> Self {
+    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
         // SAFETY: the caller promises such a struct there.
         unsafe { at.cast::<T>().read() }
     }
 
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
         // SAFETY: the caller promises such a struct there; a plain one owns nothing that would be lost.
         unsafe { at.cast::<T>().write(self) };
     }
@@ -100,12 +100,12 @@ macro_rules! scalars {
                 PropertyKind::$kind.text().unwrap_or_default().into()
             }
 
-            unsafe fn load(at: *const u8) -> Self {
+            unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
                 // SAFETY: the caller promises such a number there.
                 unsafe { at.cast::<$rust>().read() }
             }
 
-            unsafe fn store(self, at: *mut u8) {
+            unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
                 // SAFETY: the caller promises a place for such a number.
                 unsafe { at.cast::<$rust>().write(self) };
             }
@@ -142,12 +142,12 @@ unsafe impl FrameValue for bool {
         "bool".into()
     }
 
-    unsafe fn load(at: *const u8) -> Self {
+    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
         // SAFETY: the caller promises a byte there.
         unsafe { at.read() != 0 }
     }
 
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
         // SAFETY: the caller promises a place for a byte.
         unsafe { at.write(self.into()) };
     }
@@ -163,14 +163,14 @@ unsafe impl FrameValue for String {
         "String".into()
     }
 
-    unsafe fn load(at: *const u8) -> Self {
+    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
         // SAFETY: the caller promises a text there.
-        unsafe { memory::text_read(at.cast()) }
+        unsafe { text_memory::text_read(at.cast()) }
     }
 
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
         // SAFETY: the caller promises a text there; `self` is a text of its own.
-        unsafe { memory::text_assign(at.cast(), &self) };
+        unsafe { text_memory::text_assign(at.cast(), &self) };
     }
 }
 

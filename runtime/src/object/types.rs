@@ -3,8 +3,10 @@
 //! instead of them, until the shadow is committed or dropped.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::handles::ClassId;
 use crate::object::class::{Class, Origin};
@@ -16,6 +18,7 @@ use crate::object::path::MemberPath;
 use crate::object::property::Property;
 use crate::object::refusal::DeclareError;
 use crate::object::structs::StructType;
+use crate::object::typing::TypeResolver;
 
 /// The types of a world. Game thread only.
 #[derive(Debug, Default)]
@@ -35,15 +38,15 @@ struct Registry {
 
 #[derive(Debug, Default)]
 struct Table {
-    classes: HashMap<Rc<str>, Rc<Class>>,
-    structs: HashMap<Rc<str>, Rc<StructType>>,
-    redirects: HashMap<Rc<str>, Rc<str>>,
+    classes: FxHashMap<Rc<str>, Rc<Class>>,
+    structs: FxHashMap<Rc<str>, Rc<StructType>>,
+    redirects: FxHashMap<Rc<str>, Rc<str>>,
 }
 
 #[derive(Debug, Default)]
 struct Shadow {
     table: Table,
-    hidden: HashSet<Rc<str>>,
+    hidden: FxHashSet<Rc<str>>,
 }
 
 impl Types {
@@ -136,6 +139,22 @@ impl Types {
         registry.by_id.values().filter(found).cloned().collect()
     }
 
+    /// All structs that can be found by path now, in order of their paths.
+    pub fn structs(&self) -> Vec<Rc<StructType>> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.structs.keys());
+        let paths: BTreeSet<_> = registry.live.structs.keys().chain(shadow).collect();
+        paths.into_iter().filter_map(|path| registry.visible_struct(path).cloned()).collect()
+    }
+
+    /// All redirects that hold now, in order.
+    pub fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
+        let redirects: BTreeMap<_, _> = registry.live.redirects.iter().chain(shadow).collect();
+        redirects.into_iter().map(|(from, to)| (from.clone(), to.clone())).collect()
+    }
+
     /// All classes that are not forgotten, replaced ones included, in order of declaration.
     pub fn all_classes(&self) -> Vec<Rc<Class>> {
         self.registry.borrow().by_id.values().cloned().collect()
@@ -207,6 +226,21 @@ impl Types {
         if !tables.into_iter().flatten().any(is_current) {
             registry.by_id.remove(&id);
         }
+    }
+}
+
+/// The types that are found by path now.
+impl TypeResolver for Types {
+    fn structure(&self, path: &str) -> Option<Rc<StructType>> {
+        self.struct_by_path(path)
+    }
+
+    fn knows_struct(&self, path: &str) -> bool {
+        self.struct_by_path(path).is_some()
+    }
+
+    fn knows_class(&self, path: &str) -> bool {
+        self.class_by_path(path).is_some()
     }
 }
 
@@ -301,7 +335,8 @@ impl Known for Registry {
     fn is_free(&self, path: &str) -> bool {
         match &self.shadow {
             Some(shadow) => {
-                shadow.table.origin(path).is_none() && !matches!(self.live.origin(path), Some(Origin::Native))
+                shadow.table.origin(path).is_none()
+                    && (self.live.origin(path).is_none() || shadow.hidden.contains(path))
             }
             None => self.live.origin(path).is_none(),
         }

@@ -1,9 +1,12 @@
 //! A value of a property, owned and typed: what tools, defaults and migrations work with. Code that knows the Rust type
 //! reads and writes memory directly instead.
 
-use std::rc::Rc;
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::{DelegateRaw, LazyRaw};
 
 use crate::handles::{Name, ObjectHandle};
 use crate::object::property::PropertyType;
@@ -40,7 +43,78 @@ pub enum Value {
     /// A reference to an object, or none.
     Object(ObjectHandle),
     /// A struct: names and values of its fields.
-    Struct(Vec<(Rc<str>, Value)>),
+    Struct(Vec<(Arc<str>, Value)>),
+    /// A text that is kept apart from `String`.
+    Utf8(String),
+    /// A text of ISO 8859-1 letters.
+    Ansi(String),
+    /// A text for people.
+    LocalText(LocalText),
+    /// The name of the path of a class, or of nothing.
+    SubclassOf(Name),
+    /// The same, also while there is no such class.
+    SoftClass(Name),
+    /// The name of the path of an object, or of nothing.
+    SoftObject(Name),
+    /// The id of an object, or none.
+    LazyObject(LazyRaw),
+    /// A reference that keeps nothing alive.
+    WeakObject(ObjectHandle),
+    /// A reference to an object that implements an interface.
+    ScriptInterface(ObjectHandle),
+    /// Values in order.
+    Array(Vec<Value>),
+    /// Values, each once. Two are equal whatever the order.
+    Set(Vec<Value>),
+    /// Values by key. Two are equal whatever the order.
+    Map(Vec<(Value, Value)>),
+    /// A value or none.
+    Optional(Option<Box<Value>>),
+    /// A function of an object, or nothing.
+    Delegate(Binding),
+    /// Several of them.
+    Multicast(Vec<Binding>),
+    /// Several of them, where mostly there is none.
+    Sparse(Vec<Binding>),
+    /// The name of the path of a property, or of nothing.
+    FieldPath(Name),
+}
+
+/// Text for people: what is shown, and what it is looked up by in a translation. Both names empty: it is not translated.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct LocalText {
+    /// The text in the language it was written in.
+    pub shown: String,
+    /// Which set of texts the key belongs to.
+    pub namespace: Name,
+    /// The key in it.
+    pub key: Name,
+}
+
+/// What a delegate calls; nothing when the object is none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Binding {
+    /// The object.
+    pub object: ObjectHandle,
+    /// The name of the function in the object's class.
+    pub function: Name,
+}
+
+impl From<DelegateRaw> for Binding {
+    fn from(DelegateRaw { object, function, .. }: DelegateRaw) -> Self {
+        Self { object, function }
+    }
+}
+
+impl From<Binding> for DelegateRaw {
+    fn from(Binding { object, function }: Binding) -> Self {
+        Self { object, function, reserved: 0 }
+    }
+}
+
+/// Whether a text has letters of ISO 8859-1 only, and so fits an `AnsiString`.
+pub(crate) fn is_latin_1(text: &str) -> bool {
+    text.chars().all(|letter| u8::try_from(letter).is_ok())
 }
 
 impl Value {
@@ -62,6 +136,67 @@ impl Value {
             Self::Name(_) => PropertyKind::NAME,
             Self::Object(_) => PropertyKind::OBJECT,
             Self::Struct(_) => PropertyKind::STRUCT,
+            Self::Utf8(_) => PropertyKind::UTF8_STRING,
+            Self::Ansi(_) => PropertyKind::ANSI_STRING,
+            Self::LocalText(_) => PropertyKind::TEXT,
+            Self::SubclassOf(_) => PropertyKind::SUBCLASS_OF,
+            Self::SoftClass(_) => PropertyKind::SOFT_CLASS,
+            Self::SoftObject(_) => PropertyKind::SOFT_OBJECT,
+            Self::LazyObject(_) => PropertyKind::LAZY_OBJECT,
+            Self::WeakObject(_) => PropertyKind::WEAK_OBJECT,
+            Self::ScriptInterface(_) => PropertyKind::SCRIPT_INTERFACE,
+            Self::Array(_) => PropertyKind::ARRAY,
+            Self::Set(_) => PropertyKind::SET,
+            Self::Map(_) => PropertyKind::MAP,
+            Self::Optional(_) => PropertyKind::OPTIONAL,
+            Self::Delegate(_) => PropertyKind::DELEGATE,
+            Self::Multicast(_) => PropertyKind::MULTICAST_DELEGATE,
+            Self::Sparse(_) => PropertyKind::SPARSE_DELEGATE,
+            Self::FieldPath(_) => PropertyKind::FIELD_PATH,
+        }
+    }
+
+    /// Shows `visit` every object that the value names by handle, and whether it keeps the object alive.
+    pub fn visit_objects(&self, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+        match self {
+            Self::Object(object) | Self::ScriptInterface(object) => visit(*object, true),
+            Self::WeakObject(object) => visit(*object, false),
+            Self::Delegate(binding) => visit(binding.object, true),
+            Self::Multicast(list) | Self::Sparse(list) => list.iter().for_each(|binding| visit(binding.object, true)),
+            Self::Struct(fields) => fields.iter().for_each(|(_, value)| value.visit_objects(visit)),
+            Self::Array(values) | Self::Set(values) => values.iter().for_each(|value| value.visit_objects(visit)),
+            Self::Map(entries) => {
+                for (key, value) in entries {
+                    key.visit_objects(visit);
+                    value.visit_objects(visit);
+                }
+            }
+            Self::Optional(Some(value)) => value.visit_objects(visit),
+            _ => {}
+        }
+    }
+
+    /// The value with every object that it names by handle replaced by what `map` makes of it.
+    pub(crate) fn map_objects(&self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self {
+        let mut of_binding = |binding: &Binding| Binding { object: map(binding.object), ..*binding };
+        match self {
+            Self::Delegate(binding) => Self::Delegate(of_binding(binding)),
+            Self::Multicast(list) => Self::Multicast(list.iter().map(of_binding).collect()),
+            Self::Sparse(list) => Self::Sparse(list.iter().map(of_binding).collect()),
+            Self::Object(object) => Self::Object(map(*object)),
+            Self::ScriptInterface(object) => Self::ScriptInterface(map(*object)),
+            Self::WeakObject(object) => Self::WeakObject(map(*object)),
+            Self::Struct(fields) => {
+                Self::Struct(fields.iter().map(|(name, value)| (name.clone(), value.map_objects(map))).collect())
+            }
+            Self::Array(values) => Self::Array(values.iter().map(|value| value.map_objects(map)).collect()),
+            Self::Set(values) => Self::Set(values.iter().map(|value| value.map_objects(map)).collect()),
+            Self::Map(entries) => {
+                let entry = |(key, value): &(Self, Self)| (key.map_objects(map), value.map_objects(map));
+                Self::Map(entries.iter().map(entry).collect())
+            }
+            Self::Optional(value) => Self::Optional(value.as_ref().map(|value| Box::new(value.map_objects(map)))),
+            other => other.clone(),
         }
     }
 
@@ -69,9 +204,21 @@ impl Value {
     pub fn zero(ty: &PropertyType) -> Self {
         match ty {
             PropertyType::Struct(of) => {
-                Self::Struct(of.fields().iter().map(|field| (field.text.clone(), Self::zero(&field.ty))).collect())
+                Self::Struct(of.fields().iter().map(|field| (Arc::from(&*field.text), Self::zero(&field.ty))).collect())
             }
-            scalar => Self::from_bits(scalar.kind(), 0).unwrap_or_else(|| Self::Text(String::new())),
+            PropertyType::Text => Self::Text(String::new()),
+            PropertyType::Utf8Text => Self::Utf8(String::new()),
+            PropertyType::AnsiText => Self::Ansi(String::new()),
+            PropertyType::LocalText => Self::LocalText(LocalText::default()),
+            PropertyType::LazyObject(_) => Self::LazyObject(LazyRaw::NONE),
+            PropertyType::Array(_) => Self::Array(Vec::new()),
+            PropertyType::Set(_) => Self::Set(Vec::new()),
+            PropertyType::Map(_) => Self::Map(Vec::new()),
+            PropertyType::Optional(_) => Self::Optional(None),
+            PropertyType::Delegate(_) => Self::Delegate(Binding::default()),
+            PropertyType::MulticastDelegate(_) => Self::Multicast(Vec::new()),
+            PropertyType::SparseDelegate(_) => Self::Sparse(Vec::new()),
+            word => Self::from_bits(word.kind(), 0).expect("every other type is a word"),
         }
     }
 
@@ -82,14 +229,17 @@ impl Value {
             PropertyType::Struct(of) => {
                 let start = |default: &Option<Self>, ty| default.clone().unwrap_or_else(|| Self::initial(ty));
                 Self::Struct(
-                    of.fields().iter().map(|field| (field.text.clone(), start(&field.default, &field.ty))).collect(),
+                    of.fields()
+                        .iter()
+                        .map(|field| (Arc::from(&*field.text), start(&field.default, &field.ty)))
+                        .collect(),
                 )
             }
             scalar => Self::zero(scalar),
         }
     }
 
-    /// The value of a scalar kind whose bytes, zero-extended, are `bits`; `None` for texts and structs.
+    /// The value of a number, name or handle whose bytes, zero-extended, are `bits`; `None` for all other kinds.
     pub(super) fn from_bits(kind: PropertyKind, bits: u64) -> Option<Self> {
         Some(match kind {
             PropertyKind::U8 => Self::U8(bits as u8),
@@ -105,11 +255,17 @@ impl Value {
             PropertyKind::BOOL => Self::Bool(bits & 0xff != 0),
             PropertyKind::NAME => Self::Name(Name(bits as u32)),
             PropertyKind::OBJECT => Self::Object(ObjectHandle(bits)),
+            PropertyKind::SUBCLASS_OF => Self::SubclassOf(Name(bits as u32)),
+            PropertyKind::SOFT_CLASS => Self::SoftClass(Name(bits as u32)),
+            PropertyKind::SOFT_OBJECT => Self::SoftObject(Name(bits as u32)),
+            PropertyKind::FIELD_PATH => Self::FieldPath(Name(bits as u32)),
+            PropertyKind::WEAK_OBJECT => Self::WeakObject(ObjectHandle(bits)),
+            PropertyKind::SCRIPT_INTERFACE => Self::ScriptInterface(ObjectHandle(bits)),
             _ => return None,
         })
     }
 
-    /// The bytes of a scalar, zero-extended; `None` for texts and structs.
+    /// The bytes of a number, name or handle, zero-extended; `None` for all other kinds.
     pub(super) fn bits(&self) -> Option<u64> {
         Some(match *self {
             Self::U8(value) => value.into(),
@@ -123,9 +279,13 @@ impl Value {
             Self::F32(value) => value.to_bits().into(),
             Self::F64(value) => value.to_bits(),
             Self::Bool(value) => value.into(),
-            Self::Name(value) => value.0.into(),
-            Self::Object(value) => value.0,
-            Self::Text(_) | Self::Struct(_) => return None,
+            Self::Name(value)
+            | Self::SubclassOf(value)
+            | Self::SoftClass(value)
+            | Self::SoftObject(value)
+            | Self::FieldPath(value) => value.0.into(),
+            Self::Object(value) | Self::WeakObject(value) | Self::ScriptInterface(value) => value.0,
+            _ => return None,
         })
     }
 }
@@ -133,9 +293,47 @@ impl Value {
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Text(one), Self::Text(two)) => one == two,
+            (Self::Text(one), Self::Text(two))
+            | (Self::Utf8(one), Self::Utf8(two))
+            | (Self::Ansi(one), Self::Ansi(two)) => one == two,
+            (Self::LocalText(one), Self::LocalText(two)) => one == two,
+            (Self::LazyObject(one), Self::LazyObject(two)) => one == two,
             (Self::Struct(one), Self::Struct(two)) => one == two,
+            (Self::Array(one), Self::Array(two)) => one == two,
+            (Self::Set(one), Self::Set(two)) => same_in_any_order(one, two),
+            (Self::Map(one), Self::Map(two)) => same_in_any_order(one, two),
+            (Self::Optional(one), Self::Optional(two)) => one == two,
+            (Self::Delegate(one), Self::Delegate(two)) => one == two,
+            (Self::Multicast(one), Self::Multicast(two)) | (Self::Sparse(one), Self::Sparse(two)) => one == two,
             (one, two) => one.kind() == two.kind() && one.bits() == two.bits(),
+        }
+    }
+}
+
+/// Whether the two have the same things, each as often.
+fn same_in_any_order<T: Hash + Eq>(one: &[T], two: &[T]) -> bool {
+    let mut counts: HashMap<&T, isize> = HashMap::with_capacity(one.len());
+    one.iter().for_each(|thing| *counts.entry(thing).or_default() += 1);
+    two.iter().for_each(|thing| *counts.entry(thing).or_default() -= 1);
+    counts.values().all(|count| *count == 0)
+}
+
+/// Equal values feed the same: of sets and maps only how many there are, since the order must not be felt.
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kind().hash(state);
+        match self {
+            Self::Text(text) | Self::Utf8(text) | Self::Ansi(text) => text.hash(state),
+            Self::LocalText(text) => text.hash(state),
+            Self::LazyObject(id) => id.hash(state),
+            Self::Struct(fields) => fields.hash(state),
+            Self::Array(values) => values.hash(state),
+            Self::Set(values) => values.len().hash(state),
+            Self::Map(entries) => entries.len().hash(state),
+            Self::Optional(value) => value.hash(state),
+            Self::Delegate(binding) => binding.hash(state),
+            Self::Multicast(list) | Self::Sparse(list) => list.hash(state),
+            word => word.bits().hash(state),
         }
     }
 }
@@ -163,6 +361,12 @@ mod tests {
             Value::Bool(true),
             Value::Name(Name(9)),
             Value::Object(ObjectHandle::new(3, 4)),
+            Value::SubclassOf(Name(1)),
+            Value::SoftClass(Name(2)),
+            Value::SoftObject(Name(3)),
+            Value::FieldPath(Name(4)),
+            Value::WeakObject(ObjectHandle::new(5, 6)),
+            Value::ScriptInterface(ObjectHandle::new(7, 8)),
         ] {
             assert_eq!(Value::from_bits(value.kind(), value.bits().unwrap()), Some(value));
         }
@@ -174,5 +378,17 @@ mod tests {
         assert_ne!(Value::F64(0.0), Value::F64(-0.0));
         assert_ne!(Value::F32(0.0), Value::F64(0.0));
         assert_ne!(Value::Text(String::new()), Value::Struct(Vec::new()));
+    }
+    #[test]
+    fn sets_and_maps_are_equal_whatever_the_order() {
+        let [a, b] = [Value::U8(1), Value::Text("b".into())];
+        let pair = |one: &Value, two: &Value| vec![one.clone(), two.clone()];
+        assert_eq!(Value::Set(pair(&a, &b)), Value::Set(pair(&b, &a)));
+        assert_ne!(Value::Set(pair(&a, &b)), Value::Set(pair(&a, &a)));
+        assert_ne!(Value::Array(pair(&a, &b)), Value::Array(pair(&b, &a)));
+        let (one, two) = ((a.clone(), b.clone()), (b.clone(), a.clone()));
+        assert_eq!(Value::Map(vec![one.clone(), two.clone()]), Value::Map(vec![two, one.clone()]));
+        assert_ne!(Value::Map(vec![one.clone()]), Value::Map(vec![(a.clone(), a)]));
+        assert_eq!(Value::Array(vec![Value::Map(vec![one.clone()])]), Value::Array(vec![Value::Map(vec![one])]));
     }
 }

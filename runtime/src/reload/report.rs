@@ -1,8 +1,13 @@
 //! What a reload tells: the outcome, what became of every object and value, and how long each phase took.
 
 use std::fmt;
+use std::rc::Rc;
 
 use serde::Serialize;
+
+use crate::load::master::BroughtUp;
+use crate::load::module::Module;
+use crate::load::ticket::{BlockerReport, ModuleEnd, UnloadReport, UnloadTicket};
 
 /// How a reload ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,6 +30,7 @@ pub enum Outcome {
 #[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in the book")]
 pub enum Phase {
     Stage,
+    Canary,
     Quiesce,
     Start,
     Classes,
@@ -36,8 +42,9 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Stage,
+        Self::Canary,
         Self::Quiesce,
         Self::Start,
         Self::Classes,
@@ -51,6 +58,7 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Self::Stage => "stage",
+            Self::Canary => "canary",
             Self::Quiesce => "quiesce",
             Self::Start => "start",
             Self::Classes => "classes",
@@ -106,11 +114,28 @@ pub struct PropertyChange {
     pub dropped: u64,
 }
 
+/// What became of the objects of a class that were not simply carried over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClassFate {
+    /// Short path of the class: `Game.MagicCube`.
+    pub class: String,
+    /// What happened: gone, still gone, back, or on another native class.
+    pub change: String,
+    /// How many objects it concerns.
+    pub objects: u64,
+}
+
 /// One reload, from start to end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reload {
+    /// How many requests it answers: zero when it was called for directly.
+    pub requests: u64,
     /// The modules concerned, in dependency order.
     pub modules: Vec<String>,
+    /// Modules that stay as they are, with the generation they are of: only what has changed was to be replaced.
+    pub kept_modules: Vec<String>,
+    /// Why each module was replaced, where only what had to be was.
+    pub replaced_because: Vec<String>,
     /// The generation before.
     pub from: u64,
     /// The generation after: the same as before when rolled back.
@@ -130,10 +155,16 @@ pub struct Reload {
     pub fields_lost: Vec<String>,
     /// Values by property, where something changed.
     pub properties: Vec<PropertyChange>,
+    /// Classes that are gone, are back, or sit on another native class, and their objects.
+    pub classes: Vec<ClassFate>,
     /// Default subobjects that were made for or taken from living objects, and inserted base classes.
     pub structure: Vec<String>,
     /// Images that stay mapped, and why.
     pub parked: Vec<String>,
+    /// What the generation that ended had left behind, when its images were gone by the end of the reload.
+    pub retired: Option<UnloadReport>,
+    /// Who keeps the generation that ended, when its images were not gone by then.
+    pub blocked: Option<BlockerReport>,
     /// What else the user should know.
     pub warnings: Vec<String>,
     /// How long each phase took.
@@ -144,7 +175,10 @@ impl Reload {
     /// A report to be filled.
     pub(crate) fn new(from: u64) -> Self {
         Self {
+            requests: 0,
             modules: Vec::new(),
+            kept_modules: Vec::new(),
+            replaced_because: Vec::new(),
             from,
             generation: from,
             outcome: Outcome::Committed,
@@ -154,11 +188,30 @@ impl Reload {
             fields_kept: 0,
             fields_lost: Vec::new(),
             properties: Vec::new(),
+            classes: Vec::new(),
             structure: Vec::new(),
             parked: Vec::new(),
+            retired: None,
+            blocked: None,
             warnings: Vec::new(),
             phases: Phases::default(),
         }
+    }
+
+    /// Takes over how the generation that ended came along.
+    pub(crate) fn tell_of(&mut self, ticket: &UnloadTicket) {
+        self.parked = ticket.parked_lines();
+        self.retired = ticket.end_report();
+        let is_open = self.retired.is_none() && self.parked.is_empty();
+        self.blocked = is_open.then(|| ticket.report());
+    }
+
+    /// Writes down which modules are replaced, and why.
+    pub(crate) fn tell_scope(&mut self, brought_up: &BroughtUp) {
+        self.modules = brought_up.new.iter().map(|module| module.name().to_owned()).collect();
+        let kept = |module: &Rc<Module>| format!("{} of generation {}", module.name(), module.gate().tag().generation);
+        self.kept_modules = brought_up.staying.iter().map(kept).collect();
+        self.replaced_because = brought_up.why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     }
 
     /// Whether the new generation is live.
@@ -176,7 +229,7 @@ impl Reload {
 
     /// Milliseconds from the start of staging to the commit.
     pub fn stage_to_commit_ms(&self) -> f64 {
-        self.phases.get(Phase::Stage) + self.phases.swap_ms()
+        self.phases.get(Phase::Stage) + self.phases.get(Phase::Canary) + self.phases.swap_ms()
     }
 }
 
@@ -184,6 +237,10 @@ impl fmt::Display for Reload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modules = self.modules.join(", ");
         match &self.outcome {
+            Outcome::Committed if self.generation == self.from => {
+                write!(f, "generation {} stays as it is", self.from)?;
+                return self.tail(f);
+            }
             Outcome::Committed => {
                 writeln!(
                     f,
@@ -200,7 +257,12 @@ impl fmt::Display for Reload {
                 return self.tail(f);
             }
         }
-        let phases: Vec<_> = Phase::ALL.iter().map(|phase| format!("{phase} {:.1}", self.phases.get(*phase))).collect();
+        let phases: Vec<_> = Phase::ALL
+            .iter()
+            // A host without a canary has no such phase.
+            .filter(|phase| **phase != Phase::Canary || self.phases.0.contains_key(phase.name()))
+            .map(|phase| format!("{phase} {:.1}", self.phases.get(*phase)))
+            .collect();
         writeln!(f, "  {} ms", phases.join(" · "))?;
         write!(
             f,
@@ -215,22 +277,24 @@ impl fmt::Display for Reload {
 
 impl Reload {
     fn tail(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.kept_modules.is_empty() {
+            write!(f, "\n  {} stays as it is", self.kept_modules.join(", "))?;
+        }
+        for line in &self.replaced_because {
+            write!(f, "\n  {line}")?;
+        }
+        for fate in &self.classes {
+            write!(f, "\n  {} {}: {} objects", fate.class, fate.change, thousands(fate.objects))?;
+        }
         for change in &self.properties {
-            write!(f, "\n  {}.{}   {}", change.class, change.property, change.change)?;
-            let counts = [
-                (change.followed, "followed"),
-                (change.kept, "kept their own"),
-                (change.defaulted, "got the default"),
-                (change.dropped, "dropped"),
-            ];
-            let counts: Vec<_> = counts
-                .into_iter()
-                .filter(|(count, _)| *count != 0)
-                .map(|(count, what)| format!("{} {what}", thousands(count)))
-                .collect();
-            if !counts.is_empty() {
-                write!(f, ": {}", counts.join(", "))?;
-            }
+            write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;
+        }
+        if let Some(retired) = &self.retired {
+            let left = retired.modules.iter().filter_map(ModuleEnd::line).chain(retired.problems.iter().cloned());
+            left.into_iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+        }
+        if let Some(blocked) = &self.blocked {
+            blocked.to_string().lines().try_for_each(|line| write!(f, "\n  {line}"))?;
         }
         for line in self.structure.iter().chain(&self.fields_lost).chain(&self.parked).chain(&self.warnings) {
             write!(f, "\n  {line}")?;
@@ -239,7 +303,21 @@ impl Reload {
     }
 }
 
-fn thousands(number: u64) -> String {
+/// How many objects a change concerned, and how: `: 3 followed, 1 dropped`.
+pub(crate) fn counts(change: &PropertyChange) -> String {
+    let counts = [
+        (change.followed, "followed"),
+        (change.kept, "kept their own"),
+        (change.defaulted, "got the default"),
+        (change.dropped, "dropped"),
+    ];
+    let words = |(count, what): &(u64, &str)| format!("{} {what}", thousands(*count));
+    let counts: Vec<_> = counts.iter().filter(|(count, _)| *count != 0).map(words).collect();
+    if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }
+}
+
+/// A number as people read it.
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -261,7 +339,7 @@ mod tests {
         reload.modules = vec!["magic-cube".into()];
         reload.generation = 4;
         (reload.objects_kept, reload.conjugates_rebuilt) = (1000, 1000);
-        for (phase, ms) in Phase::ALL.into_iter().zip([6.0, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]) {
+        for (phase, ms) in Phase::ALL.into_iter().zip([6.0, 1.2, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]) {
             reload.phases.0.insert(phase.name(), ms);
         }
         reload.properties.push(PropertyChange {
@@ -274,7 +352,7 @@ mod tests {
         });
         expect_test::expect![[r#"
             magic-cube  generation 3 → 4   swapped in 1.1 ms
-              stage 6.0 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
+              stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
               1,000 objects kept · 1,000 conjugates rebuilt · 0 class constructors rerun
               Game.MagicCube.rotation_speed   default 180 → 240: 997 followed, 3 kept their own"#]]
         .assert_eq(&reload.to_string());

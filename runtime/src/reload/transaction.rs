@@ -9,44 +9,67 @@ use alcedo_abi::host::mode;
 
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{Rebuild, rebuild_one};
+use crate::bridge::unbinding::unbind_broken;
 use crate::emit::batch::emit;
+use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, ExitHooks, Loads, Master};
 use crate::load::module::Module;
+use crate::load::retire::retire;
 use crate::object::birth::destroy;
 use crate::object::class::Class;
 use crate::object::objects::Body;
-use crate::reload::migrate::{self, Migration};
+use crate::reload::migrate::{self, Goals, Migration};
 use crate::reload::report::{Outcome, Phase, Reload};
+use crate::reload::requests::ReloadScope;
 
-/// Replaces the modules of the Master by those in `paths`. The caller stands at a safe point.
+/// Replaces the modules of the Master by those in `paths`: all of them, or only what has changed and what uses it. The
+/// caller stands at a safe point.
 ///
 /// # Errors
 /// When there is no Master. A reload that fails is no error: its report says so, and nothing has changed.
-pub(crate) fn reload(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<Reload, LoadError> {
+pub(crate) fn reload(
+    core: &Rc<Core>,
+    loads: &Loads,
+    paths: &[PathBuf],
+    scope: ReloadScope,
+) -> Result<Reload, LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
+    loads.retirements.check_budget()?;
     let generation = loads.next_generation();
     let mut report = Reload::new(old.generation.0);
     report.modules = old.modules.iter().map(|module| module.name().to_owned()).collect();
     let reruns_before = core.world.counters.class_constructors_rerun.get();
-    let mut run = Run { core, loads, old, generation, report, reached: Reached::Nothing, reruns_before };
+    let replaced = old.modules.clone();
+    let mut run = Run { core, loads, old, replaced, scope, generation, report, staged: None, reruns_before };
     match run.forward(paths) {
-        Ok(committed) => run.retire(committed),
+        Ok(None) => run.report.warnings.push("no library has changed, so nothing was replaced".into()),
+        Ok(Some(committed)) => {
+            // The new generation is live, whatever the end of the old one does.
+            if let Err(error) = caught(|| {
+                run.retire(committed);
+                Ok(())
+            }) {
+                run.report.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
+            }
+        }
         Err((phase, error)) => run.roll_back(phase, &error),
     }
     Ok(run.report)
 }
 
 /// How far the world has been changed, and so what a rollback has to undo.
-enum Reached {
-    Nothing,
-    /// The modules are mapped; old names are set aside; shadows are up.
-    Staged {
-        modules: Vec<Rc<Module>>,
-        started: ExitHooks,
-    },
+struct Staged {
+    /// They are mapped.
+    modules: Vec<Rc<Module>>,
+    /// All modules of the Master to be, those that stay included.
+    all: Vec<Rc<Module>>,
+    /// Which of their mains have run.
+    started: ExitHooks,
+    /// Whether the shadows are up.
+    has_shadows: bool,
 }
 
 /// What the commit leaves for the retirement.
@@ -60,84 +83,141 @@ struct Run<'a> {
     core: &'a Rc<Core>,
     loads: &'a Loads,
     old: Master,
+    /// Those of its modules that go.
+    replaced: Vec<Rc<Module>>,
+    scope: ReloadScope,
     generation: Generation,
     report: Reload,
-    reached: Reached,
+    /// Nothing until the new modules are mapped, and nothing again after the commit.
+    staged: Option<Staged>,
     reruns_before: u64,
 }
 
 type Step<T> = Result<T, (Phase, LoadError)>;
 
+/// The new classes, and what their objects are to become.
+type Plan = (Vec<Rc<Class>>, Goals);
+
 impl Run<'_> {
-    fn forward(&mut self, paths: &[PathBuf]) -> Step<Committed> {
-        let classes = self.phase(Phase::Stage, |run| run.stage(paths))?;
+    /// Nothing, where there is nothing to replace.
+    fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
+        let staged = self.phase(Phase::Stage, |run| run.stage(paths));
+        let Some((classes, goals)) = self.without_canary(staged)? else { return Ok(None) };
         let living = self.phase(Phase::Quiesce, Self::quiesce)?;
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
-        let migration = self.phase(Phase::Migrate, |run| migrate::migrate(run.core, &living, &mut run.report))?;
+        let migration = self.phase(Phase::Migrate, |run| run.migrate(&living, goals))?;
         self.phase(Phase::Rebuild, |run| run.rebuild(&migration))?;
-        self.phase(Phase::Commit, |run| Ok(run.commit(paths, migration)))
+        self.phase(Phase::Commit, |run| {
+            faults::at(ReloadStep::BeforeCommit)?;
+            Ok(Some(run.commit(paths, migration)))
+        })
     }
 
     fn phase<T>(&mut self, phase: Phase, step: impl FnOnce(&mut Self) -> Result<T, LoadError>) -> Step<T> {
         let begun = Instant::now();
-        let result = step(self);
+        let published = self.core.red.lane().phase(phase.name());
+        let result = caught(|| step(self));
+        drop(published);
         self.report.phases.0.insert(phase.name(), begun.elapsed().as_secs_f64() * 1e3);
         result.map_err(|error| (phase, error))
     }
 
+    /// Tells the time of the canary, and its refusal, apart from the stage that it is part of.
+    fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
+        if let Some(time) = self.loads.rehearsal.take_time() {
+            let ms = time.as_secs_f64() * 1e3;
+            *self.report.phases.0.entry(Phase::Stage.name()).or_default() -= ms;
+            self.report.phases.0.insert(Phase::Canary.name(), ms);
+        }
+        staged.map_err(|(phase, error)| (if error.is_of_canary() { Phase::Canary } else { phase }, error))
+    }
+
     /// The new modules beside the old, their types declared in a shadow: the old generation notices nothing.
-    fn stage(&mut self, paths: &[PathBuf]) -> Result<Vec<Rc<Class>>, LoadError> {
+    fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Plan>, LoadError> {
         let core = self.core;
-        let modules = master::bring_up(core, self.loads, paths, self.generation)
+        let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
+        let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep)
             .inspect_err(|_| self.loads.give_back(self.generation))?;
-        self.report.modules = modules.iter().map(|module| module.name().to_owned()).collect();
-        core.set_aside(self.old.generation);
+        let stays = |module: &Rc<Module>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
+        self.replaced.retain(|module| !stays(module));
+        self.report.tell_scope(&brought_up);
+        if brought_up.new.is_empty() && self.replaced.is_empty() {
+            self.loads.never_was(self.generation);
+            self.loads.give_back(self.generation);
+            return Ok(None);
+        }
+        let stay = brought_up.new.iter().filter_map(|module| {
+            let reason = module.info().will_park()?;
+            Some(format!("{} will stay mapped for ever: {reason}", module.name()))
+        });
+        self.report.warnings.extend(stay);
+        let all = brought_up.all()?;
+        let modules = brought_up.new;
+        let started = ExitHooks::NeverStarted;
+        let staged = self.staged.insert(Staged { modules: modules.clone(), all, started, has_shadows: false });
+        core.set_aside(master::ids(&self.replaced));
         core.world.types.begin_shadow();
-        let old_types = self.old.modules.iter().flat_map(|module| &module.info().types);
-        core.world.types.hide_in_shadow(old_types.map(String::as_str));
         core.world.objects.begin_shadow();
-        self.reached = Reached::Staged { modules: modules.clone(), started: ExitHooks::NeverStarted };
+        staged.has_shadows = true;
+        let old_types = self.replaced.iter().flat_map(|module| &module.info().types);
+        core.world.types.hide_in_shadow(old_types.map(String::as_str));
+        faults::at(ReloadStep::Shadow)?;
         let classes = emit(core, &master::declarers(&modules))?;
-        migrate::check_survivors(core)?;
-        Ok(classes)
+        let goals = migrate::decide(core, &master::ids(&self.replaced).collect());
+        faults::at(ReloadStep::Survivors)?;
+        Ok(Some((classes, goals)))
     }
 
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.
     fn quiesce(&mut self) -> Result<Vec<ObjectHandle>, LoadError> {
         let core = self.core;
         // The old generation still answers while it is told: it is set aside right after.
-        core.take_back(self.old.generation);
-        self.loads.raise(&MasterEvent::Unloading(self.old.generation));
-        core.set_aside(self.old.generation);
-        let living = migrate::living_dynamic(core);
+        core.take_back(master::ids(&self.replaced));
+        self.replaced.iter().for_each(|module| module.leases().seal());
+        self.loads.tell_unloading(self.old.generation);
+        core.set_aside(master::ids(&self.replaced));
+        faults::at(ReloadStep::Callbacks)?;
+        let living = migrate::living_of(core, &master::ids(&self.replaced).collect());
         let mut rebuild = Rebuild::default();
         for object in &living {
             let kept = core.plugins().save_kept(*object).map_err(|error| LoadError::Keep { object: *object, error })?;
             if !kept.is_empty() {
                 rebuild.kept.insert(*object, kept);
             }
+            faults::at(ReloadStep::SaveKept)?;
         }
         *core.rebuild.borrow_mut() = Some(rebuild);
-        for module in &self.old.modules {
+        for module in &self.replaced {
             module.gate().close();
         }
-        core.pairs.set_live_generation(self.generation);
+        if !self.report.kept_modules.is_empty() {
+            self.loads.raise(&MasterEvent::Kept(self.generation, self.report.kept_modules.clone()));
+        }
+        faults::at(ReloadStep::ShutGates)?;
         Ok(living)
     }
 
     fn start(&mut self) -> Result<(), LoadError> {
-        let Reached::Staged { modules, started } = &mut self.reached else { return Ok(()) };
-        match master::start(self.core, self.loads, self.generation, modules) {
-            Ok(()) => {
-                *started = ExitHooks::All;
-                Ok(())
-            }
-            Err((count, error)) => {
-                *started = ExitHooks::Started(count);
-                Err(error)
-            }
+        let Some(staged) = &mut self.staged else { return Ok(()) };
+        // From here on code of the new modules runs, and may change nothing that the rollback could not put back.
+        self.core.world.mode.set(mode::STAGING);
+        let (started, result) = match master::start(self.core, self.loads, self.generation, &staged.modules) {
+            Ok(()) => (ExitHooks::All, Ok(())),
+            Err((count, error)) => (ExitHooks::Started(count), Err(error)),
+        };
+        staged.started = started;
+        result
+    }
+
+    /// Every living object in its new body.
+    fn migrate(&mut self, living: &[ObjectHandle], goals: Goals) -> Result<Migration, LoadError> {
+        let migration = migrate::migrate(self.core, living, goals, &mut self.report)?;
+        let has_half = |object: &&ObjectHandle| self.core.plugins().key_of(**object).is_some();
+        if let Some(rebuild) = self.core.rebuild.borrow_mut().as_mut() {
+            rebuild.reborn = migration.objects.iter().filter(has_half).copied().collect();
         }
+        Ok(migration)
     }
 
     /// One new plugin half for every living object, in creation order.
@@ -147,7 +227,7 @@ impl Run<'_> {
         planted_rerun(core, &migration.objects);
         core.world.mode.set(mode::REBUILDING);
         let rebuilt = migration.objects.iter().try_for_each(|object| rebuild_one(core, *object));
-        core.world.mode.set(mode::NORMAL);
+        core.world.mode.set(mode::STAGING);
         let rebuild = core.rebuild.borrow_mut().take().unwrap_or_default();
         self.report.conjugates_rebuilt = rebuild.rebuilt;
         self.report.fields_kept = rebuild.fields_kept;
@@ -160,8 +240,9 @@ impl Run<'_> {
         let core = self.core;
         let bodies = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
-        if let Reached::Staged { modules, .. } = std::mem::replace(&mut self.reached, Reached::Nothing) {
-            self.loads.set_master(Some(Master { generation: self.generation, modules, paths: paths.to_vec() }));
+        core.world.mode.set(mode::NORMAL);
+        if let Some(Staged { all, .. }) = self.staged.take() {
+            self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: paths.to_vec() }));
         }
         self.report.generation = self.generation.0;
         self.report.objects_kept = migration.kept;
@@ -173,16 +254,20 @@ impl Run<'_> {
         let core = self.core;
         self.loads.raise(&MasterEvent::Loaded(self.generation));
         let begun = Instant::now();
+        let _published = core.red.lane().phase(Phase::Retire.name());
+        master::end_blacks(core, &self.replaced);
         drop(committed.bodies);
+        self.report.structure.extend(unbind_broken(core));
         for class in &committed.classes {
             destroy(&core.world, &core.plugins(), class.cdo.get());
         }
         for object in committed.removed_subobjects {
             destroy(&core.world, &core.plugins(), object);
         }
-        master::end_generation(core, self.old.generation);
-        self.report.parked =
-            master::wind_down(core, self.loads, self.old.generation, &self.old.modules, ExitHooks::All);
+        master::end_modules(core, &self.replaced);
+        self.loads.show(self.old.generation, self.replaced.iter());
+        let ticket = retire(core, self.loads, self.old.generation, &self.replaced, ExitHooks::All);
+        self.report.tell_of(&ticket);
         self.report.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
         self.report.class_constructors_rerun = self.reruns();
     }
@@ -194,21 +279,28 @@ impl Run<'_> {
     /// Drops the new side and sets the old back as it was.
     fn roll_back(&mut self, phase: Phase, error: &LoadError) {
         let core = self.core;
-        core.world.mode.set(mode::NORMAL);
+        core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.rebuild.borrow_mut().take();
-        if let Reached::Staged { modules, started } = std::mem::replace(&mut self.reached, Reached::Nothing) {
-            master::undo_births(core);
-            core.world.types.drop_shadow();
-            master::end_generation(core, self.generation);
-            core.take_back(self.old.generation);
-            core.pairs.set_live_generation(self.old.generation);
-            for module in &self.old.modules {
-                module.gate().reopen();
+        if let Some(Staged { modules, started, has_shadows, .. }) = self.staged.take() {
+            master::end_blacks(core, &modules);
+            if has_shadows {
+                master::undo_births(core);
+                core.world.types.drop_shadow();
             }
-            self.report.parked = master::wind_down(core, self.loads, self.generation, &modules, started);
+            master::end_modules(core, &modules);
+            core.take_back(master::ids(&self.replaced));
+            for module in &self.replaced {
+                module.gate().reopen();
+                module.leases().unseal();
+            }
+            self.report.warnings.extend(self.loads.retirements.take_problems(self.old.generation));
+            let ticket = retire(core, self.loads, self.generation, &modules, started);
+            self.report.tell_of(&ticket);
             if started != ExitHooks::NeverStarted {
                 self.report.warnings.push("what the new mains did outside this process is not undone".into());
             }
+            // The exit hooks of the new modules were the last code of theirs.
+            core.world.mode.set(mode::NORMAL);
             // What failed while staging, the old generation never noticed: it had let nothing go.
             if phase != Phase::Stage {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
@@ -220,6 +312,9 @@ impl Run<'_> {
         self.report.class_constructors_rerun = self.reruns();
         self.report.properties.clear();
         self.report.structure.clear();
+        self.report.classes.clear();
+        self.report.kept_modules.clear();
+        self.report.replaced_because.clear();
         self.report.objects_kept = core.world.objects.living().len() as u64;
         self.report.outcome = Outcome::RolledBack { phase, error: error.to_string() };
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, unbounded};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::event::{AccessKind, AccessMode};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// How long a file has to be quiet. Linkers write for a few milliseconds without a pause this long.
 const QUIET: Duration = Duration::from_millis(15);
@@ -64,7 +65,9 @@ impl FileWatch {
             move |source| WatchError { path, source }
         };
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            for path in event.map(|event| event.paths).unwrap_or_default() {
+            // A reload reads the file, and is told of that as well: it would be followed by another for ever.
+            let paths = event.ok().filter(|event| is_change(event.kind)).map(|event| event.paths);
+            for path in paths.unwrap_or_default() {
                 // Nobody listens any more when the watch is being dropped.
                 let _sent = sender.send(path);
             }
@@ -91,10 +94,33 @@ impl FileWatch {
     }
 }
 
+/// Whether such an event leaves the file other than it was; opening and reading do not.
+fn is_change(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(access) => matches!(access, AccessKind::Close(AccessMode::Write | AccessMode::Any)),
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{QUIET, Settling};
+    use super::{QUIET, Settling, is_change};
+    use notify::EventKind;
+    use notify::event::{AccessKind, AccessMode, ModifyKind};
     use std::time::Duration;
+
+    #[test]
+    fn reading_a_file_is_no_change_of_it() {
+        for (access, expected) in [
+            (AccessKind::Open(AccessMode::Any), false),
+            (AccessKind::Read, false),
+            (AccessKind::Close(AccessMode::Read), false),
+            (AccessKind::Close(AccessMode::Write), true),
+        ] {
+            assert_eq!(is_change(EventKind::Access(access)), expected, "{access:?}");
+        }
+        assert!(is_change(EventKind::Modify(ModifyKind::Any)) && is_change(EventKind::Any));
+    }
 
     #[test]
     fn a_file_counts_once_it_was_quiet_and_a_late_write_starts_over() {

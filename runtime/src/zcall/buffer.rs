@@ -148,36 +148,6 @@ impl<'a> BufferMut<'a> {
         unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
         Ok(())
     }
-
-    /// Copies a struct out of the memory that a slot points to.
-    ///
-    /// # Safety
-    /// The call's signature has a struct of `len` bytes in this slot, so that as many can be read at its address;
-    /// as many can be written at `target`, and the two do not overlap.
-    ///
-    /// # Errors
-    /// As [`Self::pointer`].
-    pub(crate) unsafe fn take_struct(&self, index: usize, target: *mut u8, len: usize) -> Result<(), CallError> {
-        let source = self.pointer(index)?;
-        // SAFETY: our caller promises `len` bytes on both sides that do not overlap.
-        unsafe { ptr::copy_nonoverlapping(source, target, len) };
-        Ok(())
-    }
-
-    /// Copies a struct into the memory that a slot points to.
-    ///
-    /// # Safety
-    /// The call's signature has a struct of `len` bytes in this slot, so that as many can be written at its address;
-    /// as many can be read at `source`, and the two do not overlap.
-    ///
-    /// # Errors
-    /// As [`Self::pointer`].
-    pub(crate) unsafe fn give_struct(&mut self, index: usize, source: *const u8, len: usize) -> Result<(), CallError> {
-        let target = self.pointer(index)?;
-        // SAFETY: our caller promises `len` bytes on both sides that do not overlap.
-        unsafe { ptr::copy_nonoverlapping(source, target, len) };
-        Ok(())
-    }
 }
 
 pub(super) fn slot_at(slots: &[Slot], index: usize) -> Result<Slot, CallError> {
@@ -315,60 +285,52 @@ mod tests {
         assert_eq!(owner.get::<i32>(1), Ok(42));
     }
 
-    /// A callee of `(String, struct of 20 bytes) -> (String, struct of 20 bytes)`.
+    /// A callee of `(String, 20 bytes) -> (String, 20 bytes)`.
     fn shout(buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
         buffer.expect_len(4)?;
-        let mut bytes = [0_u8; 20];
         // SAFETY: the test's buffers have a text in slot 0.
         let text = unsafe { buffer.text(0) }?.to_uppercase();
         // SAFETY: they have a sink in slot 2.
         unsafe { buffer.give_text(2, &text) }?;
         // SAFETY: they have 20 bytes in slot 1.
-        unsafe { buffer.take_struct(1, bytes.as_mut_ptr(), 20) }?;
+        let mut bytes = unsafe { buffer.pointer(1)?.cast::<[u8; 20]>().read() };
         bytes.reverse();
         // SAFETY: and 20 in slot 3.
-        unsafe { buffer.give_struct(3, bytes.as_ptr(), 20) }
-    }
-
-    fn bytes_at(address: *mut u8) -> [u8; 20] {
-        assert_eq!(address.addr() % 16, 0, "aligned for any plain struct");
-        // SAFETY: the owner keeps 20 initialized bytes there.
-        unsafe { address.cast::<[u8; 20]>().read() }
-    }
-
-    fn fill(address: *mut u8, bytes: &[u8]) {
-        // SAFETY: the owner keeps that many bytes there.
-        unsafe { address.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        unsafe { buffer.pointer(3)?.cast::<[u8; 20]>().write(bytes) };
+        Ok(())
     }
 
     #[test]
-    fn texts_and_structs_cross_by_address_even_when_the_owner_moved() {
-        let bytes: Vec<u8> = (0..20).collect();
+    fn texts_and_values_cross_by_address_even_when_the_owner_moved() {
+        let (mut bytes, mut reversed) = ([0_u8; 20], [0_u8; 20]);
+        bytes.iter_mut().zip(0..).for_each(|(byte, at)| *byte = at);
         let mut owner = Box::new(SlotBuffer::<4>::new());
         owner.text_in(0, "grüße").expect("slot 0");
-        owner.struct_out(1, 20).expect("slot 1");
-        fill(owner.struct_at(1).expect("slot 1"), &bytes);
+        // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
+        unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
         owner.text_out(2).expect("slot 2");
-        owner.struct_out(3, 20).expect("slot 3");
+        // SAFETY: as above.
+        unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
         assert_eq!(shout(&mut owner.lend()), Ok(()));
         let mut moved = *owner;
         assert_eq!(shout(&mut moved.lend()), Ok(()));
         assert_eq!(moved.take_text(2), Ok("GRÜSSE".to_owned()));
-        let reversed = bytes_at(moved.struct_at(3).expect("slot 3"));
         assert!(reversed.iter().rev().eq(&bytes));
     }
 
     #[test]
     fn a_dynamic_buffer_does_the_same() {
+        let (mut bytes, mut reversed) = ([7_u8; 20], [0_u8; 20]);
         let mut owner = DynBuffer::with_len(4);
         owner.text_in(0, "").expect("slot 0");
-        owner.struct_out(1, 20).expect("slot 1");
-        fill(owner.struct_at(1).expect("slot 1"), &[7; 20]);
+        // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
+        unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
         owner.text_out(2).expect("slot 2");
-        owner.struct_out(3, 20).expect("slot 3");
+        // SAFETY: as above.
+        unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
         assert_eq!(shout(&mut owner.lend()), Ok(()));
         assert_eq!(owner.take_text(2), Ok(String::new()));
-        assert_eq!(bytes_at(owner.struct_at(3).expect("slot 3")), [7; 20]);
+        assert_eq!(reversed, [7; 20]);
     }
 
     #[test]

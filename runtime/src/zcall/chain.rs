@@ -9,7 +9,7 @@ use super::buffer::BufferMut;
 use super::name::ZCallName;
 use crate::border::CallError;
 use crate::game_thread::GameThread;
-use crate::handles::{Generation, ModuleId};
+use crate::handles::ModuleId;
 
 /// The body behind a name. Game thread only.
 pub(crate) trait Dispatcher {
@@ -54,8 +54,8 @@ pub(crate) struct Resolved {
     pub dispatcher: Rc<dyn Dispatcher>,
     /// Who implements it.
     pub side: Implementer,
-    /// The generation it ends with.
-    pub generation: Generation,
+    /// The module it ends with.
+    pub module: ModuleId,
     /// Fingerprint of its signature; zero is not compared.
     pub fingerprint: u64,
     /// Its signature in words, for errors.
@@ -66,7 +66,7 @@ impl fmt::Debug for Resolved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolved")
             .field("side", &self.side)
-            .field("generation", &self.generation)
+            .field("module", &self.module)
             .field("fingerprint", &self.fingerprint)
             .field("signature", &self.signature)
             .finish_non_exhaustive()
@@ -148,7 +148,7 @@ pub(super) mod tests {
     use super::{Dispatcher, Implementer, Resolved, Resolver, ResolverChain};
     use crate::border::CallError;
     use crate::game_thread::GameThread;
-    use crate::handles::Generation;
+    use crate::handles::ModuleId;
     use crate::zcall::buffer::BufferMut;
     use crate::zcall::name::ZCallName;
 
@@ -170,11 +170,11 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::zcall) fn nothing(side: Implementer, generation: u64, signature: &str) -> Resolved {
+    pub(in crate::zcall) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolved {
         Resolved {
             dispatcher: Rc::new(Body(|_: BufferMut<'_>| Ok(()))),
             side,
-            generation: Generation(generation),
+            module: ModuleId(module),
             fingerprint: 0,
             signature: signature.to_owned(),
         }

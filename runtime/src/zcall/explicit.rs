@@ -8,10 +8,10 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::chain::{Dispatcher, Implementer, Resolved, Resolver};
-use super::generations::{Generations, Standing};
 use super::name::{NameError, ZCallName};
+use super::standings::{Standing, Standings};
 use crate::border::CallError;
-use crate::handles::Generation;
+use crate::handles::ModuleId;
 
 /// Functions by the name they were registered under, without `ex:/`. Game thread only.
 #[derive(Default, Debug)]
@@ -21,9 +21,9 @@ pub(crate) struct Explicit {
 
 #[derive(Default, Debug)]
 struct State {
-    /// Oldest first. A name has a second function only while the generation of its first is suspended.
+    /// Oldest first. A name has a second function only while the module of its first is suspended.
     functions: HashMap<String, Vec<Resolved>>,
-    generations: Generations,
+    standings: Standings,
 }
 
 /// Why a function was not registered.
@@ -33,28 +33,22 @@ pub enum RegisterError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// The name has an owner.
-    #[error("{wanted_by} cannot register `ex:/{name}`: {held_by} of generation {held_in} has it; choose another name")]
+    #[error("{wanted_by} cannot register `ex:/{name}`: {held_by} has it; choose another name")]
     Duplicate {
         /// The name.
         name: String,
         /// Who has it.
         held_by: Implementer,
-        /// The generation of who has it.
-        held_in: Generation,
         /// Who wanted it.
         wanted_by: Implementer,
     },
     /// The registering side is set aside or gone.
-    #[error(
-        "{wanted_by} cannot register `ex:/{name}`: generation {generation} is suspended or over, so use a live one"
-    )]
+    #[error("{wanted_by} cannot register `ex:/{name}`: it is set aside or over; load it again")]
     NotRunning {
         /// The name.
         name: String,
         /// Who wanted it.
         wanted_by: Implementer,
-        /// Its generation.
-        generation: Generation,
     },
 }
 
@@ -68,7 +62,7 @@ impl From<RegisterError> for CallError {
 }
 
 impl Explicit {
-    /// Makes `dispatcher` answer to `ex:/name` until its generation ends. `fingerprint` and `signature` are those of
+    /// Makes `dispatcher` answer to `ex:/name` until its module ends. `fingerprint` and `signature` are those of
     /// [`Resolved`].
     ///
     /// # Errors
@@ -76,7 +70,7 @@ impl Explicit {
     pub(crate) fn register(
         &self,
         name: &str,
-        generation: Generation,
+        module: ModuleId,
         implementer: Implementer,
         fingerprint: u64,
         signature: String,
@@ -84,43 +78,52 @@ impl Explicit {
     ) -> Result<(), RegisterError> {
         let _: ZCallName = format!("ex:/{name}").parse()?;
         let mut state = self.state.borrow_mut();
-        if state.generations.standing(generation) != Standing::Running {
-            return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: implementer, generation });
+        if state.standings.standing(module) != Standing::Running {
+            return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: implementer });
         }
         if let Some(held) = state.find(name) {
-            return Err(RegisterError::Duplicate {
-                name: name.to_owned(),
-                held_by: held.side,
-                held_in: held.generation,
-                wanted_by: implementer,
-            });
+            return Err(RegisterError::Duplicate { name: name.to_owned(), held_by: held.side, wanted_by: implementer });
         }
-        let function = Resolved { dispatcher, side: implementer, generation, fingerprint, signature };
+        let function = Resolved { dispatcher, side: implementer, module, fingerprint, signature };
         state.functions.entry(name.to_owned()).or_default().push(function);
         Ok(())
     }
 
-    /// Sets a generation's functions aside: their names are free until it is resumed.
-    pub(crate) fn suspend(&self, generation: Generation) {
-        self.state.borrow_mut().generations.suspend(generation);
+    /// A line for each registered function, in order.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let state = self.state.borrow();
+        let line = |name: &String, function: &Resolved| {
+            let standing = state.standings.standing(function.module);
+            format!("ex {name} by {}, {standing:?}", function.side)
+        };
+        let functions = state.functions.iter();
+        let mut lines: Vec<_> =
+            functions.flat_map(|(name, rows)| rows.iter().map(move |function| line(name, function))).collect();
+        lines.sort_unstable();
+        lines
     }
 
-    /// Takes a suspended generation's functions back. End the generation that was to replace it as well.
-    pub(crate) fn resume(&self, generation: Generation) {
-        self.state.borrow_mut().generations.resume(generation);
+    /// Sets a module's functions aside: their names are free until it is resumed.
+    pub(crate) fn suspend(&self, module: ModuleId) {
+        self.state.borrow_mut().standings.suspend(module);
     }
 
-    /// Forgets a generation's functions, suspended or not. The host's own generation does not end.
-    pub(crate) fn end_generation(&self, generation: Generation) {
-        if generation == Generation::HOST {
+    /// Takes a suspended module's functions back. End the module that was to replace it as well.
+    pub(crate) fn resume(&self, module: ModuleId) {
+        self.state.borrow_mut().standings.resume(module);
+    }
+
+    /// Forgets a module's functions, suspended or not. The host's own module does not end.
+    pub(crate) fn end_module(&self, module: ModuleId) {
+        if module == ModuleId::HOST {
             return;
         }
         let mut ended = Vec::new();
         {
             let mut state = self.state.borrow_mut();
-            state.generations.end(generation);
+            state.standings.end(module);
             state.functions.retain(|_, functions| {
-                ended.extend(functions.extract_if(.., |function| function.generation == generation));
+                ended.extend(functions.extract_if(.., |function| function.module == module));
                 !functions.is_empty()
             });
         }
@@ -138,7 +141,7 @@ impl Resolver for Explicit {
 
 impl State {
     fn find(&self, name: &str) -> Option<&Resolved> {
-        let running = |function: &&Resolved| self.generations.standing(function.generation) == Standing::Running;
+        let running = |function: &&Resolved| self.standings.standing(function.module) == Standing::Running;
         self.functions.get(name)?.iter().find(running)
     }
 }
@@ -146,18 +149,18 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::{Explicit, RegisterError};
-    use crate::handles::{Generation, ModuleId};
+    use crate::handles::ModuleId;
     use crate::zcall::chain::tests::nothing;
     use crate::zcall::chain::{Implementer, Resolver};
     use crate::zcall::name::ZCallName;
 
-    const OLD: Generation = Generation(1);
-    const NEW: Generation = Generation(2);
+    const OLD: ModuleId = ModuleId(1);
+    const NEW: ModuleId = ModuleId(2);
 
-    fn register(calls: &Explicit, name: &str, module: u64, generation: Generation) -> Result<(), RegisterError> {
-        let side = if module == 0 { Implementer::Host } else { Implementer::Module(ModuleId(module)) };
-        let dispatcher = nothing(side, generation.0, "").dispatcher;
-        calls.register(name, generation, side, 0, format!("of {module}"), dispatcher)
+    fn register(calls: &Explicit, name: &str, label: u64, module: ModuleId) -> Result<(), RegisterError> {
+        let side = if label == 0 { Implementer::Host } else { Implementer::Module(ModuleId(label)) };
+        let dispatcher = nothing(side, module.0, "").dispatcher;
+        calls.register(name, module, side, 0, format!("of {label}"), dispatcher)
     }
 
     fn check(calls: &Explicit, name: &str, owner: Option<&str>) {
@@ -169,11 +172,11 @@ mod tests {
     fn a_registered_name_answers_until_its_generation_ends() {
         let calls = Explicit::default();
         register(&calls, "math.add", 3, OLD).expect("free");
-        register(&calls, "host.time", 0, Generation::HOST).expect("free");
+        register(&calls, "host.time", 0, ModuleId::HOST).expect("free");
         check(&calls, "math.add", Some("of 3"));
         check(&calls, "math", None);
-        calls.end_generation(OLD);
-        calls.end_generation(Generation::HOST);
+        calls.end_module(OLD);
+        calls.end_module(ModuleId::HOST);
         check(&calls, "math.add", None);
         check(&calls, "host.time", Some("of 0"));
         assert!(calls.resolve(&ZCallName::Nd).expect("lookups do not fail").is_none());
@@ -182,12 +185,9 @@ mod tests {
     #[test]
     fn a_second_owner_is_told_of_the_first() {
         let calls = Explicit::default();
-        register(&calls, "f", 0, Generation::HOST).expect("free");
+        register(&calls, "f", 0, ModuleId::HOST).expect("free");
         let error = register(&calls, "f", 4, OLD).expect_err("taken");
-        assert_eq!(
-            error.to_string(),
-            "module 4 cannot register `ex:/f`: the host of generation 0 has it; choose another name"
-        );
+        assert_eq!(error.to_string(), "module 4 cannot register `ex:/f`: the host has it; choose another name");
         check(&calls, "f", Some("of 0"));
     }
 
@@ -210,11 +210,11 @@ mod tests {
             register(&calls, "f", 2, NEW).expect("free while the old one is set aside");
             check(&calls, "f", Some("of 2"));
             if end_first {
-                calls.end_generation(NEW);
+                calls.end_module(NEW);
                 calls.resume(OLD);
             } else {
                 calls.resume(OLD);
-                calls.end_generation(NEW);
+                calls.end_module(NEW);
             }
             check(&calls, "f", Some("of 1"));
         }
@@ -226,7 +226,7 @@ mod tests {
         register(&calls, "f", 1, OLD).expect("free");
         calls.suspend(OLD);
         register(&calls, "f", 2, NEW).expect("free");
-        calls.end_generation(OLD);
+        calls.end_module(OLD);
         check(&calls, "f", Some("of 2"));
         assert!(matches!(register(&calls, "g", 1, OLD), Err(RegisterError::NotRunning { .. })));
     }

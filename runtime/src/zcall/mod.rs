@@ -4,9 +4,9 @@
 pub(crate) mod buffer;
 pub(crate) mod chain;
 pub(crate) mod explicit;
-pub(crate) mod generations;
 pub(crate) mod name;
 pub(crate) mod owned;
+pub(crate) mod standings;
 pub(crate) mod table;
 
 mod rows;

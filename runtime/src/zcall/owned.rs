@@ -1,9 +1,10 @@
 //! Buffers that a host caller owns: on the stack where the number of slots is known, in a vector where it is not.
-//! Texts and structs go by address, so they live in the owner, and their addresses are written at the moment of
-//! lending, when the owner can no longer move. So safe code fills slots without ever naming an address.
+//! Texts go by address, so they live in the owner, and their addresses are written at the moment of
+//! lending, when the owner can no longer move. So safe code fills slots without ever naming an address; values that lie
+//! elsewhere are vouched for by who keeps them.
+#![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 
 use alcedo_abi::value::{TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
@@ -36,14 +37,8 @@ enum Behind<'a> {
     Nothing,
     TextIn(TextView, PhantomData<&'a str>),
     TextOut(String, Option<TextSink>),
-    Struct(Vec<Chunk>),
+    Value(*mut u8),
 }
-
-/// Sixteen bytes, aligned for any plain struct. They may be uninitialized once a callee has written a struct with
-/// padding, so nobody here reads them.
-#[repr(C, align(16))]
-#[derive(Clone, Copy)]
-struct Chunk([MaybeUninit<u8>; 16]);
 
 impl<const N: usize> SlotBuffer<'_, N> {
     /// `N` empty slots.
@@ -98,13 +93,16 @@ where
         self.put(index, UNLENT, Behind::TextOut(String::new(), None))
     }
 
-    /// Gives the slot `len` zero bytes, aligned to 16, for a struct: a result, or a parameter that is filled through
-    /// [`Self::struct_at`] before the call.
+    /// Lends the value at `at` to the callee, or has it wait there for one.
+    ///
+    /// # Safety
+    /// Until this buffer has been lent for the last time, `at` holds a value of the type that the signature of the call has
+    /// in this slot, which nobody else reads or writes.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub(crate) fn struct_out(&mut self, index: usize, len: usize) -> Result<(), CallError> {
-        self.put(index, UNLENT, Behind::Struct(zeroed(len)))
+    pub(crate) unsafe fn value_at(&mut self, index: usize, at: *mut u8) -> Result<(), CallError> {
+        self.put(index, UNLENT, Behind::Value(at))
     }
 
     /// The plain value in a slot.
@@ -123,23 +121,8 @@ where
         let slot = slot_at(self.slots.as_ref(), index)?;
         match self.lent.as_mut().get_mut(index) {
             Some(Lent(Behind::TextOut(text, _))) => Ok(std::mem::take(text)),
-            Some(Lent(Behind::TextIn(..) | Behind::Struct(_))) => {
-                Err(buffer_error(format!("slot {index} lends a text or a struct, it waits for no text")))
-            }
-            _ => Err(wrong_type(index, slot, SlotType::POINTER)),
-        }
-    }
-
-    /// Where a slot's struct lies: valid until the slot is filled anew or the owner goes.
-    ///
-    /// # Errors
-    /// [`CallError::Buffer`], also when the slot has no struct.
-    pub(crate) fn struct_at(&mut self, index: usize) -> Result<*mut u8, CallError> {
-        let slot = slot_at(self.slots.as_ref(), index)?;
-        match self.lent.as_mut().get_mut(index) {
-            Some(Lent(Behind::Struct(chunks))) => Ok(chunks.as_mut_ptr().cast()),
-            Some(Lent(Behind::TextIn(..) | Behind::TextOut(..))) => {
-                Err(buffer_error(format!("slot {index} is for a text, it has no struct")))
+            Some(Lent(Behind::TextIn(..) | Behind::Value(_))) => {
+                Err(buffer_error(format!("slot {index} lends a text or another value, it waits for no text")))
             }
             _ => Err(wrong_type(index, slot, SlotType::POINTER)),
         }
@@ -153,7 +136,7 @@ where
                 Behind::Nothing => {}
                 Behind::TextIn(view, _) => *slot = pointer_slot(view),
                 Behind::TextOut(text, sink) => *slot = pointer_slot(sink.insert(sink_into(text))),
-                Behind::Struct(chunks) => *slot = pointer_slot(chunks.as_mut_ptr()),
+                Behind::Value(at) => *slot = pointer_slot(*at),
             }
         }
         BufferMut::over(slots)
@@ -172,18 +155,13 @@ where
 /// A pointer slot whose address is written when the buffer is lent.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
-/// Never of length zero, so that even an empty struct has an address.
-fn zeroed(len: usize) -> Vec<Chunk> {
-    vec![Chunk([MaybeUninit::new(0); 16]); len.div_ceil(16).max(1)]
-}
-
 impl std::fmt::Debug for Lent<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.0 {
             Behind::Nothing => f.write_str("nothing"),
             Behind::TextIn(view, _) => write!(f, "text of {} bytes", view.len),
             Behind::TextOut(text, _) => write!(f, "waits for text, has {text:?}"),
-            Behind::Struct(chunks) => write!(f, "struct of up to {} bytes", chunks.len() * 16),
+            Behind::Value(at) => write!(f, "value at {at:p}"),
         }
     }
 }
@@ -209,9 +187,9 @@ mod tests {
             buffer.set(0, 1_u8).err(),
             buffer.text_in(0, "x").err(),
             buffer.text_out(0).err(),
-            buffer.struct_out(0, 8).err(),
+            // SAFETY: there is no slot, so nobody follows the address.
+            unsafe { buffer.value_at(0, std::ptr::dangling_mut()) }.err(),
             buffer.take_text(0).err(),
-            buffer.struct_at(0).err(),
             buffer.get::<u8>(0).err(),
         ];
         for error in errors {
@@ -229,6 +207,5 @@ mod tests {
         assert!(buffer.take_text(0).is_err());
         assert_eq!(buffer.take_text(1), Ok(String::new()));
         assert!(buffer.take_text(2).is_err());
-        assert!(buffer.struct_at(1).is_err());
     }
 }

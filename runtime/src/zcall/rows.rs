@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::chain::Dispatcher;
 use super::name::ZCallName;
-use crate::handles::Generation;
+use crate::handles::ModuleId;
 
 /// The entries of one sign, by the handle's distance from zero.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub(super) struct Row {
 pub(super) struct Entry {
     pub(super) name: ZCallName,
     pub(super) dispatcher: Rc<dyn Dispatcher>,
-    pub(super) generation: Generation,
+    pub(super) module: ModuleId,
     pub(super) fingerprint: u64,
     pub(super) signature: String,
 }
@@ -47,9 +47,9 @@ impl Row {
         self.forgotten + self.entries.len() as u64
     }
 
-    /// Takes a generation's entries out. Old generations end first, so the dead gather at the front and go.
-    pub(super) fn take(&mut self, generation: Generation) -> Vec<Entry> {
-        let of_it = |entry: &mut Entry| entry.generation == generation;
+    /// Takes a module's entries out. Old modules end first, so the dead gather at the front and go.
+    pub(super) fn take(&mut self, module: ModuleId) -> Vec<Entry> {
+        let of_it = |entry: &mut Entry| entry.module == module;
         let taken = self.entries.iter_mut().filter_map(|slot| slot.take_if(of_it)).collect();
         while let Some(None) = self.entries.front() {
             self.entries.pop_front();

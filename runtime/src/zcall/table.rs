@@ -1,5 +1,5 @@
 //! Handles of calls: a name is resolved once and called by number from then on. A number is never used twice, so a
-//! caller that kept one past its generation gets an answer that says so, and never somebody else's function.
+//! caller that kept one past the end of its module gets an answer that says so, and never somebody else's function.
 //!
 //! Resolvers and dispatchers come back here while they run, so nothing is borrowed then.
 
@@ -11,12 +11,12 @@ use alcedo_abi::zcall::ZCallStatus;
 
 use super::buffer::BufferMut;
 use super::chain::{Dispatcher, Implementer, Resolved, ResolverChain};
-use super::generations::{Generations, Standing};
 use super::name::ZCallName;
 use super::rows::{Entry, Found, Row};
+use super::standings::{Standing, Standings};
 use crate::border::{CallError, trap};
 use crate::game_thread::GameThread;
-use crate::handles::{Generation, ZCallHandle};
+use crate::handles::{ModuleId, ZCallHandle};
 
 /// Every handle given out, and what it calls. Game thread only.
 #[derive(Default)]
@@ -30,9 +30,9 @@ struct State {
     host: Row,
     /// Handles -1, -2, …: a module implements them.
     module: Row,
-    /// Oldest first. A name has a second handle only while the generation of its first is suspended.
+    /// Oldest first. A name has a second handle only while the module of its first is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,
-    generations: Generations,
+    standings: Standings,
 }
 
 impl ZCallTable {
@@ -47,7 +47,7 @@ impl ZCallTable {
     ///
     /// # Errors
     /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
-    /// [`CallError::Unavailable`] when the chain answers with something of a generation that is suspended or over.
+    /// [`CallError::Unavailable`] when the chain answers with something of a module that is suspended or over.
     pub(crate) fn resolve(
         &self,
         chain: &ResolverChain,
@@ -65,7 +65,7 @@ impl ZCallTable {
         }
         agree(&name, resolved.fingerprint, &resolved.signature, fingerprint)?;
         let mut state = self.state.borrow_mut();
-        match state.generations.standing(resolved.generation) {
+        match state.standings.standing(resolved.module) {
             Standing::Running => Ok(state.register(name, resolved)),
             Standing::Suspended | Standing::Ended => Err(CallError::Unavailable { what: format!("`{name}`") }),
         }
@@ -94,7 +94,7 @@ impl ZCallTable {
         }
     }
 
-    /// The name under which `handle` was resolved; `None` once its generation is over.
+    /// The name under which `handle` was resolved; `None` once its module is over.
     pub(crate) fn name(&self, handle: ZCallHandle) -> Option<String> {
         match self.state.borrow().find(handle) {
             Found::Alive(entry) => Some(entry.name.to_string()),
@@ -102,7 +102,7 @@ impl ZCallTable {
         }
     }
 
-    /// The signature of what `handle` stands for, in words; `None` once its generation is over.
+    /// The signature of what `handle` stands for, in words; `None` once its module is over.
     pub(crate) fn signature(&self, handle: ZCallHandle) -> Option<String> {
         match self.state.borrow().find(handle) {
             Found::Alive(entry) => Some(entry.signature.clone()),
@@ -123,25 +123,40 @@ impl ZCallTable {
         self.len() == 0
     }
 
-    /// Sets a generation's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
-    /// chain again. The host's own generation cannot be suspended.
-    pub(crate) fn suspend(&self, generation: Generation) {
-        self.state.borrow_mut().generations.suspend(generation);
+    /// A line for each handle that ends with a module, in order.
+    pub(crate) fn of_modules(&self) -> Vec<String> {
+        let state = self.state.borrow();
+        let line = |handle: &ZCallHandle| match state.find(*handle) {
+            Found::Alive(entry) if entry.module != ModuleId::HOST => {
+                let standing = state.standings.standing(entry.module);
+                Some(format!("{} {} of module {}, {standing:?}", handle.0, entry.name, entry.module.0))
+            }
+            _ => None,
+        };
+        let mut lines: Vec<_> = state.names.values().flatten().filter_map(line).collect();
+        lines.sort_unstable();
+        lines
     }
 
-    /// Takes a suspended generation's handles back: their names lead to them again. End the generation that was to
+    /// Sets a module's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
+    /// chain again. The host's own module cannot be suspended.
+    pub(crate) fn suspend(&self, module: ModuleId) {
+        self.state.borrow_mut().standings.suspend(module);
+    }
+
+    /// Takes a suspended module's handles back: their names lead to them again. End the module that was to
     /// replace it as well.
-    pub(crate) fn resume(&self, generation: Generation) {
-        self.state.borrow_mut().generations.resume(generation);
+    pub(crate) fn resume(&self, module: ModuleId) {
+        self.state.borrow_mut().standings.resume(module);
     }
 
-    /// Kills all handles of a generation, suspended or not, and lets go of their dispatchers. A later registration
-    /// for it is refused. The host's own generation does not end.
-    pub(crate) fn end_generation(&self, generation: Generation) {
-        if generation == Generation::HOST {
+    /// Kills all handles of a module, suspended or not, and lets go of their dispatchers. A later registration
+    /// for it is refused. The host's own module does not end.
+    pub(crate) fn end_module(&self, module: ModuleId) {
+        if module == ModuleId::HOST {
             return;
         }
-        let ended = self.state.borrow_mut().end(generation);
+        let ended = self.state.borrow_mut().end(module);
         // Letting go of a dispatcher may run code that comes back here.
         drop(ended);
     }
@@ -155,7 +170,7 @@ impl ZCallTable {
     fn dispatcher(&self, handle: ZCallHandle) -> Result<Rc<dyn Dispatcher>, (ZCallStatus, CallError)> {
         let state = self.state.borrow();
         match state.find(handle) {
-            Found::Alive(entry) => match state.generations.standing(entry.generation) {
+            Found::Alive(entry) => match state.standings.standing(entry.module) {
                 Standing::Running => Ok(Rc::clone(&entry.dispatcher)),
                 Standing::Suspended | Standing::Ended => {
                     let what = format!("`{}`", entry.name);
@@ -163,8 +178,7 @@ impl ZCallTable {
                 }
             },
             Found::Dead => {
-                let message =
-                    format!("call handle {} is dead, its generation is over: resolve the name again", handle.0);
+                let message = format!("call handle {} is dead, its module is over: resolve the name again", handle.0);
                 Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::NotFound { message }))
             }
             Found::NeverGiven => {
@@ -188,9 +202,7 @@ impl ZCallTable {
 impl State {
     fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Entry)> {
         self.names.get(name)?.iter().find_map(|&handle| match self.find(handle) {
-            Found::Alive(entry) if self.generations.standing(entry.generation) == Standing::Running => {
-                Some((handle, entry))
-            }
+            Found::Alive(entry) if self.standings.standing(entry.module) == Standing::Running => Some((handle, entry)),
             _ => None,
         })
     }
@@ -204,8 +216,8 @@ impl State {
     }
 
     fn register(&mut self, name: ZCallName, resolved: Resolved) -> ZCallHandle {
-        let Resolved { dispatcher, side, generation, fingerprint, signature } = resolved;
-        let entry = Entry { name: name.clone(), dispatcher, generation, fingerprint, signature };
+        let Resolved { dispatcher, side, module, fingerprint, signature } = resolved;
+        let entry = Entry { name: name.clone(), dispatcher, module, fingerprint, signature };
         let handle = match side {
             Implementer::Host => ZCallHandle(self.host.push(entry).cast_signed()),
             Implementer::Module(_) => ZCallHandle(-self.module.push(entry).cast_signed()),
@@ -214,10 +226,10 @@ impl State {
         handle
     }
 
-    fn end(&mut self, generation: Generation) -> Vec<Entry> {
-        self.generations.end(generation);
-        let mut ended = self.host.take(generation);
-        ended.append(&mut self.module.take(generation));
+    fn end(&mut self, module: ModuleId) -> Vec<Entry> {
+        self.standings.end(module);
+        let mut ended = self.host.take(module);
+        ended.append(&mut self.module.take(module));
         for entry in &ended {
             if let Some(mut handles) = self.names.remove(&entry.name) {
                 handles.retain(|&handle| matches!(self.find(handle), Found::Alive(_)));
@@ -247,12 +259,15 @@ pub(crate) fn status_of(error: &CallError) -> ZCallStatus {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
         CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,
         CallError::Unavailable { .. } => ZCallStatus::CONTEXT_UNAVAILABLE,
-        CallError::ReentrantBorrow { .. }
+        CallError::TooDeep { .. }
+        | CallError::ReentrantBorrow { .. }
         | CallError::Stale { .. }
         | CallError::WrongThread { .. }
         | CallError::DuringRebuild { .. }
         | CallError::NotFound { .. }
         | CallError::WrongClass { .. }
+        | CallError::Expired { .. }
+        | CallError::Lent { .. }
         | CallError::Other { .. } => ZCallStatus::DISPATCHER_ERROR,
     }
 }

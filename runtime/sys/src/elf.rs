@@ -54,6 +54,8 @@ pub(crate) struct Facts {
     pub(crate) sections: Vec<(String, Range<usize>)>,
     /// The names the loader will look for, in the order it will look.
     pub(crate) needed: Vec<String>,
+    /// The symbols it uses and does not define.
+    pub(crate) imports: Vec<String>,
 }
 
 /// One program header, in numbers of this host.
@@ -103,9 +105,9 @@ pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, Flaw> {
     check_counterparts(&elf)?;
     let entry = header.e_entry.get(LE);
     ensure(entry == 0 || elf.is_code(entry), || format!("entry point {entry:#x} is outside the code"))?;
-    let needed = dynamic::check(&elf)?;
+    let dynamic::Wants { needed, imports } = dynamic::check(&elf)?;
     let sections = elf.sections.iter().filter(|section| section.kind != SHT_NOBITS && section.kind != SHT_NULL);
-    Ok(Facts { sections: sections.map(|s| (s.name.clone(), s.file_range())).collect(), needed })
+    Ok(Facts { sections: sections.map(|s| (s.name.clone(), s.file_range())).collect(), needed, imports })
 }
 
 /// In words, what a library must be to be mapped here.

@@ -7,18 +7,21 @@
 use std::fmt;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::elf::{self, Facts, Flaw};
+use crate::private::Bytes;
 use crate::seal::{Seal, split};
+use crate::stage::{StageDir, StagedFile};
 
 /// The bytes of a whole library for this host, and what its headers say. May be sent to and shared between threads.
 #[derive(Debug)]
 pub struct ImageFile {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     facts: Facts,
     digest: Digest,
     is_sealed: bool,
@@ -104,28 +107,43 @@ impl ImageFile {
         Self::from_bytes(path, bytes)
     }
 
+    /// The same check of a private copy of the file, which is made first, in `dir`. Saves reading and writing the bytes
+    /// apart from each other where the file is to be mapped if it passes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ImageFile::read`]; the copy is removed again.
+    pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
+        let bytes = Bytes::copy(path, dir);
+        Self::survey(path, bytes.map_err(|source| ImageError::Io { path: path.to_owned(), source })?)
+    }
+
     /// The same check for bytes that are in memory already; `name` stands for the path in errors.
     ///
     /// # Errors
     ///
     /// As for [`ImageFile::read`], except that nothing is read.
     pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
+        Self::survey(name, Bytes::read(bytes))
+    }
+
+    fn survey(name: &Path, mut bytes: Bytes) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
-        let (len, is_sealed) = match split(&bytes) {
-            Seal::None(body) => (body.len(), false),
-            Seal::Fits(body) => (body.len(), true),
+        // Reading all of it once is enough: the digest of a sealed file was computed to look at its seal.
+        let (len, sealed) = match split(&bytes) {
+            Seal::None(body) => (body.len(), None),
+            Seal::Fits(body, digest) => (body.len(), Some(digest)),
             Seal::Broken => {
                 let what = "its seal is of other bytes".to_owned();
                 return Err(ImageError::Malformed { path: name.to_owned(), what });
             }
         };
-        let mut bytes = bytes;
         bytes.truncate(len);
         let facts = elf::survey(&bytes).map_err(|flaw| with_path(flaw, name, len as u64))?;
-        let digest = Digest(xxh3_128(&bytes));
-        Ok(Self { bytes, facts, digest, is_sealed })
+        let digest = Digest(sealed.unwrap_or_else(|| xxh3_128(&bytes)));
+        Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some() })
     }
 
     /// The whole file as it was read, without its seal.
@@ -133,15 +151,43 @@ impl ImageFile {
         &self.bytes
     }
 
+    /// Whether it is a private copy that was looked at.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.bytes.is_copy()
+    }
+
+    /// The private copy that was looked at, if it was one.
+    pub(crate) fn into_copy(self) -> Option<StagedFile> {
+        self.bytes.into_copy()
+    }
+
     /// The bytes of the first section called `name`, if it has any in the file.
     pub fn section(&self, name: &str) -> Option<&[u8]> {
-        let (_, range) = self.facts.sections.iter().find(|(known, _)| known == name)?;
-        self.bytes.get(range.clone())
+        self.bytes.get(self.section_range(name)?)
     }
 
     /// The libraries this one asks the loader for (`DT_NEEDED`), in its order.
     pub fn needed(&self) -> &[String] {
         &self.facts.needed
+    }
+
+    /// The symbols that the file uses and leaves to others to define (the undefined ones of its dynamic symbol table,
+    /// weak ones included), in its order.
+    pub fn imports(&self) -> &[String] {
+        &self.facts.imports
+    }
+
+    /// Those of its [imports](ImageFile::imports) through which an image leaves behind what nobody could find again,
+    /// because its hooks do not stand in for them. Such an image must stay mapped for ever.
+    ///
+    /// What merely wastes memory when it is not hooked (`malloc`, `mmap`, descriptors) is not among them.
+    pub fn bypassed_hooks(&self) -> Vec<&str> {
+        self.imports().iter().map(String::as_str).filter(|name| leaves_code_behind(name)).collect()
+    }
+
+    /// Where the first section called `name` lies in [`ImageFile::bytes`], if it has bytes in the file.
+    pub(crate) fn section_range(&self, name: &str) -> Option<Range<usize>> {
+        self.facts.sections.iter().find(|(known, _)| known == name).map(|(_, range)| range.clone())
     }
 
     /// The shared Rust standard library this file wants, if it was built with `-C prefer-dynamic`.
@@ -175,6 +221,38 @@ impl fmt::Debug for Digest {
     }
 }
 
+/// Functions by which addresses of a library's code get into the process: each ends in a call to that address later,
+/// in a thread that runs there, or in the loader's refusal to unmap it. Sorted.
+const LEAVE_CODE_BEHIND: [&str; 20] = [
+    "__cxa_thread_atexit",
+    "__cxa_thread_atexit_impl",
+    "__sigaction",
+    "__sysv_signal",
+    "_pthread_create",
+    "bsd_signal",
+    "clone",
+    "on_exit",
+    "pthread_create",
+    "pthread_key_create",
+    "pthread_setspecific",
+    "sigaction",
+    "signal",
+    "sigset",
+    "ssignal",
+    "sysv_signal",
+    "thrd_create",
+    "timer_create",
+    "tss_create",
+    "tss_set",
+];
+
+/// C++ starts its threads inside its own shared library, whatever the module defines.
+const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
+
+fn leaves_code_behind(name: &str) -> bool {
+    LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || name.starts_with(CPP_THREAD)
+}
+
 fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
     let path = path.to_owned();
     match flaw {
@@ -182,5 +260,22 @@ fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
         Flaw::Foreign { found } => ImageError::Foreign { path, found, wanted: elf::wanted() },
         Flaw::WrongKind { found } => ImageError::WrongKind { path, found },
         Flaw::Malformed { what } => ImageError::Malformed { path, what },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAVE_CODE_BEHIND, leaves_code_behind};
+
+    #[test]
+    fn what_leaves_code_behind_is_found_by_name() {
+        assert!(LEAVE_CODE_BEHIND.is_sorted());
+        assert!(LEAVE_CODE_BEHIND.iter().all(|name| leaves_code_behind(name)));
+        assert!(leaves_code_behind(
+            "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"
+        ));
+        for harmless in ["malloc", "mmap", "open", "pthread_join", "__cxa_finalize", "signalfd", ""] {
+            assert!(!leaves_code_behind(harmless), "{harmless}");
+        }
     }
 }

@@ -3,9 +3,17 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub(crate) use linux::{Mapping, mapped_files, open_fds, rss_kib, threads};
+use linux as chosen;
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod portable;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) use portable::{Mapping, mapped_files, open_fds, rss_kib, threads};
+use portable as chosen;
+
+pub(crate) use chosen::file_at;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) use chosen::hooks;
+pub(crate) use chosen::{
+    Mapping, Records, checkpoint, ending_begins, ending_is_over, fds, keys_in_use, mapped_files, open_fds,
+    report_crashes, rss_kib, thread_names, threads, wake_all,
+};

@@ -1,19 +1,41 @@
 //! What the Alcedo runtime asks of the system beneath it: look at a library file, keep a private copy of it, map it,
 //! and unmap it in a way that can be believed.
 //!
-//! The order of use is [`ImageFile::read`], [`StageDir::stage`], [`Image::map`] and [`Image::unmap`]. This crate knows
+//! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. What a
+//! library has put into the process meanwhile stands in its [`Ledger`], to which its hooks report. This crate knows
 //! nothing of what a library means to its owner. Everything that depends on the platform lives behind one private
 //! module: Linux with glibc in full, elsewhere a portable one that leaves every image mapped and says so.
 
+pub mod crash;
 mod elf;
+mod ending;
 mod image;
 mod imp;
+mod ledger;
 mod map;
+mod private;
 pub mod process;
 mod seal;
 mod stage;
 
+pub use ending::{EndPolicy, EndReport, EndState, Ending};
 pub use image::{Digest, ImageError, ImageFile};
+pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
 pub use seal::seal_file;
-pub use stage::{StageDir, StageError, StagedFile};
+pub use stage::{Patch, StageDir, StageError, StagedFile};
+
+/// Runs, on this thread, the thread-local destructors of images that are about to go, last registered first; returns
+/// how many ran.
+///
+/// Only a thread itself can run its destructors. A host calls this now and then on the threads of its worker pools,
+/// outside any call into a module; it costs one load while no image is going.
+pub fn checkpoint() -> u64 {
+    imp::checkpoint()
+}
+
+/// The functions that the hooks of an image call, where images can be unmapped at all.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub mod hooks {
+    pub use crate::imp::hooks::*;
+}

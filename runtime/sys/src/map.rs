@@ -7,10 +7,14 @@
 use std::ffi::CStr;
 use std::mem::transmute_copy;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::ending::{EndPolicy, EndState, Ending, LedgerShare};
 use crate::imp::Mapping;
+use crate::ledger::Ledger;
 use crate::stage::StagedFile;
 
 /// A mapped library and the staged copy it was mapped from.
@@ -21,6 +25,7 @@ use crate::stage::StagedFile;
 pub struct Image {
     mapping: Mapping,
     staged: StagedFile,
+    share: LedgerShare,
 }
 
 /// What became of an image that was to leave.
@@ -69,6 +74,8 @@ pub enum MapError {
 impl Image {
     /// Maps a staged copy, binds all its symbols and runs its initialisers on this thread.
     ///
+    /// `ledger` is the one whose word the hooks of the copy were given, if they were: the image keeps a share of it.
+    ///
     /// # Safety
     ///
     /// The caller has checked that the file is a library it means to run: its initialisers are sound to run here and
@@ -77,11 +84,26 @@ impl Image {
     /// # Errors
     ///
     /// [`MapError::Open`] with the loader's words; nothing stays mapped and the copy is removed.
-    pub unsafe fn map(staged: StagedFile) -> Result<Self, MapError> {
+    pub unsafe fn map(staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
+        let mut share = LedgerShare::new(ledger);
+        if let Err(error) = staged.patch() {
+            share.give_back();
+            let reason = format!("the way to its host cannot be written into the copy: {error}");
+            return Err(MapError::Open { path: staged.path().to_owned(), reason });
+        }
         // SAFETY: our caller promises that the initialisers are sound to run.
         match unsafe { Mapping::open(staged.path()) } {
-            Ok(mapping) => Ok(Self { mapping, staged }),
-            Err(reason) => Err(MapError::Open { path: staged.path().to_owned(), reason }),
+            Ok(mapping) => {
+                if let Some(ledger) = share.ledger() {
+                    ledger.records.is_mapped(&mapping);
+                }
+                Ok(Self { mapping, staged, share })
+            }
+            Err(reason) => {
+                // The loader binds everything before it runs anything, so no code has seen the word.
+                share.give_back();
+                Err(MapError::Open { path: staged.path().to_owned(), reason })
+            }
         }
     }
 
@@ -121,21 +143,41 @@ impl Image {
         self.mapping.contains(address)
     }
 
-    /// Runs the finalisers on this thread, closes the image, then looks whether it is gone. The copy is removed.
+    /// The ledger that the image was mapped with.
+    pub fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.share.ledger()
+    }
+
+    /// Begins to let the image go; the rest is asked of the [`Ending`]. Without a ledger nothing is known that could be
+    /// waited for, and the first look closes it.
     ///
     /// # Safety
     ///
-    /// Nothing of the image is used afterwards: no symbol, no value whose code or type is in it, no thread inside it.
-    /// Its finalisers are sound to run now.
+    /// The host uses nothing of the image from now on: no symbol, no value whose code or type is in it, no call that
+    /// has not returned. What its ledger knows of (threads, destructors, handlers) may still use it and is waited for;
+    /// an image without a ledger, or whose file bypasses the hooks, has nothing of the kind. Its destructors, exit
+    /// handlers and finalisers are sound to run on the threads that ask the ending.
+    pub unsafe fn begin_end(self, policy: EndPolicy) -> Ending {
+        // SAFETY: our caller promises the same.
+        unsafe { Ending::new(self.mapping, self.staged, self.share, policy) }
+    }
+
+    /// Lets the image go at once, or parks it when something still keeps it. Destructors, exit handlers and finalisers
+    /// run on this thread. The copy is removed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Image::begin_end`].
     pub unsafe fn unmap(self) -> Unmapped {
-        let Self { mapping, staged } = self;
-        // SAFETY: our caller promises that nothing of the image is used afterwards.
-        match unsafe { mapping.close(staged.path()) } {
-            Ok(()) => Unmapped::Gone,
-            Err(reason) => {
-                tracing::warn!(path = %staged.path().display(), reason, "an image stays mapped");
-                Unmapped::Parked { path: staged.path().to_owned(), reason }
-            }
+        // SAFETY: our caller promises the same.
+        let mut ending = unsafe { self.begin_end(EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }) };
+        let state = match ending.poll() {
+            EndState::Waiting(_) => ending.park(),
+            over => over,
+        };
+        match state {
+            EndState::Parked { path, reason, .. } => Unmapped::Parked { path, reason },
+            EndState::Waiting(_) | EndState::Gone(_) => Unmapped::Gone,
         }
     }
 

@@ -50,3 +50,41 @@ pub fn open_fds() -> io::Result<usize> {
 pub fn threads() -> io::Result<usize> {
     imp::threads()
 }
+
+/// The number and name of every thread there is now, in no order.
+///
+/// # Errors
+///
+/// Whatever the system says when the threads cannot be listed.
+pub fn thread_names() -> io::Result<Vec<(i32, String)>> {
+    imp::thread_names()
+}
+
+/// Every file descriptor that is open now, and what it leads to as the system words it (`/dev/null`, `socket:[4711]`,
+/// `anon_inode:[eventpoll]`). Sorted.
+///
+/// # Errors
+///
+/// Whatever the system says when the descriptors cannot be listed.
+pub fn fds() -> io::Result<Vec<(i32, String)>> {
+    imp::fds()
+}
+
+/// How many keys for thread-specific values are taken now, of the 1,024 that a process may have.
+///
+/// They cannot be listed, so all that are free are taken for a moment. Meanwhile nobody else gets one: this is for
+/// tests and measurements.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::Unsupported`] where there are no such keys.
+pub fn keys_in_use() -> io::Result<usize> {
+    imp::keys_in_use()
+}
+
+/// The file from which the code or data at an address was mapped, as the loader knows it; the program itself under the
+/// name it was started by. `None` for an address of no image.
+#[must_use]
+pub fn file_at(address: usize) -> Option<PathBuf> {
+    imp::file_at(address)
+}

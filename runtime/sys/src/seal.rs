@@ -21,7 +21,7 @@ const LEN: usize = MAGIC.len() + size_of::<u128>();
 /// What the system says when the file cannot be read or written.
 pub fn seal_file(path: &Path) -> io::Result<()> {
     let bytes = std::fs::read(path)?;
-    if let Seal::Fits(_) = split(&bytes) {
+    if let Seal::Fits(..) = split(&bytes) {
         return Ok(());
     }
     let mut seal = MAGIC.to_vec();
@@ -34,8 +34,8 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
 pub(crate) enum Seal<'a> {
     /// No seal: all bytes.
     None(&'a [u8]),
-    /// A seal that fits the bytes before it.
-    Fits(&'a [u8]),
+    /// A seal that fits the bytes before it, whose digest it has.
+    Fits(&'a [u8], u128),
     /// A seal of other bytes.
     Broken,
 }
@@ -45,8 +45,10 @@ pub(crate) fn split(bytes: &[u8]) -> Seal<'_> {
     let Some((body, seal)) = bytes.split_last_chunk::<LEN>() else { return Seal::None(bytes) };
     match seal.strip_prefix(&MAGIC) {
         None => Seal::None(bytes),
-        Some(digest) if digest == xxh3_128(body).to_le_bytes() => Seal::Fits(body),
-        Some(_) => Seal::Broken,
+        Some(written) => match xxh3_128(body) {
+            digest if digest.to_le_bytes() == written => Seal::Fits(body, digest),
+            _ => Seal::Broken,
+        },
     }
 }
 
@@ -61,11 +63,11 @@ mod tests {
         std::fs::write(&path, vec![7_u8; 1000]).expect("the file");
         seal_file(&path).expect("the seal");
         let sealed = std::fs::read(&path).expect("the sealed file");
-        assert!(matches!(split(&sealed), Seal::Fits(body) if body.len() == 1000));
+        assert!(matches!(split(&sealed), Seal::Fits(body, _) if body.len() == 1000));
         for bit in 0..sealed.len() * 8 {
             let mut bytes = sealed.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(!matches!(split(&bytes), Seal::Fits(_)), "bit {bit}");
+            assert!(!matches!(split(&bytes), Seal::Fits(..)), "bit {bit}");
         }
         seal_file(&path).expect("the same seal");
         assert_eq!(std::fs::read(&path).expect("the same file"), sealed);

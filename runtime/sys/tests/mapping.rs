@@ -32,7 +32,7 @@ impl Place {
         let image = ImageFile::read(library).expect("just built");
         let staged = self.stage.stage(&image, "c").expect("the copy can be written");
         // SAFETY: the library is the one in `common`, whose initialiser only makes a file.
-        unsafe { Image::map(staged) }
+        unsafe { Image::map(staged, None) }
     }
 
     fn stale(&self) -> usize {
@@ -73,8 +73,8 @@ fn fifty_builds_at_one_path_leave_no_mapping_behind() {
         assert_eq!(unmap(image), Unmapped::Gone);
         assert_eq!(place.stale(), 0, "after round {round}");
     }
-    let left = fs::read_dir(place.stage.path()).expect("the stage is there").count();
-    assert_eq!(left, 0, "copies stay behind");
+    let left: Vec<_> = fs::read_dir(place.stage.path()).expect("the stage is there").flatten().collect();
+    assert!(left.len() <= 1 && left.iter().all(|file| file.path().extension() == Some("spare".as_ref())), "{left:?}");
 }
 
 #[test]

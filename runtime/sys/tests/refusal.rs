@@ -260,7 +260,7 @@ fn a_child_maps_what_it_is_given() {
     let image = ImageFile::read(Path::new(&path)).expect("the parent found it whole");
     let staged = stage.stage(&image, "given").expect("the copy can be written");
     // SAFETY: the file is one of `libraries()`, at most with a bit flipped that this very call shows to be harmless.
-    let image = unsafe { Image::map(staged) }.expect("the loader accepts it");
+    let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
     // SAFETY: both libraries export `answer` with this type, and the pointer is used before unmapping.
     let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");
     assert!([42, 47].contains(&answer()));

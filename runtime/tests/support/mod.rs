@@ -7,6 +7,7 @@ pub(crate) mod flags;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use alcedo_build::{BuildRequest, Variants};
 use alcedo_runtime::{Builder, Runtime};
@@ -61,9 +62,11 @@ pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
     library.clone()
 }
 
-/// A builder with the packages and native classes that the example plugins need.
+/// A builder with the packages and native classes that the example plugins need. On a busy machine a finalizer thread
+/// may have to wait for its turn; a test that wants the end of a generation waits for it, however long that takes.
 pub(crate) fn builder() -> Builder {
-    Runtime::builder().package("Game").package("Attributes").package("Broken").natives(alcedo_engine::natives())
+    let builder = Runtime::builder().package("Game").package("Attributes").package("Broken");
+    builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
 }
 
 /// A host with a Master of these libraries.
@@ -71,6 +74,15 @@ pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     let runtime = builder().build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
     runtime
+}
+
+/// Waits until `is_so`, for as long as a shared machine may take.
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(std::time::Instant::now() < deadline, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// What was logged under one target since the record began, from any thread. Tests that use it run one at a time.

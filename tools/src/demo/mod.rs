@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
-use crate::session::{BuildOptions, Event, HostOptions, Live, Session, Step};
+use crate::session::{Beginning, BuildOptions, Event, HostOptions, Live, Session, Step};
 use edit::Edit;
 use scratch::{PLUGIN, Scratch};
 use voice::{Check, Edited, Reloaded, Summary, Told, Voice};
@@ -85,7 +85,7 @@ impl Stage {
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
         let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects };
         let mut stage = Self {
-            session: Session::open(vec![scratch.plugin()], options, &host)?,
+            session: Session::open(vec![scratch.plugin()], options, &host, &Beginning::default())?,
             signals,
             voice,
             source: scratch.plugin().join("src/lib.rs"),

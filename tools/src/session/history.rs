@@ -10,6 +10,7 @@ use alcedo_build::Artifact;
 use tempfile::TempDir;
 
 use crate::error::Error;
+use crate::guard::again::{self, Life};
 
 /// How many builds are kept. Debug libraries are large, and the folder for temporary files is often in memory.
 const KEPT: usize = 20;
@@ -66,19 +67,43 @@ impl Shelf {
     }
 }
 
-/// The libraries of recent generations, in a folder that goes with the session.
+/// The libraries of recent generations, in a folder that goes with the session, or with whoever looks after it.
 #[derive(Debug)]
 pub(crate) struct History {
-    dir: TempDir,
+    dir: PathBuf,
     next: u64,
     shelf: Shelf,
+    /// Whether what becomes of builds is written down for somebody.
+    is_kept: bool,
+    /// Removes the folder when it goes.
+    _own: Option<TempDir>,
 }
 
 impl History {
     pub(crate) fn new() -> Result<Self, Error> {
         let dir = tempfile::Builder::new().prefix("alcedo-history-").tempdir();
         let dir = dir.map_err(Error::file("create a folder for old builds in", &std::env::temp_dir()))?;
-        Ok(Self { dir, next: 1, shelf: Shelf::default() })
+        Ok(Self { dir: dir.path().to_owned(), next: 1, shelf: Shelf::default(), is_kept: false, _own: Some(dir) })
+    }
+
+    /// In a folder that outlives this session, and may have builds of earlier ones.
+    pub(crate) fn kept_in(dir: &Path) -> Self {
+        let numbers = fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
+        let last = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u64>().ok()).max().unwrap_or(0);
+        Self { dir: dir.to_owned(), next: last + 1, shelf: Shelf::default(), is_kept: true, _own: None }
+    }
+
+    /// Writes down what becomes of a build, if it may matter to somebody.
+    pub(crate) fn note(&self, life: impl FnOnce(u64) -> Life, build: BuildNumber) {
+        if self.is_kept {
+            again::note(&self.dir, life(build.0));
+        }
+    }
+
+    /// A build of an earlier session in the same folder, and its libraries; none if it is gone.
+    pub(crate) fn earlier(&self, build: u64) -> Option<(BuildNumber, Vec<PathBuf>)> {
+        let build = BuildNumber(build);
+        Some((build, libraries(&self.folder(build)))).filter(|(_, libraries)| !libraries.is_empty())
     }
 
     /// Copies libraries away and seals the copies. Cargo's own are left as they are: it judges by their age what to
@@ -119,7 +144,7 @@ impl History {
     }
 
     fn folder(&self, build: BuildNumber) -> PathBuf {
-        self.dir.path().join(build.0.to_string())
+        self.dir.join(build.0.to_string())
     }
 }
 

@@ -22,6 +22,7 @@ use crossbeam::select;
 
 use crate::command::Command;
 use crate::error::Error;
+use crate::guard::again::Life;
 use crate::input::Heard;
 use history::{BuildNumber, History};
 use host::Host;
@@ -32,6 +33,16 @@ use targets::Target;
 pub(crate) use history::NoSuchGeneration;
 pub(crate) use host::{HostOptions, Population};
 pub(crate) use targets::BuildOptions;
+
+/// How a session begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beginning {
+    /// Where its builds are to be kept for whoever looks after it; else they go with it.
+    pub(crate) builds: Option<PathBuf>,
+    /// It goes on after a crash, and with this build, if there is a good one. What the sources are now is not built
+    /// before somebody wishes so: it may be what crashed.
+    pub(crate) after_crash: Option<Option<u64>>,
+}
 
 /// What happened.
 #[derive(Debug)]
@@ -60,6 +71,8 @@ pub(crate) enum Event {
         /// Milliseconds of cargo.
         build_ms: f64,
     },
+    /// An earlier build is live after a crash; none if there was no good one.
+    Restarted(Option<u64>),
     /// It could not be loaded; there is no plugin code yet.
     NotStarted(Error),
     /// A reload came to its end.
@@ -144,7 +157,12 @@ impl Session {
     ///
     /// # Errors
     /// A folder without plugins, or anything the system or the host refuses.
-    pub(crate) fn open(dirs: Vec<PathBuf>, options: BuildOptions, world: &HostOptions) -> Result<Self, Error> {
+    pub(crate) fn open(
+        dirs: Vec<PathBuf>,
+        options: BuildOptions,
+        world: &HostOptions,
+        beginning: &Beginning,
+    ) -> Result<Self, Error> {
         let targets = targets::find(&dirs)?;
         let watch = SourceWatch::new(&targets::sources(&targets))?;
         let mut session = Self {
@@ -158,14 +176,29 @@ impl Session {
             mode: Mode::Automatic,
             job: None,
             host: Host::new(world)?,
-            history: History::new()?,
+            history: beginning.builds.as_deref().map_or_else(History::new, |dir| Ok(History::kept_in(dir)))?,
             loaded: Vec::new(),
             started: Instant::now(),
             pace: Pace::default(),
             events: VecDeque::new(),
         };
-        session.build(Cause::Start, Vec::new());
+        match beginning.after_crash {
+            None => session.build(Cause::Start, Vec::new()),
+            Some(build) => session.go_on_with(build),
+        }
         Ok(session)
+    }
+
+    /// Loads a build of an earlier session, and leaves the sources alone.
+    fn go_on_with(&mut self, build: Option<u64>) {
+        let Some((build, libraries)) = build.and_then(|build| self.history.earlier(build)) else {
+            return self.events.push_back(Event::Restarted(None));
+        };
+        if self.load(build, &libraries) {
+            let generation = self.runtime().generation();
+            self.events.push_back(Event::Restarted(Some(generation)));
+            self.populate();
+        }
     }
 
     /// Runs the world until something happens, somebody wants something, or a tick was made.
@@ -354,32 +387,46 @@ impl Session {
     }
 
     fn start(&mut self, build: BuildNumber, libraries: &[PathBuf], stamps: Vec<Stamp>, build_ms: f64) {
+        if self.load(build, libraries) {
+            self.loaded = stamps;
+            self.events.push_back(Event::Started { generation: self.runtime().generation(), build_ms });
+            self.populate();
+        } else {
+            self.history.discard(build);
+        }
+    }
+
+    /// Loads the first generation; if it is refused, tells so.
+    fn load(&mut self, build: BuildNumber, libraries: &[PathBuf]) -> bool {
+        self.history.note(Life::Tried, build);
         match self.host.start(libraries) {
             Ok(()) => {
-                let generation = self.runtime().generation();
-                self.history.bind(generation, build);
-                self.loaded = stamps;
-                self.events.push_back(Event::Started { generation, build_ms });
-                self.populate();
+                self.history.note(Life::Live, build);
+                self.history.bind(self.runtime().generation(), build);
+                true
             }
             Err(error) => {
-                self.history.discard(build);
+                self.history.note(Life::Refused, build);
                 self.events.push_back(Event::NotStarted(error));
+                false
             }
         }
     }
 
     /// Reloads, and tells how it went. `origin` is given the moment the new code was live, on the clock of the watch.
     fn swap(&mut self, build: BuildNumber, libraries: &[PathBuf], origin: impl FnOnce(Duration) -> Origin) -> bool {
+        self.history.note(Life::Tried, build);
         let (report, since_live) = match self.host.reload(libraries) {
             Ok(ended) => ended,
             Err(error) => {
+                self.history.note(Life::Refused, build);
                 self.events.push_back(Event::Failed(error));
                 return false;
             }
         };
         let Origin { edit_to_live, build_ms, code_of } = origin(self.watch.now().saturating_sub(since_live));
         let committed = report.is_committed();
+        self.history.note(if committed { Life::Live } else { Life::Refused }, build);
         if committed {
             self.history.bind(report.generation, build);
         }

@@ -38,6 +38,8 @@ pub struct BirthFailed {
 pub enum BirthStep {
     /// The archetype to be copied from was looked at.
     Archetype(String),
+    /// The name asked for was looked at.
+    Name(String),
     /// The CDO was asked for.
     Cdo(String),
     /// The plugin half was built.
@@ -62,6 +64,7 @@ impl fmt::Display for BirthStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, class) = match self {
             Self::Archetype(class) => ("archetype", class),
+            Self::Name(class) => ("name for an object", class),
             Self::Cdo(class) => ("class default object", class),
             Self::RedConstructor(class) => ("red constructor", class),
             Self::Subobject(class, name) => return write!(f, "subobject {name} of {}", short(class)),

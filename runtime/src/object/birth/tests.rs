@@ -100,6 +100,14 @@ impl BirthHooks for Recorder {
         self.hook("class", object, class)
     }
 
+    fn has_class_constructor(&self, _class: &Rc<Class>) -> bool {
+        true
+    }
+
+    fn has_post_init(&self, _class: &Rc<Class>) -> bool {
+        true
+    }
+
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         self.hook("post_init", object, class)
     }
@@ -438,4 +446,41 @@ fn scripts_have_defaults_and_no_constructor() {
     let object = recorder.birth(&class).unwrap();
     assert_eq!(recorder.number(object, "x"), Value::F64(3.0));
     assert!(recorder.taken().is_empty());
+}
+
+#[test]
+fn natives_are_told_before_anything_of_an_object_ends() {
+    fn ends(world: &World, object: ObjectHandle) {
+        assert!(world.objects.is_alive(object));
+        NATIVE.with_borrow_mut(|order| order.push(format!("begin_destroy {}", name(world, object))));
+    }
+    fn ends_badly(_world: &World, _object: ObjectHandle) {
+        panic!("no end");
+    }
+    let world = world();
+    let classes = declare(
+        &world,
+        [
+            ClassDecl { begin_destroy: Some(ends), ..native("Thing", OBJECT, &[]) },
+            ClassDecl { begin_destroy: Some(ends_badly), ..native("Bad", "/Script/Engine.Thing", &[]) },
+            dynamic("Cube", "/Script/Engine.Bad", &[]),
+        ],
+    );
+    let recorder = Recorder::new(world);
+    let object = recorder.birth(&classes[2]).unwrap();
+    recorder.taken();
+    destroy(&recorder.world, &recorder, object);
+    assert_eq!(recorder.taken(), ["begin_destroy Cube_1", "end Cube_1"]);
+    assert!(!recorder.world.objects.is_alive(object));
+}
+
+#[test]
+fn a_name_that_is_taken_in_its_place_is_refused_at_birth() {
+    let (recorder, big) = garage();
+    let name = Some(recorder.world.names.intern("one"));
+    let args = BirthArgs { name, ..BirthArgs::default() };
+    let first = birth(&recorder.world, &recorder, &big, args).unwrap();
+    let failed = birth(&recorder.world, &recorder, &big, args).unwrap_err();
+    assert!(failed.to_string().contains("name for an object of Game.Big (one)"), "{failed}");
+    birth(&recorder.world, &recorder, &big, BirthArgs { outer: first, ..args }).expect("it is free in there");
 }

@@ -1,20 +1,22 @@
 //! The store: handles, names, roots, graveyard, shadow.
+#![expect(unsafe_code, reason = "reads the directory as modules do")]
 
 use std::rc::Rc;
 
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::PropertyKind;
 
-use super::{Body, Objects};
+use super::{Body, Objects, RenameError, object_flags};
 use crate::border::CallError;
-use crate::handles::{Name, ObjectHandle};
+use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::decl::PropertyDecl;
 use crate::object::mode::ModeWord;
 use crate::object::names::Names;
 use crate::object::property::Property;
-use crate::object::testing::{declare, dynamic, world};
+use crate::object::seats::Half;
+use crate::object::testing::{Dice, declare, dynamic, world};
 use crate::object::value::Value;
 
 fn cube(properties: &[PropertyDecl]) -> (World, Rc<Class>) {
@@ -28,7 +30,11 @@ fn properties() -> Vec<PropertyDecl> {
 }
 
 fn new(world: &World, class: &Rc<Class>) -> ObjectHandle {
-    world.objects.allocate(&world.names, class, None, ObjectHandle::NONE, 0)
+    world.objects.allocate(class, None, ObjectHandle::NONE, 0)
+}
+
+fn half(word: u64) -> Half {
+    Half { word, ..Half::NONE }
 }
 
 #[test]
@@ -49,10 +55,10 @@ fn a_stale_handle_is_never_another_object() {
 #[test]
 fn a_slot_whose_serials_are_used_up_is_retired() {
     let (_, class) = cube(&[]);
-    let (names, objects) = (Names::new(), Objects::with_last_serial(ModeWord::new(), 3));
+    let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), 3);
     let mut handles = Vec::new();
     for _ in 0..7 {
-        let object = objects.allocate(&names, &class, None, ObjectHandle::NONE, 0);
+        let object = objects.allocate(&class, None, ObjectHandle::NONE, 0);
         assert!(objects.release(object));
         handles.push((object.index(), object.serial()));
     }
@@ -93,13 +99,12 @@ fn generated_names_are_unique_and_given_back() {
     let (world, class) = cube(&[]);
     let text = |object| world.names.text(world.objects.name(object).unwrap()).to_string();
     let taken = world.names.intern("Cube_2");
-    world.objects.allocate(&world.names, &class, Some(taken), ObjectHandle::NONE, 0);
+    world.objects.allocate(&class, Some(taken), ObjectHandle::NONE, 0);
     let (one, three) = (new(&world, &class), new(&world, &class));
     assert_eq!((text(one).as_str(), text(three).as_str()), ("Cube_1", "Cube_3"));
-    world.objects.rename(one, world.names.intern("first"));
+    world.objects.rename(one, "first", ObjectHandle::NONE).unwrap();
     assert_eq!(text(new(&world, &class)), "Cube_1");
     assert_eq!(text(one), "first");
-    assert!(!world.objects.rename(ObjectHandle::NONE, Name(0)));
 }
 
 #[test]
@@ -130,13 +135,14 @@ fn shadowed() -> (World, [ObjectHandle; 3]) {
     let (world, class) = cube(&properties());
     let (kept, ended) = (new(&world, &class), new(&world, &class));
     world.objects.write_value(kept, "speed", &Value::F64(1.0)).unwrap();
-    world.objects.set_conjugate(kept, 11);
+    world.objects.set_half(kept, half(11));
     world.objects.add_root(ended);
     world.objects.begin_shadow();
     world.types.begin_shadow();
+    world.types.hide_in_shadow(["/Script/Game.Cube"]);
     let decl = dynamic("Cube", "/Script/Engine.Object", &[PropertyDecl::new("speed", PropertyKind::F32)]);
     let class = declare(&world, [decl]).remove(0);
-    let body = Body { conjugate: 22, ..Body::new(&class) };
+    let body = Body { half: half(22), ..Body::new(&class) };
     body.view().set(class.find_property("speed").unwrap(), 8.0f32).unwrap();
     world.objects.stage(kept, body).unwrap();
     world.objects.release(ended);
@@ -160,7 +166,7 @@ fn a_committed_shadow_gives_the_old_bodies_and_ends_what_ended() {
     let (world, [kept, ended, born]) = shadowed();
     let memory = world.objects.memory(kept);
     let old: Vec<_> = world.objects.commit_shadow();
-    assert_eq!(old.iter().map(|body| body.conjugate).collect::<Vec<_>>(), [11]);
+    assert_eq!(old.iter().map(|body| body.half.word).collect::<Vec<_>>(), [11]);
     assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
@@ -173,7 +179,7 @@ fn a_committed_shadow_gives_the_old_bodies_and_ends_what_ended() {
 fn a_dropped_shadow_leaves_everything_as_it_was() {
     let (world, [kept, ended, born]) = shadowed();
     let (staged, newborn) = world.objects.drop_shadow();
-    assert_eq!(staged.iter().map(|body| body.conjugate).collect::<Vec<_>>(), [22]);
+    assert_eq!(staged.iter().map(|body| body.half.word).collect::<Vec<_>>(), [22]);
     assert_eq!(newborn, [born]);
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
     assert_eq!(world.objects.conjugate(kept), Some(11));
@@ -187,8 +193,138 @@ fn a_dropped_shadow_leaves_everything_as_it_was() {
 fn a_body_staged_twice_is_the_last_one() {
     let (world, [kept, ..]) = shadowed();
     let class = world.objects.class(kept).unwrap();
-    world.objects.stage(kept, Body { conjugate: 33, ..Body::new(&class) }).unwrap();
+    world.objects.stage(kept, Body { half: half(33), ..Body::new(&class) }).unwrap();
     assert_eq!(world.objects.conjugate(kept), Some(33));
     assert_eq!(world.objects.commit_shadow().len(), 1);
     assert_eq!(world.objects.conjugate(kept), Some(33));
+}
+
+/// What the directory says of an object, read as a module reads it.
+fn seen_by_modules(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
+    let head = world.objects.directory();
+    // SAFETY: the head lives as long as the store, and nothing changes it meanwhile.
+    let head = unsafe { head.read() };
+    if object.index() >= head.len {
+        return None;
+    }
+    // SAFETY: there are `len` entries, and the index is below that.
+    let entry = unsafe { head.entries.wrapping_add(object.index() as usize).read() };
+    (entry.serial == object.serial()).then_some((entry.class.0, entry.memory))
+}
+
+fn ends(world: &World) -> u32 {
+    // SAFETY: the head lives as long as the store, and nothing changes it meanwhile.
+    unsafe { world.objects.directory().read() }.ends
+}
+
+#[test]
+fn the_directory_says_what_the_store_does_through_births_ends_and_shadows() {
+    let check = |world: &World, objects: &[ObjectHandle]| {
+        for object in objects {
+            let class = world.objects.class(*object);
+            let expected = class.map(|class| (class.id.0, world.objects.memory(*object).unwrap()));
+            assert_eq!(seen_by_modules(world, *object), expected, "{object}");
+        }
+    };
+    let (world, objects) = shadowed();
+    check(&world, &objects);
+    let (before, memory) = (ends(&world), world.objects.memory(objects[0]));
+    world.objects.drop_shadow();
+    check(&world, &objects);
+    assert_ne!(world.objects.memory(objects[0]), memory);
+    assert!(ends(&world) > before, "addresses of the dropped body are stale");
+    let (world, objects) = shadowed();
+    world.objects.commit_shadow();
+    check(&world, &objects);
+    // More than fit where they were: the entries move, and the head does not.
+    let (head, class) = (world.objects.directory(), world.objects.class(objects[2]).unwrap());
+    let crowd: Vec<_> = (0..1000).map(|_| new(&world, &class)).collect();
+    check(&world, &crowd);
+    crowd.iter().step_by(2).for_each(|object| assert!(world.objects.release(*object)));
+    check(&world, &crowd);
+    assert_eq!(head, world.objects.directory());
+}
+
+#[test]
+fn among_a_million_tenants_with_short_serials_no_stale_handle_is_another_object() {
+    let (_, class) = cube(&[PropertyDecl::new("tag", PropertyKind::U64)]);
+    let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), u32::from(u8::MAX));
+    let tag = Property::clone(class.find_property("tag").unwrap());
+    let mut dice = Dice(7);
+    let (mut living, mut stale, mut seen) = (Vec::new(), Vec::new(), 0_u64);
+    while seen < 1_000_000 {
+        if living.len() < 64 || (living.len() < 256 && dice.roll(2) == 0) {
+            let object = objects.allocate(&class, None, ObjectHandle::NONE, 0);
+            seen += 1;
+            objects.set(object, &tag, seen).unwrap();
+            living.push((object, seen));
+        } else {
+            let (object, _) = living.swap_remove(dice.roll(living.len()));
+            assert!(objects.release(object));
+            objects.free_graveyard();
+            if stale.len() < 4096 {
+                stale.push(object)
+            } else {
+                let at = dice.roll(4096);
+                stale[at] = object
+            }
+        }
+        let (object, mark) = living[dice.roll(living.len().max(1)) % living.len().max(1)];
+        assert_eq!(objects.get::<u64>(object, &tag), Ok(mark), "a living handle is its own object");
+        if !stale.is_empty() {
+            let object = stale[dice.roll(stale.len())];
+            assert!(!objects.is_alive(object) && objects.memory(object).is_none() && objects.half(object).is_none());
+            assert_eq!(objects.get::<u64>(object, &tag), Err(CallError::Stale { handle: object }));
+        }
+    }
+}
+
+#[test]
+fn an_object_is_found_by_its_outer_and_its_name() {
+    let (world, class) = cube(&[]);
+    let (objects, none) = (&world.objects, ObjectHandle::NONE);
+    let (house, other) = (new(&world, &class), new(&world, &class));
+    let inside = objects.allocate(&class, Some(world.names.intern("lamp")), house, 0);
+    let made = objects.allocate(&class, None, house, 0);
+    assert_eq!((objects.find(house, "lamp"), objects.find(house, "Cube_3")), (Some(inside), Some(made)));
+    assert_eq!(
+        (objects.find(none, "lamp"), objects.find(other, "lamp"), objects.find(none, "Cube_3")),
+        (None, None, None)
+    );
+    assert_eq!((objects.find(none, "Cube_1"), objects.find(none, "Cube_9")), (Some(house), None));
+    objects.rename(inside, "lamp", other).unwrap();
+    assert_eq!((objects.find(house, "lamp"), objects.find(other, "lamp")), (None, Some(inside)));
+    objects.rename(made, "shade", house).unwrap();
+    assert_eq!((objects.find(house, "Cube_3"), objects.find(house, "shade")), (None, Some(made)));
+    objects.release(inside);
+    assert_eq!(objects.find(other, "lamp"), None);
+}
+
+#[test]
+fn a_name_is_unique_in_its_outer_and_nothing_lies_in_itself() {
+    let (world, class) = cube(&[]);
+    let (objects, none) = (&world.objects, ObjectHandle::NONE);
+    let house = new(&world, &class);
+    let room = objects.allocate(&class, Some(world.names.intern("room")), house, 0);
+    let chair = objects.allocate(&class, Some(world.names.intern("chair")), room, 0);
+    let cdo = objects.allocate(&class, None, none, object_flags::CDO);
+    let part = objects.allocate(&class, None, house, object_flags::SUBOBJECT);
+    for (object, name, outer, refused) in [
+        (chair, "room", house, "#2.1 cannot be called `room` in there: #1.1 is"),
+        (chair, "Cube_1", none, "#2.1 cannot be called `Cube_1` in there: #0.1 is"),
+        (house, "house", chair, "#0.1 cannot lie in #2.1, which is the same or lies in it"),
+        (house, "house", house, "#0.1 cannot lie in #0.1"),
+        (cdo, "default", none, "#3.1 is a class default object"),
+        (part, "part", room, "#4.1 is a default subobject"),
+        (chair, "", none, "#2.1 needs a name"),
+        (chair, "chair", ObjectHandle::new(9, 9), "#9.9 is gone"),
+        (ObjectHandle::new(9, 9), "chair", none, "#9.9 is gone"),
+    ] {
+        let error = objects.rename(object, name, outer).unwrap_err().to_string();
+        assert!(error.starts_with(refused), "{error}");
+    }
+    objects.rename(room, "room", house).expect("its own name is free for it");
+    objects.rename(chair, "Cube_1", house).expect("a name is taken in its place only");
+    objects.begin_shadow();
+    assert_eq!(objects.rename(chair, "seat", none), Err(RenameError::DuringReload { object: chair }));
 }

@@ -118,7 +118,7 @@ fn each_broken_declaration_is_refused_by_name() {
                 structure("C", &[held("b", "/Script/Game.B")]),
             ]),
             none_classes(),
-            "infinitely large: /Script/Game.B → /Script/Game.C → /Script/Game.B;",
+            "types would have no end: /Script/Game.B → /Script/Game.C → /Script/Game.B;",
         ),
         (
             none(),

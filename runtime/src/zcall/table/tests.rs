@@ -1,4 +1,4 @@
-//! The table from outside: what becomes of handles when names, generations, resolvers and dispatchers do what they
+//! The table from outside: what becomes of handles when names, modules, resolvers and dispatchers do what they
 //! may, coming back to the table included.
 
 use std::cell::{Cell, RefCell};
@@ -9,7 +9,7 @@ use alcedo_abi::zcall::ZCallStatus;
 use super::{ZCallTable, status_of};
 use crate::border::CallError;
 use crate::game_thread::GameThreadId;
-use crate::handles::{Generation, ModuleId, ObjectHandle, ZCallHandle};
+use crate::handles::{ModuleId, ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::chain::tests::{Asked, Body, nothing};
 use crate::zcall::chain::{Implementer, Resolved, ResolverChain};
@@ -17,34 +17,34 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::owned::SlotBuffer;
 
 const MODULE: Implementer = Implementer::Module(ModuleId(7));
-const OLD: Generation = Generation(1);
-const NEW: Generation = Generation(2);
+const OLD: ModuleId = ModuleId(1);
+const NEW: ModuleId = ModuleId(2);
 
-/// A table and a chain that answers `ex:/h…` as the host and anything else as a module of the generation set.
+/// A table and a chain that answers `ex:/h…` as the host and anything else as the module set.
 struct Fixture {
     table: Rc<ZCallTable>,
     chain: ResolverChain,
-    generation: Rc<Cell<Generation>>,
+    module: Rc<Cell<ModuleId>>,
     asked: Rc<RefCell<Vec<String>>>,
 }
 
 fn fixture() -> Fixture {
-    let (generation, asked) = (Rc::new(Cell::new(OLD)), Rc::new(RefCell::new(Vec::new())));
+    let (module, asked) = (Rc::new(Cell::new(OLD)), Rc::new(RefCell::new(Vec::new())));
     let chain = ResolverChain::new();
-    let (now, log) = (Rc::clone(&generation), Rc::clone(&asked));
+    let (now, log) = (Rc::clone(&module), Rc::clone(&asked));
     chain.add(
         0,
         "fixture",
         Rc::new(Asked(move |name: &ZCallName| {
             log.borrow_mut().push(name.to_string());
             let ZCallName::Ex(text) = name else { return Ok(None) };
-            let generation = now.get();
-            let (side, owner) = if text.starts_with('h') { (Implementer::Host, 0) } else { (MODULE, generation.0) };
+            let module = now.get();
+            let (side, owner) = if text.starts_with('h') { (Implementer::Host, 0) } else { (MODULE, module.0) };
             let body = Body(move |mut buffer: BufferMut<'_>| buffer.set(0, owner));
             Ok(Some(Resolved { dispatcher: Rc::new(body), fingerprint: 5, ..nothing(side, owner, "-> u64") }))
         })),
     );
-    Fixture { table: Rc::new(ZCallTable::new()), chain, generation, asked }
+    Fixture { table: Rc::new(ZCallTable::new()), chain, module, asked }
 }
 
 impl Fixture {
@@ -100,9 +100,9 @@ fn a_handle_that_was_never_given_out_is_invalid() {
 fn handles_die_with_their_generation_and_are_never_used_again() {
     let f = fixture();
     let (host, old) = (f.resolve("ex:/h"), f.resolve("ex:/m"));
-    f.table.end_generation(OLD);
-    f.table.end_generation(Generation::HOST);
-    f.generation.set(NEW);
+    f.table.end_module(OLD);
+    f.table.end_module(ModuleId::HOST);
+    f.module.set(NEW);
     let new = f.resolve("ex:/m");
     assert_eq!((old.0, new.0), (-1, -2));
     assert_eq!(f.call(old), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
@@ -115,12 +115,12 @@ fn handles_die_with_their_generation_and_are_never_used_again() {
 fn generations_may_end_in_any_order() {
     let f = fixture();
     let old = f.resolve("ex:/a");
-    f.generation.set(NEW);
+    f.module.set(NEW);
     let new = f.resolve("ex:/b");
-    f.table.end_generation(NEW);
+    f.table.end_module(NEW);
     assert_eq!(f.call(new), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
     assert_eq!(f.call(old), (ZCallStatus::SUCCESS, Some(1)));
-    f.table.end_generation(OLD);
+    f.table.end_module(OLD);
     assert_eq!(f.call(new), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
     assert_eq!(f.call(old), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
     assert!(f.table.is_empty());
@@ -133,18 +133,18 @@ fn a_rollback_brings_back_the_old_handles_and_kills_the_new() {
         let old = f.resolve("ex:/m");
         f.table.suspend(OLD);
         assert_eq!(f.call(old), (ZCallStatus::CONTEXT_UNAVAILABLE, None));
-        f.generation.set(NEW);
+        f.module.set(NEW);
         let new = f.resolve("ex:/m");
         assert_ne!(new, old);
         assert_eq!(f.resolve("ex:/m"), new);
         assert_eq!(f.call(new), (ZCallStatus::SUCCESS, Some(2)));
         if end_first {
-            f.table.end_generation(NEW);
+            f.table.end_module(NEW);
             f.table.resume(OLD);
         } else {
             f.table.resume(OLD);
             assert_eq!(f.resolve("ex:/m"), old, "the old wins even before the new has ended");
-            f.table.end_generation(NEW);
+            f.table.end_module(NEW);
         }
         assert_eq!(f.resolve("ex:/m"), old);
         assert_eq!(f.call(old), (ZCallStatus::SUCCESS, Some(1)));
@@ -157,9 +157,9 @@ fn a_commit_kills_the_suspended_handles() {
     let f = fixture();
     let (old, only_old) = (f.resolve("ex:/m"), f.resolve("ex:/gone"));
     f.table.suspend(OLD);
-    f.generation.set(NEW);
+    f.module.set(NEW);
     let new = f.resolve("ex:/m");
-    f.table.end_generation(OLD);
+    f.table.end_module(OLD);
     f.table.resume(OLD);
     for dead in [old, only_old] {
         assert_eq!(f.call(dead), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
@@ -173,7 +173,7 @@ fn nothing_is_registered_for_a_generation_that_does_not_run() {
     f.table.suspend(OLD);
     let unavailable = Err(CallError::Unavailable { what: "`ex:/m`".to_owned() });
     assert_eq!(f.table.resolve(&f.chain, "ex:/m", 0), unavailable);
-    f.table.end_generation(OLD);
+    f.table.end_module(OLD);
     assert_eq!(f.table.resolve(&f.chain, "ex:/m", 0), unavailable);
     assert!(f.table.is_empty());
 }
@@ -254,7 +254,7 @@ fn a_dispatcher_may_call_and_even_end_its_own_generation() {
             assert_eq!(status, ZCallStatus::SUCCESS);
             return result;
         }
-        table.end_generation(OLD);
+        table.end_module(OLD);
         buffer.set(0, 1_u64)
     });
     assert_eq!(status, ZCallStatus::SUCCESS);

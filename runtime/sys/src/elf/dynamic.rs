@@ -69,10 +69,18 @@ struct Dynamic<'e, 'a> {
     needed: Vec<u64>,
 }
 
-/// The needed names, once everything the loader would follow was found to lie where it should.
-pub(super) fn check(elf: &Elf<'_>) -> Result<Vec<String>, Flaw> {
+/// What the loader will have to find elsewhere.
+pub(super) struct Wants {
+    /// The names of the libraries, in the order it will look.
+    pub(super) needed: Vec<String>,
+    /// The symbols that the file uses and does not define, weak ones included.
+    pub(super) imports: Vec<String>,
+}
+
+/// What the file wants, once everything the loader would follow was found to lie where it should.
+pub(super) fn check(elf: &Elf<'_>) -> Result<Wants, Flaw> {
     let dynamic = Dynamic::read(elf)?;
-    let (symbols, strings) = dynamic.check_symbols()?;
+    let (symbols, strings, imports) = dynamic.check_symbols()?;
     dynamic.check_hash(symbols)?;
     dynamic.check_versions(symbols, strings)?;
     dynamic.check_code()?;
@@ -82,7 +90,9 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<Vec<String>, Flaw> {
         ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
     }
     let names = dynamic.needed.iter().map(|at| string(strings, *at).filter(|name| !name.is_empty()));
-    names.map(|name| name.ok_or_else(|| malformed("a needed library has no valid name"))).collect()
+    let needed: Result<_, _> =
+        names.map(|name| name.ok_or_else(|| malformed("a needed library has no valid name"))).collect();
+    Ok(Wants { needed: needed?, imports })
 }
 
 impl<'e, 'a> Dynamic<'e, 'a> {
@@ -130,8 +140,8 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(section)
     }
 
-    /// How many symbols there are, and the table of their names.
-    fn check_symbols(&self) -> Result<(u64, &'a [u8]), Flaw> {
+    /// How many symbols there are, the table of their names, and the names of those that are defined elsewhere.
+    fn check_symbols(&self) -> Result<(u64, &'a [u8], Vec<String>), Flaw> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("there are no dynamic symbols"))?;
         let each = size_of::<Sym64<LE>>() as u64;
@@ -154,7 +164,9 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             let known = index_of_section >= 0xff00 || index_of_section < elf.sections.len();
             ensure(placed && known, || format!("dynamic symbol {index} is in no segment"))?;
         }
-        Ok((symbols.len() as u64, strings))
+        let undefined = symbols.iter().filter(|symbol| symbol.st_shndx.get(LE).0 == 0);
+        let imports = undefined.filter_map(|symbol| string(strings, u64::from(symbol.st_name.get(LE))));
+        Ok((symbols.len() as u64, strings, imports.filter(|name| !name.is_empty()).collect()))
     }
 
     /// A look-up walks buckets and chains without asking for their length.

@@ -1,14 +1,33 @@
 //! Linux with glibc, where `dlclose` may unmap an image and may as well decide not to, without a word.
 #![expect(unsafe_code, reason = "mapping, unmapping and asking the loader are calls into C")]
 
+mod c_heap;
+mod crash;
+mod evict;
+mod exits;
+mod fds;
+mod fork;
+pub(crate) mod hooks;
+mod locals;
+mod memory;
+mod ranges;
+mod records;
+mod signals;
+mod threads;
+
+pub(crate) use crash::report_crashes;
+pub(crate) use records::Records;
+
 use std::error::Error as _;
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::fs;
 use std::io;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
@@ -29,8 +48,13 @@ struct MappedFile {
 
 /// What the walk over the loader's list looks for and what it finds.
 struct Search<'a> {
-    name: &'a [u8],
+    wanted: Wanted<'a>,
     ranges: Vec<Range<usize>>,
+}
+
+enum Wanted<'a> {
+    Name(&'a [u8]),
+    Around(usize),
 }
 
 impl Mapping {
@@ -66,12 +90,13 @@ impl Mapping {
         self.ranges.iter().any(|range| range.contains(&address))
     }
 
-    /// Closes and looks whether the image is really gone; the error is the reason why it is not.
+    /// Closes and looks whether the image is really gone, and then whether nothing else maps its file either; the error is
+    /// the reason why it is not gone.
     ///
     /// # Safety
     ///
     /// Nothing of the image is used afterwards, and its finalisers are sound to run.
-    pub(crate) unsafe fn close(self, path: &Path) -> Result<(), String> {
+    pub(crate) unsafe fn close(self, path: &Path) -> Result<bool, String> {
         let closed = ManuallyDrop::into_inner(self.library).close();
         closed.map_err(in_words)?;
         let known = is_known(path);
@@ -85,9 +110,9 @@ impl Mapping {
             (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
             (false, true, false) => {
                 tracing::debug!(path = %path.display(), "the image is gone, its file is still mapped as data");
-                Ok(())
+                Ok(false)
             }
-            (false, false, false) => Ok(()),
+            (false, false, false) => Ok(true),
         }
     }
 }
@@ -115,6 +140,119 @@ pub(crate) fn threads() -> io::Result<usize> {
     status("Threads:").map(|count| count as usize)
 }
 
+pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
+    let tasks = fs::read_dir("/proc/self/task")?.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+    // One that ends meanwhile has no name any more.
+    Ok(tasks.filter_map(|tid| Some((tid, thread_name(tid)?))).collect())
+}
+
+/// The name of a thread as it is now; `None` when there is no such thread.
+pub(crate) fn thread_name(tid: i32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok()?;
+    Some(name.trim_end_matches('\n').to_owned())
+}
+
+pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
+    // The directory itself takes one for as long as it is read; it is gone when its link is.
+    let numbers: Vec<i32> =
+        fs::read_dir("/proc/self/fd")?.filter_map(|fd| fd.ok()?.file_name().to_str()?.parse().ok()).collect();
+    let mut fds: Vec<_> = numbers.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
+    fds.sort_unstable();
+    Ok(fds)
+}
+
+/// What a descriptor leads to; `None` when it is not open.
+pub(crate) fn fd_target(fd: i32) -> Option<String> {
+    Some(fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.to_string_lossy().into_owned())
+}
+
+pub(crate) fn keys_in_use() -> io::Result<usize> {
+    let mut taken = Vec::new();
+    loop {
+        let mut key = 0;
+        // SAFETY: `key` is a place for a key, and no destructor is named.
+        if unsafe { libc::pthread_key_create(&raw mut key, None) } != 0 {
+            break;
+        }
+        taken.push(key);
+    }
+    let free = taken.len();
+    for key in taken {
+        // SAFETY: the key was made above and nobody else knows it.
+        unsafe { libc::pthread_key_delete(key) };
+    }
+    Ok(MOST_KEYS.saturating_sub(free))
+}
+
+/// `PTHREAD_KEYS_MAX` of glibc.
+const MOST_KEYS: usize = 1024;
+
+/// Wakes the threads that wait on this word as on a futex.
+pub(crate) fn wake_all(word: &AtomicU32) {
+    let everybody = c_int::MAX;
+    // SAFETY: the word is live, and waking touches nothing behind it.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, everybody) };
+    // SAFETY: as above; who waits privately is kept apart from who shares.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, everybody) };
+}
+
+/// How many images are about to go.
+static ENDING: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) fn ending_begins() {
+    ENDING.fetch_add(1, Ordering::SeqCst);
+}
+
+pub(crate) fn ending_is_over() {
+    ENDING.fetch_sub(1, Ordering::SeqCst);
+}
+
+pub(crate) fn checkpoint() -> u64 {
+    if ENDING.load(Ordering::Relaxed) == 0 { 0 } else { locals::settle_ending() }
+}
+
+/// The calling thread's error number.
+fn errno() -> c_int {
+    io::Error::last_os_error().raw_os_error().unwrap_or_default()
+}
+
+fn set_errno(error: c_int) {
+    // SAFETY: asking for the place has no conditions.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: the place of the thread's error number is always there.
+    unsafe { place.write(error) };
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this process has a thread of that number.
+fn thread_exists(tid: i32) -> bool {
+    // SAFETY: asking for one's own number has no conditions.
+    let process = unsafe { libc::getpid() };
+    // SAFETY: signal zero is never sent; the call only looks for the thread.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) == 0 }
+}
+
+/// The image an address lies in, by the name the loader has for it.
+pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
+    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: the loader only compares the address, and fills the record that outlives the call.
+    let found = unsafe { libc::dladdr(std::ptr::without_provenance(address), info.as_mut_ptr()) };
+    if found == 0 {
+        return None;
+    }
+    // SAFETY: the loader says that it has found the image, so it has filled the record.
+    let info = unsafe { info.assume_init() };
+    if info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's name of an image is a C string that it keeps while the image is mapped.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
 /// Whether the loader still has an image of this name. The look itself adds a use and takes it back.
 fn is_known(path: &Path) -> bool {
     // SAFETY: with `RTLD_NOLOAD` nothing is mapped and no initialiser runs.
@@ -130,7 +268,16 @@ fn is_known(path: &Path) -> bool {
 }
 
 fn ranges_of(path: &Path) -> Vec<Range<usize>> {
-    let mut search = Search { name: path.as_os_str().as_bytes(), ranges: Vec::new() };
+    search(Wanted::Name(path.as_os_str().as_bytes()))
+}
+
+/// The segments of the image that has something at this address.
+fn ranges_around(address: usize) -> Vec<Range<usize>> {
+    search(Wanted::Around(address))
+}
+
+fn search(wanted: Wanted<'_>) -> Vec<Range<usize>> {
+    let mut search = Search { wanted, ranges: Vec::new() };
     // SAFETY: `visit` takes its last argument for a `Search`, which lives until the walk returns.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
     search.ranges
@@ -151,15 +298,20 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *m
     }
     // SAFETY: a name that is not null is a C string kept by the loader, which is locked during the walk.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) };
-    if name.to_bytes() != search.name {
-        return 0;
-    }
     // SAFETY: the loader says that there are `dlpi_phnum` headers at `dlpi_phdr`.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD) {
+    let loads = headers.iter().filter(|header| header.p_type == libc::PT_LOAD).map(|header| {
         let start = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
-        search.ranges.push(start..start.saturating_add(header.p_memsz as usize));
+        start..start.saturating_add(header.p_memsz as usize)
+    });
+    let is_wanted = match search.wanted {
+        Wanted::Name(wanted) => name.to_bytes() == wanted,
+        Wanted::Around(address) => loads.clone().any(|range| range.contains(&address)),
+    };
+    if !is_wanted {
+        return 0;
     }
+    search.ranges.extend(loads);
     1
 }
 

@@ -7,8 +7,13 @@ use std::ffi::{CStr, c_void};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU32;
 
 use libloading::Library;
+
+use crate::ending::{EndPolicy, EndReport};
+use crate::ledger::plan::Facts;
+use crate::ledger::{Holder, Ledger, LedgerCounts};
 
 /// A mapped image; never closed.
 #[derive(Debug)]
@@ -41,7 +46,7 @@ impl Mapping {
     /// # Safety
     ///
     /// None needed: nothing is unmapped.
-    pub(crate) unsafe fn close(self, _path: &Path) -> Result<(), String> {
+    pub(crate) unsafe fn close(self, _path: &Path) -> Result<bool, String> {
         Err("unmapping is not supported on this platform".to_owned())
     }
 }
@@ -59,5 +64,89 @@ pub(crate) fn open_fds() -> io::Result<usize> {
 }
 
 pub(crate) fn threads() -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn keys_in_use() -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Who waits looks again by himself.
+pub(crate) fn wake_all(_word: &AtomicU32) {}
+
+pub(crate) fn ending_begins() {}
+
+pub(crate) fn ending_is_over() {}
+
+pub(crate) fn checkpoint() -> u64 {
+    0
+}
+
+/// Nothing is on record: no hook is there to tell, and no image goes.
+pub(crate) struct Records;
+
+impl Records {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    pub(crate) fn is_mapped(&self, _mapping: &Mapping) {}
+
+    pub(crate) fn holders(&self, _ledger: &Ledger) -> Vec<Holder> {
+        Vec::new()
+    }
+
+    pub(crate) fn run_thread_locals_here(&self, _ledger: &Ledger) -> u64 {
+        0
+    }
+
+    pub(crate) fn counts(&self, _ledger: &Ledger) -> LedgerCounts {
+        LedgerCounts::default()
+    }
+
+    pub(crate) fn facts(&self, _ledger: &Ledger, _may_evict: bool) -> Facts {
+        Facts {
+            gone: false,
+            process_exits: false,
+            locals_here: false,
+            threads: false,
+            locals_elsewhere: false,
+            may_evict: false,
+            signals: false,
+            handler_runs: false,
+            exit_handlers: false,
+        }
+    }
+
+    pub(crate) fn evict(&self, _ledger: &Ledger) {}
+
+    pub(crate) fn release_signals(&self, _ledger: &Ledger) -> u64 {
+        0
+    }
+
+    pub(crate) fn run_exit_handlers(&self, _ledger: &Ledger) -> u64 {
+        0
+    }
+
+    /// # Safety
+    ///
+    /// None needed: nothing is freed.
+    pub(crate) unsafe fn free(&self, _ledger: &Ledger, _policy: &EndPolicy, _report: &mut EndReport) {}
+}
+
+pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
+    None
+}
+
+/// Nothing is known of the signals of such a platform, if it has any.
+pub(crate) fn report_crashes(_files: [std::fs::File; 3]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

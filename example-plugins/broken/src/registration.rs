@@ -1,0 +1,6 @@
+//! A declaration that leads nowhere, among the classes of this module: whoever reads it crashes.
+
+// SAFETY: it is not: the section holds addresses of class descriptions, and this is none.
+#[used]
+#[unsafe(link_section = "linkme_CLASSES")]
+static NOWHERE: usize = 8;

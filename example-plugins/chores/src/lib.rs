@@ -1,0 +1,309 @@
+//! A robot that does things later. What it does when is told in the log, so that hosts can be tested with it.
+
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::task::{Module, TaskHandle, delay, next_tick, post, post_to};
+use engine_glue::Actor;
+
+module! { name: "chores", main: started, exit: ended }
+
+/// Which build tells a line: set `ALCEDO_BUILD_TAG` while building.
+const BUILD: &str = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => tag,
+    None => "0",
+};
+
+fn started() {
+    if cfg!(feature = "panic-in-main") {
+        tell("main of the failing build");
+        timer::every(Module, Duration::ZERO, |_module| tell("a timer of the failing build"));
+        task::spawn(Module, async { tell("a task of the failing build") });
+        post(|| tell("posted by the failing build")).unwrap_or_else(|error| panic!("{error}"));
+        panic!("broken on purpose: main");
+    }
+}
+
+fn ended() {
+    // Whatever is asked for from here on is refused: the module is on its way out.
+    let late = post(|| tell("posted by the exit hook"));
+    tell(&late.map_or_else(|error| format!("exit: {error}"), |()| "exit: posted".to_owned()));
+}
+
+fn tell(line: &str) {
+    tracing::info!(target: "chores", "{line} (build {BUILD})");
+}
+
+/// Game time in whole milliseconds.
+fn now() -> u128 {
+    task::game_time().as_millis()
+}
+
+/// Says so when it is dropped.
+struct Held(&'static str);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        tell(&format!("{} is dropped", self.0));
+    }
+}
+
+thread_local! {
+    /// What one robot's tasks are waiting for; a plain place without a destructor of its own would do as well.
+    static DOORBELL: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A robot.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct Robot {
+    /// How often its timer ran: seen by the host.
+    #[uproperty(edit_anywhere, default = 0)]
+    beats: i32,
+    /// How often its task went on: plugin-side, and so only a rollback saves it.
+    steps: u32,
+    /// The timer that beats.
+    beating: Option<TaskHandle>,
+}
+
+#[uclass]
+impl Robot {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        if cfg!(feature = "starts-anew") {
+            let held = Held("the timer of a red constructor");
+            timer::every(this, Duration::from_secs(1), move |this| {
+                let _held = &held;
+                this.set_beats(this.beats() + 1);
+            });
+        }
+        Self { steps: 0, beating: None }
+    }
+
+    /// Beats every so many milliseconds of game time.
+    #[ufunction(blueprint_callable)]
+    fn beat(&mut self, this: This<Self>, milliseconds: u32) {
+        let held = Held("the beating timer");
+        self.beating = Some(timer::every(this, Duration::from_millis(milliseconds.into()), move |this| {
+            let _held = &held;
+            this.set_beats(this.beats() + 1);
+            tell(&format!("{} beats for the {}. time at {} ms", this.name(), this.beats(), now()));
+        }));
+    }
+
+    /// Stops to beat. Whether it did beat.
+    #[ufunction(blueprint_callable)]
+    fn rest(&mut self) -> bool {
+        let beating = self.beating.take().filter(|beating| !beating.is_finished());
+        beating.inspect(|beating| beating.cancel()).is_some_and(TaskHandle::is_finished)
+    }
+
+    /// Walks: a step at once, one in the next tick, one after half a second of game time, and so on for ever.
+    #[ufunction(blueprint_callable)]
+    fn walk(&mut self, this: This<Self>) {
+        let (me, held) = (this.as_obj(), Held("the walking task"));
+        task::spawn(this, async move {
+            let _held = held;
+            while me.with_part(|robot, this| robot.step(this)).is_ok() {
+                next_tick().await;
+                me.with_part(|robot, this| robot.step(this))?;
+                delay(Duration::from_millis(500)).await;
+            }
+            Ok(())
+        });
+    }
+
+    fn step(&mut self, this: This<Self>) {
+        self.steps += 1;
+        tell(&format!("{} takes step {} at {} ms", this.name(), self.steps, now()));
+    }
+
+    /// Asks for three timers and a task in an order that differs from the one they are due in.
+    #[ufunction(blueprint_callable)]
+    fn line_up(&self, this: This<Self>) {
+        post(|| tell("posted first")).unwrap_or_else(|error| panic!("{error}"));
+        task::spawn(Module, async {
+            tell("task");
+            task::spawn(Module, async { tell("task of the task, a tick later") });
+            timer::after(Module, Duration::ZERO, |_module| tell("timer of the task, a tick later"));
+        });
+        for (name, milliseconds) in [("due second", 20), ("due first", 10), ("due second too", 20)] {
+            timer::after(this, Duration::from_millis(milliseconds), move |_this| tell(name));
+        }
+        post(|| tell("posted second")).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Panics in a task, a timer and a posted closure.
+    #[ufunction(blueprint_callable)]
+    fn stumble(&self, this: This<Self>) {
+        let held = Held("the panicking task");
+        task::spawn(this, async move {
+            assert!(held.0.is_empty(), "broken on purpose: task");
+        });
+        timer::every(this, Duration::ZERO, |_this| panic!("broken on purpose: timer"));
+        post(|| panic!("broken on purpose: closure")).unwrap_or_else(|error| panic!("{error}"));
+        let error = CallError::other("it has no legs");
+        task::spawn(this, async move { Err::<(), _>(error) });
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("broken on purpose: drop");
+            }
+        }
+        let bomb = Bomb;
+        timer::after(this, Duration::ZERO, move |_this| drop(bomb));
+    }
+
+    /// Ends itself from within its own timer, and goes on for a line.
+    #[ufunction(blueprint_callable)]
+    fn end_in_timer(&self, this: This<Self>) {
+        let held = Held("the timer that ends its object");
+        timer::every(this, Duration::ZERO, move |this| {
+            let _held = &held;
+            this.destroy().unwrap_or_else(|error| panic!("{error}"));
+            tell(&format!("{} has ended itself", this.handle()));
+        });
+    }
+
+    /// Two tasks that wake each other `rounds` times over.
+    #[ufunction(blueprint_callable)]
+    fn play_ball(&self, rounds: u32) {
+        for player in ["ping", "pong"] {
+            task::spawn(Module, async move {
+                for round in 0..rounds {
+                    tell(&format!("{player} {round}"));
+                    DOORBELL.with_borrow_mut(|bell| bell.drain(..).for_each(Waker::wake));
+                    let mut is_back = false;
+                    poll_fn(|context| {
+                        if std::mem::replace(&mut is_back, true) {
+                            return Poll::Ready(());
+                        }
+                        DOORBELL.with_borrow_mut(|bell| bell.push(context.waker().clone()));
+                        Poll::Pending
+                    })
+                    .await;
+                }
+                DOORBELL.with_borrow_mut(|bell| bell.drain(..).for_each(Waker::wake));
+            });
+        }
+    }
+
+    /// A task that polls a delay only when the delay's own waker says so, as combinators of many futures do.
+    #[ufunction(blueprint_callable)]
+    fn combine(&self) {
+        struct Flag(AtomicBool, Mutex<Option<Waker>>);
+        impl Wake for Flag {
+            fn wake(self: Arc<Self>) {
+                self.0.store(true, Ordering::Release);
+                let outer = self.1.lock().unwrap_or_else(PoisonError::into_inner).take();
+                outer.into_iter().for_each(Waker::wake);
+            }
+        }
+        task::spawn(Module, async {
+            let flag = Arc::new(Flag(AtomicBool::new(true), Mutex::new(None)));
+            let inner = Waker::from(Arc::clone(&flag));
+            let mut delay = std::pin::pin!(delay(Duration::from_millis(30)));
+            poll_fn(move |context| {
+                *flag.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(context.waker().clone());
+                if !flag.0.swap(false, Ordering::AcqRel) {
+                    return Poll::Pending;
+                }
+                tell(&format!("polled at {} ms", now()));
+                delay.as_mut().poll(&mut Context::from_waker(&inner))
+            })
+            .await;
+            tell(&format!("combined at {} ms", now()));
+        });
+    }
+
+    /// A task that a thread of the module's own wakes, and whose waker that thread keeps until the file `until` is there.
+    #[ufunction(blueprint_callable)]
+    fn wait_for_thread(&self, this: This<Self>, until: String) {
+        let waiting = async move {
+            let mut until = Some(PathBuf::from(until));
+            poll_fn(|context| {
+                let Some(until) = until.take() else { return Poll::Ready(()) };
+                let waker = context.waker().clone();
+                let hold = move || {
+                    waker.wake_by_ref();
+                    while !until.exists() {
+                        std::thread::sleep(Duration::from_millis(5));
+                    }
+                    drop(waker);
+                };
+                let thread = std::thread::Builder::new().name("waker holder".to_owned()).spawn(hold);
+                thread.map(drop).unwrap_or_else(|error| panic!("{error}"));
+                Poll::Pending
+            })
+            .await;
+            tell("woken by a thread");
+        };
+        task::spawn(this, waiting);
+    }
+
+    /// Has threads of its own post to this object, each so many times. They have ended when this returns.
+    #[ufunction(blueprint_callable)]
+    fn post_from_threads(&self, this: This<Self>, threads: u32, times: u32) {
+        let me = this.as_obj();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for _ in 0..times {
+                        post_to(me, |this| this.set_beats(this.beats() + 1)).unwrap_or_else(|error| panic!("{error}"));
+                    }
+                });
+            }
+        });
+    }
+
+    /// What is refused where: from a thread, and outside of a task.
+    #[ufunction(blueprint_callable)]
+    fn refusals(&self, this: This<Self>) -> String {
+        let me = this.as_obj();
+        let off_thread = move || {
+            [
+                task::try_spawn(me, async {}).err(),
+                timer::try_after(me, Duration::ZERO, |_this| ()).err(),
+                me.with(|this| this.name()).err(),
+            ]
+        };
+        let refused = std::thread::spawn(off_thread).join().unwrap_or_else(|_| panic!("it only asks"));
+        let outside = me.with(|this| this.name()).err();
+        let gone = task::try_spawn(Obj::<Self>::none(), async {}).map(|task| task.is_finished());
+        let lines = refused.into_iter().chain([outside]).flatten().map(|error| error.to_string());
+        lines.chain([format!("none: {gone:?}")]).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A task whose future asks for more when it is dropped.
+    #[ufunction(blueprint_callable)]
+    fn cling(&self, this: This<Self>) {
+        struct Clinging(Obj<Robot>);
+        impl Drop for Clinging {
+            fn drop(&mut self) {
+                let refused = task::try_spawn(Module, async { tell("it clung on") }).err();
+                let entered = self.0.with(|this| this.set_beats(-1)).err();
+                for error in [refused, entered].into_iter().flatten() {
+                    tell(&format!("refused: {error}"));
+                }
+            }
+        }
+        let clinging = Clinging(this.as_obj());
+        task::spawn(this, async move {
+            delay(Duration::MAX).await;
+            drop(clinging);
+        });
+    }
+
+    /// How often it walked, plugin-side.
+    #[ufunction(blueprint_pure)]
+    fn steps(&self) -> u32 {
+        self.steps
+    }
+}

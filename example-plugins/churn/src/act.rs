@@ -1,0 +1,248 @@
+//! One operation, done.
+
+use alcedo_plugin_api::prelude::*;
+
+use crate::Yard;
+use crate::blacks::{Own, Slots};
+use crate::change::{Change, Context};
+use crate::ops::{FIELDS, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
+use crate::stale;
+use crate::thing::{Sheet, Spot, Thing};
+use crate::threads;
+
+/// Does an operation and says what came of it.
+pub(crate) fn act<'f>(this: This<'f, Yard>, own: &mut Own, op: Op) -> u64 {
+    let at = |place: usize| this.pool().get(place).and_then(|thing| this.get(thing).ok());
+    let (thing, other) = (at(op.thing), at(op.other));
+    match (op.verb, thing) {
+        (Verb::Spawn, None) => spawn(this, op),
+        (Verb::Adopt, None) => other.map_or(NOTHING, |other| adopt(this, &other, op)),
+        (Verb::StaleOwner, _) => stale::owner(this, own),
+        (Verb::StaleHandle, _) => stale::handle(this, own, op.dice),
+        (Verb::StaleBlack, _) => stale::black(this),
+        (Verb::Plain, Some(thing)) => plain(&this, &thing, op),
+        (Verb::Std, Some(thing)) => copies(&thing, op),
+        (Verb::Call, Some(thing)) => other.map_or(NOTHING, |other| call(&this, &thing, &other, own, op)),
+        (Verb::Keep, Some(thing)) => thing.keep({ op.dice }.word()).into(),
+        (Verb::Destroy, Some(thing)) => destroy(this, thing, own),
+        (Verb::Forget, Some(_)) => {
+            this.pool().set(op.thing, Obj::none());
+            1
+        }
+        (Verb::Rename, Some(thing)) => {
+            thing.rename(&next_name(this), this.as_base().as_obj()).expect("nobody has the name");
+            1
+        }
+        (Verb::StaleElement, Some(thing)) => stale::element(this, &thing),
+        (
+            Verb::Plain
+            | Verb::Std
+            | Verb::Call
+            | Verb::Keep
+            | Verb::Destroy
+            | Verb::Forget
+            | Verb::Rename
+            | Verb::StaleElement,
+            None,
+        )
+        | (Verb::Spawn | Verb::Adopt, Some(_)) => NOTHING,
+        _ => on_field(this, own, thing, other, op),
+    }
+}
+
+macro_rules! by_field {
+    ($($name:ident: $ty:ty, $model:ty;)*) => {
+        /// What is done to a value of whatever kind it is.
+        fn on_field<'f>(
+            this: This<'f, Yard>,
+            own: &mut Own,
+            thing: Option<This<'f, Thing>>,
+            other: Option<This<'f, Thing>>,
+            op: Op,
+        ) -> u64 {
+            match FIELDS[op.field] {
+                $(
+                    stringify!($name) => {
+                        let (red, other) = (thing.as_ref().map(|thing| thing.$name()), other.as_ref().map(|other| other.$name()));
+                        on_value::<$ty>(this, red, other, &mut own.blacks.$name, &mut own.workers, op)
+                    }
+                )*
+                other => unreachable!("there is no field {other}"),
+            }
+        }
+    };
+}
+kinds!(by_field);
+
+fn on_value<K: Change>(
+    this: This<'_, Yard>,
+    red: Option<Lent<'_, K>>,
+    other: Option<Lent<'_, K>>,
+    slots: &mut Slots<K>,
+    workers: &mut threads::Workers,
+    op: Op,
+) -> u64 {
+    let context = Context { yard: this };
+    let mut dice = op.dice;
+    match (op.verb, red) {
+        (Verb::ChangeRed, Some(red)) => K::change(&red, &context, &mut dice),
+        (Verb::ChangeBlack, _) => match &slots[op.slot] {
+            Some(black) => K::change(&this.open(black), &context, &mut dice),
+            None => NOTHING,
+        },
+        (Verb::Clone, Some(red)) => put(slots, op.slot, red.clone()),
+        (Verb::New, _) => put(slots, op.slot, K::default()),
+        (Verb::Copy, Some(red)) => match other {
+            Some(other) => {
+                red.assign(other);
+                1
+            }
+            None => NOTHING,
+        },
+        (Verb::Give, Some(red)) => match &slots[op.slot] {
+            Some(black) => {
+                red.assign(black);
+                1
+            }
+            None => NOTHING,
+        },
+        (Verb::Take, Some(red)) => match &slots[op.slot] {
+            Some(black) => {
+                this.open(black).assign(red);
+                1
+            }
+            None => NOTHING,
+        },
+        (Verb::Compare, Some(red)) => match &slots[op.slot] {
+            Some(black) if K::COMPARES => u64::from(red.equals(black).expect("both are there")),
+            _ => NOTHING,
+        },
+        (Verb::Print, Some(red)) => match &slots[op.slot] {
+            Some(black) if K::PRINTS => {
+                let text = this.open(black).to_string();
+                red.parse(&text).unwrap_or_else(|error| panic!("{text:?} was printed, but: {error}"));
+                1
+            }
+            _ => NOTHING,
+        },
+        (Verb::Twin, _) => match slots[op.slot].clone() {
+            Some(twin) => put(slots, op.to, twin),
+            None => NOTHING,
+        },
+        (Verb::Move, _) => match slots[op.slot].take() {
+            Some(black) => put(slots, op.to, black),
+            None => NOTHING,
+        },
+        (Verb::Drop | Verb::DropByWorker | Verb::DropByThread | Verb::DropDetached, _) => {
+            let Some(black) = slots[op.slot].take() else { return NOTHING };
+            match op.verb {
+                Verb::DropByWorker => workers.drop(black, dice.next()),
+                Verb::DropByThread => threads::drop_joined(black),
+                Verb::DropDetached => threads::drop_detached(black),
+                _ => drop(black),
+            }
+            1
+        }
+        _ => NOTHING,
+    }
+}
+
+fn put<K>(slots: &mut [Option<K>; SLOTS as usize], slot: usize, value: K) -> u64 {
+    slots[slot] = Some(value);
+    1
+}
+
+/// A name that no thing has had.
+fn next_name(this: This<Yard>) -> String {
+    this.set_named(this.named() + 1);
+    format!("t{}t", this.named())
+}
+
+/// A new thing in the yard, which is kept by its place alone. The answer is its handle.
+pub(crate) fn spawn(this: This<Yard>, op: Op) -> u64 {
+    let class = SubclassOf::<Thing>::of({ op.dice }.class()).expect("there is such a class");
+    let yard = this.as_base().as_obj();
+    let thing = this.open(&class).spawn(&this, yard).expect("a thing");
+    let name = next_name(this);
+    this.get(thing).expect("just born").rename(&name, yard).expect("nobody has the name");
+    this.pool().set(op.thing, thing);
+    thing.handle().0
+}
+
+/// Keeps what a reference that keeps nothing leads to.
+fn adopt(this: This<Yard>, other: &This<Thing>, op: Op) -> u64 {
+    let found = match { op.dice }.below(3) {
+        0 => other.neighbor().obj(),
+        1 => other.twin().obj(),
+        _ => other.guest().obj(),
+    };
+    if found.is_none() {
+        return NOTHING;
+    }
+    this.pool().set(op.thing, found);
+    found.handle().0
+}
+
+fn destroy(this: This<Yard>, thing: This<Thing>, own: &mut Own) -> u64 {
+    let dead = thing.as_obj();
+    thing.destroy().expect("nobody else has");
+    own.bury(dead);
+    for place in 0..THINGS as usize {
+        if this.pool().get(place) == Some(dead) {
+            this.pool().set(place, Obj::none());
+        }
+    }
+    dead.handle().0
+}
+
+/// Numbers, texts and names, which are written as a word each.
+fn plain(this: &This<Yard>, thing: &This<Thing>, op: Op) -> u64 {
+    let mut dice = op.dice;
+    let number = dice.next();
+    let word = dice.word();
+    let next = Context { yard: *this }.pick(&mut dice);
+    thing.set_flag(number & 1 == 1);
+    thing.set_byte(number as u8);
+    thing.set_short(number as i16);
+    thing.set_single(dice.number() as f32);
+    thing.set_long(number as i64);
+    thing.set_text(word.clone());
+    thing.set_name_of_it(UName::of(this, dice.name()).expect("a host"));
+    thing.set_spot(Spot { x: dice.number(), y: 1.0 });
+    thing.set_next(next);
+    assert_eq!((thing.byte(), thing.long(), thing.spot().y), (number as u8, number as i64, 1.0));
+    digest(&thing.text())
+}
+
+/// Containers of std.
+fn copies(thing: &This<Thing>, op: Op) -> u64 {
+    let mut dice = op.dice;
+    let words = dice.words();
+    thing.set_copied(words.clone());
+    let mut counts = thing.counts();
+    if counts.len() as u64 > 12 {
+        counts.clear();
+    }
+    for word in words {
+        *counts.entry(word).or_default() += 1;
+    }
+    thing.set_counts(counts);
+    let mut unique = thing.unique();
+    if !unique.remove(&(dice.below(20) as u16)) {
+        unique.insert(dice.below(20) as u16);
+    }
+    thing.set_unique(unique);
+    thing.set_perhaps(Some(dice.next() as u8).filter(|byte| byte % 2 == 0));
+    thing.counts().values().map(|count| u64::from(*count)).sum()
+}
+
+/// A function with values where they lie, and a result that plugin code owns.
+fn call(this: &This<Yard>, thing: &This<Thing>, other: &This<Thing>, own: &mut Own, op: Op) -> u64 {
+    let turned = match &own.blacks.title[op.to] {
+        Some(title) => thing.turned(other.rows(), title),
+        None => thing.turned(other.rows(), thing.title()),
+    };
+    let len = this.open(&turned).len() as u64;
+    put(&mut own.blacks.rows, op.slot, turned);
+    len
+}

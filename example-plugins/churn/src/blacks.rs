@@ -1,0 +1,86 @@
+//! What plugin code owns: up to four values of every kind, and what it knows of the dead.
+
+use std::array;
+
+use alcedo_plugin_api::Kind;
+use alcedo_plugin_api::prelude::*;
+
+use crate::Yard;
+use crate::ops::{SLOTS, kinds};
+use crate::thing::{Sheet, Thing};
+use crate::threads::Workers;
+
+/// A slot for each value of one kind.
+pub(crate) type Slots<K> = [Option<K>; SLOTS as usize];
+
+/// All that the yard has for itself. It is built anew in every reload, and what was there goes with its generation.
+#[derive(Default)]
+pub(crate) struct Own {
+    pub(crate) blacks: Blacks,
+    /// Things that are gone, the last ones.
+    pub(crate) graves: Vec<Obj<Thing>>,
+    pub(crate) workers: Workers,
+}
+
+impl Own {
+    /// Remembers one that is gone.
+    pub(crate) fn bury(&mut self, thing: Obj<Thing>) {
+        if self.graves.len() == 200 {
+            self.graves.remove(0);
+        }
+        self.graves.push(thing);
+    }
+}
+
+/// On the finalizer thread, when the generation of these blacks is over: none of them may be of use any more.
+impl Drop for Own {
+    fn drop(&mut self) {
+        let (expired, usable) = self.blacks.count_expired();
+        tracing::info!(target: "churn", "{}, {expired} expired", if usable == 0 { "none is left" } else { "some are left" });
+        self.workers.end();
+    }
+}
+
+fn expired<K: Kind>(slots: &Slots<K>, is_expired: impl Fn(&K) -> bool) -> (usize, usize) {
+    let all = slots.iter().flatten().count();
+    let expired = slots.iter().flatten().filter(|black| is_expired(black)).count();
+    (expired, all - expired)
+}
+
+macro_rules! blacks {
+    ($($name:ident: $ty:ty, $model:ty;)*) => {
+        /// The values of all kinds.
+        pub(crate) struct Blacks {
+            $(pub(crate) $name: Slots<$ty>,)*
+        }
+
+        impl Default for Blacks {
+            fn default() -> Self {
+                Self { $($name: array::from_fn(|_| None),)* }
+            }
+        }
+
+        impl Blacks {
+            /// How many are of no use any more, and how many are.
+            fn count_expired(&self) -> (usize, usize) {
+                let counts = [$(expired(&self.$name, |black| black.is_expired())),*];
+                counts.into_iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
+            }
+
+            /// Copies those of a slot into a thing. The bits of the answer say which kinds there are.
+            pub(crate) fn show(&self, _this: &This<Yard>, mirror: &This<Thing>, slot: usize) -> u64 {
+                let (mut bits, mut bit) = (0, 1);
+                $(
+                    if let Some(black) = &self.$name[slot] {
+                        mirror.$name().assign(black);
+                        bits |= bit;
+                    }
+                    bit <<= 1;
+                )*
+                let _all_done = bit;
+                bits
+            }
+        }
+    };
+}
+kinds!(blacks);

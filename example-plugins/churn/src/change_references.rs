@@ -1,0 +1,157 @@
+//! How references of every sort, and delegates, are changed where they lie.
+
+use alcedo_plugin_api::prelude::*;
+
+use crate::change::{Change, Context};
+use crate::ops::{Dice, LATER, LONG, NOTHING, YARD, digest};
+use crate::thing::Thing;
+
+impl Change for SubclassOf<Thing> {
+    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => face.set(dice.class()),
+            2 => face.clear(),
+            _ => {
+                let refused = face.try_set(YARD).expect_err("a yard is no thing").kind();
+                assert_eq!(refused, FailureKind::WRONG_CLASS);
+            }
+        }
+        digest(&face.path()) ^ u64::from(face.is_none())
+    }
+}
+
+impl Change for SoftClass<Thing> {
+    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 => face.set(dice.class()),
+            1 => face.set(LATER),
+            2 => face.clear(),
+            _ => {}
+        }
+        digest(&face.path()) ^ u64::from(face.is_none())
+    }
+}
+
+macro_rules! references {
+    ($($name:ident),*) => {$(
+        impl Change for $name<Thing> {
+            const COMPARES: bool = false;
+            const PRINTS: bool = false;
+
+            fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+                match dice.below(4) {
+                    0 | 1 => face.set(context.pick(dice)),
+                    2 => face.clear(),
+                    _ => {}
+                }
+                assert_eq!(face.is_none(), face.get(&context.yard).is_none());
+                face.obj().handle().0
+            }
+        }
+    )*};
+}
+references!(SoftObject, LazyObject, WeakObject);
+
+impl Change for UArray<Obj<Thing>> {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+        let len = face.len() as u64;
+        match dice.below(6) {
+            _ if len > LONG => {
+                face.clear();
+                0
+            }
+            0 | 1 => {
+                face.push(context.pick(dice));
+                len + 1
+            }
+            2 if len > 0 => context.living(face.remove(dice.below(len) as usize)),
+            3 if len > 0 => context.living(face.get(dice.below(len) as usize).expect("so many")),
+            4 if len > 0 => {
+                face.set(dice.below(len) as usize, Obj::none());
+                len
+            }
+            _ => face.iter().map(|friend| u64::from(context.living(friend) != 0)).sum(),
+        }
+    }
+}
+
+impl Change for Delegate<fn(f64) -> bool> {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+        match dice.below(6) {
+            0 | 1 => {
+                let thing = context.pick(dice);
+                if !thing.is_none() {
+                    face.bind(thing, "judge");
+                }
+                u64::from(!thing.is_none())
+            }
+            2 => {
+                face.unbind();
+                0
+            }
+            3 => {
+                let thing = context.pick(dice);
+                if !thing.is_none() {
+                    let refused = face.try_bind(thing, "hear").expect_err("it judges nothing").kind();
+                    assert_eq!(refused, FailureKind::SIGNATURE);
+                }
+                1
+            }
+            _ => match face.call((dice.number(),)) {
+                Ok(judged) => u64::from(judged),
+                Err(_nobody_there) => NOTHING,
+            },
+        }
+    }
+}
+
+macro_rules! told {
+    ($($name:ident),*) => {$(
+        impl Change for $name<fn(u32)> {
+            const COMPARES: bool = false;
+            const PRINTS: bool = false;
+
+            fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+                let (thing, function) = (context.pick(dice), dice.listener());
+                match dice.below(9) {
+                    0..3 if !thing.is_none() => {
+                        face.bind(thing, function);
+                        1
+                    }
+                    3 if !thing.is_none() => u64::from(face.unbind(thing, function)),
+                    4 if !thing.is_none() => face.unbind_all(thing).into(),
+                    5 if dice.below(6) == 0 => {
+                        face.clear();
+                        0
+                    }
+                    6 | 7 => {
+                        face.broadcast((dice.below(1000) as u32,));
+                        2
+                    }
+                    _ => 3,
+                }
+            }
+        }
+    )*};
+}
+told!(MulticastDelegate, SparseDelegate);
+
+impl Change for FieldPath {
+    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => face.set(dice.field()),
+            2 => face.set(""),
+            _ => {
+                let refused = face.try_set("/Script/Game.Thing:nothing").expect_err("there is none").kind();
+                assert_eq!(refused, FailureKind::NOT_FOUND);
+            }
+        }
+        digest(&face.path()) ^ digest(&face.type_text())
+    }
+}

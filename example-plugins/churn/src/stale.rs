@@ -1,0 +1,104 @@
+//! Accesses to what is not there any more. Each has to be refused with its typed error: the answers say how many were not.
+
+use alcedo_plugin_api::prelude::*;
+
+use crate::Yard;
+use crate::blacks::Own;
+use crate::ops::{Dice, LONG};
+use crate::thing::Thing;
+
+/// Counts those that were refused rightly, and gives the number of the others.
+fn tally<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
+    let right = kinds.iter().filter(|kind| **kind == Some(expected)).count();
+    this.set_refused(this.refused() + right as u64);
+    if right < N {
+        tracing::error!(?kinds, ?expected, "a stale access was not refused");
+    }
+    (N - right) as u64
+}
+
+fn kind<T>(result: Result<T, CallError>) -> Option<FailureKind> {
+    result.err().map(|error| error.kind())
+}
+
+/// Faces of elements that have moved up, that were taken out, and that were inside of what was taken out.
+pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
+    let rows = thing.rows();
+    if rows.len() as u64 >= LONG {
+        rows.clear();
+    }
+    rows.push(["old"]);
+    let row = rows.get(0).expect("there is one");
+    rows.insert(0, ["new"]);
+    let grown = [kind(row.try_get(0)), kind(row.try_push("never")), kind(row.try_clone())];
+    let last = rows.last().expect("there is one");
+    drop(rows.pop());
+    let shrunk = [kind(last.try_get(0)), kind(last.try_set(0, "never"))];
+    let groups = thing.groups();
+    let low = UName::of(&this, "low").expect("a host");
+    groups.insert(low, UArray::<crate::thing::Sheet>::default());
+    let group = groups.get(low).expect("just put there");
+    group.push(crate::thing::Sheet::default());
+    let titles = group.get(0).expect("just pushed").titles();
+    drop(groups.remove(low));
+    let gone = [kind(group.try_get(0)), kind(titles.try_push("never"))];
+    tally(this, FailureKind::EXPIRED, grown)
+        + tally(this, FailureKind::EXPIRED, shrunk)
+        + tally(this, FailureKind::EXPIRED, gone)
+}
+
+/// Faces of the properties of one that is destroyed, and references to it.
+pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
+    let obj = this.spawn::<Thing>(this.as_base().as_obj()).expect("a thing");
+    let thing = this.get(obj).expect("just born");
+    thing.rows().push(["row"]);
+    let (row, title, sheet, ages) =
+        (thing.rows().get(0).expect("just pushed"), thing.title(), thing.sheet(), thing.ages());
+    let titles = sheet.titles();
+    let weak = WeakObject::of(obj).expect("it is there");
+    let told = thing.on_told();
+    thing.destroy().expect("nobody else has");
+    own.bury(obj);
+    let refused = [
+        kind(row.try_push("never")),
+        kind(title.try_text()),
+        kind(title.try_set("never")),
+        kind(sheet.try_clone()),
+        kind(titles.try_get(0)),
+        kind(ages.try_insert("never", 1)),
+        kind(told.try_broadcast((1,))),
+    ];
+    let leads_on = !this.open(&weak).is_none() || this.open(&weak).get(&this).is_some();
+    tally(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
+}
+
+/// Handles of some that are gone, whoever has their places now.
+pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
+    let mut wrong = 0;
+    for _time in 0..3.min(own.graves.len()) {
+        let dead = own.graves[dice.below(own.graves.len() as u64) as usize];
+        let (weak, told) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
+        let heard = FieldPath::of("/Script/Game.Thing:heard").expect("there is such a property");
+        let refused = [
+            kind(this.get(dead)),
+            kind(this.open(&weak).try_set(dead)),
+            kind(this.open(&told).try_bind(dead, "hear")),
+            kind(this.open(&heard).read::<u64, _>(dead)),
+        ];
+        wrong += tally(this, FailureKind::STALE, refused);
+        wrong += u64::from(!this.open(&weak).is_none()) + u64::from(this.open(&told).is_bound());
+    }
+    wrong
+}
+
+/// The inside of a black that was overwritten meanwhile.
+pub(crate) fn black(this: This<Yard>) -> u64 {
+    let rows: UArray<UArray<String>> = UArray::of([vec!["a"], vec!["b", "c"]]).expect("a host");
+    let face = this.open(&rows);
+    let row = face.get(1).expect("two rows");
+    face.assign([vec!["d"]]);
+    let overwritten = [kind(row.try_get(0)), kind(row.try_push("never"))];
+    let row = face.get(0).expect("one row");
+    face.clear();
+    tally(this, FailureKind::EXPIRED, overwritten) + tally(this, FailureKind::EXPIRED, [kind(row.try_clone())])
+}

@@ -1,0 +1,47 @@
+//! What the module `reports` depends on, when it says so. It has no class, so any context takes it.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+#[cfg(feature = "misnamed")]
+module! { name: "figurines", main: started, exit: ended }
+#[cfg(feature = "needs-reports")]
+module! { name: "figures", main: started, exit: ended, dependencies: [("reports", "^0.1")] }
+#[cfg(not(any(feature = "needs-reports", feature = "misnamed")))]
+module! { name: "figures", main: started, exit: ended }
+
+fn started() {
+    tracing::info!(target: "reports", "main figures");
+}
+
+fn ended() {
+    tracing::info!(target: "reports", "exit figures");
+}
+
+/// Which build this is: set `ALCEDO_BUILD_TAG` while building.
+const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u64::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
+
+/// Numbers.
+pub struct Sum;
+
+#[zmethods]
+impl Sum {
+    /// One and the other.
+    #[zmethod]
+    fn of(one: i64, other: i64) -> i64 {
+        one.wrapping_add(other)
+    }
+
+    /// Which build this is.
+    #[zmethod]
+    fn build_tag() -> u64 {
+        BUILD_TAG
+    }
+}

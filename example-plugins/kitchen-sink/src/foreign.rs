@@ -1,0 +1,112 @@
+//! What the C library keeps for a program: thread-specific keys, exit handlers, signal handlers.
+#![expect(unsafe_code, reason = "registers C functions with the C library")]
+
+use std::ffi::{c_int, c_void};
+use std::mem::{MaybeUninit, zeroed};
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::complaints;
+use crate::tally::{Counted, Kind};
+
+static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
+static AT_EXIT: OnceLock<Counted> = OnceLock::new();
+/// How often each handler ran, and how often its signal was raised.
+static PLAIN_SIGNALS: AtomicU64 = AtomicU64::new(0);
+static HOOKED_SIGNALS: AtomicU64 = AtomicU64::new(0);
+
+/// Gives the calling thread a value of this module's key, unless it has one.
+pub(crate) fn touch_key() {
+    let key = *KEY.get_or_init(|| {
+        let mut key = MaybeUninit::uninit();
+        // SAFETY: `key` is writable, and the destructor takes what `touch_key` stores.
+        let result = unsafe { libc::pthread_key_create(key.as_mut_ptr(), Some(drop_value)) };
+        assert_eq!(result, 0, "pthread_key_create");
+        // SAFETY: it succeeded, so it wrote the key.
+        unsafe { key.assume_init() }
+    });
+    // SAFETY: the key is this module's and never deleted.
+    if !unsafe { libc::pthread_getspecific(key) }.is_null() {
+        return;
+    }
+    let value = Box::into_raw(Box::new(Counted::new(Kind::Key)));
+    // SAFETY: as above; the value is a box that the destructor takes back.
+    let result = unsafe { libc::pthread_setspecific(key, value.cast::<c_void>()) };
+    if result != 0 {
+        complaints::say(format!("pthread_setspecific: {result}"));
+    }
+}
+
+/// # Safety
+/// `value` is a box that `touch_key` stored on this thread, handed back once.
+unsafe extern "C" fn drop_value(value: *mut c_void) {
+    // SAFETY: promised by the caller, the C library or the host in its place.
+    drop(unsafe { Box::from_raw(value.cast::<Counted>()) });
+}
+
+/// Registers an exit handler.
+pub(crate) fn at_exit() {
+    AT_EXIT.get_or_init(|| Counted::new(Kind::Exit));
+    // SAFETY: the handler takes nothing and never unwinds.
+    let result = unsafe { libc::atexit(exit_handler) };
+    if result != 0 {
+        complaints::say(format!("atexit: {result}"));
+    }
+}
+
+extern "C" fn exit_handler() {
+    if let Some(counted) = AT_EXIT.get() {
+        counted.run();
+    }
+}
+
+/// Handles two signals: one as C does, one through the crate that most plugins use.
+pub(crate) fn handle_signals() {
+    // SAFETY: all zero is a `sigaction` with no flags and an empty mask.
+    let mut action: libc::sigaction = unsafe { zeroed() };
+    let handler: extern "C" fn(c_int) = count_signal;
+    action.sa_sigaction = handler as usize;
+    action.sa_flags = libc::SA_RESTART;
+    let mut old = action;
+    // SAFETY: both are whole `sigaction`s, and the handler only adds to an atomic.
+    let result = unsafe { libc::sigaction(libc::SIGUSR1, &action, &mut old) };
+    if result != 0 {
+        complaints::say("SIGUSR1 cannot be handled");
+    } else if old.sa_sigaction != libc::SIG_DFL {
+        complaints::say("somebody else's handler of SIGUSR1 is shown to this module");
+    }
+    // SAFETY: the closure only adds to an atomic.
+    let hooked = unsafe {
+        signal_hook::low_level::register(libc::SIGUSR2, || {
+            HOOKED_SIGNALS.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    if let Err(error) = hooked {
+        complaints::say(format!("SIGUSR2: {error}"));
+    }
+    // SAFETY: null for the new action only asks.
+    let result = unsafe { libc::sigaction(libc::SIGUSR1, null_mut(), &mut old) };
+    if result != 0 || old.sa_sigaction != handler as usize {
+        complaints::say("this module's own handler of SIGUSR1 is not shown to it");
+    }
+}
+
+extern "C" fn count_signal(_signal: c_int) {
+    PLAIN_SIGNALS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Raises both signals; each has to reach this module once.
+pub(crate) fn raise_signals() {
+    for (signal, name, counter) in
+        [(libc::SIGUSR1, "SIGUSR1", &PLAIN_SIGNALS), (libc::SIGUSR2, "SIGUSR2", &HOOKED_SIGNALS)]
+    {
+        let before = counter.load(Ordering::Relaxed);
+        // SAFETY: this module handles the signal, on this thread and at once.
+        let result = unsafe { libc::raise(signal) };
+        let seen = counter.load(Ordering::Relaxed) - before;
+        if (result, seen) != (0, 1) {
+            complaints::say(format!("{name} was raised once and seen {seen} times"));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Memory and files that this module never gives back.
+#![expect(unsafe_code, reason = "asks the C library for memory in order to leak it")]
+
+use std::fs::File;
+use std::os::fd::IntoRawFd as _;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::complaints;
+
+const MEGABYTE: usize = 1 << 20;
+const PAGE: usize = 4096;
+
+static IN_THE_IMAGE: [AtomicU8; MEGABYTE] = [const { AtomicU8::new(0) }; MEGABYTE];
+static ON_THE_HEAP: OnceLock<Vec<u8>> = OnceLock::new();
+
+/// Takes a bit of everything, and uses it so that it is really there.
+pub(crate) fn fill() {
+    for byte in IN_THE_IMAGE.iter().step_by(PAGE) {
+        if byte.swap(1, Ordering::Relaxed) != 0 {
+            complaints::say("a static of a new generation is not fresh");
+            break;
+        }
+    }
+    ON_THE_HEAP.get_or_init(|| vec![1; MEGABYTE]);
+    Box::leak(vec![1_u8; 4 * PAGE].into_boxed_slice());
+    leak_c_memory();
+    leak_pages();
+}
+
+fn leak_c_memory() {
+    // SAFETY: any size may be asked for.
+    let block = unsafe { libc::malloc(PAGE) };
+    if block.is_null() {
+        return complaints::say("malloc gave nothing");
+    }
+    // SAFETY: `malloc` gave so many bytes to us alone.
+    unsafe { std::ptr::write_bytes(block.cast::<u8>(), 1, PAGE) };
+}
+
+fn leak_pages() {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: new pages anywhere disturb nobody.
+    let pages = unsafe { libc::mmap(null_mut(), 16 * PAGE, protection, flags, -1, 0) };
+    if pages == libc::MAP_FAILED {
+        return complaints::say("mmap gave nothing");
+    }
+    // SAFETY: `mmap` gave so many writable bytes to us alone.
+    unsafe { std::ptr::write_bytes(pages.cast::<u8>(), 1, 16 * PAGE) };
+}
+
+/// Leaves a file open.
+pub(crate) fn leak_file() {
+    match File::open("/dev/null") {
+        Ok(file) => drop(file.into_raw_fd()),
+        Err(error) => complaints::say(format!("/dev/null: {error}")),
+    }
+}

@@ -1,0 +1,142 @@
+//! Counts, in a file shared with the host, what has to run at the end of this generation, and what did: one row per
+//! generation, one slot per thread and kind. The host reads the file when the image is gone, so a destructor that
+//! never ran, ran twice or ran on another thread is seen and not inferred.
+//!
+//! Words of eight bytes. The first is how many generations have come; then [`ROWS`] rows, used in turn. A row is the
+//! number of its generation, how many slots it lacked, and [`SLOTS`] slots of four words: kind and thread, registered,
+//! run, run on another thread.
+#![expect(unsafe_code, reason = "maps a file that the host reads")]
+
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use crate::complaints;
+
+/// Rows of the file.
+const ROWS: usize = 16;
+/// Slots of a row.
+const SLOTS: usize = 64;
+const SLOT_WORDS: usize = 4;
+const ROW_WORDS: usize = 2 + SLOTS * SLOT_WORDS;
+const WORDS: usize = 1 + ROWS * ROW_WORDS;
+
+/// The row of this generation; null while nobody counts.
+static ROW: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A thread-local.
+    Local = 1,
+    /// A thread-local that owns memory.
+    Owning = 2,
+    /// One whose end makes a [`Kind::Late`].
+    Chained = 3,
+    /// One first used while destructors run.
+    Late = 4,
+    /// The value of a thread-specific key.
+    Key = 5,
+    /// An exit handler.
+    Exit = 6,
+    /// Nothing that would ever run: a planted fault.
+    Nothing = 7,
+}
+
+/// Opens the file of the host and takes the next row.
+pub(crate) fn open(path: &str) {
+    let file = match File::options().read(true).write(true).open(path) {
+        Ok(file) => file,
+        Err(error) => return complaints::say(format!("{path}: {error}")),
+    };
+    let (protection, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
+    // SAFETY: new pages anywhere disturb nobody; the file is open, and the host made it long enough.
+    let pages = unsafe { libc::mmap(null_mut(), WORDS * size_of::<u64>(), protection, libc::MAP_SHARED, fd, 0) };
+    if pages == libc::MAP_FAILED {
+        return complaints::say(format!("{path} cannot be mapped"));
+    }
+    let words = pages.cast::<AtomicU64>();
+    // SAFETY: the file begins with the counter.
+    let generation = unsafe { &*words }.fetch_add(1, Ordering::Relaxed) + 1;
+    // SAFETY: the row lies within the file.
+    let row = unsafe { words.add(1 + (generation as usize % ROWS) * ROW_WORDS) };
+    for at in 0..ROW_WORDS {
+        word(row, at).store(0, Ordering::Relaxed);
+    }
+    word(row, 0).store(generation, Ordering::Relaxed);
+    ROW.store(row, Ordering::Release);
+}
+
+/// Counts one that will never run.
+pub(crate) fn register_nothing() {
+    std::mem::forget(Counted::new(Kind::Nothing));
+}
+
+/// Is counted when it is made, and again when it ends.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    kind: Kind,
+    thread: u64,
+}
+
+impl Counted {
+    /// Registers one on the calling thread.
+    pub(crate) fn new(kind: Kind) -> Self {
+        let thread = this_thread();
+        count(kind, thread, 1);
+        Self { kind, thread }
+    }
+
+    /// It ran.
+    pub(crate) fn run(&self) {
+        count(self.kind, self.thread, 2);
+        if this_thread() != self.thread {
+            count(self.kind, self.thread, 3);
+        }
+    }
+
+    /// It is used, nothing more.
+    pub(crate) fn touch(&self) {}
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.run();
+    }
+}
+
+fn this_thread() -> u64 {
+    // SAFETY: it takes nothing and always succeeds.
+    unsafe { libc::gettid() }.unsigned_abs().into()
+}
+
+/// Adds one to the word `column` of the slot of this kind and thread.
+fn count(kind: Kind, thread: u64, column: usize) {
+    let row = ROW.load(Ordering::Acquire);
+    if row.is_null() {
+        return;
+    }
+    let tag = (kind as u64) << 32 | thread;
+    for slot in 0..SLOTS {
+        let at = 2 + slot * SLOT_WORDS;
+        let owner = match word(row, at).compare_exchange(0, tag, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => tag,
+            Err(owner) => owner,
+        };
+        if owner == tag {
+            word(row, at + column).fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+    }
+    word(row, 1).fetch_add(1, Ordering::Relaxed);
+}
+
+/// A word of a row.
+fn word(row: *mut AtomicU64, at: usize) -> &'static AtomicU64 {
+    debug_assert!(at < ROW_WORDS);
+    // SAFETY: `row` is one of a mapped file, which no code of this module unmaps; the word lies within the row.
+    let word = unsafe { row.add(at) };
+    // SAFETY: as above; the words of the file are only ever used as atomics.
+    unsafe { &*word }
+}

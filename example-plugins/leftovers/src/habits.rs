@@ -1,0 +1,148 @@
+//! The habits that safe code can have.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use alcedo_plugin_api::thread::StopToken;
+
+use crate::{note, raw};
+
+/// Knows on which thread it was made.
+struct Guest {
+    home: u64,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        note(if self.home == raw::thread_number() { "ended at home" } else { "ended on a foreign thread" });
+    }
+}
+
+thread_local! {
+    static GUEST: Guest = {
+        note("began");
+        Guest { home: raw::thread_number() }
+    };
+}
+
+pub(crate) fn thread_local() {
+    GUEST.with(|_| {});
+}
+
+/// On a thread that is joined at once.
+pub(crate) fn thread_local_there() {
+    std::thread::spawn(thread_local).join().expect("it does not panic");
+}
+
+#[expect(clippy::print_stdout, reason = "a plugin that prints is what is tested")]
+pub(crate) fn print_line() {
+    println!("leftovers prints a line");
+}
+
+#[expect(clippy::print_stdout, reason = "a plugin that prints is what is tested")]
+pub(crate) fn print_part() {
+    print!("leftovers prints a part;");
+}
+
+pub(crate) fn tracing() {
+    let span = tracing::info_span!("leftovers", habit = "tracing");
+    let _inside = span.enter();
+    tracing::info!("leftovers logs");
+}
+
+pub(crate) fn rand() {
+    let number: u64 = rand::random();
+    note(if number == 0 { "an unlikely number" } else { "a number" });
+}
+
+pub(crate) fn current_thread() {
+    let name = std::thread::current().name().map(str::to_owned);
+    note(name.as_deref().unwrap_or("a thread without a name"));
+}
+
+static MEGABYTE: OnceLock<Vec<u8>> = OnceLock::new();
+
+pub(crate) fn megabyte() {
+    let megabyte = MEGABYTE.get_or_init(|| vec![1; 1024 * 1024]);
+    assert_eq!(megabyte.iter().map(|byte| u64::from(*byte)).sum::<u64>(), 1024 * 1024);
+}
+
+static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
+
+pub(crate) fn once_lock() {
+    let texts = TEXTS.get_or_init(|| (0..1000).map(|number| format!("text number {number}")).collect());
+    assert_eq!(texts.len(), 1000);
+}
+
+pub(crate) fn joined_thread() {
+    std::thread::spawn(|| note("a thread ran")).join().expect("it does not panic");
+}
+
+static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// Nobody joins it: the handle goes with the image.
+pub(crate) fn finished_thread() {
+    let thread = std::thread::spawn(|| note("a thread ran"));
+    while !thread.is_finished() {
+        std::thread::yield_now();
+    }
+    *FINISHED.lock().expect("nobody panics with it") = Some(thread);
+}
+
+/// Still runs when the module is to go, and ends a little later.
+pub(crate) fn detached_thread() {
+    named("detached", || {
+        std::thread::sleep(Duration::from_millis(20));
+        thread_local();
+    });
+}
+
+/// Runs until the module is to go.
+pub(crate) fn polite_thread() {
+    named("polite", || {
+        while !StopToken::new().wait(Duration::from_secs(60)) {}
+        note("was asked to stop");
+    });
+}
+
+/// Runs until there is a file that nobody else makes.
+pub(crate) fn stubborn_thread() {
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("somebody says what it waits for");
+    named("stubborn", move || {
+        while !Path::new(&file).exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+}
+
+fn named(name: &str, code: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(code);
+    drop(thread.expect("a thread can be started"));
+}
+
+/// On a thread of its own, where nobody but the module itself catches it.
+pub(crate) fn panic() {
+    let outcome = std::thread::spawn(|| panic!("a panic of leftovers")).join();
+    note(if outcome.is_err() { "panicked" } else { "did not panic" });
+}
+
+pub(crate) fn backtrace() {
+    let text = std::backtrace::Backtrace::force_capture().to_string();
+    note(if text.contains("leftovers") { "a backtrace with names" } else { "a backtrace without names" });
+}
+
+pub(crate) fn leaked_box() {
+    let leaked = Box::leak(Box::new([1_u8; 100_000]));
+    assert_eq!(leaked.iter().filter(|byte| **byte == 1).count(), 100_000);
+}
+
+/// An open file that nobody closes, and its buffer.
+pub(crate) fn forgotten_file() {
+    let file = std::fs::File::open("/dev/null").expect("every Linux has it");
+    let mut file = std::io::BufWriter::new(file);
+    file.flush().expect("there is nothing to write");
+    std::mem::forget(file);
+}

@@ -1,0 +1,91 @@
+//! Loops for the benchmarks: each does one thing many times, and so does its baseline, in the same image.
+
+use std::hint::black_box;
+
+use alcedo_plugin_api::prelude::*;
+
+/// Has what is measured.
+#[uclass(package = "Game")]
+pub struct Gauge {
+    /// A number in the host object.
+    #[uproperty]
+    level: f64,
+    /// A row of them.
+    #[uproperty]
+    levels: UArray<f64>,
+
+    own: Plain,
+    row: Vec<f64>,
+}
+
+/// The same in plain memory.
+#[derive(Default)]
+struct Plain {
+    level: f64,
+}
+
+#[uclass]
+impl Gauge {
+    /// Fills both rows.
+    #[ufunction]
+    fn fill(&mut self, this: This<Self>, count: u32) {
+        self.row = (0..count).map(f64::from).collect();
+        this.levels().assign(&self.row);
+    }
+
+    /// Reads the property.
+    #[ufunction]
+    fn read(&self, this: This<Self>, times: u64) -> f64 {
+        (0..times).map(|_| black_box(&this).level()).sum()
+    }
+
+    /// Reads the field.
+    #[ufunction]
+    fn read_plain(&self, times: u64) -> f64 {
+        (0..times).map(|_| black_box(&self.own).level).sum()
+    }
+
+    /// Reads the property of whatever a handle leads to.
+    #[ufunction]
+    fn read_by_handle(&self, this: This<Self>, times: u64) -> f64 {
+        let me = this.as_obj();
+        (0..times).map(|_| black_box(&this).get(black_box(me)).expect("it lives").level()).sum()
+    }
+
+    /// Writes the property.
+    #[ufunction]
+    fn write(&self, this: This<Self>, times: u64) {
+        for time in 0..times {
+            black_box(&this).set_level(time as f64);
+        }
+    }
+
+    /// Writes the field.
+    #[ufunction]
+    fn write_plain(&mut self, times: u64) {
+        for time in 0..times {
+            black_box(&mut self.own).level = time as f64;
+        }
+    }
+
+    /// Writes the property of whatever a handle leads to.
+    #[ufunction]
+    fn write_by_handle(&self, this: This<Self>, times: u64) {
+        let me = this.as_obj();
+        for time in 0..times {
+            black_box(&this).get(black_box(me)).expect("it lives").set_level(time as f64);
+        }
+    }
+
+    /// Adds the row up.
+    #[ufunction]
+    fn sum(&self, this: This<Self>, times: u64) -> f64 {
+        (0..times).map(|_| black_box(&this).levels().with_slice(|levels| levels.iter().sum::<f64>())).sum()
+    }
+
+    /// Adds the vector up.
+    #[ufunction]
+    fn sum_plain(&self, times: u64) -> f64 {
+        (0..times).map(|_| black_box(&self.row).iter().sum::<f64>()).sum()
+    }
+}

@@ -1,0 +1,159 @@
+//! What a module's own copies of some C functions hand to its host: thread-locals, threads, memory, signals, exit
+//! handlers. A module carries hidden definitions of these functions, so its standard library binds to them instead of
+//! the platform's, and nothing that it leaves behind is unknown when it has to go.
+//!
+//! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file,
+//! before that is mapped: so the very first initialiser already runs under the hooks. A module that nobody wrote to (a
+//! plugin's own tests, a foreign loader) finds null there and falls through to the platform.
+//!
+//! All functions may be called on any thread, also inside the allocator, and never unwind. `image` is the word of the
+//! context. Types of the C library cross as plain words; results and error numbers are those of the C function.
+
+use core::ffi::{c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicPtr, AtomicU32};
+
+/// The ELF section, writable and with bytes in the file, that holds one [`HookSlot`].
+pub const SECTION: &str = ".alcedo.hooks";
+
+/// First word of a slot, so that a host never writes into something else.
+pub const SLOT_MAGIC: u64 = u64::from_le_bytes(*b"ALCHOOK1");
+
+/// What stands in the section.
+#[repr(C)]
+#[derive(Debug)]
+pub struct HookSlot {
+    /// [`SLOT_MAGIC`].
+    pub magic: u64,
+    /// Null, or what the host wrote.
+    pub context: AtomicPtr<HookContext>,
+}
+
+impl HookSlot {
+    /// A slot that nobody wrote to.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static needs a const constructor, and nothing else makes one")]
+    pub const fn new() -> Self {
+        Self { magic: SLOT_MAGIC, context: AtomicPtr::new(core::ptr::null_mut()) }
+    }
+}
+
+/// What the hooks of one image know of their host. It outlives the image.
+#[repr(C)]
+#[derive(Debug)]
+pub struct HookContext {
+    /// The functions.
+    pub table: &'static HookTable,
+    /// The host's word for this image, handed back with every call.
+    pub image: *const c_void,
+    /// Not zero once the threads of the module are asked to stop.
+    pub stop: *const AtomicU32,
+}
+
+// SAFETY: the table is plain functions that any thread may call, `image` is only handed back, and `stop` is atomic.
+#[expect(unsafe_code, reason = "the context is read by every thread of a module")]
+unsafe impl Sync for HookContext {}
+
+// SAFETY: as above; whoever drops it drops plain words.
+#[expect(unsafe_code, reason = "the host keeps it where any of its threads may drop it")]
+unsafe impl Send for HookContext {}
+
+/// The destructor of a thread-local, and of a thread-specific value.
+pub type Destructor = unsafe extern "C" fn(*mut c_void);
+
+/// The start routine of a thread.
+pub type ThreadStart = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// A handler for `on_exit`.
+pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
+
+/// The functions of a host. Plain `repr(C)`; a change changes [`crate::LAYOUT_HASH`].
+///
+/// # Safety
+/// For all of them: `image` is the word of the caller's own context, and the other arguments are what the C function
+/// of the same name demands.
+#[repr(C)]
+#[derive(Debug)]
+pub struct HookTable {
+    /// `__cxa_thread_atexit_impl`: the destructor runs when this thread ends, or on this thread when the image goes.
+    pub thread_atexit: unsafe extern "C" fn(
+        image: *const c_void,
+        destructor: Destructor,
+        object: *mut c_void,
+        dso: *mut c_void,
+    ) -> c_int,
+    /// `pthread_key_create`.
+    pub key_create:
+        unsafe extern "C" fn(image: *const c_void, key: *mut c_uint, destructor: Option<Destructor>) -> c_int,
+    /// `pthread_key_delete`.
+    pub key_delete: unsafe extern "C" fn(image: *const c_void, key: c_uint) -> c_int,
+    /// `pthread_setspecific`.
+    pub key_set: unsafe extern "C" fn(image: *const c_void, key: c_uint, value: *const c_void) -> c_int,
+    /// `pthread_create`; `thread` is a `pthread_t`, `attributes` a `pthread_attr_t` or null.
+    pub thread_create: unsafe extern "C" fn(
+        image: *const c_void,
+        thread: *mut usize,
+        attributes: *const c_void,
+        start: ThreadStart,
+        argument: *mut c_void,
+    ) -> c_int,
+    /// `pthread_join`.
+    pub thread_join: unsafe extern "C" fn(image: *const c_void, thread: usize, result: *mut *mut c_void) -> c_int,
+    /// `pthread_detach`.
+    pub thread_detach: unsafe extern "C" fn(image: *const c_void, thread: usize) -> c_int,
+    /// `mmap`.
+    pub map: unsafe extern "C" fn(
+        image: *const c_void,
+        address: *mut c_void,
+        len: usize,
+        protection: c_int,
+        flags: c_int,
+        fd: c_int,
+        offset: i64,
+    ) -> *mut c_void,
+    /// `munmap`.
+    pub unmap: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize) -> c_int,
+    /// `mremap`.
+    pub remap: unsafe extern "C" fn(
+        image: *const c_void,
+        address: *mut c_void,
+        old_len: usize,
+        new_len: usize,
+        flags: c_int,
+        new_address: *mut c_void,
+    ) -> *mut c_void,
+    /// `sigaction`; both are `struct sigaction` of the platform, or null. The host owns the real handler; `old` is what
+    /// this image set before, or what the host's own process has, never another image's.
+    pub signal_action:
+        unsafe extern "C" fn(image: *const c_void, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int,
+    /// `signal`; handlers as words.
+    pub signal: unsafe extern "C" fn(image: *const c_void, signal: c_int, handler: usize) -> usize,
+    /// `__cxa_atexit`: run before the image is unmapped, last first, or when the process exits.
+    pub at_exit: unsafe extern "C" fn(
+        image: *const c_void,
+        handler: Destructor,
+        argument: *mut c_void,
+        dso: *mut c_void,
+    ) -> c_int,
+    /// `on_exit`.
+    pub on_exit: unsafe extern "C" fn(image: *const c_void, handler: OnExit, argument: *mut c_void) -> c_int,
+    /// `malloc`.
+    pub malloc: unsafe extern "C" fn(image: *const c_void, size: usize) -> *mut c_void,
+    /// `calloc`.
+    pub calloc: unsafe extern "C" fn(image: *const c_void, count: usize, size: usize) -> *mut c_void,
+    /// `realloc`.
+    pub realloc: unsafe extern "C" fn(image: *const c_void, old: *mut c_void, size: usize) -> *mut c_void,
+    /// `posix_memalign`.
+    pub memalign:
+        unsafe extern "C" fn(image: *const c_void, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int,
+    /// `free`.
+    pub free: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
+    /// A function of the C library gave the module this descriptor.
+    pub fd_opened: unsafe extern "C" fn(image: *const c_void, fd: c_int),
+    /// The module is about to close this descriptor.
+    pub fd_closed: unsafe extern "C" fn(image: *const c_void, fd: c_int),
+    /// Fresh zeroed pages for the module's own heap, `len` a multiple of 64 KiB and so aligned; null when there are
+    /// none. They are unmapped after the image.
+    pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
+    /// Gives pages of [`HookTable::heap_grow`] back.
+    pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
+}

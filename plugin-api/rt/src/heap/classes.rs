@@ -1,0 +1,135 @@
+//! Which sort of block an allocation gets. Decided from the layout alone, so that freeing decides the same.
+
+use core::alloc::Layout;
+
+/// Length and alignment of a slab, and the unit of everything the heap asks the host for.
+pub(super) const SLAB: usize = 64 * 1024;
+
+/// Room for a slab's head before its first block.
+pub(super) const HEAD: usize = 128;
+
+/// The alignment of blocks up to which slabs serve.
+const MOST_ALIGN: usize = 4096;
+
+/// The sizes of blocks in slabs: steps of 16, then four steps for each doubling, then what fills a slab well.
+pub(super) const SIZES: [usize; 38] = [
+    16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 1792,
+    2048, 2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384, 20480, 30720,
+];
+
+/// How many sizes there are.
+pub(super) const CLASSES: usize = SIZES.len();
+
+/// The alignment that all blocks of a class have.
+const ALIGNS: [usize; CLASSES] = {
+    let mut aligns = [0; CLASSES];
+    let mut at = 0;
+    while at < CLASSES {
+        let own = 1 << SIZES[at].trailing_zeros();
+        aligns[at] = if own < MOST_ALIGN { own } else { MOST_ALIGN };
+        at += 1;
+    }
+    aligns
+};
+
+/// Where an allocation goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// A block of a slab of this class.
+    Slab(usize),
+    /// Pages of its own, so many bytes, a multiple of [`SLAB`] and aligned to it.
+    Pages(usize),
+    /// Pages of its own, so many bytes, in which it begins at a multiple of its large alignment.
+    Offset(usize),
+    /// More than there can be.
+    Nowhere,
+}
+
+/// Where an allocation of this layout goes, and is.
+#[inline]
+pub(super) fn place(layout: Layout) -> Place {
+    let (size, align) = (layout.size(), layout.align());
+    if align <= 16 && size <= SIZES[CLASSES - 1] { Place::Slab(class_of(size)) } else { place_slowly(size, align) }
+}
+
+#[cold]
+fn place_slowly(size: usize, align: usize) -> Place {
+    if align <= MOST_ALIGN
+        && size.max(align) <= SIZES[CLASSES - 1]
+        && let Some(class) = (class_of(size.max(align))..CLASSES).find(|class| ALIGNS[*class] >= align)
+    {
+        return Place::Slab(class);
+    }
+    // The word before the block says where its pages begin, so a large alignment costs one slab more.
+    let (extra, kind): (usize, fn(usize) -> Place) =
+        if align <= SLAB { (0, Place::Pages) } else { (align + SLAB, Place::Offset) };
+    size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(Place::Nowhere, kind)
+}
+
+/// The smallest class for a size that has one.
+#[inline]
+fn class_of(size: usize) -> usize {
+    match size {
+        0..=128 => size.saturating_sub(1) / 16,
+        129..=20480 => {
+            let last = size - 1;
+            let power = last.ilog2() as usize;
+            8 + (power - 7) * 4 + ((last >> (power - 2)) & 3)
+        }
+        _ => CLASSES - 1,
+    }
+}
+
+/// Where the first block of a slab begins.
+pub(super) const fn first_block(class: usize) -> usize {
+    if ALIGNS[class] > HEAD { ALIGNS[class] } else { HEAD }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::alloc::Layout;
+
+    use super::{ALIGNS, CLASSES, HEAD, Place, SIZES, SLAB, class_of, first_block, place};
+
+    #[test]
+    fn every_size_gets_the_smallest_class_that_holds_it() {
+        for size in 0..=SIZES[CLASSES - 1] {
+            let wanted = SIZES.iter().position(|have| *have >= size).expect("up to the largest");
+            assert_eq!(class_of(size), wanted, "{size}");
+        }
+    }
+
+    #[test]
+    fn every_block_of_a_slab_is_aligned_and_ends_inside() {
+        for class in 0..CLASSES {
+            let (size, first) = (SIZES[class], first_block(class));
+            let blocks = (SLAB - first) / size;
+            assert!(first >= HEAD && blocks >= 2, "class {class} of {size} bytes: {blocks} blocks from {first}");
+            for block in 0..blocks {
+                let at = first + block * size;
+                assert!(at.is_multiple_of(ALIGNS[class]) && at + size <= SLAB, "class {class}, block {block} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_layout_gets_a_place_that_is_large_enough_and_aligned() {
+        for align in (0..=20).map(|power| 1_usize << power) {
+            for size in (0..200).chain((8..22).flat_map(|power| (1 << power) - 2..(1 << power) + 3)) {
+                let layout = Layout::from_size_align(size, align).expect("small");
+                match place(layout) {
+                    Place::Slab(class) => assert!(SIZES[class] >= size && ALIGNS[class] >= align, "{layout:?}"),
+                    Place::Pages(len) => {
+                        assert!(len >= size && len.is_multiple_of(SLAB) && align <= SLAB, "{layout:?}")
+                    }
+                    Place::Offset(len) => {
+                        assert!(len >= size + align + SLAB && len.is_multiple_of(SLAB) && align > SLAB, "{layout:?}");
+                    }
+                    Place::Nowhere => panic!("{layout:?} has a place"),
+                }
+            }
+        }
+        let most = Layout::from_size_align(isize::MAX as usize - 4095, 4096).expect("the largest there is");
+        assert_eq!(place(most), Place::Pages((isize::MAX as usize - 4095).next_multiple_of(SLAB)));
+    }
+}

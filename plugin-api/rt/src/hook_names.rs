@@ -1,0 +1,142 @@
+//! The C names of the hooks. They are given where the macro is written, in the plugin's own crate: its objects are
+//! always linked, while those of this crate would be left out, or be found too late, as the linker pleases.
+
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the library this is written in.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(all(hooked, not(feature = "pass-through")))]
+macro_rules! __alcedo_hooks {
+    () => {
+        $crate::__alcedo_hooks_of_life!();
+        $crate::__alcedo_hooks_of_memory!();
+    };
+}
+
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the library this is written in, but for
+/// those of memory: a sanitizer has to see each of these itself.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(all(hooked, feature = "pass-through"))]
+macro_rules! __alcedo_hooks {
+    () => {
+        $crate::__alcedo_hooks_of_life!();
+    };
+}
+
+/// Defines nothing: there are no hooks for this platform, and images of it are parked.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(hooked))]
+macro_rules! __alcedo_hooks {
+    () => {};
+}
+
+/// Thread-locals, threads, exit handlers, signals, descriptors; and the initialiser that finds the platform's.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_hooks_of_life {
+    () => {
+        $crate::__alcedo_name! {
+            "__cxa_thread_atexit_impl" cxa_thread_atexit_impl,
+            "__cxa_thread_atexit" cxa_thread_atexit_impl,
+            "pthread_key_create" pthread_key_create,
+            "pthread_key_delete" pthread_key_delete,
+            "pthread_setspecific" pthread_setspecific,
+            "pthread_create" pthread_create,
+            "pthread_join" pthread_join,
+            "pthread_detach" pthread_detach,
+            "sigaction" sigaction,
+            "__sigaction" sigaction,
+            "signal" signal,
+            "bsd_signal" signal,
+            "ssignal" signal,
+            "__cxa_atexit" cxa_atexit,
+            "on_exit" on_exit,
+            "open" open,
+            "open64" open,
+            "openat" openat,
+            "openat64" openat,
+            "creat" creat,
+            "creat64" creat,
+            "mkstemp" mkstemp,
+            "mkstemp64" mkstemp,
+            "mkostemp" mkostemp,
+            "mkostemp64" mkostemp,
+            "close" close,
+            "fdopen" fdopen,
+            "fdopendir" fdopendir,
+            "socket" socket,
+            "socketpair" socketpair,
+            "accept" accept,
+            "accept4" accept4,
+            "pipe" pipe,
+            "pipe2" pipe2,
+            "dup" dup,
+            "dup2" dup2,
+            "dup3" dup3,
+            "fcntl" fcntl,
+            "fcntl64" fcntl,
+            "epoll_create" epoll_create,
+            "epoll_create1" epoll_create1,
+            "eventfd" eventfd,
+            "timerfd_create" timerfd_create,
+            "signalfd" signalfd,
+            "inotify_init" inotify_init,
+            "inotify_init1" inotify_init1,
+            "memfd_create" memfd_create,
+        }
+
+        const _: () = {
+            // Before every other initialiser: they are sorted by this number, and those without one come last.
+            #[used]
+            #[unsafe(link_section = ".init_array.00000")]
+            static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
+        };
+    };
+}
+
+/// The C heap and mappings.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_hooks_of_memory {
+    () => {
+        $crate::__alcedo_name! {
+            "mmap" mmap,
+            "mmap64" mmap,
+            "munmap" munmap,
+            "mremap" mremap,
+            "malloc" malloc,
+            "calloc" calloc,
+            "realloc" realloc,
+            "reallocarray" reallocarray,
+            "posix_memalign" posix_memalign,
+            "free" free,
+        }
+    };
+}
+
+/// Hidden C names, each a jump to a function of [`hooks`](crate::hooks). A name that Rust defined would be exported.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_name {
+    ($($name:literal $function:ident,)*) => {$(
+        #[cfg(target_arch = "x86_64")]
+        $crate::__alcedo_name! { @jump "jmp", $name, $function }
+        #[cfg(target_arch = "aarch64")]
+        $crate::__alcedo_name! { @jump "b", $name, $function }
+    )*};
+    (@jump $jump:literal, $name:literal, $function:ident) => {
+        $crate::hooks::global_asm!(
+            ::core::concat!(".pushsection .text.alcedo.", $name, ",\"ax\",@progbits"),
+            ::core::concat!(".globl ", $name),
+            ::core::concat!(".hidden ", $name),
+            ::core::concat!(".type ", $name, ",@function"),
+            ".p2align 4",
+            ::core::concat!($name, ":"),
+            ::core::concat!($jump, " {function}"),
+            ::core::concat!(".size ", $name, ", . - ", $name),
+            ".popsection",
+            function = sym $crate::hooks::$function,
+        );
+    };
+}

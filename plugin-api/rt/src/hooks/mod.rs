@@ -1,0 +1,25 @@
+//! The module's own copies of the C functions by which it could leave something behind: thread-locals, threads, exit
+//! handlers, signals, memory and file descriptors. Whatever is linked into the module binds to them: they are hidden
+//! definitions, so the linker prefers them to the platform's, and nobody else sees them.
+//!
+//! With a host, each hands over to the host's function of [`HookTable`](alcedo_abi::hooks::HookTable). Without one, as
+//! in a foreign loader, each is the platform's function. Only a library with a `module!` has them: the C names are
+//! defined by [`__alcedo_hooks`](crate::__alcedo_hooks), which that macro writes, so that tests and programs which
+//! merely link this crate keep the platform's.
+
+mod descriptors;
+mod functions;
+pub(crate) mod platform;
+
+pub use core::arch::global_asm;
+pub use descriptors::{
+    accept, accept4, close, creat, dup, dup2, dup3, epoll_create, epoll_create1, eventfd, fcntl, fdopen, fdopendir,
+    inotify_init, inotify_init1, memfd_create, mkostemp, mkstemp, open, openat, pipe, pipe2, signalfd, socket,
+    socketpair, timerfd_create,
+};
+pub use functions::{
+    calloc, cxa_atexit, cxa_thread_atexit_impl, free, malloc, mmap, mremap, munmap, on_exit, posix_memalign,
+    pthread_create, pthread_detach, pthread_join, pthread_key_create, pthread_key_delete, pthread_setspecific, realloc,
+    reallocarray, sigaction, signal,
+};
+pub use platform::resolve;

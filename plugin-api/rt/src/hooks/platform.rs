@@ -1,0 +1,154 @@
+//! The platform's functions, found by name at run time: a module that named them would bind to its own copies.
+//!
+//! Nothing here allocates in the module. Asking the loader takes its lock, so all are asked for while the module is
+//! being mapped, when this thread has it anyway; later no thread waits for somebody who maps a library.
+#![expect(unsafe_code, reason = "calls C functions whose addresses the loader told")]
+
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::mem::transmute;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use alcedo_abi::hooks::{Destructor, OnExit, ThreadStart};
+
+use crate::slot::context;
+
+struct Address {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+}
+
+impl Address {
+    const fn new(name: &'static str) -> Self {
+        match CStr::from_bytes_with_nul(name.as_bytes()) {
+            Ok(name) => Self { name, found: AtomicPtr::new(null_mut()) },
+            Err(_) => panic!("a name ends with a zero byte"),
+        }
+    }
+
+    /// The platform's function of this name, or null.
+    fn get(&self) -> *mut c_void {
+        let found = self.found.load(Ordering::Relaxed);
+        if found.is_null() { self.ask() } else { found }
+    }
+
+    #[cold]
+    fn ask(&self) -> *mut c_void {
+        // SAFETY: the name is a C string, and the default scope never holds what this module hides.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, self.name.as_ptr()) };
+        self.found.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+macro_rules! platform {
+    (
+        $resolve:ident, $addresses:ident, $table:ident;
+        $(fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, without: $without:expr)?;)*
+    ) => {
+        struct $addresses {
+            $($name: Address,)*
+        }
+
+        static $table: $addresses = $addresses {
+            $($name: Address::new(concat!(stringify!($name), "\0")),)*
+        };
+
+        fn $resolve() {
+            $($table.$name.get();)*
+        }
+
+        $(
+            /// The platform's function of this name.
+            ///
+            /// # Safety
+            /// As the C function says.
+            pub(crate) unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
+                let address = $table.$name.get();
+                if address.is_null() {
+                    return $($without)?;
+                }
+                // SAFETY: this is the address of the C function, whose signature stands here. Where C says `...`, the
+                // argument goes where a plain one goes: on Linux that is so for integers.
+                let function = unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address) };
+                // SAFETY: promised by our caller.
+                unsafe { function($($arg),*) }
+            }
+        )*
+    };
+}
+
+/// What a platform without the function would answer itself: that it is not there.
+fn missing() -> c_int {
+    // SAFETY: the place of this thread's error number.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: it is this thread's, and nobody else writes it.
+    unsafe { *place = libc::ENOSYS };
+    -1
+}
+
+/// Asks for every address that this module will need. Called by its first initialiser.
+pub extern "C" fn resolve() {
+    resolve_told();
+    if context().is_none() {
+        resolve_replaced();
+    }
+}
+
+// Those for which a host has functions of its own.
+platform! {
+    resolve_replaced, Replaced, REPLACED;
+
+    fn __cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
+    fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int, without: libc::ENOSYS;
+    fn pthread_key_delete(key: c_uint) -> c_int, without: libc::ENOSYS;
+    fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int, without: libc::ENOSYS;
+    fn pthread_create(thread: *mut usize, attributes: *const c_void, start: ThreadStart, argument: *mut c_void) -> c_int, without: libc::ENOSYS;
+    fn pthread_join(thread: usize, result: *mut *mut c_void) -> c_int, without: libc::ENOSYS;
+    fn pthread_detach(thread: usize) -> c_int, without: libc::ENOSYS;
+    fn sigaction(signal: c_int, action: *const c_void, old: *mut c_void) -> c_int, without: missing();
+    fn signal(signal: c_int, handler: usize) -> usize, without: libc::SIG_ERR;
+    fn __cxa_atexit(handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int, without: -1;
+    fn on_exit(handler: OnExit, argument: *mut c_void) -> c_int, without: -1;
+
+    fn mmap(address: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void, without: libc::MAP_FAILED;
+    fn munmap(address: *mut c_void, len: usize) -> c_int, without: missing();
+    fn mremap(address: *mut c_void, old_len: usize, new_len: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void, without: libc::MAP_FAILED;
+    fn malloc(size: usize) -> *mut c_void, without: null_mut();
+    fn calloc(count: usize, size: usize) -> *mut c_void, without: null_mut();
+    fn realloc(old: *mut c_void, size: usize) -> *mut c_void, without: null_mut();
+    fn posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int, without: libc::ENOMEM;
+    fn free(block: *mut c_void);
+}
+
+// Those of which a host is only told.
+platform! {
+    resolve_told, Told, TOLD;
+
+    fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing();
+    fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing();
+    fn creat(path: *const c_char, mode: c_uint) -> c_int, without: missing();
+    fn mkstemp(template: *mut c_char) -> c_int, without: missing();
+    fn mkostemp(template: *mut c_char, flags: c_int) -> c_int, without: missing();
+    fn close(fd: c_int) -> c_int, without: missing();
+    fn fdopen(fd: c_int, mode: *const c_char) -> *mut c_void, without: null_mut();
+    fn fdopendir(fd: c_int) -> *mut c_void, without: null_mut();
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, without: missing();
+    fn socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, without: missing();
+    fn accept(socket: c_int, address: *mut c_void, len: *mut c_uint) -> c_int, without: missing();
+    fn accept4(socket: c_int, address: *mut c_void, len: *mut c_uint, flags: c_int) -> c_int, without: missing();
+    fn pipe(pair: *mut c_int) -> c_int, without: missing();
+    fn pipe2(pair: *mut c_int, flags: c_int) -> c_int, without: missing();
+    fn dup(fd: c_int) -> c_int, without: missing();
+    fn dup2(fd: c_int, new: c_int) -> c_int, without: missing();
+    fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int, without: missing();
+    fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, without: missing();
+    fn epoll_create(size: c_int) -> c_int, without: missing();
+    fn epoll_create1(flags: c_int) -> c_int, without: missing();
+    fn eventfd(value: c_uint, flags: c_int) -> c_int, without: missing();
+    fn timerfd_create(clock: c_int, flags: c_int) -> c_int, without: missing();
+    fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, without: missing();
+    fn inotify_init() -> c_int, without: missing();
+    fn inotify_init1(flags: c_int) -> c_int, without: missing();
+    fn memfd_create(name: *const c_char, flags: c_uint) -> c_int, without: missing();
+}

@@ -1,0 +1,161 @@
+//! Things that are dropped when the module goes, without anybody keeping them in a static: what `main` opened, for one.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_rt::trap;
+
+/// How often what a round of drops has added gets another round.
+const ROUNDS: u32 = 16;
+
+/// How deep late drops may nest before the innermost is forgotten: one that always adds another has no end.
+const DEPTH: u32 = 64;
+
+struct Resources {
+    kept: Vec<Box<dyn Any + Send>>,
+    is_closed: bool,
+}
+
+static RESOURCES: Mutex<Resources> = Mutex::new(Resources { kept: Vec::new(), is_closed: false });
+
+thread_local! {
+    static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Keeps `resource` until the module is unloaded and drops it then, on the game thread, right after the exit hook; the
+/// last one registered goes first. Any thread may call it.
+///
+/// A drop may register more; that has its turn as well, a limited number of times. What comes too late is dropped at once
+/// and not kept. Returns whether it was kept.
+///
+/// ```
+/// alcedo_plugin_api::auto_dispose(std::fs::File::open("/dev/null"));
+/// ```
+pub fn auto_dispose(resource: impl Send + 'static) -> bool {
+    {
+        let mut resources = lock();
+        if !resources.is_closed {
+            resources.kept.push(Box::new(resource));
+            return true;
+        }
+    }
+    let depth = DEPTH_HERE.get();
+    if depth >= DEPTH {
+        std::mem::forget(resource);
+        return false;
+    }
+    DEPTH_HERE.set(depth + 1);
+    let _deeper = Deeper;
+    drop(resource);
+    false
+}
+
+struct Deeper;
+
+impl Drop for Deeper {
+    fn drop(&mut self) {
+        DEPTH_HERE.set(DEPTH_HERE.get() - 1);
+    }
+}
+
+/// Drops what is kept, each isolated from the panics of the others, which are added to `failure`. From then on nothing
+/// is kept.
+pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
+    let mut status = Status::OK;
+    for round in 1..=ROUNDS {
+        let batch = {
+            let mut resources = lock();
+            resources.is_closed = round == ROUNDS || resources.kept.is_empty();
+            std::mem::take(&mut resources.kept)
+        };
+        if batch.is_empty() {
+            break;
+        }
+        for resource in batch.into_iter().rev() {
+            let mut found = Failure::none();
+            let outcome = trap(&mut found, || {
+                drop(resource);
+                Ok(())
+            });
+            if outcome != Status::OK {
+                add(failure, found);
+                status = Status::FAILED;
+            }
+        }
+    }
+    status
+}
+
+/// The first failure is told with its place, the others by their words.
+fn add(failure: &mut Failure, found: Failure) {
+    if failure.kind == FailureKind::NONE {
+        *failure = found;
+        failure.message = format!("dropping an auto-disposed resource: {}", failure.message).into();
+    } else {
+        failure.message = format!("{}; then: {}", failure.message, found.message).into();
+    }
+}
+
+fn lock() -> MutexGuard<'static, Resources> {
+    RESOURCES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use alcedo_abi::call::{Failure, Status};
+
+    use super::{DEPTH, ROUNDS, auto_dispose, dispose_all};
+
+    type Log = Arc<Mutex<Vec<String>>>;
+
+    struct Named(&'static str, Log);
+
+    impl Drop for Named {
+        fn drop(&mut self) {
+            self.1.lock().expect("nobody panics with it").push(self.0.to_owned());
+            if self.0 == "adds one" {
+                assert!(auto_dispose(Named("added", Arc::clone(&self.1))));
+            }
+            if self.0 == "panics" {
+                panic!("it would not go");
+            }
+        }
+    }
+
+    /// Registers another of its kind whenever it goes.
+    struct Endless(Log, u32);
+
+    impl Drop for Endless {
+        fn drop(&mut self) {
+            self.0.lock().expect("nobody panics with it").push(format!("endless {}", self.1));
+            auto_dispose(Endless(Arc::clone(&self.0), self.1 + 1));
+        }
+    }
+
+    // One test, since the resources are those of the whole module and close once.
+    #[test]
+    fn resources_go_last_first_with_what_they_add_until_a_bound_and_late_ones_go_at_once() {
+        let log = Log::default();
+        let take = || std::mem::take(&mut *log.lock().expect("nobody panics with it"));
+        for name in ["first", "adds one", "panics"] {
+            assert!(auto_dispose(Named(name, Arc::clone(&log))));
+        }
+        let mut failure = Failure::none();
+        assert_eq!(dispose_all(&mut failure), Status::FAILED);
+        assert_eq!(failure.message.as_str(), "dropping an auto-disposed resource: it would not go");
+        assert_eq!(take(), ["panics", "adds one", "first", "added"]);
+
+        assert!(!auto_dispose(Named("late", Arc::clone(&log))), "it is closed");
+        assert_eq!(take(), ["late"]);
+
+        super::lock().is_closed = false;
+        auto_dispose(Endless(Arc::clone(&log), 1));
+        assert_eq!(dispose_all(&mut Failure::none()), Status::OK);
+        let last = take().pop();
+        assert_eq!(last, Some(format!("endless {}", ROUNDS + DEPTH)), "one in each round, then nested, then no more");
+    }
+}

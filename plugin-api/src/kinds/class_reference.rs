@@ -1,0 +1,114 @@
+//! References to classes: one that names a class there is, and one by path alone.
+#![expect(unsafe_code, reason = "hands addresses of references in host memory to the host")]
+
+use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
+use alcedo_rt::{CallError, fail};
+
+use super::kind;
+use crate::{Class, Kind, Lent, Obj, Object, ObjectFace, host};
+
+kind! {
+    /// A class that is `C` or one of its subclasses.
+    ///
+    /// ```ignore
+    /// this.enemy().set("/Script/Game.Goblin");
+    /// let goblin = this.enemy().spawn(&this, Obj::none());
+    /// ```
+    SubclassOf<C: Class>, raw: Name, kind: SUBCLASS_OF, path: C::PATH, literal: crate::value::NoDefault, pointer
+}
+
+kind! {
+    /// The same by its path, also while there is no such class.
+    SoftClass<C: Class>, raw: Name, kind: SOFT_CLASS, path: C::PATH, literal: crate::value::NoDefault, pointer
+}
+
+macro_rules! classes {
+    ($($name:ident;)*) => {$(
+        impl<C: Class> $name<C> {
+            /// A reference to a class by its path, which plugin code owns.
+            ///
+            /// # Errors
+            /// As [`Self::new`], and whatever the host refuses about the class.
+            #[track_caller]
+            pub fn of(path: &str) -> Result<Self, CallError> {
+                let reference = Self::new()?;
+                let at = reference.owned().at::<Self>();
+                let place = host::values::place::<Self>(ObjectHandle::NONE, at)?;
+                let path = host::intern(path)?;
+                // SAFETY: the host keeps the value while we own it.
+                unsafe { host::values::class_assign(&place, path) }?;
+                Ok(reference)
+            }
+        }
+
+        impl<C: Class> Lent<'_, $name<C>> {
+            /// The path of the class; empty for none.
+            #[must_use]
+            pub fn path(&self) -> String {
+                let raw = self.raw().unwrap_or_else(|error| fail(error));
+                // SAFETY: the reference was looked at just now.
+                let name = unsafe { raw.read() };
+                if name.0 == 0 { String::new() } else { host::name_text(name) }
+            }
+
+            /// Makes it name the class at a path.
+            pub fn set(&self, path: &str) {
+                self.try_set(path).unwrap_or_else(|error| fail(error));
+            }
+
+            /// Makes it name the class at a path, or says why not.
+            ///
+            /// # Errors
+            /// `NOT_FOUND` when there has to be one and is none; `WRONG_CLASS` when it is no subclass; `EXPIRED`;
+            /// `DURING_REBUILD`.
+            pub fn try_set(&self, path: &str) -> Result<(), CallError> {
+                let path = host::intern(path)?;
+                self.assign_name(path)
+            }
+
+            /// Makes it name a class that this module knows as a type.
+            pub fn set_class<T: Class>(&self) {
+                self.set(T::PATH);
+            }
+
+            /// Makes it name no class.
+            pub fn clear(&self) {
+                self.assign_name(Name(0)).unwrap_or_else(|error| fail(error));
+            }
+
+            /// Whether it leads to no class now.
+            #[must_use]
+            pub fn is_none(&self) -> bool {
+                self.class().unwrap_or_else(|error| fail(error)) == ClassId::NONE
+            }
+
+            /// A new object of the class inside `outer`, or inside the world's package for none.
+            ///
+            /// # Errors
+            /// `NOT_FOUND` when there is no such class now; when its birth fails, at which step.
+            pub fn spawn(&self, _this: &ObjectFace<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
+                let class = self.class()?;
+                if class == ClassId::NONE {
+                    let message = format!("there is no class {:?} to spawn from", self.path());
+                    return Err(CallError::new(alcedo_abi::call::FailureKind::NOT_FOUND, message));
+                }
+                host::spawn(class, outer.handle()).map(Obj::from_handle)
+            }
+
+            fn class(&self) -> Result<ClassId, CallError> {
+                // SAFETY: the reference was looked at just now.
+                unsafe { host::values::class_resolve::<$name<C>>(self.raw()?) }
+            }
+
+            fn assign_name(&self, path: Name) -> Result<(), CallError> {
+                let place = self.place()?;
+                // SAFETY: the reference was looked at just now.
+                unsafe { host::values::class_assign(&place, path) }
+            }
+        }
+    )*};
+}
+classes! {
+    SubclassOf;
+    SoftClass;
+}

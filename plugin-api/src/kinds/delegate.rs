@@ -1,0 +1,190 @@
+//! Delegates: functions of objects, bound by name and called later.
+#![expect(unsafe_code, reason = "hands addresses of delegates in host memory to the host")]
+
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::value::{ArrayRaw, DelegateRaw, SparseRaw};
+use alcedo_abi::zcall::Slot;
+use alcedo_rt::{CallError, fail};
+
+use super::{Signature, kind};
+use crate::signature::{Params, ReturnValue};
+use crate::{Class, Lent, Obj, Object, host};
+
+kind! {
+    /// A function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive,
+    /// which may be destroyed all the same: then nothing is called.
+    ///
+    /// ```ignore
+    /// this.decide().bind(judge, "is_good");
+    /// let good = this.decide().call((0.5,))?;
+    /// ```
+    Delegate<F: Signature>, raw: DelegateRaw, kind: DELEGATE, path: F::TEXT.as_str(), literal: crate::value::NoDefault,
+    pointer
+}
+
+kind! {
+    /// Any number of such functions, called one after the other: `MulticastDelegate<fn(f64)>`.
+    ///
+    /// ```ignore
+    /// this.on_hit().bind(listener, "hit");
+    /// this.on_hit().broadcast((12.0,));
+    /// ```
+    MulticastDelegate<F: Signature>, raw: ArrayRaw, kind: MULTICAST_DELEGATE, path: F::TEXT.as_str(),
+    literal: crate::value::NoDefault, pointer
+}
+
+kind! {
+    /// The same, for where there mostly is none: it takes one word until something is bound.
+    SparseDelegate<F: Signature>, raw: SparseRaw, kind: SPARSE_DELEGATE, path: F::TEXT.as_str(),
+    literal: crate::value::NoDefault, pointer
+}
+
+macro_rules! delegates {
+    ($($name:ident;)*) => {$(
+        impl<F: Signature> Lent<'_, $name<F>> {
+            /// Binds a function of an object, by name. One that takes or gives something else is refused.
+            pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
+                self.try_bind(object, function).unwrap_or_else(|error| fail(error));
+            }
+
+            /// Binds a function of an object, or says why not.
+            ///
+            /// # Errors
+            /// `NOT_FOUND` when the object has no such function; `SIGNATURE` when it takes or gives something else;
+            /// `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
+            pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
+                let place = self.place()?;
+                // SAFETY: the delegate was looked at just now.
+                unsafe { host::values::delegate_bind(&place, object.handle(), function) }
+            }
+
+            fn take_out(&self, object: ObjectHandle, function: &str) -> u32 {
+                let taken = self.place().and_then(|place| {
+                    // SAFETY: the delegate was looked at just now.
+                    unsafe { host::values::delegate_unbind(&place, object, function) }
+                });
+                taken.unwrap_or_else(|error| fail(error))
+            }
+
+            fn run(&self, args: &F::Args) -> Result<F::Result, CallError> {
+                let place = self.place()?;
+                let mut out = <F::Result as ReturnValue>::out();
+                let out_slot = <F::Result as ReturnValue>::slot_out(&mut out);
+                let result = args.with_slots(ObjectHandle::NONE, out_slot, |slots| {
+                    let end = slots.len() - usize::from(<F::Result as ReturnValue>::VALUE.is_none());
+                    let slots = &mut slots[1..end];
+                    // SAFETY: the delegate was looked at just now; the slots are those of its signature, and what they
+                    // point to stands on this stack until the call is over.
+                    unsafe { host::values::delegate_call(&place, slots) }?;
+                    Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
+                })?;
+                <F::Result as ReturnValue>::take_out(result, out)
+            }
+        }
+    )*};
+}
+delegates! {
+    Delegate;
+    MulticastDelegate;
+    SparseDelegate;
+}
+
+impl<F: Signature> Lent<'_, Delegate<F>> {
+    /// Calls what is bound.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when nothing is bound; whatever the callee fails with.
+    pub fn call(&self, args: F::Args) -> Result<F::Result, CallError> {
+        self.run(&args)
+    }
+
+    /// Takes the binding out: whether there was one.
+    pub fn unbind(&self) -> bool {
+        self.take_out(ObjectHandle::NONE, "") > 0
+    }
+
+    /// Whether something is bound, be its object alive or not.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        !self.object().is_none()
+    }
+
+    /// The object that is bound, or none.
+    #[must_use]
+    pub fn object(&self) -> Obj<Object> {
+        let raw = self.raw().unwrap_or_else(|error| fail(error));
+        // SAFETY: the delegate was looked at just now.
+        Obj::from_handle(unsafe { raw.read() }.object)
+    }
+}
+
+macro_rules! multicasts {
+    ($($name:ident;)*) => {$(
+        impl<F: Signature<Result = ()>> Lent<'_, $name<F>> {
+            /// Calls all that is bound whose objects live, the last one added first. One that fails ends nothing but itself.
+            pub fn broadcast(&self, args: F::Args) {
+                self.try_broadcast(args).unwrap_or_else(|error| fail(error));
+            }
+
+            /// Calls all that is bound, or says what the first of those that failed failed with.
+            ///
+            /// # Errors
+            /// As the host reports it; `EXPIRED`.
+            pub fn try_broadcast(&self, args: F::Args) -> Result<(), CallError> {
+                self.run(&args)
+            }
+
+            /// Takes the binding to a function of an object out: whether there was one.
+            pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
+                self.take_out(object.handle(), function) > 0
+            }
+
+            /// Takes all bindings to an object out: how many there were.
+            pub fn unbind_all<C: Class>(&self, object: Obj<C>) -> u32 {
+                if object.is_none() { 0 } else { self.take_out(object.handle(), "") }
+            }
+
+            /// Takes all bindings out.
+            pub fn clear(&self) {
+                self.take_out(ObjectHandle::NONE, "");
+            }
+
+            /// Whether something is bound, be its object alive or not.
+            #[must_use]
+            pub fn is_bound(&self) -> bool {
+                self.len() > 0
+            }
+        }
+    )*};
+}
+multicasts! {
+    MulticastDelegate;
+    SparseDelegate;
+}
+
+impl<F: Signature<Result = ()>> Lent<'_, MulticastDelegate<F>> {
+    /// How many functions are bound.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let raw = self.raw().unwrap_or_else(|error| fail(error));
+        // SAFETY: the delegate was looked at just now.
+        unsafe { super::row::Row::of(raw) }.len
+    }
+}
+
+impl<F: Signature<Result = ()>> Lent<'_, SparseDelegate<F>> {
+    /// How many functions are bound.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let raw = self.raw().unwrap_or_else(|error| fail(error));
+        // SAFETY: the delegate was looked at just now.
+        let list = unsafe { &raw const (*raw).list };
+        // SAFETY: as above.
+        let list = unsafe { list.read() };
+        if list.is_null() {
+            return 0;
+        }
+        // SAFETY: a sparse delegate that is not empty has a live row.
+        unsafe { super::row::Row::of(list) }.len
+    }
+}

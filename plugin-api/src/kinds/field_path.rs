@@ -1,0 +1,89 @@
+//! Properties by path.
+#![expect(unsafe_code, reason = "hands addresses of field paths in host memory to the host")]
+
+use alcedo_abi::handles::{Name, ObjectHandle};
+use alcedo_rt::{CallError, fail};
+
+use super::kind;
+use crate::{Class, Kind, Lent, Obj, Value, host, zcall};
+
+kind! {
+    /// A property by its path, `/Script/Game.Cube:speed`.
+    ///
+    /// ```ignore
+    /// let field = this.open(&self.watched);
+    /// field.set("/Script/Game.Cube:speed");
+    /// let speed: f64 = field.read(cube)?;
+    /// ```
+    FieldPath<>, raw: Name, kind: FIELD_PATH, path: "", literal: crate::value::NoDefault, pointer
+}
+
+impl FieldPath {
+    /// The property at a path, which plugin code keeps.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and `NOT_FOUND` when there is no such property.
+    #[track_caller]
+    pub fn of(path: &str) -> Result<Self, CallError> {
+        let field = Self::new()?;
+        let place = host::values::place::<Self>(ObjectHandle::NONE, field.owned().at::<Self>())?;
+        // SAFETY: the host keeps the value while we own it.
+        unsafe { host::values::field_assign(&place, path) }?;
+        Ok(field)
+    }
+}
+
+impl Lent<'_, FieldPath> {
+    /// The path; empty for none.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let raw = self.raw().unwrap_or_else(|error| fail(error));
+        // SAFETY: the field path was looked at just now.
+        let name = unsafe { raw.read() };
+        if name.0 == 0 { String::new() } else { host::name_text(name) }
+    }
+
+    /// Makes it name the property at a path; the empty path names none.
+    pub fn set(&self, path: &str) {
+        self.try_set(path).unwrap_or_else(|error| fail(error));
+    }
+
+    /// Makes it name the property at a path, or says why not.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none; `EXPIRED`; `DURING_REBUILD`.
+    pub fn try_set(&self, path: &str) -> Result<(), CallError> {
+        let place = self.place()?;
+        // SAFETY: the field path was looked at just now.
+        unsafe { host::values::field_assign(&place, path) }
+    }
+
+    /// The type of the property as text, `Array(f64)`; empty while there is none of that path.
+    #[must_use]
+    pub fn type_text(&self) -> String {
+        let text = self.raw().and_then(|raw| {
+            // SAFETY: the field path was looked at just now.
+            unsafe { host::values::field_type(raw.cast()) }
+        });
+        text.unwrap_or_else(|error| fail(error))
+    }
+
+    /// Reads the property of an object.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is no such property, `SIGNATURE` when it holds something else than a `T`, `WRONG_CLASS` when
+    /// the object has no such property, `STALE` when it is gone.
+    pub fn read<T: Value, C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
+        self.raw()?;
+        zcall::read_property(object.handle(), &format!("up:{}", self.path()))
+    }
+
+    /// Writes the property of an object.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and `DURING_REBUILD`.
+    pub fn write<T: Value, C: Class>(&self, object: Obj<C>, value: &T) -> Result<(), CallError> {
+        self.raw()?;
+        zcall::write_property(object.handle(), &format!("up:{}", self.path()), value)
+    }
+}

@@ -1,0 +1,188 @@
+//! What may be given where a value of some type is wanted: the type itself, a face of it, or what std has for it.
+#![expect(unsafe_code, reason = "writes values in host form")]
+
+use core::hash::{BuildHasher, Hash};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use alcedo_rt::CallError;
+
+use super::map::put_entries;
+use super::optional::put_optional;
+use super::row::put_row;
+use super::set::put_keys;
+use super::temp::Temp;
+use super::{Kind, Lent, UArray, UMap, UOptional, USet};
+use crate::{UAnsiString, UString, UText, UUtf8String, Value};
+
+/// Something that can be given where a value of type `T` is wanted.
+///
+/// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)`, `list.assign(this.other_list())` all work, and so do
+/// `names.push("red")` for an array of texts and `map.get("red")` for a map of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given for a `{T}`",
+    label = "neither a `{T}`, nor a face of one, nor what std has for it"
+)]
+pub trait Give<T: Value> {
+    /// Where the value lies in host form, if it does.
+    #[doc(hidden)]
+    fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
+        Ok(None)
+    }
+
+    /// Overwrites a value of the type.
+    ///
+    /// # Safety
+    /// `target` is a live value of type `T` that may be written.
+    #[doc(hidden)]
+    unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError>;
+}
+
+/// Runs `code` with what is given, in host form.
+pub(crate) fn with_raw<T: Value, G: Give<T> + ?Sized, R>(
+    given: &G,
+    code: impl FnOnce(*const T::Raw) -> Result<R, CallError>,
+) -> Result<R, CallError> {
+    if let Some(at) = given.lies_at()? {
+        return code(at);
+    }
+    let temp = staged(given)?;
+    code(temp.at())
+}
+
+/// What is given, in host form on this stack.
+pub(crate) fn staged<T: Value, G: Give<T> + ?Sized>(given: &G) -> Result<Temp<T>, CallError> {
+    let mut temp = Temp::zeroed();
+    // SAFETY: zero bytes are a value of every type.
+    unsafe { given.put(temp.at_mut()) }?;
+    Ok(temp)
+}
+
+impl<T: Value> Give<T> for T {
+    fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
+        Ok(Value::lies_at(self))
+    }
+
+    unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { self.store(target) }
+    }
+}
+
+impl<T: Value> Give<T> for &T {
+    fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
+        Ok(Value::lies_at(*self))
+    }
+
+    unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { self.store(target) }
+    }
+}
+
+impl<K: Kind> Give<K> for Lent<'_, K> {
+    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
+        self.raw().map(Some)
+    }
+
+    unsafe fn put(&self, target: *mut K::Raw) -> Result<(), CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { put_copy::<K>(self.raw()?, target) }
+    }
+}
+
+impl<K: Kind> Give<K> for &Lent<'_, K> {
+    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
+        self.raw().map(Some)
+    }
+
+    unsafe fn put(&self, target: *mut K::Raw) -> Result<(), CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { put_copy::<K>(self.raw()?, target) }
+    }
+}
+
+/// # Safety
+/// Both are live values of type `T`; `target` may be written.
+unsafe fn put_copy<T: Value>(from: *const T::Raw, target: *mut T::Raw) -> Result<(), CallError> {
+    let place = crate::host::values::place::<T>(alcedo_abi::handles::ObjectHandle::NONE, target)?;
+    // SAFETY: promised by the caller.
+    unsafe { crate::host::values::copy(&place, from.cast()) }
+}
+
+macro_rules! texts {
+    ($($given:ty => $wanted:ident),* $(,)?) => {$(
+        impl Give<$wanted> for $given {
+            unsafe fn put(&self, target: *mut <$wanted as Value>::Raw) -> Result<(), CallError> {
+                let text: &str = AsRef::<str>::as_ref(self);
+                // SAFETY: promised by the caller.
+                unsafe { super::text::PutText::put_text(core::marker::PhantomData::<$wanted>, text, target) }
+            }
+        }
+    )*};
+}
+texts!(
+    &str => String, &str => UString, &str => UUtf8String, &str => UAnsiString, &str => UText,
+    String => UString, String => UUtf8String, String => UAnsiString, String => UText,
+    &String => UString, &String => UUtf8String, &String => UAnsiString, &String => UText,
+);
+
+macro_rules! rows {
+    ($([$($params:tt)*] $given:ty),* $(,)?) => {$(
+        impl<T: Value, G: Give<T>, $($params)*> Give<UArray<T>> for $given {
+            unsafe fn put(&self, target: *mut <UArray<T> as Value>::Raw) -> Result<(), CallError> {
+                // SAFETY: promised by the caller.
+                unsafe { put_row::<UArray<T>, T, G>(self.iter(), target) }
+            }
+        }
+    )*};
+}
+rows!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize] &[G; N]);
+
+macro_rules! keys {
+    ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
+        impl<T: Value, G: Give<T> + $($bound)*, $($params)*> Give<USet<T>> for $given {
+            unsafe fn put(&self, target: *mut <USet<T> as Value>::Raw) -> Result<(), CallError> {
+                // SAFETY: promised by the caller.
+                unsafe { put_keys::<USet<T>, T, G>(self.iter(), target) }
+            }
+        }
+    )*};
+}
+keys!(
+    [S: BuildHasher] HashSet<G, S> [Hash + Eq],
+    [S: BuildHasher] &HashSet<G, S> [Hash + Eq],
+    [] BTreeSet<G> [Ord],
+    [] &BTreeSet<G> [Ord],
+    [const N: usize] [G; N] [Sized],
+);
+
+macro_rules! entries {
+    ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
+        impl<K: Value, V: Value, G: Give<K> + $($bound)*, H: Give<V>, $($params)*> Give<UMap<K, V>> for $given {
+            unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
+                // SAFETY: promised by the caller.
+                unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter(), target) }
+            }
+        }
+    )*};
+}
+entries!(
+    [S: BuildHasher] HashMap<G, H, S> [Hash + Eq],
+    [S: BuildHasher] &HashMap<G, H, S> [Hash + Eq],
+    [] BTreeMap<G, H> [Ord],
+    [] &BTreeMap<G, H> [Ord],
+);
+
+impl<K: Value, V: Value, G: Give<K>, H: Give<V>, const N: usize> Give<UMap<K, V>> for [(G, H); N] {
+    unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter().map(|(key, value)| (key, value)), target) }
+    }
+}
+
+impl<T: Value, G: Give<T>> Give<UOptional<T>> for Option<G> {
+    unsafe fn put(&self, target: *mut <UOptional<T> as Value>::Raw) -> Result<(), CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { put_optional::<UOptional<T>, T, G>(self.as_ref(), target) }
+    }
+}

@@ -1,0 +1,323 @@
+//! What all owned types have in common: made and given back by the host, copied, compared and printed by it.
+#![expect(unsafe_code, reason = "declares the trait whose promise the faces rest on")]
+
+use alcedo_abi::zcall::Slot;
+use alcedo_rt::CallError;
+
+use super::Owned;
+use crate::Value;
+
+/// A type whose values live in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, structs with `#[ustruct]`.
+///
+/// A value of such a type is *black*: plugin code owns it, may keep it in any field, and may drop it on any thread. To
+/// use it on the game thread, open it: `this.open(&self.list)` gives a [`Lent`](crate::Lent). Properties and
+/// parameters of these types are seen as `Lent` from the start; their `clone()` gives a black value.
+///
+/// # Safety
+/// `Face<'f>` is `#[repr(transparent)]` over `Lent<'f, Self>` or has no size. The value behind `owned` is of this type,
+/// and zero bytes are a value of `Raw`.
+pub unsafe trait Kind: Value {
+    /// What [`Lent`](crate::Lent) dereferences to.
+    type Face<'f>;
+    /// What stands on a caller's stack while a value travels in a slot.
+    #[doc(hidden)]
+    type Shown;
+
+    #[doc(hidden)]
+    fn owned(&self) -> &Owned;
+
+    #[doc(hidden)]
+    fn from_owned(owned: Owned) -> Self;
+
+    /// For texts, the text itself; for any other kind the host prints the value.
+    ///
+    /// # Safety
+    /// `raw` is a live value of this type, and this is the game thread.
+    #[doc(hidden)]
+    unsafe fn plain_text(_raw: *const Self::Raw) -> Option<String> {
+        None
+    }
+
+    /// Overwrites a text; for any other kind the host reads the value.
+    ///
+    /// # Safety
+    /// `target` is a live value of this type that may be written.
+    #[doc(hidden)]
+    unsafe fn put_plain_text(_target: *mut Self::Raw, _text: &str) -> Option<Result<(), CallError>> {
+        None
+    }
+
+    /// # Safety
+    /// `raw` is a live value of this type.
+    #[doc(hidden)]
+    unsafe fn show(raw: *const Self::Raw) -> Self::Shown;
+
+    /// The slot of a value; `shown` came from `show` of it, and both stay while the slot is in use.
+    #[doc(hidden)]
+    fn slot_of(raw: *const Self::Raw, shown: &Self::Shown) -> Slot;
+}
+
+/// What the faces of built-in types dereference to: their verbs stand on [`Lent`](crate::Lent) itself.
+#[derive(Debug)]
+pub struct Bare;
+
+/// Declares an owned type, with all that is the same for each.
+macro_rules! kind {
+    (
+        $(#[$attr:meta])*
+        $name:ident<$($param:ident: $bound:path),*>,
+        raw: $raw:ty, kind: $kind:ident, path: $path:expr, literal: $literal:ty, $slots:ident
+        $(, plain: $plain:path)?
+    ) => {
+        $(#[$attr])*
+        pub struct $name<$($param: $bound),*> {
+            owned: $crate::kinds::Owned,
+            of: core::marker::PhantomData<fn() -> ($($param,)*)>,
+        }
+
+        // SAFETY: the host keeps this kind in just this form, of which any bytes are valid until they are followed;
+        // values travel in slots as the border prescribes.
+        unsafe impl<$($param: $bound),*> $crate::Value for $name<$($param),*> {
+            const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
+            const TYPE_PATH: &'static str = $path;
+            const OWNS_MEMORY: bool = true;
+            type Raw = $raw;
+            type Literal = $literal;
+            type Seen<'f> = $crate::Lent<'f, Self>;
+            $crate::kinds::kind!(@$slots);
+
+            unsafe fn see<'f>(at: *mut $raw, spot: impl FnOnce() -> $crate::kinds::Spot<'f>) -> $crate::Lent<'f, Self> {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::Lent::new(at, spot()) }
+            }
+
+            #[track_caller]
+            unsafe fn load(raw: *const $raw) -> Self {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::load_owned(raw, core::panic::Location::caller()) }
+            }
+
+            unsafe fn store(&self, target: *mut $raw) -> Result<(), $crate::CallError> {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::store_owned(self, target) }
+            }
+
+            fn lies_at(&self) -> Option<*const $raw> {
+                Some(self.owned.at::<Self>())
+            }
+        }
+
+        // SAFETY: the bare face has no size; every way to make one goes through the host with this type's number.
+        unsafe impl<$($param: $bound),*> $crate::Kind for $name<$($param),*> {
+            type Face<'f> = $crate::kinds::kind::Bare;
+            $crate::kinds::kind!(@shown $slots);
+            $(
+                unsafe fn plain_text(raw: *const $raw) -> Option<String> {
+                    // SAFETY: promised by the caller.
+                    Some(unsafe { $plain(raw) })
+                }
+
+                unsafe fn put_plain_text(target: *mut $raw, text: &str) -> Option<Result<(), $crate::CallError>> {
+                    let of = core::marker::PhantomData::<Self>;
+                    // SAFETY: promised by the caller.
+                    Some(unsafe { $crate::kinds::text::PutText::put_text(of, text, target) })
+                }
+            )?
+
+            fn owned(&self) -> &$crate::kinds::Owned {
+                &self.owned
+            }
+
+            fn from_owned(owned: $crate::kinds::Owned) -> Self {
+                Self { owned, of: core::marker::PhantomData }
+            }
+        }
+
+        $crate::__alcedo_owned! { [$($param: $bound),*] $name<$($param),*> }
+    };
+    (@pointer) => {
+        type In = ();
+        type Out = $crate::kinds::Owned;
+
+        fn stage(&self) {}
+
+        fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
+            $crate::value::address_slot(self.owned.at::<Self>())
+        }
+
+        #[track_caller]
+        fn out() -> $crate::kinds::Owned {
+            $crate::plumbing::owned_out::<Self>(core::panic::Location::caller())
+        }
+
+        fn slot_out(out: &mut $crate::kinds::Owned) -> alcedo_abi::zcall::Slot {
+            $crate::value::address_slot(out.at::<Self>())
+        }
+
+        fn take_out(
+            _slot: alcedo_abi::zcall::Slot,
+            out: $crate::kinds::Owned,
+        ) -> Result<Self, $crate::CallError> {
+            Ok($crate::Kind::from_owned(out))
+        }
+
+        unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
+            let raw = $crate::value::pointer_of::<Self::Raw>(slot)?;
+            // SAFETY: for this kind the slot points to a live value, by contract.
+            Ok(unsafe { <Self as $crate::Value>::load(raw) })
+        }
+
+        unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
+            let raw = $crate::value::pointer_of::<Self::Raw>(*slot)?;
+            // SAFETY: for this kind the slot of a result points to zero bytes, which are a live value, by contract.
+            unsafe { $crate::Value::store(&self, raw) }
+        }
+    };
+    (@shown pointer) => {
+        type Shown = ();
+
+        unsafe fn show(_raw: *const Self::Raw) {}
+
+        fn slot_of(raw: *const Self::Raw, (): &()) -> alcedo_abi::zcall::Slot {
+            $crate::value::address_slot(raw)
+        }
+    };
+    (@text) => {
+        type In = alcedo_abi::value::TextView;
+        type Out = $crate::value::TextOut;
+
+        fn stage(&self) -> alcedo_abi::value::TextView {
+            // SAFETY: the host keeps the value while we own it.
+            unsafe { $crate::kinds::text::view(self.owned.at::<Self>()) }
+        }
+
+        fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
+            $crate::value::pointer_slot(staged)
+        }
+
+        fn out() -> $crate::value::TextOut {
+            <String as $crate::Value>::out()
+        }
+
+        fn slot_out(out: &mut $crate::value::TextOut) -> alcedo_abi::zcall::Slot {
+            <String as $crate::Value>::slot_out(out)
+        }
+
+        #[track_caller]
+        fn take_out(
+            slot: alcedo_abi::zcall::Slot,
+            out: $crate::value::TextOut,
+        ) -> Result<Self, $crate::CallError> {
+            Self::of(&<String as $crate::Value>::take_out(slot, out)?)
+        }
+
+        unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
+            // SAFETY: promised by the caller; both texts travel alike.
+            Self::of(&unsafe { <String as $crate::Value>::from_slot(slot) }?)
+        }
+
+        unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
+            // SAFETY: the host keeps the value while we own it.
+            let text = unsafe { <String as $crate::Value>::load(self.owned.at::<Self>()) };
+            // SAFETY: promised by the caller; both texts travel alike.
+            unsafe { <String as $crate::Value>::into_slot(text, slot) }
+        }
+    };
+    (@shown text) => {
+        type Shown = alcedo_abi::value::TextView;
+
+        unsafe fn show(raw: *const Self::Raw) -> alcedo_abi::value::TextView {
+            // SAFETY: promised by the caller.
+            unsafe { $crate::kinds::text::view(raw) }
+        }
+
+        fn slot_of(_raw: *const Self::Raw, shown: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
+            $crate::value::pointer_slot(shown)
+        }
+    };
+}
+pub(crate) use kind;
+
+/// What every owned type offers, built-in or declared by `#[ustruct]`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_owned {
+    ([$($param:ident: $bound:path),*] $name:ty) => {
+        impl<$($param: $bound),*> $name {
+            /// A new value, which plugin code owns: the empty one.
+            ///
+            /// # Errors
+            /// `UNAVAILABLE` without a host, as in a plugin's own tests; `WRONG_THREAD` off the game thread.
+            #[track_caller]
+            pub fn new() -> ::core::result::Result<Self, $crate::CallError> {
+                $crate::plumbing::new_owned(::core::panic::Location::caller())
+            }
+
+            /// Whether plugin code owns the value: always, for what is no [`Lent`]($crate::Lent).
+            #[must_use]
+            pub const fn is_black(&self) -> bool {
+                true
+            }
+
+            /// Whether the value has ended with its generation, or with its host.
+            #[must_use]
+            pub fn is_expired(&self) -> bool {
+                $crate::plumbing::is_owned_expired(self)
+            }
+
+            /// A copy, which plugin code owns as well.
+            ///
+            /// # Errors
+            /// `WRONG_THREAD` off the game thread.
+            #[track_caller]
+            pub fn try_clone(&self) -> ::core::result::Result<Self, $crate::CallError> {
+                $crate::plumbing::clone_owned(self, ::core::panic::Location::caller())
+            }
+        }
+
+        impl<$($param: $bound),*> ::core::default::Default for $name {
+            /// As `new`; the running call fails where that is refused.
+            #[track_caller]
+            fn default() -> Self {
+                Self::new().unwrap_or_else(|error| $crate::plumbing::fail(error))
+            }
+        }
+
+        impl<$($param: $bound),*> ::core::clone::Clone for $name {
+            /// As `try_clone`; the running call fails where that is refused.
+            #[track_caller]
+            fn clone(&self) -> Self {
+                self.try_clone().unwrap_or_else(|error| $crate::plumbing::fail(error))
+            }
+        }
+
+        impl<$($param: $bound),*> ::core::cmp::PartialEq for $name {
+            /// Whether the host finds the two values equal; the running call fails where it cannot be asked.
+            fn eq(&self, other: &Self) -> bool {
+                $crate::plumbing::are_owned_equal(self, other)
+            }
+        }
+
+        impl<$($param: $bound),*> ::core::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::plumbing::print_owned(self, f)
+            }
+        }
+
+        impl<$($param: $bound),*> ::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::plumbing::debug_owned(self, f)
+            }
+        }
+
+        impl<$($param: $bound),*> ::core::str::FromStr for $name {
+            type Err = $crate::CallError;
+
+            /// Reads a value as `Display` writes it.
+            #[track_caller]
+            fn from_str(text: &str) -> ::core::result::Result<Self, $crate::CallError> {
+                $crate::plumbing::parse_owned(text, ::core::panic::Location::caller())
+            }
+        }
+    };
+}

@@ -1,0 +1,125 @@
+//! While plugin code holds a slice of host memory, nothing may change that memory behind its back: no call to the host,
+//! no write through another face, and below a mutable slice no read either. This counts the slices, and refuses.
+
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use alcedo_abi::call::FailureKind;
+use alcedo_rt::CallError;
+
+/// How many slices are out, on whatever thread; zero for almost every question.
+static OUT: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// How many of them are this thread's, which only the game thread's ever are. Nothing that needs a destructor.
+    static HERE: Cell<Slices> = const { Cell::new(Slices { shared: 0, exclusive: 0 }) };
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Slices {
+    shared: u32,
+    exclusive: u32,
+}
+
+/// What somebody is about to do with host memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// Look at it.
+    Read,
+    /// Change it, or let the host do what it likes.
+    Write,
+}
+
+impl Slices {
+    /// Whether an access is possible beside these slices.
+    fn allow(self, access: Access) -> bool {
+        match access {
+            Access::Read => self.exclusive == 0,
+            Access::Write => self.exclusive == 0 && self.shared == 0,
+        }
+    }
+}
+
+/// A slice that is out; it is back when this is dropped, also by a panic.
+pub(crate) struct Lending {
+    before: Slices,
+}
+
+impl Lending {
+    /// Notes one more slice. Whether it may be lent beside the others was asked before.
+    pub(crate) fn begin(access: Access) -> Self {
+        let before = HERE.get();
+        HERE.set(match access {
+            Access::Read => Slices { shared: before.shared + 1, ..before },
+            Access::Write => Slices { exclusive: before.exclusive + 1, ..before },
+        });
+        OUT.fetch_add(1, Ordering::Relaxed);
+        Self { before }
+    }
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        HERE.set(self.before);
+        OUT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether no slice is out at all, on any thread: then everything is allowed.
+#[inline]
+pub(crate) fn is_nothing_out() -> bool {
+    OUT.load(Ordering::Relaxed) == 0
+}
+
+/// Refuses an access that a slice forbids.
+#[inline]
+pub(crate) fn allows(access: Access, action: &str) -> Result<(), CallError> {
+    if is_nothing_out() || HERE.get().allow(access) {
+        return Ok(());
+    }
+    Err(refusal(action))
+}
+
+/// Refuses calls to the host.
+#[inline]
+pub(crate) fn allows_calls(action: &str) -> Result<(), CallError> {
+    allows(Access::Write, action)
+}
+
+#[cold]
+fn refusal(action: &str) -> CallError {
+    let message = format!(
+        "{action} is refused while a slice of host memory is lent: finish the closure of `with_slice` first, and let it \
+         return what is to be done"
+    );
+    CallError::new(FailureKind::LENT, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, Lending, Slices, allows};
+
+    #[test]
+    fn slices_exclude_what_could_see_or_make_a_change() {
+        for (shared, exclusive, read, write) in
+            [(0, 0, true, true), (1, 0, true, false), (3, 0, true, false), (0, 1, false, false), (1, 1, false, false)]
+        {
+            let slices = Slices { shared, exclusive };
+            assert_eq!(slices.allow(Access::Read), read, "{slices:?}");
+            assert_eq!(slices.allow(Access::Write), write, "{slices:?}");
+        }
+    }
+
+    #[test]
+    fn a_slice_is_back_after_a_panic_and_concerns_its_own_thread_only() {
+        let lending = std::panic::catch_unwind(|| {
+            let _slice = Lending::begin(Access::Write);
+            assert!(allows(Access::Read, "get").is_err());
+            let elsewhere = std::thread::spawn(|| allows(Access::Write, "post").is_ok());
+            assert!(elsewhere.join().expect("it only asks"), "another thread may post meanwhile");
+            panic!("the closure ends");
+        });
+        assert!(lending.is_err());
+        assert!(allows(Access::Write, "set").is_ok());
+    }
+}

@@ -1,0 +1,46 @@
+//! Values that live in host memory: texts, containers, references, delegates, and structs that are no plain data. Each
+//! kind has an owned type, which plugin code may keep and drop anywhere (a *black* value), and one face for all places,
+//! [`Lent`], through which the game thread uses it for the length of a call.
+
+mod array;
+mod class_reference;
+mod delegate;
+mod field_path;
+mod give;
+mod kind;
+pub(crate) mod lending;
+mod lent;
+mod map;
+mod optional;
+mod owned;
+mod red;
+mod reference;
+mod row;
+mod set;
+mod signature;
+mod slice;
+mod spot;
+mod std_types;
+mod structure;
+mod temp;
+mod text;
+
+pub use array::UArray;
+pub use class_reference::{SoftClass, SubclassOf};
+pub use delegate::{Delegate, MulticastDelegate, SparseDelegate};
+pub use field_path::FieldPath;
+pub use give::Give;
+pub use kind::Kind;
+pub use lent::Lent;
+pub use map::UMap;
+pub use optional::UOptional;
+pub use owned::Owned;
+pub use red::{Passed, Red};
+pub use reference::{LazyObject, ScriptInterface, SoftObject, WeakObject};
+pub use set::USet;
+pub use signature::Signature;
+pub use spot::Spot;
+pub use structure::{field, field_of, set_field};
+pub use text::{UAnsiString, UString, UText, UUtf8String};
+
+pub(crate) use kind::kind;

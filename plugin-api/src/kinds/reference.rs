@@ -1,0 +1,143 @@
+//! References to objects beside `Obj<C>`: by path, by an id for ever, without keeping alive, by interface.
+#![expect(unsafe_code, reason = "hands addresses of references in host memory to the host")]
+
+use alcedo_abi::handles::{Name, ObjectHandle};
+use alcedo_abi::value::LazyRaw;
+use alcedo_rt::{CallError, fail};
+
+use super::kind;
+use crate::{Class, Kind, Lent, Obj, Object, ObjectFace, This, host};
+
+kind! {
+    /// An object of class `C` by its path, be it there or not. It keeps nothing alive.
+    ///
+    /// ```ignore
+    /// if let Some(target) = this.target().get(&this) { target.open_gate(); }
+    /// ```
+    SoftObject<C: Class>, raw: Name, kind: SOFT_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
+}
+
+kind! {
+    /// An object of class `C` by an id that no other ever has, also over a save and a load. It keeps nothing alive.
+    LazyObject<C: Class>, raw: LazyRaw, kind: LAZY_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
+}
+
+kind! {
+    /// An object of class `C` that is none as soon as the object is gone. It keeps nothing alive.
+    WeakObject<C: Class>, raw: ObjectHandle, kind: WEAK_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
+}
+
+kind! {
+    /// An object of whatever class implements the interface `I`. It keeps the object alive.
+    ScriptInterface<I: Class>, raw: ObjectHandle, kind: SCRIPT_INTERFACE, path: I::PATH,
+    literal: crate::value::NoDefault, pointer
+}
+
+macro_rules! references {
+    ($($name:ident<$class:ident> gives $target:ty;)*) => {$(
+        impl<$class: Class> $name<$class> {
+            /// A reference to an object or none, which plugin code owns.
+            ///
+            /// # Errors
+            /// As [`Self::new`], and `WRONG_CLASS` when the object does not suit.
+            #[track_caller]
+            pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
+                let reference = Self::new()?;
+                let at = reference.owned().at::<Self>();
+                let place = host::values::place::<Self>(ObjectHandle::NONE, at)?;
+                // SAFETY: the host keeps the value while we own it.
+                unsafe { host::values::reference_assign(&place, object.handle()) }?;
+                Ok(reference)
+            }
+        }
+
+        impl<$class: Class> Lent<'_, $name<$class>> {
+            /// The object, if it is there, for the rest of the running call.
+            #[must_use]
+            pub fn get<'f>(&self, this: &ObjectFace<'f>) -> Option<This<'f, $target>> {
+                let object = self.try_obj().unwrap_or_else(|error| fail(error));
+                if object.is_none() { None } else { this.get(object).ok() }
+            }
+
+            /// The object as a handle that may be kept; none when it is not there.
+            #[must_use]
+            pub fn obj(&self) -> Obj<$target> {
+                self.try_obj().unwrap_or_else(|error| fail(error))
+            }
+
+            /// The object as a handle.
+            ///
+            /// # Errors
+            /// `EXPIRED`.
+            pub fn try_obj(&self) -> Result<Obj<$target>, CallError> {
+                // SAFETY: the reference was looked at just now.
+                unsafe { host::values::reference_resolve::<$name<$class>>(self.raw()?) }.map(Obj::from_handle)
+            }
+
+            /// Points the reference to an object, or to none.
+            pub fn set(&self, object: Obj<$target>) {
+                self.try_set(object).unwrap_or_else(|error| fail(error));
+            }
+
+            /// Points the reference to an object, or says why not.
+            ///
+            /// # Errors
+            /// `WRONG_CLASS` when the object does not suit; `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
+            pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
+                let place = self.place()?;
+                // SAFETY: the reference was looked at just now.
+                unsafe { host::values::reference_assign(&place, object.handle()) }
+            }
+
+            /// Points the reference to none.
+            pub fn clear(&self) {
+                self.set(Obj::none());
+            }
+
+            /// Whether it leads to no object now.
+            #[must_use]
+            pub fn is_none(&self) -> bool {
+                self.obj().is_none()
+            }
+        }
+    )*};
+}
+references! {
+    SoftObject<C> gives C;
+    LazyObject<C> gives C;
+    WeakObject<C> gives C;
+    ScriptInterface<I> gives Object;
+}
+
+impl<C: Class> Lent<'_, SoftObject<C>> {
+    /// The path, also while there is no such object.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let raw = self.raw().unwrap_or_else(|error| fail(error));
+        // SAFETY: the reference was looked at just now.
+        host::name_text(unsafe { raw.read() })
+    }
+
+    /// Points the reference to whatever is or will be at a path.
+    pub fn set_path(&self, path: &str) {
+        let set = || {
+            let name = host::intern(path)?;
+            let target = self.raw_mut()?;
+            // SAFETY: the reference was looked at just now, and its owner may be written; any name is a path.
+            unsafe { target.write(name) };
+            Ok(())
+        };
+        set().unwrap_or_else(|error: CallError| fail(error));
+    }
+}
+
+impl<C: Class> Lent<'_, LazyObject<C>> {
+    /// The id, also while there is no such object; zero for none.
+    #[must_use]
+    pub fn id(&self) -> u128 {
+        let raw = self.raw().unwrap_or_else(|error| fail(error));
+        // SAFETY: the reference was looked at just now.
+        let LazyRaw { high, low } = unsafe { raw.read() };
+        u128::from(high) << 64 | u128::from(low)
+    }
+}

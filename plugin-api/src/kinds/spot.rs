@@ -1,0 +1,146 @@
+//! Where a value in host memory lies, and by what it is known that it is still there. A face asks before each access:
+//! the object it belongs to lives, and no container on the way to it has moved or ended a value since.
+#![expect(unsafe_code, reason = "reads the change counters of containers in host memory")]
+
+use core::marker::PhantomData;
+
+use alcedo_abi::call::{Failure, FailureKind};
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::value::ArrayRaw;
+use alcedo_rt::CallError;
+
+use super::lending::{self, Access};
+use crate::host;
+
+/// How many containers a value may be deep inside of.
+const DEPTH: usize = 4;
+
+/// One container on the way to a value.
+#[derive(Clone, Copy, Debug)]
+enum Link {
+    None,
+    /// A row, and its counter when the value was looked up.
+    Row(*const ArrayRaw, u32),
+    /// The byte of an optional that is one while there is a value.
+    Set(*const u8),
+}
+
+/// Where a value lies, for the frame `'f`.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot<'f> {
+    /// The object it is inside of, or none.
+    owner: ObjectHandle,
+    /// The count of ended objects when it was looked up.
+    ends: u32,
+    is_black: bool,
+    /// The containers it is inside of, outermost first.
+    links: [Link; DEPTH],
+    frame: PhantomData<&'f ()>,
+}
+
+impl Spot<'_> {
+    /// A property of an object, whose memory stays for the frame.
+    #[inline]
+    pub(crate) fn of_object(owner: ObjectHandle) -> Self {
+        Self { owner, ends: host::values::ends(), is_black: false, links: [Link::None; DEPTH], frame: PhantomData }
+    }
+
+    /// A value in a parameter block of the running call, or anywhere else that stays for the frame.
+    pub(crate) fn of_frame() -> Self {
+        Self { owner: ObjectHandle::NONE, ends: 0, is_black: false, links: [Link::None; DEPTH], frame: PhantomData }
+    }
+
+    /// A value that plugin code owns, and keeps for the frame.
+    pub(crate) fn of_black() -> Self {
+        Self { is_black: true, ..Self::of_frame() }
+    }
+
+    /// A value in the row of a container that lies here.
+    ///
+    /// # Safety
+    /// The row is live as long as this spot is good, and so is the value while the row's counter stands still.
+    pub(crate) unsafe fn in_row(self, row: *const ArrayRaw) -> Self {
+        // SAFETY: the row is live by contract.
+        let epoch = unsafe { epoch(row) };
+        self.with(Link::Row(row, epoch))
+    }
+
+    /// The value of an optional that lies here.
+    ///
+    /// # Safety
+    /// The byte is live as long as this spot is good, and so is the value while the byte is not zero.
+    pub(crate) unsafe fn in_optional(self, is_set: *const u8) -> Self {
+        self.with(Link::Set(is_set))
+    }
+
+    fn with(mut self, link: Link) -> Self {
+        let Some(free) = self.links.iter_mut().find(|link| matches!(link, Link::None)) else {
+            alcedo_rt::fail(CallError::other(format!(
+                "a face reaches through {DEPTH} containers: take a `clone()` of an inner one, and go on from that"
+            )));
+        };
+        *free = link;
+        self
+    }
+
+    /// The object that is asked whether the value may be written; none for values of frames and of plugin code.
+    #[inline]
+    pub(crate) fn owner(&self) -> ObjectHandle {
+        self.owner
+    }
+
+    /// Whether plugin code owns the value.
+    pub(crate) fn is_black(&self) -> bool {
+        self.is_black
+    }
+
+    /// Whether the value is still there, and may be accessed now.
+    ///
+    /// # Errors
+    /// `EXPIRED` with kind and age; `LENT` while a slice forbids it.
+    #[inline]
+    pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
+        lending::allows(access, kind)?;
+        if !self.owner.is_none() && !host::values::lives(self.owner, self.ends) {
+            return Err(self.expired(kind, &format!("the life of its owner {}", self.owner)));
+        }
+        for link in &self.links {
+            match *link {
+                Link::None => break,
+                Link::Row(row, then) => {
+                    // SAFETY: the links before this one hold, so the row is live by the contract of `in_row`.
+                    let now = unsafe { epoch(row) };
+                    if now != then {
+                        let (age, s) = (now.wrapping_sub(then), if now.wrapping_sub(then) == 1 { "" } else { "s" });
+                        return Err(self.expired(kind, &format!("{age} change{s} of its container")));
+                    }
+                }
+                Link::Set(is_set) => {
+                    // SAFETY: the links before this one hold, so the byte is live by the contract of `in_optional`.
+                    if unsafe { is_set.read() } == 0 {
+                        return Err(self.expired(kind, "the last value of its optional"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn expired(&self, kind: &str, age: &str) -> CallError {
+        let color = if self.is_black { "black" } else { "red" };
+        let (held, wanted) = (format!("{color} {kind}").into(), age.into());
+        let failure = Failure { object: self.owner, held, wanted, ..Failure::new(FailureKind::EXPIRED, kind) };
+        CallError::from_failure(failure)
+    }
+}
+
+/// # Safety
+/// The row is live.
+#[inline]
+unsafe fn epoch(row: *const ArrayRaw) -> u32 {
+    // SAFETY: promised by the caller; no reference is made, since the host changes the row.
+    let at = unsafe { &raw const (*row).epoch };
+    // SAFETY: as above.
+    unsafe { at.read() }
+}

@@ -1,0 +1,116 @@
+//! What the owned types do by way of the host, once for all of them.
+#![expect(unsafe_code, reason = "hands addresses of host values to the host")]
+
+use core::fmt;
+use core::panic::Location;
+
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::zcall::Slot;
+
+use crate::kinds::{Owned, Spot};
+use crate::value::address_slot;
+use crate::{CallError, Kind, Lent, host};
+
+/// The face of a value.
+///
+/// # Safety
+/// `at` is a live value of the kind as long as `spot` is good, and the game thread's for `'f`.
+pub unsafe fn lend<K: Kind>(at: *mut K::Raw, spot: Spot<'_>) -> Lent<'_, K> {
+    // SAFETY: promised by the caller.
+    unsafe { Lent::new(at, spot) }
+}
+
+/// Where a value lies.
+pub fn owned_at<K: Kind>(of: &K) -> *const K::Raw {
+    of.owned().at::<K>()
+}
+
+/// A copy of a value in host memory; the running call fails where the host refuses.
+///
+/// # Safety
+/// `raw` is a live value of the kind.
+pub unsafe fn load_owned<K: Kind>(raw: *const K::Raw, site: &Location<'_>) -> K {
+    // SAFETY: promised by the caller.
+    let owned = unsafe { Owned::copy_of::<K>(raw, site) };
+    K::from_owned(owned.unwrap_or_else(|error| alcedo_rt::fail(error)))
+}
+
+/// Overwrites a value in host memory.
+///
+/// # Safety
+/// `target` is a live value of the kind.
+pub unsafe fn store_owned<K: Kind>(of: &K, target: *mut K::Raw) -> Result<(), CallError> {
+    let place = host::values::place::<K>(ObjectHandle::NONE, target)?;
+    // SAFETY: `target` is live by contract, and the host keeps ours while we own it.
+    unsafe { host::values::copy(&place, owned_at(of).cast()) }
+}
+
+/// What waits for a result; the running call fails where the host refuses.
+pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned {
+    Owned::zero::<K>(site).unwrap_or_else(|error| alcedo_rt::fail(error))
+}
+
+/// The slot of what waits for a result.
+pub fn owned_slot<K: Kind>(out: &Owned) -> Slot {
+    address_slot(out.at::<K>())
+}
+
+/// A value that zero bytes mean.
+pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
+    Owned::zero::<K>(site).map(K::from_owned)
+}
+
+/// A copy of a value.
+pub fn clone_owned<K: Kind>(of: &K, site: &Location<'_>) -> Result<K, CallError> {
+    // SAFETY: the host keeps the value while it is owned, and refuses other threads before it follows the address.
+    unsafe { Owned::copy_of::<K>(of.owned().at::<K>(), site) }.map(K::from_owned)
+}
+
+/// Whether nobody can use the value any more.
+pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
+    of.owned().is_expired()
+}
+
+/// Whether two values are equal, or the running call fails.
+pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
+    // SAFETY: the host keeps the values while they are owned, and refuses other threads before it follows the addresses.
+    let equal = unsafe { host::values::equal::<K>(one.owned().at::<K>(), two.owned().at::<K>()) };
+    equal.unwrap_or_else(|error| alcedo_rt::fail(error))
+}
+
+/// A text itself, any other value as the host prints it; where the host cannot be asked, its type and handle.
+pub fn print_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    show_owned(of, false, f)
+}
+
+/// The same with quotes about a text.
+pub fn debug_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    show_owned(of, true, f)
+}
+
+fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let raw = of.owned().at::<K>();
+    // SAFETY: the host keeps the value while it is owned, and refuses other threads before it follows the address.
+    let Ok(printed) = (unsafe { host::values::print::<K>(raw) }) else {
+        return write!(f, "{} black {:x}", K::TYPE.as_str(), of.owned().handle().0);
+    };
+    // SAFETY: the host has just been asked, so this is the game thread.
+    match unsafe { K::plain_text(raw) } {
+        Some(text) if is_quoted => fmt::Debug::fmt(&text, f),
+        Some(text) => f.pad(&text),
+        None => f.pad(&printed),
+    }
+}
+
+/// A value from its text.
+pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallError> {
+    let value = new_owned::<K>(site)?;
+    // SAFETY: the host keeps the value while it is owned, and it was made on this thread, the game thread.
+    if let Some(put) = unsafe { K::put_plain_text(value.owned().at::<K>(), text) } {
+        return put.map(|()| value);
+    }
+    let place = host::values::place::<K>(ObjectHandle::NONE, value.owned().at::<K>())?;
+    // SAFETY: the host keeps the value while it is owned.
+    unsafe { host::values::parse(&place, text) }?;
+    Ok(value)
+}

@@ -1,0 +1,87 @@
+//! Waiting inside a task. A delay is a timer that wakes whoever polled it last, so it also works below combinators that
+//! have wakers of their own.
+
+use core::cell::{Cell, RefCell};
+use core::future::Future;
+use core::panic::Location;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
+use std::rc::Rc;
+
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::task::ErrandKind;
+
+use super::{Module, TaskHandle, When, Work, hand_over, once};
+
+/// What [`delay`] and [`next_tick`] give: ready when its time has come. Dropped before, it leaves nothing behind.
+#[derive(Debug)]
+#[must_use = "a delay that is not awaited waits for nothing"]
+pub struct Delay {
+    after: Duration,
+    place: &'static Location<'static>,
+    timer: Option<(TaskHandle, Rc<Bell>)>,
+}
+
+#[derive(Debug, Default)]
+struct Bell {
+    has_rung: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+/// Waits for so much game time, counted from its first poll; at least until the next tick. For tasks: polled off the
+/// game thread it ends the poll with an error.
+#[track_caller]
+pub fn delay(after: Duration) -> Delay {
+    Delay { after, place: Location::caller(), timer: None }
+}
+
+/// Waits until the next tick.
+#[track_caller]
+pub fn next_tick() -> Delay {
+    Delay { after: Duration::ZERO, place: Location::caller(), timer: None }
+}
+
+impl Future for Delay {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some((_, bell)) = &self.timer else {
+            let bell = Rc::new(Bell::default());
+            bell.waker.replace(Some(context.waker().clone()));
+            let (ringer, when) = (Rc::clone(&bell), When { delay: self.after, period: Duration::ZERO });
+            let work = Work::Closure(once(Module, move |_module| ringer.ring()));
+            let timer = hand_over(work, ErrandKind::AFTER, ObjectHandle::NONE, when, self.place);
+            self.timer = Some((timer.unwrap_or_else(|error| alcedo_rt::fail(error)), bell));
+            return Poll::Pending;
+        };
+        if bell.has_rung.get() {
+            return Poll::Ready(());
+        }
+        let mut waker = bell.waker.borrow_mut();
+        if !waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            *waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl Bell {
+    fn ring(&self) {
+        self.has_rung.set(true);
+        let waker = self.waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Drop for Delay {
+    fn drop(&mut self) {
+        if let Some((timer, bell)) = &self.timer
+            && !bell.has_rung.get()
+        {
+            timer.cancel();
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Every kind is a property, a parameter, a result, a field and an element, by whatever name it is called.
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use alcedo_plugin_api::prelude::*;
+
+type Row = UArray<UOptional<UMap<UName, Vec<Option<f64>>>>>;
+
+/// A struct in a struct.
+#[ustruct(package = "Game")]
+pub struct Inner {
+    /// A raw name.
+    r#type: UText,
+    rows: Row,
+}
+
+/// And one around it.
+#[ustruct(package = "Game")]
+pub struct Outer {
+    inner: Inner,
+    all: UMap<String, Inner>,
+    by: HashMap<u8, BTreeMap<bool, Obj<Object>>>,
+    each: UOptional<Inner>,
+    seen: BTreeSet<String>,
+}
+
+#[uclass(package = "Game")]
+pub struct Holder {
+    #[uproperty]
+    outer: Outer,
+    #[uproperty]
+    row: Row,
+    #[uproperty(default = "text")]
+    ansi: UAnsiString,
+    #[uproperty]
+    decide: Delegate<fn(UArray<Outer>, HashSet<u16>) -> Option<Inner>>,
+    #[uproperty]
+    told: UArray<MulticastDelegate<fn()>>,
+    #[uproperty]
+    face: ScriptInterface<Object>,
+
+    own: Vec<Outer>,
+    spare: std::sync::Arc<std::sync::Mutex<Option<UString>>>,
+}
+
+#[uclass]
+impl Holder {
+    #[ufunction]
+    fn all(&mut self, this: This<Self>, outer: Lent<'_, Outer>, row: Row, none: Lent<Delegate<fn()>>) -> UArray<Outer> {
+        outer.inner().r#type().set("text");
+        outer.set_inner(outer.inner().clone());
+        this.outer().assign(&outer);
+        this.set_row(row);
+        this.told().get(0).expect("one").broadcast(());
+        let _unbound: Result<(), CallError> = none.call(());
+        self.own.push(outer.clone());
+        let _made: UArray<Outer> = self.own.iter().collect();
+        this.all(this.outer(), Row::default(), none)
+    }
+}
+
+fn main() {}

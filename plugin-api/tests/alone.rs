@@ -1,0 +1,29 @@
+//! A plugin's own tests have no host: what needs one says so, and nothing crashes.
+
+use alcedo_plugin_api::FailureKind;
+use alcedo_plugin_api::prelude::*;
+
+/// A struct that lives in host memory.
+#[ustruct(package = "Game")]
+pub struct Stats {
+    /// A number.
+    strength: f64,
+    /// Texts.
+    titles: UArray<String>,
+}
+
+#[test]
+fn without_a_host_making_a_value_is_a_typed_error() {
+    for (what, error) in [
+        ("Array(f64)", UArray::<f64>::new().expect_err("no host")),
+        ("Array(f64)", UArray::of([1.0, 2.0]).expect_err("no host")),
+        ("String", UString::of("text").expect_err("no host")),
+        ("Map(Name, bool)", UMap::<UName, bool>::new().expect_err("no host")),
+        ("/Script/Game.Stats", Stats::new().expect_err("no host")),
+        ("Delegate(f32 -> bool)", Delegate::<fn(f32) -> bool>::new().expect_err("no host")),
+        ("Utf8String", "text".parse::<UUtf8String>().expect_err("no host")),
+    ] {
+        assert_eq!(error.kind(), FailureKind::UNAVAILABLE, "{what}");
+        assert!(error.to_string().contains(what), "{error}");
+    }
+}

@@ -1,0 +1,100 @@
+//! What the readings of a process must not do over many reloads: grow. Data in, faults out.
+
+use crate::plan::Reading;
+use crate::statistics::{last_half, slope};
+
+/// Below so many reloads, the memory of a process says nothing: its allocator is still finding its size.
+const RELOADS_FOR_A_SLOPE: usize = 200;
+
+/// Below so many, a tenth of them is none.
+const RELOADS_FOR_TENTHS: usize = 10;
+
+type Count = fn(&Reading) -> u64;
+
+/// What is wrong with `readings`, one after each reload; `max_growth` is in KiB per reload.
+pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
+    let memory: Vec<_> = readings.iter().map(|reading| reading.rss_kib as f64).collect();
+    let growth = slope(last_half(&memory));
+    let grows = readings.len() >= RELOADS_FOR_A_SLOPE && growth > max_growth;
+    let memory = grows.then(|| format!("memory grows by {growth:.3} KiB per reload, more than {max_growth}"));
+    let counts: [(&str, Count); 3] = [
+        ("open files", |reading| reading.open_fds),
+        ("threads", |reading| reading.threads),
+        ("thread-specific keys", |reading| reading.keys),
+    ];
+    let counts = counts.into_iter().filter_map(|(what, count)| {
+        let (before, after) = rise(&readings.iter().map(count).collect::<Vec<_>>())?;
+        Some(format!("{what} rise: at most {before} in the first reloads, at least {after} in the last"))
+    });
+    memory.into_iter().chain(counts).collect()
+}
+
+/// The most in the first tenth and the least in the last, if that is more: so a thread that just ends, or a file that
+/// is open for a moment, is no rise.
+fn rise(counts: &[u64]) -> Option<(u64, u64)> {
+    if counts.len() < RELOADS_FOR_TENTHS {
+        return None;
+    }
+    let tenth = counts.len() / 10;
+    let before = counts[..tenth].iter().max()?;
+    let after = counts[counts.len() - tenth..].iter().min()?;
+    (after > before).then_some((*before, *after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{faults, rise};
+    use crate::plan::Reading;
+
+    fn check(count: u64, reading: impl Fn(u64) -> Reading, expected: &[&str]) {
+        let readings: Vec<_> = (0..count).map(reading).collect();
+        assert_eq!(faults(&readings, 4.0), expected);
+    }
+
+    fn steady() -> Reading {
+        Reading { rss_kib: 9000, open_fds: 9, threads: 2, keys: 3 }
+    }
+
+    #[test]
+    fn a_process_that_does_not_grow_has_no_faults() {
+        check(400, |_| steady(), &[]);
+        check(0, |_| steady(), &[]);
+        check(400, |reload| Reading { rss_kib: 9000 + reload * 3, ..steady() }, &[]);
+    }
+
+    #[test]
+    fn memory_may_not_grow_by_more_than_was_said_once_the_process_has_its_size() {
+        let growing = |reload| Reading { rss_kib: 9000 + reload * 5, ..steady() };
+        check(200, growing, &["memory grows by 5.000 KiB per reload, more than 4"]);
+        check(199, growing, &[]);
+        check(400, |reload| Reading { rss_kib: 9000 + reload.min(100) * 50, ..steady() }, &[]);
+    }
+
+    #[test]
+    fn what_is_counted_may_not_rise_at_all() {
+        let one_in_ten = |reload: u64| reload / 10;
+        check(
+            100,
+            |reload| Reading { open_fds: 9 + one_in_ten(reload), ..steady() },
+            &["open files rise: at most 9 in the first reloads, at least 18 in the last"],
+        );
+        check(
+            10,
+            |reload| Reading { threads: 2 + reload, keys: 3 + reload, ..steady() },
+            &[
+                "threads rise: at most 2 in the first reloads, at least 11 in the last",
+                "thread-specific keys rise: at most 3 in the first reloads, at least 12 in the last",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_moment_is_no_rise() {
+        let mut counts = vec![2; 100];
+        counts[95] = 3;
+        assert_eq!(rise(&counts), None);
+        counts[90..].fill(3);
+        assert_eq!(rise(&counts), Some((2, 3)));
+        assert_eq!(rise(&[1, 9]), None);
+    }
+}

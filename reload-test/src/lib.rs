@@ -1,0 +1,68 @@
+//! A reload is only worth something if the ten-thousandth is as good as the first. This program swaps between real
+//! builds of real plugins under many living objects, and fails if one object, one value or one answer is not what it
+//! should be.
+//!
+//! It runs as two processes. The child is the host: it reloads, looks, and says a line per reload. The parent builds
+//! the plugins, listens, and writes the report; so a crash is a line in the report, and what the parent remembers
+//! does not show in the memory that the child is judged by.
+//!
+//! The second program, `alcedo-survey`, does the same for one crate of crates.io after another, and writes down what
+//! became of each.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod builds;
+mod checks;
+mod child;
+mod findings;
+mod gauges;
+mod parent;
+mod plan;
+mod progress;
+mod report;
+mod statistics;
+mod subject;
+mod summary;
+mod survey;
+mod tally;
+mod trial;
+mod values;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Does what the command line of `alcedo-reload-test` says.
+#[must_use]
+pub fn reload_test() -> ExitCode {
+    alcedo_runtime::canary::run_if_child();
+    let args = args::Args::parse();
+    let outcome = match &args.child {
+        Some(plan) => child::run(plan).map(|()| true),
+        None => parent::run(&args),
+    };
+    ended("alcedo-reload-test", outcome)
+}
+
+/// Does what the command line of `alcedo-survey` says.
+#[must_use]
+pub fn survey() -> ExitCode {
+    alcedo_runtime::canary::run_if_child();
+    let args = survey::args::Args::parse();
+    let outcome = match &args.child {
+        Some(plan) => survey::child::run(plan).map(|()| true),
+        None => survey::parent::run(&args),
+    };
+    ended("alcedo-survey", outcome)
+}
+
+fn ended(program: &str, outcome: anyhow::Result<bool>) -> ExitCode {
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{program}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What plugin code pays for a value in host memory, beside the same value in its own. The loops run in a release build of
+//! `values`, in class `Gauge`, one call each; the host takes the time. A loop is long (1,000 rounds for each that criterion
+//! asks for), so the call itself does not show.
+//!
+//! * `read`, `write`: a property through the frame-bound object, beside a struct field behind a pointer.
+//! * `read_by_handle`, `write_by_handle`: the same with a look whether the handle is still right, beside the same field.
+//! * `sum`: an `Array(f64)` of so many numbers as a lent slice, beside a `Vec<f64>`.
+
+mod support;
+
+use std::time::Instant;
+
+use alcedo_runtime::{ObjectHandle, Runtime, Value};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+
+/// Rounds of a loop for each that is asked for.
+const ROUNDS: u64 = 1_000;
+
+/// Numbers in the rows that are added up: in the nearest cache, and in none.
+const COUNTS: [u32; 2] = [1_000, 1_000_000];
+
+fn access(criterion: &mut Criterion) {
+    let builds = support::builds("values");
+    let runtime = support::host(&builds[0]);
+    let gauge = runtime.spawn("/Script/Game.Gauge").expect("a gauge");
+    for (what, ours, plain) in [
+        ("property_read", "read", "read_plain"),
+        ("property_read_by_handle", "read_by_handle", "read_plain"),
+        ("property_write", "write", "write_plain"),
+        ("property_write_by_handle", "write_by_handle", "write_plain"),
+    ] {
+        let mut group = criterion.benchmark_group(what);
+        group.throughput(Throughput::Elements(ROUNDS));
+        for (id, function) in [("alcedo", ours), ("pointer", plain)] {
+            group.bench_function(id, |bencher| {
+                bencher.iter_custom(|rounds| time(&runtime, gauge, function, rounds * ROUNDS))
+            });
+        }
+        group.finish();
+    }
+    let mut group = criterion.benchmark_group("array_sum");
+    for count in COUNTS {
+        runtime.call(gauge, "fill", &[Value::U32(count)]).expect("two rows");
+        group.throughput(Throughput::Elements(u64::from(count)));
+        for (id, function) in [("alcedo", "sum"), ("vec", "sum_plain")] {
+            let id = BenchmarkId::new(id, count);
+            group.bench_function(id, |bencher| bencher.iter_custom(|rounds| time(&runtime, gauge, function, rounds)));
+        }
+    }
+    group.finish();
+    drop(runtime.shutdown());
+}
+
+fn time(runtime: &Runtime, gauge: ObjectHandle, function: &str, rounds: u64) -> std::time::Duration {
+    let start = Instant::now();
+    runtime.call(gauge, function, &[Value::U64(rounds)]).expect("a loop");
+    start.elapsed()
+}
+
+criterion_group! { name = benches; config = support::config(); targets = access }
+criterion_main!(benches);

@@ -1,0 +1,57 @@
+//! What an object of a module's class costs at birth: `crowd`'s `Walker`, with one property and a plugin half of three
+//! words. Beside it one `Box` of those three words and one insertion into a `slotmap`, which is what a host without
+//! reflection, hooks or collection would do for the same. Each round makes a thousand and then, untimed, destroys them, so
+//! that both work on memory that was used before.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Budget, ObjectHandle};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use slotmap::SlotMap;
+
+const ROUND: u64 = 1_000;
+
+const CLASS: &str = "/Script/Game.Walker";
+
+fn birth(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("birth");
+    group.throughput(Throughput::Elements(ROUND));
+    group.bench_function("box_and_slotmap", |bencher| {
+        let mut map: SlotMap<_, Box<[u64; 3]>> = SlotMap::new();
+        let mut keys = Vec::with_capacity(ROUND as usize);
+        bencher.iter_custom(|rounds| {
+            let mut elapsed = Duration::ZERO;
+            for _ in 0..rounds {
+                let begun = Instant::now();
+                keys.extend((0..ROUND).map(|number| map.insert(Box::new([number, 0, 0]))));
+                elapsed += begun.elapsed();
+                keys.drain(..).for_each(|key| drop(map.remove(key)));
+            }
+            elapsed
+        });
+    });
+
+    let builds = support::builds("crowd");
+    let runtime = support::host(&builds[0]);
+    let mut objects: Vec<ObjectHandle> = Vec::with_capacity(ROUND as usize);
+    group.bench_function("alcedo", |bencher| {
+        bencher.iter_custom(|rounds| {
+            let mut elapsed = Duration::ZERO;
+            for _ in 0..rounds {
+                let begun = Instant::now();
+                objects.extend((0..ROUND).map(|_| runtime.spawn(CLASS).expect("an object")));
+                elapsed += begun.elapsed();
+                objects.drain(..).for_each(|object| runtime.destroy(object));
+                runtime.tick(Budget::frame());
+            }
+            elapsed
+        });
+    });
+    group.finish();
+    drop(runtime.shutdown());
+}
+
+criterion_group! { name = benches; config = support::config(); targets = birth }
+criterion_main!(benches);

@@ -1,0 +1,68 @@
+//! What it costs to get from a handle to what it names, beside a `get` of a plain `slotmap`, which does the least that a
+//! checked handle can cost: one look, one comparison.
+//!
+//! So many objects of `crowd`'s `Walker`, which have a plugin half each; as many values of a word in the slotmap. Both are
+//! asked for all of them in one order, which a shuffle by xorshift (seed 0x5eed) has made; the sum of what was found is
+//! kept. At 1,000 everything is in the nearest cache, at 1,000,000 nothing is.
+
+mod support;
+
+use std::hint::black_box;
+
+use alcedo_runtime::ObjectHandle;
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use slotmap::SlotMap;
+
+const COUNTS: [usize; 3] = [1_000, 100_000, 1_000_000];
+
+const CLASS: &str = "/Script/Game.Walker";
+
+fn handles(criterion: &mut Criterion) {
+    let builds = support::builds("crowd");
+    let runtime = support::host(&builds[0]);
+    let stores = runtime.bench();
+    let class = stores.class(CLASS).expect("the plugin declares it");
+    let (mut objects, mut map, mut keys) = (Vec::new(), SlotMap::new(), Vec::new());
+    for count in COUNTS {
+        while objects.len() < count {
+            objects.push(runtime.spawn(CLASS).expect("an object"));
+            keys.push(map.insert(objects.len()));
+        }
+        let order = support::shuffled(count);
+        let (objects, keys) = (in_order(&objects, &order), in_order(&keys, &order));
+
+        let mut group = criterion.benchmark_group("handle_to_object");
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_function(BenchmarkId::new("slotmap", count), |bencher| {
+            bencher
+                .iter(|| keys.iter().fold(0_usize, |sum, key| sum.wrapping_add(*map.get(*key).expect("it is there"))));
+        });
+        let world = stores.world();
+        let find = |object: &ObjectHandle| world.objects.memory(*object).expect("it is there").addr();
+        group.bench_function(BenchmarkId::new("alcedo", count), |bencher| {
+            bencher.iter(|| objects.iter().fold(0_usize, |sum, object| sum.wrapping_add(find(object))));
+        });
+        group.finish();
+
+        let mut group = criterion.benchmark_group("object_to_conjugate");
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_function(BenchmarkId::new("slotmap", count), |bencher| {
+            bencher
+                .iter(|| keys.iter().fold(0_usize, |sum, key| sum.wrapping_add(*map.get(*key).expect("it is there"))));
+        });
+        let find = |object: &ObjectHandle| stores.part(*object, class).expect("it has a half").addr();
+        group.bench_function(BenchmarkId::new("alcedo", count), |bencher| {
+            bencher.iter(|| objects.iter().fold(0_usize, |sum, object| sum.wrapping_add(find(object))));
+        });
+        group.finish();
+    }
+    black_box(&map);
+    drop(runtime.shutdown());
+}
+
+fn in_order<T: Copy>(all: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|at| all[*at]).collect()
+}
+
+criterion_group! { name = benches; config = support::config(); targets = handles }
+criterion_main!(benches);

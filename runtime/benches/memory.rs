@@ -1,0 +1,45 @@
+//! How much memory a reload takes while it runs: for a moment, the old and the new are there together. No time is
+//! taken here, so this is a plain program that prints a table.
+#![expect(clippy::print_stdout, reason = "the table is what this program is for")]
+
+mod support;
+
+use std::fs;
+
+use alcedo_runtime::process;
+
+/// So many objects each.
+const COUNTS: [u64; 3] = [0, 100_000, 1_000_000];
+
+fn main() {
+    // Cargo asks every benchmark whether it has tests.
+    if std::env::args().any(|arg| arg == "--test" || arg == "--list") {
+        return;
+    }
+    println!(
+        "| objects | resident before, KiB | peak of the reload, KiB | more than before | bytes per object | after, KiB |"
+    );
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
+    COUNTS.into_iter().for_each(measure);
+}
+
+fn measure(objects: u64) {
+    let builds = support::builds("crowd");
+    let runtime = support::host(&builds[0]);
+    for _ in 0..objects {
+        runtime.spawn("/Script/Game.Runner").expect("an object");
+    }
+    // The first reload finds the sizes that the later ones use again.
+    drop(support::reload(&runtime, &builds[1]));
+    let before = process::rss_kib().expect("a Linux with /proc");
+    // From now on the peak counts anew.
+    fs::write("/proc/self/clear_refs", "5").expect("a Linux with /proc");
+    let report = support::reload(&runtime, &builds[0]);
+    assert_eq!(report.conjugates_rebuilt, objects);
+    let (peak, after) = (support::status_kib("VmHWM"), process::rss_kib().expect("a Linux with /proc"));
+    let more = peak.saturating_sub(before);
+    let percent = more as f64 * 100.0 / before as f64;
+    let each = (more * 1024).checked_div(objects).map_or_else(|| "–".to_owned(), |bytes| bytes.to_string());
+    println!("| {objects} | {before} | {peak} | {more} KiB, {percent:.0} % | {each} | {after} |");
+    drop(runtime.shutdown());
+}

@@ -1,0 +1,73 @@
+//! What the benchmarks share: release builds of example plugins, and a host.
+#![allow(dead_code, reason = "each benchmark uses its own part of this")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alcedo_build::{BuildRequest, Variants};
+use alcedo_runtime::{Outcome, Reload, Runtime};
+
+/// Two release builds of an example plugin, sealed, that differ only in their id.
+pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins/Cargo.toml");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let variants = Variants::new(dir.join("benches"));
+    [1, 2].map(|tag| {
+        let request = BuildRequest::new(&manifest).package(package).release(true);
+        let request = request.target_dir(dir.join("plugins")).env("ALCEDO_BUILD_TAG", tag.to_string());
+        let library = variants.get(&request, &format!("{package}-{tag}")).expect("the plugin builds");
+        alcedo_runtime::seal_file(&library).expect("the library can be sealed");
+        library
+    })
+}
+
+/// A host with a Master of this library.
+pub(crate) fn host(library: &Path) -> Runtime {
+    let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).build();
+    let runtime = runtime.expect("a runtime");
+    runtime.create_master(&[library]).expect("the plugin loads");
+    runtime
+}
+
+/// Reloads, which must be committed.
+pub(crate) fn reload(runtime: &Runtime, library: &Path) -> Reload {
+    let report = runtime.reload(&[library]).expect("there is a Master");
+    assert_eq!(report.outcome, Outcome::Committed);
+    report
+}
+
+/// A field of `/proc/self/status` in KiB.
+pub(crate) fn status_kib(field: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("a Linux with /proc");
+    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    let number = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+    number.expect("a number of KiB")
+}
+
+/// Numbers that look random and are the same in each run: xorshift, by George Marsaglia.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    /// A number below `sides`.
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % sides
+    }
+}
+
+/// The numbers below `count`, shuffled.
+pub(crate) fn shuffled(count: usize) -> Vec<usize> {
+    let (mut order, mut dice): (Vec<_>, _) = ((0..count).collect(), Dice(0x5eed));
+    (1..count).rev().for_each(|at| order.swap(at, dice.roll(at + 1)));
+    order
+}
+
+/// Enough samples for a ratio, on a machine that others use as well.
+pub(crate) fn config() -> criterion::Criterion {
+    criterion::Criterion::default()
+        .sample_size(20)
+        .warm_up_time(std::time::Duration::from_millis(500))
+        .measurement_time(std::time::Duration::from_secs(3))
+}

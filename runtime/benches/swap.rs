@@ -1,0 +1,90 @@
+//! How long a host stands still while the code of a small module is swapped, beside the two ways that others take:
+//! bare `dlopen`, `dlsym`, `dlclose`, and cr's, which copies the file first so that the build may overwrite it. Those
+//! two check nothing, keep nothing and cannot go back.
+#![expect(unsafe_code, reason = "the ways of others map a library by hand")]
+
+mod support;
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Phase, Reload};
+use criterion::{Criterion, criterion_group, criterion_main};
+use libloading::Library;
+
+/// What every plugin exports.
+const SYMBOL: &[u8] = b"alcedo_root_module\0";
+
+/// Reloads whose phases are told.
+const ROUNDS: usize = 201;
+
+fn swap(criterion: &mut Criterion) {
+    let builds = support::builds("magic-cube");
+    let size = fs::metadata(&builds[0]).expect("the library is there").len();
+    eprintln!("the module is a file of {} KiB", size / 1024);
+    let mut group = criterion.benchmark_group("swap");
+
+    let runtime = support::host(&builds[0]);
+    runtime.spawn("/Script/Game.MagicCube").expect("a cube");
+    let mut next = builds.iter().cycle();
+    group.bench_function("alcedo", |bencher| {
+        bencher.iter_custom(|count| {
+            let swap = |_| {
+                let report = support::reload(&runtime, next.next().expect("they take turns"));
+                // From the first look at the file to the new code being live.
+                report.phases.get(Phase::Stage) + report.phases.swap_ms()
+            };
+            Duration::from_secs_f64((0..count).map(swap).sum::<f64>() / 1e3)
+        });
+    });
+    group.bench_function("alcedo_until_the_old_is_unmapped", |bencher| {
+        bencher.iter_custom(|count| {
+            let begun = Instant::now();
+            (0..count).for_each(|_| drop(support::reload(&runtime, next.next().expect("they take turns"))));
+            begun.elapsed()
+        });
+    });
+    tell_phases((0..ROUNDS).map(|_| support::reload(&runtime, next.next().expect("they take turns"))).collect());
+    drop(runtime.shutdown());
+
+    group.bench_function("dlopen_dlsym_dlclose", |bencher| {
+        let mut next = builds.iter().cycle();
+        bencher.iter(|| open_and_close(next.next().expect("they take turns")));
+    });
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut copies = 0_u64;
+    group.bench_function("cr_way", |bencher| {
+        let mut next = builds.iter().cycle();
+        bencher.iter(|| {
+            copies += 1;
+            let copy = dir.path().join(format!("copy-{copies}.so"));
+            fs::copy(next.next().expect("they take turns"), &copy).expect("room for a copy");
+            open_and_close(&copy);
+            fs::remove_file(&copy).expect("the copy is there");
+        });
+    });
+    group.finish();
+}
+
+/// The median of each phase.
+fn tell_phases(reports: Vec<Reload>) {
+    for phase in Phase::ALL {
+        let mut times: Vec<_> = reports.iter().map(|report| report.phases.get(phase)).collect();
+        times.sort_by(f64::total_cmp);
+        eprintln!("{:>10}  {:6.1} µs", phase.name(), times[times.len() / 2] * 1e3);
+    }
+}
+
+fn open_and_close(library: &Path) {
+    // SAFETY: the initialisers of a plugin do nothing but link its parts together.
+    let library = unsafe { Library::new(library) }.expect("the library opens");
+    // SAFETY: the symbol is not used as anything but an address.
+    let symbol = unsafe { library.get::<*const ()>(SYMBOL) }.expect("every plugin has it");
+    black_box(*symbol);
+    library.close().expect("the library closes");
+}
+
+criterion_group! { name = benches; config = Criterion::default().sample_size(50); targets = swap }
+criterion_main!(benches);

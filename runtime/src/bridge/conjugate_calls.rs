@@ -1,0 +1,142 @@
+//! ZCalls of callers that know no types: where the callee wants a value that has a conjugate, they pass the conjugate's
+//! number. The callee's signature, in words, says where that is. What goes in is copied, since the callee may well end the
+//! conjugate; what comes out is a black of the caller's.
+
+use std::time::Instant;
+
+use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
+use alcedo_abi::kinds::PropertyKind;
+
+use crate::border::CallError;
+use crate::bridge::conjugates;
+use crate::bridge::core::Core;
+use crate::bridge::nd;
+use crate::dynamic_call::{self, get_plain, set_plain};
+use crate::handles::{ModuleId, ZCallHandle};
+use crate::object::owned::OwnedValue;
+use crate::object::property::PropertyType;
+use crate::object::type_text::{SignatureText, TypeText};
+use crate::object::value::Value;
+use crate::zcall::buffer::BufferMut;
+
+/// Which slots a call takes from its caller, and which one it gives back.
+struct Plan {
+    arguments: Vec<(usize, TypeText)>,
+    result: Option<(usize, TypeText)>,
+}
+
+/// Calls through a handle for `module`, which owns what comes out.
+///
+/// # Errors
+/// When the handle is dead, the slots do not fit the signature, a conjugate has expired, or the callee fails. The slots are
+/// untouched then.
+pub(crate) fn call(
+    core: &Core,
+    module: ModuleId,
+    handle: ZCallHandle,
+    buffer: &mut BufferMut<'_>,
+) -> Result<(), CallError> {
+    let (Some(name), Some(words)) = (core.zcalls.name(handle), core.zcalls.signature(handle)) else {
+        // A dead handle, or none: the call says which, and touches no slot.
+        return dynamic_call::call(core, handle, &[]).map(drop);
+    };
+    if *name == *nd::NAME {
+        return nd::call(core, Some(module), buffer);
+    }
+    let signature: SignatureText = words.parse().map_err(|error| CallError::other(format!("`{name}`: {error}")))?;
+    let plan = match name.starts_with("up:") {
+        true => plan_property(buffer, signature)?,
+        false => plan_function(buffer.len(), signature).ok_or_else(|| CallError::Buffer {
+            message: format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len()),
+        })?,
+    };
+    let arguments = plan.arguments.iter().map(|(at, word)| read(core, buffer, *at, word));
+    let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
+    let result = dynamic_call::call(core, handle, &arguments)?;
+    match (plan.result, result) {
+        (Some((at, word)), Some(value)) => give(core, module, buffer, at, &word, &value),
+        _ => Ok(()),
+    }
+}
+
+/// The object first, if the function has one; then the parameters; the result last.
+fn plan_function(slots: usize, signature: SignatureText) -> Option<Plan> {
+    let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
+    let receivers = slots.checked_sub(parameters + results).filter(|receivers| *receivers <= 1)?;
+    let receiver = TypeText::Reference(PropertyKind::OBJECT, String::new());
+    let words = std::iter::repeat_n(receiver, receivers).chain(signature.arguments);
+    let result = signature.result.map(|word| (slots - 1, *word));
+    Some(Plan { arguments: words.enumerate().collect(), result })
+}
+
+/// The object, what is done, and the value that goes in or comes out.
+fn plan_property(buffer: &BufferMut<'_>, signature: SignatureText) -> Result<Plan, CallError> {
+    buffer.expect_len(3)?;
+    let is_write = buffer.get::<u8>(1)? != 0;
+    let value = signature.arguments.into_iter().next().map(|word| (2, word));
+    let mut arguments = vec![(0, TypeText::Reference(PropertyKind::OBJECT, String::new()))];
+    let result = if is_write { None } else { value.clone() };
+    arguments.extend(value.filter(|_| is_write));
+    Ok(Plan { arguments, result })
+}
+
+/// The value that a slot holds or names.
+pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeText) -> Result<Value, CallError> {
+    if word.kind().fits_slot() {
+        return get_plain(buffer, at, word.kind());
+    }
+    let (value, _number) = conjugates::copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
+    // Names of classes and the like are compared when the value is written to its parameter.
+    if value.ty().kind() != word.kind() {
+        let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
+        return Err(CallError::Buffer { message });
+    }
+    Ok(value.read())
+}
+
+/// Puts a value into a slot, as a black of the module's where it has a conjugate.
+pub(super) fn give(
+    core: &Core,
+    module: ModuleId,
+    buffer: &mut BufferMut<'_>,
+    at: usize,
+    word: &TypeText,
+    value: &Value,
+) -> Result<(), CallError> {
+    if word.kind().fits_slot() {
+        return set_plain(buffer, at, value);
+    }
+    let ty = PropertyType::resolve(word, &core.world.types)
+        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be given back: {error}") })?;
+    let mut own = OwnedValue::zero(ty);
+    own.write(value).map_err(|error| CallError::other(error.to_string()))?;
+    let (black, _at) = core.blacks.make(module, TypeNumber::NONE, own, None, Instant::now())?;
+    buffer.set(at, ConjugateHandle::from(black))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Plan, plan_function};
+
+    /// The slots that go in, with their types, and the one that comes out.
+    fn check(signature: &str, slots: usize, expected: Option<&str>) {
+        let plan = plan_function(slots, signature.parse().expect("a signature"));
+        let told = plan.map(|Plan { arguments, result }| {
+            let slot = |(at, word): &(usize, _)| format!("{at}: {word}");
+            let arguments: Vec<_> = arguments.iter().map(slot).collect();
+            format!("{} -> {}", arguments.join(", "), result.iter().map(slot).collect::<String>())
+        });
+        assert_eq!(told.as_deref(), expected, "{signature} in {slots} slots");
+    }
+
+    #[test]
+    fn the_slots_of_a_call_are_those_of_its_signature_with_or_without_an_object() {
+        check("Array(f64), i32 -> String", 3, Some("0: Array(f64), 1: i32 -> 2: String"));
+        check("Array(f64) -> String", 3, Some("0: Object(), 1: Array(f64) -> 2: String"));
+        check("Map(Name, f64)", 1, Some("0: Map(Name, f64) -> "));
+        check("", 0, Some(" -> "));
+        check("", 1, Some("0: Object() -> "));
+        check("", 2, None);
+        check("f64 -> f64", 1, None);
+    }
+}

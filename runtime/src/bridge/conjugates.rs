@@ -1,0 +1,156 @@
+//! Conjugates by number: what they are, whether they still lead anywhere, and where. One number may be a red's or a
+//! black's; who asks need not know which.
+#![expect(unsafe_code, reason = "reads and writes the values that conjugates lead to")]
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::conjugate::Color;
+use crate::conjugate::blacks::Opened;
+use crate::conjugate::serials::{Age, Facts};
+use crate::handles::ObjectHandle;
+use crate::object::objects::Body;
+use crate::object::owned::OwnedValue;
+use crate::object::property::{Property, PropertyType};
+use crate::object::transfer;
+use crate::object::value::Value;
+
+/// What can be asked of any conjugate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    /// Who began it.
+    pub color: Color,
+    /// Kind and age.
+    pub facts: Facts,
+    /// Whether it leads to its value no more, or not now.
+    pub is_expired: bool,
+}
+
+/// What a conjugate is.
+///
+/// # Errors
+/// When no conjugate ever had the number.
+pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<State, CallError> {
+    let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
+    let black = || Some((Color::Black, core.blacks.facts(handle, now)?));
+    let (color, facts) = black().or_else(red).ok_or_else(|| CallError::NotFound {
+        message: format!("no conjugate has the number {:#x}: pass on one that the host gave", handle.0),
+    })?;
+    Ok(State { color, facts, is_expired: find(core, handle).is_none() })
+}
+
+/// Where the value of a conjugate lies. The address is good until plugin code returns, or the black is given back.
+///
+/// # Errors
+/// When it has expired, with its kind and age.
+pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
+    match find(core, handle) {
+        Some(opened) => Ok(opened),
+        None => Err(expired(&state(core, handle, now)?)),
+    }
+}
+
+/// Lends the value of a property, or of a part of one, until the innermost frame closes.
+///
+/// # Errors
+/// When the object is gone or has no such value there, or no frame is open.
+///
+/// # Safety
+/// A value without an owner is one of its type, and stays where it is until that frame closes.
+pub(crate) unsafe fn lend(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
+    let owner = value.owner;
+    if !owner.is_none() {
+        let offset = |memory: *mut u8| value.at.addr().wrapping_sub(memory.addr());
+        let lies = |body: &Body| {
+            let properties = body.class().properties.iter().map(Rc::as_ref);
+            lies_at(properties, offset(body.memory()), &value.ty)
+        };
+        if !core.world.objects.with_body(owner, lies)? {
+            let message =
+                format!("{} is no property of {owner} that lies there: lend a property, or a clone", value.ty);
+            return Err(CallError::NotFound { message });
+        }
+    }
+    core.red.lend(value, now)
+}
+
+/// Lends a property of an object by name.
+///
+/// # Errors
+/// When the object is gone, has no such property, or no frame is open.
+pub(crate) fn lend_property(
+    core: &Core,
+    owner: ObjectHandle,
+    property: &str,
+    now: Instant,
+) -> Result<ConjugateHandle, CallError> {
+    let class = core.world.objects.class(owner).ok_or(CallError::Stale { handle: owner })?;
+    let memory = core.world.objects.memory(owner).ok_or(CallError::Stale { handle: owner })?;
+    let property = class
+        .find_property(property)
+        .ok_or_else(|| CallError::NotFound { message: format!("{} has no property `{property}`", class.path) })?;
+    let (at, ty) = (memory.wrapping_add(property.offset as usize), property.ty.clone());
+    core.red.lend(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
+}
+
+/// A copy of the value of a conjugate, and how the module that made or lent it calls the type.
+///
+/// # Errors
+/// When it has expired, with its kind and age.
+pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
+    let opened = open(core, handle, now)?;
+    // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
+    let value = unsafe { OwnedValue::copy_of(opened.ty, opened.at) };
+    Ok((value, opened.number))
+}
+
+/// Overwrites the value of a conjugate.
+///
+/// # Errors
+/// When it has expired, its owner may not be written now, or the value does not fit.
+pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
+    let opened = open(core, handle, now)?;
+    if !opened.owner.is_none() {
+        core.world.objects.may_write(opened.owner)?;
+    }
+    // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
+    let written = unsafe { transfer::write(opened.at, &opened.ty, value) };
+    written.map_err(|error| CallError::other(error.to_string()))
+}
+
+/// Whether a value of the type begins so many bytes behind the start of something with these properties: one of them, or a
+/// field of a struct in one.
+fn lies_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
+    let mut properties = properties;
+    properties.any(|property| {
+        let Some(inside) = offset.checked_sub(property.offset as usize) else { return false };
+        match &property.ty {
+            here if inside == 0 && here == ty => true,
+            PropertyType::Struct(of) if inside < of.size() => lies_at(of.fields().iter(), inside, ty),
+            _ => false,
+        }
+    })
+}
+
+fn find(core: &Core, handle: ConjugateHandle) -> Option<Opened> {
+    core.blacks.open(handle).or_else(|| {
+        let opened = core.red.reds().open(handle)?;
+        // What an object has ends with it, even if its memory is still there.
+        (opened.owner.is_none() || core.world.objects.is_alive(opened.owner)).then_some(opened)
+    })
+}
+
+fn expired(state: &State) -> CallError {
+    let kind = state.facts.kind.text().unwrap_or("?");
+    CallError::Expired { what: format!("{} {kind}", state.color), age: state.facts.age.to_string() }
+}
+
+/// An age as it crosses the border: whole nanoseconds, and whether it is more.
+pub(crate) fn nanoseconds(age: Age) -> (u64, bool) {
+    let whole = |age: Duration| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
+    (whole(age.at_least()), !age.is_exact())
+}

@@ -1,0 +1,341 @@
+//! Tasks, timers and posted closures of modules: *errands* that run on the game thread, later. They belong to the
+//! generation of their module: while that is set aside they rest, when it is taken back they go on, and with its end
+//! they are dropped. So an old generation's errand never runs in a new one.
+//!
+//! One tick runs, in this order: timers that are due, by the time they were due; tasks that were woken, in the order of
+//! waking, each once; and at the safe point what was posted, in the order of posting. What is asked for meanwhile waits
+//! for the next tick. Each runs in a red frame of its own, so nothing is reloaded or unloaded under it.
+
+mod code;
+mod inbox;
+mod schedule;
+mod store;
+pub(crate) mod waking;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use alcedo_abi::task::{Errand, ErrandId, ErrandKind};
+use crossbeam::channel::Receiver;
+
+use crate::border::{CallError, trap};
+use crate::bridge::core::Core;
+use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::handles::{ModuleId, ObjectHandle};
+use crate::lease::{LeaseKind, Leases};
+
+use inbox::Message;
+use store::{Begin, Entry, ErrandKey, Life, State, Store, Waiting};
+use waking::Waking;
+
+pub(crate) use code::Code;
+pub(crate) use inbox::{HostErrand, Inbox};
+
+/// What waits to be run, as tools and tests see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrandInfo {
+    /// The module whose code it is.
+    pub module: String,
+    /// Its generation.
+    pub generation: u64,
+    /// "task", "timer" or "posted closure".
+    pub kind: LeaseKind,
+    /// Source file and line where it was asked for.
+    pub place: String,
+    /// The object it lives with; none for one that lives with its module.
+    pub object: Option<ObjectHandle>,
+    /// For a timer, the game time when it is due.
+    pub due: Option<Duration>,
+}
+
+/// All errands. Game thread only, but for [`Tasks::inbox`].
+pub(crate) struct Tasks {
+    inbox: Arc<Inbox>,
+    messages: Receiver<Message>,
+    store: RefCell<Store>,
+    gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
+    /// How the root runs a closure of the host's own.
+    pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostErrand)>>,
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        let (inbox, messages) = Inbox::new();
+        Self {
+            inbox,
+            messages,
+            store: RefCell::default(),
+            gates: RefCell::default(),
+            run_for_host: OnceCell::default(),
+        }
+    }
+}
+
+impl Tasks {
+    /// What any thread may use.
+    pub(crate) fn inbox(&self) -> &Arc<Inbox> {
+        &self.inbox
+    }
+
+    /// From now on this module may hand errands over.
+    pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
+        let module = gate.tag().id;
+        self.gates.borrow_mut().insert(module, Rc::clone(gate));
+        self.inbox.admit(module, leases);
+    }
+
+    /// Game time since the host began.
+    pub(crate) fn now(&self) -> Duration {
+        self.store.borrow().schedule.now()
+    }
+
+    /// Takes a task or a timer; `code` is the host's when this succeeds.
+    ///
+    /// # Errors
+    /// When its module is over or unloading, or its object is gone.
+    pub(crate) fn take(
+        &self,
+        core: &Core,
+        module: ModuleId,
+        errand: &Errand<'_>,
+        code: Code,
+    ) -> Result<ErrandId, CallError> {
+        let kind = match errand.kind {
+            ErrandKind::TASK => LeaseKind::Task,
+            ErrandKind::AFTER | ErrandKind::EVERY => LeaseKind::Timer,
+            other => return Err(CallError::other(format!("an errand of the unknown kind {}", other.0))),
+        };
+        let place = place_of(errand);
+        let life = Life::of(&core.world.objects, errand.object)?;
+        let lease = self.inbox.lease(module, kind, &place)?;
+        let gate = self.gate(module)?;
+        if core.world.objects.is_template(errand.object) {
+            // A class default object does not live in the world: its red constructor runs like any other's, and what it
+            // starts is what its instances will start.
+            return self.end_unborn(core, &gate, kind, &place, code);
+        }
+        let mut store = self.store.borrow_mut();
+        let (now, made) = (store.schedule.now(), store.next_number());
+        let (delay, period) = (Duration::from_nanos(errand.delay), Duration::from_nanos(errand.period));
+        let sender = self.inbox.sender();
+        let key = store.entries.insert_with_key(|key| {
+            let (waking, lease) = match kind {
+                LeaseKind::Task => (Some(Waking::new(store::id_of(key), sender, lease)), None),
+                _ => (None, Some(lease)),
+            };
+            Entry {
+                what: what(kind, gate.tag(), &place),
+                gate,
+                kind,
+                repeats: (errand.kind == ErrandKind::EVERY).then_some(period),
+                due: (kind == LeaseKind::Timer).then(|| now.saturating_add(delay)),
+                place,
+                life,
+                code,
+                made,
+                waking,
+                state: State::Waiting,
+                ran_in: 0,
+                _lease: lease,
+            }
+        });
+        match store.entries[key].due {
+            Some(due) => store.schedule.put(due, made, key),
+            None => store.ready.push_back(key),
+        }
+        // One that is asked for by an errand has to wait for the next tick, or a tick might never end.
+        if store.is_running {
+            store.entries[key].ran_in = store.tick;
+        }
+        Ok(store::id_of(key))
+    }
+
+    /// Ends an errand before its time: now, or when it has returned. Without effect on one that has ended.
+    pub(crate) fn cancel(&self, core: &Core, errand: ErrandId) {
+        let key = store::key_of(errand);
+        let ended = self.store.borrow_mut().cancel(key);
+        if let Some(entry) = ended {
+            end(core, entry);
+        }
+    }
+
+    /// Whether it has neither ended nor been cancelled.
+    pub(crate) fn lives(&self, errand: ErrandId) -> bool {
+        let store = self.store.borrow();
+        store.entries.get(store::key_of(errand)).is_some_and(|entry| entry.state != State::Cancelled)
+    }
+
+    /// So much game time goes by.
+    pub(crate) fn advance(&self, seconds: f32) {
+        self.store.borrow_mut().schedule.advance(seconds);
+    }
+
+    /// Runs timers and tasks of this tick. Without effect while plugin code is on the stack.
+    pub(crate) fn run(&self, core: &Core) {
+        if core.red.depth() != 0 {
+            return;
+        }
+        self.end_expired(core);
+        let due = {
+            let mut store = self.store.borrow_mut();
+            store.tick += 1;
+            store.is_running = true;
+            store.schedule.due()
+        };
+        for key in due {
+            let is_still_due = self.store.borrow().is_due(key);
+            if is_still_due {
+                self.run_one(core, key);
+            }
+        }
+        let mut later = Vec::new();
+        loop {
+            self.receive(core);
+            let Some(key) = self.store.borrow_mut().ready.pop_front() else { break };
+            if !self.run_one(core, key) {
+                later.push(key);
+            }
+        }
+        let mut store = self.store.borrow_mut();
+        store.ready.extend(later);
+        store.is_running = false;
+    }
+
+    /// Runs what was posted until now. For safe points, and for whoever waits on the game thread.
+    pub(crate) fn pump_posted(&self, core: &Core) {
+        if core.red.depth() != 0 {
+            return;
+        }
+        self.receive(core);
+        // What these post comes at the next safe point, or one might never end.
+        let count = self.store.borrow().posted.len();
+        for _ in 0..count {
+            let next = self.store.borrow_mut().posted.pop_front();
+            match next {
+                Some(Waiting::Module(key)) => {
+                    if !self.run_one(core, key) {
+                        self.store.borrow_mut().posted.push_back(Waiting::Module(key));
+                    }
+                }
+                Some(Waiting::Host(errand)) => self.run_host(errand),
+                None => break,
+            }
+        }
+    }
+
+    /// Ends every errand whose object, or its plugin half, is gone.
+    pub(crate) fn end_expired(&self, core: &Core) {
+        let expired = self.store.borrow_mut().take_expired(&core.world);
+        expired.into_iter().for_each(|entry| end(core, entry));
+    }
+
+    /// Ends every errand of a module, the first made first, and takes none from it any more.
+    pub(crate) fn end_module(&self, core: &Core, module: ModuleId) {
+        self.inbox.expel(module);
+        // What its threads have posted until then becomes an entry, and ends with the others.
+        self.receive(core);
+        let ended = self.store.borrow_mut().take_module(module);
+        ended.into_iter().for_each(|entry| end(core, entry));
+        self.gates.borrow_mut().remove(&module);
+    }
+
+    /// What waits, in the order it was made.
+    pub(crate) fn infos(&self) -> Vec<ErrandInfo> {
+        self.store.borrow().infos()
+    }
+
+    fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
+        let gates = self.gates.borrow();
+        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module of an errand".into() })
+    }
+
+    /// Reads the inbox.
+    fn receive(&self, core: &Core) {
+        while let Ok(message) = self.messages.try_recv() {
+            match message {
+                Message::Wake(errand) => self.store.borrow_mut().wake(store::key_of(errand)),
+                Message::Cancel(errand) => self.cancel(core, errand),
+                Message::Host(errand) => self.store.borrow_mut().posted.push_back(Waiting::Host(errand)),
+                Message::Post(posted) => {
+                    // Its module was there when it was sent, and its end reads the inbox before it forgets the gate.
+                    match self.gate(posted.module) {
+                        Ok(gate) => self.store.borrow_mut().take_post(gate, posted, &core.world),
+                        Err(error) => tracing::error!(%error, place = %posted.place, "a posted closure is lost"),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs an errand, unless it is gone. False when it cannot run now, and waits on: its generation is set aside, or it
+    /// has had its turn in this tick.
+    fn run_one(&self, core: &Core, key: ErrandKey) -> bool {
+        let begun = self.store.borrow_mut().begin(key, &core.world);
+        let turn = match begun {
+            Begin::Run(turn) => turn,
+            Begin::Gone => return true,
+            Begin::NotNow => return false,
+            Begin::Expired(entry) => {
+                end(core, *entry);
+                return true;
+            }
+        };
+        let outcome = turn.code.run(&core.red, &turn.gate, &turn.what, turn.waking.as_ref());
+        if let Err(error) = &outcome {
+            let tag = turn.gate.tag();
+            tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {} failed and ends", turn.what);
+        }
+        // A timer that failed would fail at its next turn too.
+        let is_done = outcome.unwrap_or(true);
+        let ended = self.store.borrow_mut().finish(key, is_done);
+        if let Some(entry) = ended {
+            end(core, entry);
+        }
+        true
+    }
+
+    fn run_host(&self, errand: HostErrand) {
+        let Some(run) = self.run_for_host.get() else { return };
+        let ran = trap(|| {
+            run(errand);
+            Ok(())
+        });
+        if let Err(error) = ran {
+            tracing::error!(%error, "a closure that the host posted failed");
+        }
+    }
+
+    fn end_unborn(
+        &self,
+        core: &Core,
+        gate: &Rc<Gate>,
+        kind: LeaseKind,
+        place: &Arc<str>,
+        code: Code,
+    ) -> Result<ErrandId, CallError> {
+        drop_code(core, gate, &what(kind, gate.tag(), place), code);
+        Ok(ErrandId::NONE)
+    }
+}
+
+fn end(core: &Core, entry: Entry) {
+    drop_code(core, &entry.gate, &entry.what, entry.code);
+}
+
+fn drop_code(core: &Core, gate: &Gate, what: &Rc<str>, code: Code) {
+    if let Err(error) = code.end(&core.red, what) {
+        let tag = gate.tag();
+        tracing::error!(module = %tag.name, generation = %tag.generation, %error, "what a {what} held failed to drop");
+    }
+}
+
+fn what(kind: LeaseKind, tag: &ModuleTag, place: &str) -> Rc<str> {
+    format!("{kind} of {} from {place}", tag.name).into()
+}
+
+fn place_of(errand: &Errand<'_>) -> Arc<str> {
+    format!("{}:{}", errand.file, errand.line).into()
+}

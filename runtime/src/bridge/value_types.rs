@@ -1,0 +1,128 @@
+//! The types that modules asked for by number. A number is its module's own: it rests while the module is set aside, and
+//! ends with it, so that no type of an old generation is kept by a number that nobody can use.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_abi::handles::TypeNumber;
+use rustc_hash::FxHashMap;
+
+use crate::border::CallError;
+use crate::handles::ModuleId;
+use crate::object::property::PropertyType;
+use crate::object::types::Types;
+use crate::zcall::standings::{Standing, Standings};
+
+/// The numbers that were given out. Game thread only.
+#[derive(Debug, Default)]
+pub(crate) struct ValueTypes {
+    state: RefCell<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    last: u32,
+    types: FxHashMap<TypeNumber, (ModuleId, PropertyType)>,
+    /// What a module asked for before, by its words.
+    known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
+    standings: Standings,
+}
+
+impl ValueTypes {
+    /// The number of the type of these words, as the module sees it.
+    ///
+    /// # Errors
+    /// When there is no such type, or the module is over or set aside.
+    pub(crate) fn number(&self, types: &Types, module: ModuleId, words: &str) -> Result<TypeNumber, CallError> {
+        let mut state = self.state.borrow_mut();
+        if state.standings.standing(module) != Standing::Running {
+            return Err(gone());
+        }
+        if let Some(number) = state.known.get(&module).and_then(|known| known.get(words)) {
+            return Ok(*number);
+        }
+        let ty = PropertyType::parse(words, types)
+            .map_err(|error| CallError::NotFound { message: format!("the type `{words}`: {error}") })?;
+        let last = state.last.checked_add(1).ok_or_else(|| CallError::other("all numbers of types are used up"))?;
+        state.last = last;
+        let number = TypeNumber(last);
+        state.types.insert(number, (module, ty));
+        state.known.entry(module).or_default().insert(words.into(), number);
+        Ok(number)
+    }
+
+    /// The type of a number.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when it was never given out, or its module is over or set aside.
+    pub(crate) fn get(&self, number: TypeNumber) -> Result<PropertyType, CallError> {
+        let state = self.state.borrow();
+        match state.types.get(&number) {
+            Some((module, ty)) if state.standings.standing(*module) == Standing::Running => Ok(ty.clone()),
+            _ => Err(gone()),
+        }
+    }
+
+    /// A module's numbers are refused until it is resumed.
+    pub(crate) fn suspend(&self, module: ModuleId) {
+        self.state.borrow_mut().standings.suspend(module);
+    }
+
+    /// They lead somewhere again.
+    pub(crate) fn resume(&self, module: ModuleId) {
+        self.state.borrow_mut().standings.resume(module);
+    }
+
+    /// Forgets a module's numbers.
+    pub(crate) fn end_module(&self, module: ModuleId) {
+        let mut state = self.state.borrow_mut();
+        state.standings.end(module);
+        for number in state.known.remove(&module).into_iter().flat_map(FxHashMap::into_values) {
+            state.types.remove(&number);
+        }
+    }
+}
+
+fn gone() -> CallError {
+    CallError::NotFound {
+        message: "the type's number is not one of a running module: ask for it in the generation that uses it"
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::handles::TypeNumber;
+
+    use super::ValueTypes;
+    use crate::handles::ModuleId;
+    use crate::object::World;
+
+    #[test]
+    fn a_number_is_its_modules_own_and_ends_with_it() {
+        let (world, types) = (World::new(), ValueTypes::default());
+        let (one, two) = (ModuleId(1), ModuleId(2));
+        let number = |module, words| types.number(&world.types, module, words);
+        let first = number(one, "Array(f64)").unwrap();
+        let second = number(two, "Array(f64)").unwrap();
+        assert_eq!(number(one, "Array(f64)"), Ok(first), "asked for again it is the same");
+        assert_ne!(first, second);
+        assert_eq!(types.get(first).map(|ty| ty.to_string()).as_deref(), Ok("Array(f64)"));
+        types.suspend(one);
+        assert!(types.get(first).is_err() && number(one, "u8").is_err());
+        assert!(types.get(second).is_ok());
+        types.resume(one);
+        assert!(types.get(first).is_ok());
+        types.end_module(one);
+        assert!(types.get(first).is_err() && number(one, "u8").is_err());
+        assert!(types.get(second).is_ok());
+        assert!(types.get(TypeNumber::NONE).is_err());
+    }
+
+    #[test]
+    fn words_that_are_no_type_are_told() {
+        let (world, types) = (World::new(), ValueTypes::default());
+        let error = types.number(&world.types, ModuleId(1), "Array(potato)").unwrap_err();
+        assert!(error.to_string().contains("there is no kind `potato`"), "{error}");
+    }
+}

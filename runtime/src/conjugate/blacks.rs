@@ -1,0 +1,436 @@
+//! Values in host memory that plugin code owns. Each has a block of its own, so that it never moves, and a number that is
+//! never another one's. What may happen to one is `life.rs`; this file owns the memory.
+//!
+//! A reload sets the blacks of a generation aside by its gate alone: nothing is walked, and a rollback takes them up again
+//! at the same cost. The end of a generation releases those that are left. A plugin may well drop one later, when its last
+//! finalizers run: that is without effect then, but it is heard, so that in the end it is known what was never dropped.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
+use crossbeam::channel::Receiver;
+use rustc_hash::FxHashMap;
+use slotmap::{SlotMap, new_key_type};
+
+use crate::border::CallError;
+use crate::conjugate::census::{BlackCount, BlackReport, SiteNumber, Sites};
+use crate::conjugate::drops::{self, Drops};
+use crate::conjugate::gate::Gate;
+use crate::conjugate::life::{Color, Door, Event, Life};
+use crate::conjugate::serials::{Facts, Serials};
+use crate::handles::{LAST_SERIAL, ModuleId, ObjectHandle};
+use crate::lease::{Lease, LeaseKind, Leases};
+use crate::object::owned::OwnedValue;
+use crate::object::property::PropertyType;
+
+new_key_type! {
+    /// Blacks of one type and module.
+    struct TallyKey;
+}
+
+/// All blacks. Game thread only, but for [`Blacks::drops`]; no borrow is held while foreign code runs.
+#[derive(Debug)]
+pub(crate) struct Blacks {
+    drops: Drops,
+    dropped: Receiver<BlackHandle>,
+    stock: RefCell<Stock>,
+}
+
+/// Where the value of a conjugate lies, and what it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    /// The object it belongs to; none for a black.
+    pub owner: ObjectHandle,
+    /// Its first byte.
+    pub at: *mut u8,
+    /// Its type.
+    pub ty: PropertyType,
+    /// The number by which the module that made or lent it calls the type; none for the host's.
+    pub number: TypeNumber,
+}
+
+#[derive(Debug)]
+struct Stock {
+    entries: Serials<Entry>,
+    members: FxHashMap<ModuleId, Member>,
+    tallies: SlotMap<TallyKey, Tally>,
+    by_type: FxHashMap<(ModuleId, TypeNumber), TallyKey>,
+    /// Released with their generation, and not dropped yet.
+    orphans: FxHashMap<BlackHandle, (TallyKey, SiteNumber)>,
+    /// What was never dropped by modules that are gone.
+    left: Vec<BlackCount>,
+    sites: Sites,
+    made: u64,
+    released: u64,
+}
+
+/// A module that may make blacks.
+#[derive(Debug)]
+struct Member {
+    gate: Rc<Gate>,
+    leases: Arc<Leases>,
+}
+
+#[derive(Debug)]
+struct Tally {
+    module: ModuleId,
+    name: Arc<str>,
+    generation: u64,
+    ty: PropertyType,
+    number: TypeNumber,
+    live: u64,
+    orphans: u64,
+    /// Why the module's code stays, while there are any.
+    lease: Option<Lease>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    value: OwnedValue,
+    tally: TallyKey,
+    life: Life,
+    site: SiteNumber,
+}
+
+/// What is left of a black when its number is gone; freed outside of every borrow.
+struct Remains {
+    _value: OwnedValue,
+    _lease: Option<Lease>,
+}
+
+impl Default for Blacks {
+    fn default() -> Self {
+        Self::with_last_serial(LAST_SERIAL)
+    }
+}
+
+impl Blacks {
+    /// A store whose places have so many tenants each at the most.
+    pub(crate) fn with_last_serial(last_serial: u32) -> Self {
+        let (drops, dropped) = drops::queue();
+        let stock = Stock {
+            entries: Serials::new(0, last_serial),
+            members: FxHashMap::default(),
+            tallies: SlotMap::default(),
+            by_type: FxHashMap::default(),
+            orphans: FxHashMap::default(),
+            left: Vec::new(),
+            sites: Sites::default(),
+            made: 0,
+            released: 0,
+        };
+        Self { drops, dropped, stock: RefCell::new(stock) }
+    }
+
+    /// Where foreign threads leave what they have dropped.
+    pub(crate) fn drops(&self) -> &Drops {
+        &self.drops
+    }
+
+    /// From now on this module may make blacks.
+    pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
+        let member = Member { gate: Rc::clone(gate), leases };
+        self.stock.borrow_mut().members.insert(gate.tag().id, member);
+    }
+
+    /// A new black of `module` with this value, and where that lies from now on; `number` is how the module calls the type,
+    /// or none.
+    ///
+    /// # Errors
+    /// When values of the type have no conjugate, or the module takes no calls.
+    pub(crate) fn make(
+        &self,
+        module: ModuleId,
+        number: TypeNumber,
+        value: OwnedValue,
+        site: Option<(&str, u32)>,
+        now: Instant,
+    ) -> Result<(BlackHandle, *mut u8), CallError> {
+        self.stock.borrow_mut().make(module, number, value, site, now)
+    }
+
+    /// The value of a black; nothing when it has expired.
+    pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
+        let stock = self.stock.borrow();
+        let entry = stock.entries.get(handle)?;
+        let tally = stock.tallies.get(entry.tally)?;
+        if entry.life.is_expired(stock.door(tally.module)) {
+            return None;
+        }
+        let (at, ty) = (entry.value.at(), tally.ty.clone());
+        Some(Opened { owner: ObjectHandle::NONE, at, ty, number: tally.number })
+    }
+
+    /// What is known of a black; nothing for a number that was never given out. One that is set aside is there.
+    pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
+        self.stock.borrow().entries.facts(handle, now)
+    }
+
+    /// Gives a black back, on the game thread. Without effect for one that is gone.
+    pub(crate) fn dispose(&self, black: BlackHandle) {
+        let remains = self.stock.borrow_mut().end(black, &[Event::Dispose]);
+        drop(remains);
+    }
+
+    /// Works off what other threads have dropped, as far as the rule demands; `elapsed` is the time since it began.
+    pub(crate) fn flush(&self, elapsed: &mut dyn FnMut() -> Duration) {
+        let queued = self.dropped.len();
+        if queued == 0 {
+            return;
+        }
+        let mut done = 0;
+        while !drops::may_stop(done, queued, elapsed()) {
+            if !self.release_next() {
+                break;
+            }
+            done += 1;
+        }
+    }
+
+    /// Works off all that other threads have dropped.
+    pub(crate) fn flush_all(&self) {
+        while self.release_next() {}
+    }
+
+    /// Releases every black of these modules, kinds in descending order, and takes none from them any more. Returns how
+    /// many their plugins had not dropped.
+    pub(crate) fn end_modules(&self, modules: &BTreeSet<ModuleId>) -> u64 {
+        self.flush_all();
+        let ending = self.stock.borrow().in_order_of_end(modules);
+        for (_, black) in &ending {
+            let remains = self.stock.borrow_mut().retire(*black);
+            drop(remains);
+        }
+        let mut stock = self.stock.borrow_mut();
+        stock.members.retain(|module, _| !modules.contains(module));
+        stock.by_type.retain(|(module, _), _| !modules.contains(module));
+        stock.tallies.retain(|_, tally| !modules.contains(&tally.module) || tally.orphans != 0);
+        ending.len() as u64
+    }
+
+    /// These modules are gone: what they have not dropped by now, they never will.
+    pub(crate) fn forget(&self, modules: &[ModuleId]) {
+        self.flush_all();
+        let mut stock = self.stock.borrow_mut();
+        let gone: Vec<_> = stock.undropped(|tally| modules.contains(&tally.module));
+        for count in &gone {
+            tracing::warn!(module = count.module, generation = count.generation, "never dropped: {count}");
+            stock.leave(count);
+        }
+        let Stock { tallies, orphans, .. } = &mut *stock;
+        tallies.retain(|_, tally| !modules.contains(&tally.module));
+        orphans.retain(|_, (tally, _)| tallies.contains_key(*tally));
+    }
+
+    /// Shows `visit` every object that a value of a black refers to.
+    pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        let stock = self.stock.borrow();
+        let holds: FxHashMap<_, _> = stock.tallies.iter().map(|(key, tally)| (key, tally.ty.holds_objects())).collect();
+        for (_, entry) in stock.entries.iter().filter(|(_, entry)| holds.get(&entry.tally) == Some(&true)) {
+            entry.value.each_object(visit);
+        }
+    }
+
+    /// From now on it is written down where each black is made, or is not any more.
+    pub(crate) fn keep_sites(&self, keeps: bool) {
+        self.stock.borrow_mut().sites.keeps = keeps;
+    }
+
+    /// Whether it is written down where each is made.
+    pub(crate) fn keeps_sites(&self) -> bool {
+        self.stock.borrow().sites.keeps
+    }
+
+    /// What there is.
+    pub(crate) fn report(&self) -> BlackReport {
+        let stock = self.stock.borrow();
+        BlackReport {
+            live: stock.living(),
+            undropped: stock.undropped(|_| true),
+            queued: self.dropped.len() as u64,
+            made: stock.made,
+            released: stock.released,
+            keeps_sites: stock.sites.keeps,
+        }
+    }
+
+    /// What was never dropped by modules that are gone.
+    pub(crate) fn left(&self) -> Vec<BlackCount> {
+        self.stock.borrow().left.clone()
+    }
+
+    fn release_next(&self) -> bool {
+        let Ok(black) = self.dropped.try_recv() else { return false };
+        let remains = self.stock.borrow_mut().end(black, &[Event::Finalize, Event::Flush]);
+        drop(remains);
+        true
+    }
+}
+
+impl Stock {
+    fn make(
+        &mut self,
+        module: ModuleId,
+        number: TypeNumber,
+        value: OwnedValue,
+        site: Option<(&str, u32)>,
+        now: Instant,
+    ) -> Result<(BlackHandle, *mut u8), CallError> {
+        let ty = value.ty();
+        let life = Life::Unbuilt.step_behind(self.door(module), Color::Black, Event::Build);
+        let life = life.map_err(|_shut| CallError::Unavailable { what: format!("a new black {ty} of a module") })?;
+        if matches!(ty.kind().conjugate(), None | Some(1)) {
+            let message = format!("{ty} has no black conjugate: keep the value itself");
+            return Err(CallError::other(message));
+        }
+        let site = match site.filter(|_| self.sites.keeps) {
+            Some((file, line)) => self.sites.number(&format!("{file}:{line}")),
+            None => 0,
+        };
+        let key = self.tally(module, number, ty);
+        let tally = &mut self.tallies[key];
+        tally.live += 1;
+        if tally.live == 1 {
+            // A module that is unloading may still make one: it ends with the others, before anybody waits for leases.
+            let leases = self.members.get(&module).map(|member| &member.leases);
+            let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, tally.ty.to_string(), None));
+            tally.lease = lease.and_then(Result::ok);
+        }
+        let (kind, at) = (ty.kind(), value.at());
+        let handle = self.entries.insert(kind, now, Entry { value, tally: key, life, site });
+        self.made += 1;
+        Ok((BlackHandle(handle.0), at))
+    }
+
+    fn tally(&mut self, module: ModuleId, number: TypeNumber, ty: &PropertyType) -> TallyKey {
+        let known = match number {
+            TypeNumber::NONE => {
+                let is_it = |tally: &Tally| tally.module == module && tally.number == number && tally.ty == *ty;
+                self.tallies.iter().find(|(_, tally)| is_it(tally)).map(|(key, _)| key)
+            }
+            number => self.by_type.get(&(module, number)).copied(),
+        };
+        known.unwrap_or_else(|| {
+            let tag = self.members.get(&module).map(|member| member.gate.tag().clone());
+            let (name, generation) = tag.map_or(("host".into(), 0), |tag| (tag.name, tag.generation.0));
+            let ty = ty.clone();
+            let tally = Tally { module, name, generation, ty, number, live: 0, orphans: 0, lease: None };
+            let key = self.tallies.insert(tally);
+            if number != TypeNumber::NONE {
+                self.by_type.insert((module, number), key);
+            }
+            key
+        })
+    }
+
+    /// Whether a module takes calls. The host always does.
+    fn door(&self, module: ModuleId) -> Door {
+        let is_open = || self.members.get(&module).is_some_and(|member| member.gate.is_open());
+        Door::of(module == ModuleId::HOST || is_open())
+    }
+
+    /// Ends a black by what happens to it, one after the other. Nothing remains of one that is gone already.
+    fn end(&mut self, black: BlackHandle, events: &[Event]) -> Option<Remains> {
+        let Some(entry) = self.entries.get_mut(black.into()) else {
+            self.hear_late(black);
+            return None;
+        };
+        for event in events {
+            // A black that is there is live: all that ends one takes it out at once.
+            entry.life = entry.life.step(Color::Black, *event).ok()?;
+        }
+        self.take_out(black)
+    }
+
+    /// Ends a black with its generation, and remembers that nobody has dropped it.
+    fn retire(&mut self, black: BlackHandle) -> Option<Remains> {
+        let entry = self.entries.get_mut(black.into())?;
+        entry.life = entry.life.step(Color::Black, Event::Retire).ok()?;
+        let (key, site) = (entry.tally, entry.site);
+        self.orphans.insert(black, (key, site));
+        self.tallies[key].orphans += 1;
+        self.take_out(black)
+    }
+
+    fn take_out(&mut self, black: BlackHandle) -> Option<Remains> {
+        let entry = self.entries.remove(black.into())?;
+        self.released += 1;
+        let tally = &mut self.tallies[entry.tally];
+        tally.live -= 1;
+        let lease = if tally.live == 0 { tally.lease.take() } else { None };
+        Some(Remains { _value: entry.value, _lease: lease })
+    }
+
+    /// A plugin drops what was released with its generation.
+    fn hear_late(&mut self, black: BlackHandle) {
+        let Some((key, _)) = self.orphans.remove(&black) else { return };
+        let tally = &mut self.tallies[key];
+        tally.orphans -= 1;
+        if tally.orphans == 0 {
+            self.tallies.remove(key);
+        }
+    }
+
+    /// The blacks of these modules in the order they end in, with the number of their kind.
+    fn in_order_of_end(&self, modules: &BTreeSet<ModuleId>) -> Vec<(u8, BlackHandle)> {
+        let of = |entry: &Entry| self.tallies.get(entry.tally).filter(|tally| modules.contains(&tally.module));
+        let number = |ty: &PropertyType| ty.kind().conjugate().unwrap_or_default();
+        let mut ending: Vec<_> = self
+            .entries
+            .iter()
+            .filter_map(|(handle, entry)| Some((number(&of(entry)?.ty), BlackHandle(handle.0))))
+            .collect();
+        ending.sort_by_key(|(kind, _)| std::cmp::Reverse(*kind));
+        ending
+    }
+
+    fn living(&self) -> Vec<BlackCount> {
+        let mut sites: FxHashMap<TallyKey, Vec<SiteNumber>> = FxHashMap::default();
+        let sited = self.entries.iter().filter(|(_, entry)| entry.site != 0);
+        sited.for_each(|(_, entry)| sites.entry(entry.tally).or_default().push(entry.site));
+        let counted = self.tallies.iter().filter(|(_, tally)| tally.live != 0);
+        in_order(counted.map(|(key, tally)| tally.count(tally.live, self.sites_of(&sites, key))).collect())
+    }
+
+    fn undropped(&self, is_meant: impl Fn(&Tally) -> bool) -> Vec<BlackCount> {
+        let mut sites: FxHashMap<TallyKey, Vec<SiteNumber>> = FxHashMap::default();
+        self.orphans.values().for_each(|(key, site)| sites.entry(*key).or_default().push(*site));
+        let counted = self.tallies.iter().filter(|(_, tally)| tally.orphans != 0 && is_meant(tally));
+        in_order(counted.map(|(key, tally)| tally.count(tally.orphans, self.sites_of(&sites, key))).collect())
+    }
+
+    fn sites_of(&self, sites: &FxHashMap<TallyKey, Vec<SiteNumber>>, key: TallyKey) -> Vec<(String, u64)> {
+        sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
+    }
+
+    /// Adds to what was never dropped; generations of a module are told as one, or a plugin that forgets a value in each
+    /// would fill the memory.
+    fn leave(&mut self, count: &BlackCount) {
+        match self.left.iter_mut().find(|left| left.module == count.module && left.ty == count.ty) {
+            Some(left) => {
+                left.count += count.count;
+                (left.generation, left.sites) = (count.generation, count.sites.clone());
+            }
+            None => self.left.push(count.clone()),
+        }
+    }
+}
+
+impl Tally {
+    fn count(&self, count: u64, sites: Vec<(String, u64)>) -> BlackCount {
+        let (module, ty) = (self.name.to_string(), self.ty.to_string());
+        BlackCount { module, generation: self.generation, ty, count, sites }
+    }
+}
+
+fn in_order(mut counts: Vec<BlackCount>) -> Vec<BlackCount> {
+    counts.sort_by(|one, two| (one.generation, &one.module, &one.ty).cmp(&(two.generation, &two.module, &two.ty)));
+    counts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,345 @@
+//! Blacks without a module: gates and leases as a module has them, drops as its threads send them.
+
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use alcedo_abi::handles::{BlackHandle, TypeNumber};
+use alcedo_abi::kinds::PropertyKind;
+
+use super::Blacks;
+use crate::conjugate::census::BlackCount;
+use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::handles::{Generation, ModuleId, ObjectHandle};
+use crate::lease::{LeaseKind, Leases};
+use crate::object::decl::PropertyDecl;
+use crate::object::owned::OwnedValue;
+use crate::object::property::PropertyType;
+use crate::object::testing::structure;
+use crate::object::value::Value;
+
+/// A module as far as blacks go.
+struct Module {
+    id: ModuleId,
+    gate: Rc<Gate>,
+    leases: Arc<Leases>,
+}
+
+impl Module {
+    fn admit(blacks: &Blacks, id: u64) -> Self {
+        let gate = Gate::new(ModuleTag { id: ModuleId(id), name: "m".into(), generation: Generation(id) });
+        let leases = Leases::new("m");
+        blacks.admit(&gate, Arc::clone(&leases));
+        Self { id: ModuleId(id), gate, leases }
+    }
+
+    fn make(&self, blacks: &Blacks, ty: &PropertyType) -> BlackHandle {
+        self.make_of(blacks, OwnedValue::zero(ty.clone()))
+    }
+
+    fn make_of(&self, blacks: &Blacks, value: OwnedValue) -> BlackHandle {
+        let number = TypeNumber(u32::from(value.ty().kind().0));
+        blacks.make(self.id, number, value, Some(("src/lib.rs", 7)), Instant::now()).expect("the gate is open").0
+    }
+
+    fn end(&self, blacks: &Blacks) -> u64 {
+        self.gate.close();
+        blacks.end_modules(&BTreeSet::from([self.id]))
+    }
+}
+
+fn text() -> PropertyType {
+    PropertyType::Text
+}
+
+/// A struct with a text and a reference.
+fn pair() -> PropertyType {
+    let fields = [
+        PropertyDecl::new("label", PropertyKind::STRING),
+        PropertyDecl::new("who", PropertyKind::OBJECT).of_type("/Script/Engine.Object"),
+    ];
+    PropertyType::Struct(structure("Pair", &fields))
+}
+
+fn lives(blacks: &Blacks, black: BlackHandle) -> bool {
+    blacks.open(black.into()).is_some()
+}
+
+/// Drops blacks on so many threads, each its share.
+fn drop_on_threads(blacks: &Blacks, handles: &[BlackHandle], threads: usize) {
+    std::thread::scope(|scope| {
+        for share in handles.chunks(handles.len().div_ceil(threads).max(1)) {
+            let drops = blacks.drops().clone();
+            scope.spawn(move || share.iter().for_each(|black| drops.leave(*black)));
+        }
+    });
+}
+
+#[test]
+fn a_black_lives_until_it_is_dropped_and_dropping_it_again_is_nothing() {
+    let blacks = Blacks::default();
+    let module = Module::admit(&blacks, 1);
+    let (one, two) = (module.make(&blacks, &text()), module.make(&blacks, &text()));
+    assert_ne!(one, two);
+    assert_ne!(blacks.open(one.into()).unwrap().at, blacks.open(two.into()).unwrap().at);
+    for _twice in 0..2 {
+        blacks.dispose(one);
+        assert_eq!((lives(&blacks, one), lives(&blacks, two)), (false, true));
+    }
+    assert_eq!(blacks.report().count(), 1);
+    blacks.dispose(BlackHandle::NONE);
+    blacks.dispose(BlackHandle(u64::MAX));
+    assert_eq!((blacks.report().made, blacks.report().released), (2, 1));
+}
+
+#[test]
+fn what_eight_threads_drop_is_released_by_the_game_thread() {
+    let blacks = Blacks::default();
+    let module = Module::admit(&blacks, 1);
+    let handles: Vec<_> = (0..1000).map(|_| module.make(&blacks, &text())).collect();
+    drop_on_threads(&blacks, &handles, 8);
+    assert_eq!(
+        (blacks.report().count(), blacks.report().queued),
+        (1000, 1000),
+        "nothing is released off the game thread"
+    );
+    // Time stands still: a flush has time for all.
+    blacks.flush(&mut || Duration::ZERO);
+    assert_eq!((blacks.report().count(), blacks.report().queued), (0, 0));
+    assert_eq!(module.leases.count(), 0);
+}
+
+#[test]
+fn a_flush_does_its_share_and_stops_when_its_time_is_over() {
+    let blacks = Blacks::default();
+    let module = Module::admit(&blacks, 1);
+    let handles: Vec<_> = (0..1000).map(|_| module.make(&blacks, &text())).collect();
+    drop_on_threads(&blacks, &handles, 1);
+    for left in [950, 902] {
+        blacks.flush(&mut || Duration::from_secs(1));
+        assert_eq!(blacks.report().queued, left);
+    }
+    module.end(&blacks);
+    assert_eq!((blacks.report().queued, blacks.report().count()), (0, 0), "the end of a module flushes all");
+}
+
+#[test]
+fn set_aside_it_is_expired_and_taken_back_it_is_what_it_was() {
+    let blacks = Blacks::default();
+    let module = Module::admit(&blacks, 1);
+    let [kept, dropped] = [(); 2].map(|()| module.make(&blacks, &text()));
+    let at = blacks.open(kept.into()).unwrap().at;
+    module.gate.close();
+    assert!(!lives(&blacks, kept));
+    let made = blacks.make(module.id, TypeNumber(1), OwnedValue::zero(text()), None, Instant::now());
+    assert!(made.is_err(), "nothing is made meanwhile");
+    assert_eq!(blacks.report().count(), 2, "nothing is dropped either");
+    drop_on_threads(&blacks, &[dropped], 1);
+    blacks.flush_all();
+    module.gate.reopen();
+    assert_eq!((lives(&blacks, kept), lives(&blacks, dropped)), (true, false), "a drop is heeded all the same");
+    assert_eq!(blacks.open(kept.into()).unwrap().at, at);
+}
+
+#[test]
+fn the_end_of_a_module_releases_what_is_left_and_hears_who_drops_it_later() {
+    let blacks = Blacks::default();
+    let (old, new) = (Module::admit(&blacks, 1), Module::admit(&blacks, 2));
+    let [finalized, forgotten] = [(); 2].map(|()| old.make(&blacks, &text()));
+    let stays = new.make(&blacks, &text());
+    assert_eq!(old.end(&blacks), 2);
+    assert_eq!([finalized, forgotten, stays].map(|black| lives(&blacks, black)), [false, false, true]);
+    assert_eq!(old.end(&blacks), 0, "once is enough");
+    let undropped = |count| vec![BlackCount { count, ..count_of(1, "String") }];
+    assert_eq!(blacks.report().undropped, undropped(2));
+    drop_on_threads(&blacks, &[finalized, finalized], 1);
+    blacks.flush_all();
+    assert_eq!(blacks.report().undropped, undropped(1));
+    blacks.forget(&[old.id]);
+    assert_eq!((blacks.report().undropped, blacks.left()), (Vec::new(), undropped(1)));
+    blacks.dispose(forgotten);
+    assert!(lives(&blacks, stays));
+    assert_eq!((old.leases.count(), new.leases.count()), (0, 1));
+}
+
+fn count_of(generation: u64, ty: &str) -> BlackCount {
+    BlackCount { module: "m".into(), generation, ty: ty.into(), count: 1, sites: Vec::new() }
+}
+
+#[test]
+fn kinds_end_in_descending_order() {
+    let blacks = Blacks::default();
+    let (module, other) = (Module::admit(&blacks, 1), Module::admit(&blacks, 2));
+    for ty in [text(), pair(), PropertyType::Name, pair(), text()] {
+        module.make(&blacks, &ty);
+        other.make(&blacks, &ty);
+    }
+    let order = blacks.stock.borrow().in_order_of_end(&BTreeSet::from([module.id]));
+    let kinds: Vec<_> = order.into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, [14, 11, 11, 2, 2]);
+}
+
+#[test]
+fn plain_values_and_objects_have_no_black_conjugate() {
+    let blacks = Blacks::default();
+    let object = PropertyType::Object { class: "/Script/Engine.Object".into() };
+    for ty in [PropertyType::F64, PropertyType::Bool, object] {
+        let value = OwnedValue::zero(ty.clone());
+        let made = blacks.make(ModuleId::HOST, TypeNumber::NONE, value, None, Instant::now());
+        assert_eq!(made.unwrap_err().to_string(), format!("{ty} has no black conjugate: keep the value itself"));
+    }
+    assert_eq!(blacks.report().made, 0);
+}
+
+#[test]
+fn objects_that_blacks_refer_to_are_shown() {
+    let blacks = Blacks::default();
+    let module = Module::admit(&blacks, 1);
+    let object = ObjectHandle::new(4, 2);
+    let mut value = OwnedValue::zero(pair());
+    value.write(&Value::Struct(vec![("who".into(), Value::Object(object))])).unwrap();
+    module.make_of(&blacks, value);
+    module.make(&blacks, &pair());
+    module.make(&blacks, &text());
+    let mut found = Vec::new();
+    blacks.each_object(&mut |object| found.push(object));
+    found.retain(|object| !object.is_none());
+    assert_eq!(found, [object]);
+}
+
+#[test]
+fn a_module_with_blacks_is_leased_by_type() {
+    let blacks = Blacks::default();
+    let module = Module::admit(&blacks, 1);
+    let handles = [text(), text(), pair()].map(|ty| module.make(&blacks, &ty));
+    let owners = || {
+        let mut owners: Vec<_> =
+            module.leases.report().into_iter().map(|blocker| (blocker.kind, blocker.owner)).collect();
+        owners.sort();
+        owners
+    };
+    let lease = |owner: &str| (LeaseKind::Black, owner.to_owned());
+    assert_eq!(owners(), [lease("/Script/Test.Pair"), lease("String")]);
+    blacks.dispose(handles[0]);
+    blacks.dispose(handles[2]);
+    assert_eq!(owners(), [lease("String")]);
+    module.leases.seal();
+    blacks.dispose(handles[1]);
+    let late = module.make(&blacks, &text());
+    assert_eq!(
+        (owners(), lives(&blacks, late)),
+        (Vec::new(), true),
+        "one that is made while unloading ends with the rest"
+    );
+}
+
+#[test]
+fn sites_are_kept_while_somebody_asks() {
+    let blacks = Blacks::default();
+    let module = Module::admit(&blacks, 1);
+    module.make(&blacks, &text());
+    blacks.keep_sites(true);
+    let sited = [(); 2].map(|()| module.make(&blacks, &text()));
+    blacks.keep_sites(false);
+    module.make(&blacks, &text());
+    let counts = |sites: u64| {
+        let sites = if sites == 0 { Vec::new() } else { vec![("src/lib.rs:7".to_owned(), sites)] };
+        vec![BlackCount { count: 2 + sites.first().map_or(0, |(_, count)| *count), sites, ..count_of(1, "String") }]
+    };
+    assert_eq!(blacks.report().live, counts(2));
+    blacks.dispose(sited[0]);
+    assert_eq!(blacks.report().live, counts(1));
+    module.end(&blacks);
+    assert_eq!(blacks.report().undropped[0].sites, [("src/lib.rs:7".to_owned(), 1)]);
+}
+
+/// Numbers that look random and are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+/// Makes, drops twice, drops on threads, sets aside, takes back and ends, at random; a model says what is to be there.
+fn drive(seed: u64, operations: usize, last_serial: u32) {
+    let blacks = Blacks::with_last_serial(last_serial);
+    let types = [text(), pair(), PropertyType::Name];
+    let mut random = Random(seed);
+    let mut next = 2;
+    let mut module = Module::admit(&blacks, 1);
+    let (mut held, mut stale, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+    let mut given = HashSet::new();
+    for at in 0..operations {
+        match random.below(1000) {
+            0..500 => {
+                let black = module.make(&blacks, &types[random.below(types.len())]);
+                assert!(given.insert(black), "seed {seed}, operation {at}: {black:?} was given before");
+                held.push(black);
+            }
+            500..800 if !held.is_empty() => {
+                let black = held.swap_remove(random.below(held.len()));
+                blacks.dispose(black);
+                stale.push(black);
+            }
+            800..900 if !held.is_empty() => {
+                let black = held.swap_remove(random.below(held.len()));
+                blacks.drops().leave(black);
+                sent.push(black);
+            }
+            900..950 if !stale.is_empty() => blacks.dispose(stale[random.below(stale.len())]),
+            950..990 => {
+                blacks.flush_all();
+                stale.append(&mut sent);
+            }
+            990..994 if !held.is_empty() => {
+                let threads = 1 + random.below(8);
+                let share: Vec<_> = held.split_off(held.len() - held.len().min(64));
+                drop_on_threads(&blacks, &share, threads);
+                sent.extend(share);
+            }
+            994..998 => {
+                module.gate.close();
+                assert!(held.iter().all(|black| !lives(&blacks, *black)));
+                module.gate.reopen();
+            }
+            998.. => {
+                module.end(&blacks);
+                stale.append(&mut held);
+                stale.append(&mut sent);
+                blacks.forget(&[module.id]);
+                module = Module::admit(&blacks, next);
+                next += 1;
+            }
+            _ => {}
+        }
+        if at % 1000 == 0 {
+            let wrong = held.iter().filter(|black| !lives(&blacks, **black)).count()
+                + stale.iter().filter(|black| lives(&blacks, **black)).count();
+            assert_eq!(wrong, 0, "seed {seed}, operation {at}");
+            assert_eq!(blacks.report().count(), (held.len() + sent.len()) as u64, "seed {seed}, operation {at}");
+        }
+    }
+    module.end(&blacks);
+    assert_eq!((blacks.report().count(), blacks.report().queued), (0, 0));
+    assert_eq!(blacks.report().made, blacks.report().released);
+    assert!(given.iter().all(|black| !lives(&blacks, *black)), "seed {seed}: a stale handle leads somewhere");
+    assert_eq!(module.leases.count(), 0);
+}
+
+#[test]
+fn whatever_is_made_dropped_set_aside_and_ended_the_counts_return_to_zero() {
+    for seed in [1, 77, 4_242] {
+        drive(seed, 30_000, u32::MAX);
+    }
+}
+
+#[test]
+fn with_eight_bits_of_serial_no_handle_is_ever_another_black() {
+    drive(9, 200_000, u32::from(u8::MAX));
+}

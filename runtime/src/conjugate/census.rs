@@ -1,0 +1,159 @@
+//! What is told of blacks: how many there are of each type, whose they are, and where they were made. Telling apart where
+//! costs a look-up for each that is made, so it is done only while somebody asks for it.
+
+use std::fmt;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// So many black conjugates of a type and module.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct BlackCount {
+    /// The module whose code made them; `host` for the host itself.
+    pub module: String,
+    /// Its generation; zero for the host.
+    pub generation: u64,
+    /// The type of their values: `Array(f64)`.
+    pub ty: String,
+    /// How many.
+    pub count: u64,
+    /// Where they were made, most first; only those that were made while sites were kept.
+    pub sites: Vec<(String, u64)>,
+}
+
+/// The black conjugates of a runtime.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
+pub struct BlackReport {
+    /// Those that plugin code, or the host, holds; also of modules that are set aside by a reload. By module and type.
+    pub live: Vec<BlackCount>,
+    /// Those that were released because their generation ended, and have not been dropped by their plugin since. A
+    /// finalizer that has yet to run may still drop them.
+    pub undropped: Vec<BlackCount>,
+    /// Drops of other threads that wait for the game thread.
+    pub queued: u64,
+    /// How many were made since the start.
+    pub made: u64,
+    /// How many of them are gone.
+    pub released: u64,
+    /// Whether it is written down where each is made.
+    pub keeps_sites: bool,
+}
+
+impl BlackReport {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.live.iter().map(|count| count.count).sum()
+    }
+}
+
+impl fmt::Display for BlackCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { module, generation, ty, count, sites } = self;
+        write!(f, "{count:>8}  {ty}   {module}")?;
+        if *generation != 0 {
+            write!(f, ", generation {generation}")?;
+        }
+        sites.iter().try_for_each(|(site, count)| write!(f, "\n{count:>16} from {site}"))
+    }
+}
+
+impl fmt::Display for BlackReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { live, undropped, queued, made, released, keeps_sites } = self;
+        let sites = if *keeps_sites { "on" } else { "off" };
+        write!(
+            f,
+            "{} black conjugates · {queued} drops wait · {made} made · {released} released · sites {sites}",
+            self.count()
+        )?;
+        live.iter().try_for_each(|count| write!(f, "\n{count}"))?;
+        if !undropped.is_empty() {
+            write!(f, "\nreleased with their generation, not dropped by their plugin:")?;
+        }
+        undropped.iter().try_for_each(|count| write!(f, "\n{count}"))
+    }
+}
+
+/// A place in somebody's source; zero is none.
+pub(super) type SiteNumber = u32;
+
+/// The places where blacks were made.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    /// Whether new ones are written down.
+    pub keeps: bool,
+    texts: Vec<Rc<str>>,
+    numbers: FxHashMap<Rc<str>, SiteNumber>,
+}
+
+impl Sites {
+    /// The number of a place.
+    pub(super) fn number(&mut self, text: &str) -> SiteNumber {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let text: Rc<str> = text.into();
+        self.texts.push(Rc::clone(&text));
+        let number = self.texts.len() as SiteNumber;
+        self.numbers.insert(text, number);
+        number
+    }
+
+    fn text(&self, number: SiteNumber) -> Option<&Rc<str>> {
+        self.texts.get(number.checked_sub(1)? as usize)
+    }
+
+    /// The places by how often they come, most first.
+    pub(super) fn count(&self, numbers: impl Iterator<Item = SiteNumber>) -> Vec<(String, u64)> {
+        let mut counts: FxHashMap<SiteNumber, u64> = FxHashMap::default();
+        numbers.for_each(|number| *counts.entry(number).or_default() += 1);
+        let mut sites: Vec<_> =
+            counts.iter().filter_map(|(number, count)| Some((self.text(*number)?.to_string(), *count))).collect();
+        sites.sort_by(|one, two| (two.1, &one.0).cmp(&(one.1, &two.0)));
+        sites
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BlackCount, BlackReport, Sites};
+
+    #[test]
+    fn a_report_reads_as_a_table() {
+        let count = |ty: &str, count, sites: &[(&str, u64)]| BlackCount {
+            module: "hoard".into(),
+            generation: 3,
+            ty: ty.into(),
+            count,
+            sites: sites.iter().map(|(site, count)| ((*site).to_owned(), *count)).collect(),
+        };
+        let report = BlackReport {
+            live: vec![count("Array(f64)", 10, &[("src/lib.rs:7", 9), ("src/lib.rs:3", 1)]), count("String", 2, &[])],
+            undropped: vec![count("Text", 1, &[])],
+            queued: 4,
+            made: 100,
+            released: 88,
+            keeps_sites: true,
+        };
+        let expected = "\
+12 black conjugates · 4 drops wait · 100 made · 88 released · sites on
+      10  Array(f64)   hoard, generation 3
+               9 from src/lib.rs:7
+               1 from src/lib.rs:3
+       2  String   hoard, generation 3
+released with their generation, not dropped by their plugin:
+       1  Text   hoard, generation 3";
+        assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn sites_are_counted_most_first_and_what_has_none_is_left_out() {
+        let mut sites = Sites::default();
+        let (one, two) = (sites.number("a.rs:1"), sites.number("b.rs:2"));
+        assert_eq!(sites.number("a.rs:1"), one);
+        let counts = sites.count([two, 0, one, two, 0].into_iter());
+        assert_eq!(counts, [("b.rs:2".to_owned(), 2), ("a.rs:1".to_owned(), 1)]);
+    }
+}

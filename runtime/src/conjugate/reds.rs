@@ -1,0 +1,74 @@
+//! Values that belong to the host and are lent to plugin code by a number, for calls that know no types. A frame knows
+//! what was lent in it, and ends it when it closes. Frames nest, and only the innermost lends; so what is lent is a stack,
+//! and each frame remembers how high it was when it opened.
+//!
+//! Faces that the compiler knows need none of this: they have the frame's lifetime.
+
+use std::cell::{Cell, RefCell};
+use std::time::Instant;
+
+use alcedo_abi::handles::ConjugateHandle;
+
+use crate::conjugate::blacks::Opened;
+use crate::conjugate::serials::{Facts, Serials};
+use crate::handles::LAST_SERIAL;
+
+/// The first index of reds: blacks have those below.
+pub(super) const FIRST: u32 = 1 << 31;
+
+/// What is lent. Game thread only.
+#[derive(Debug)]
+pub(crate) struct Reds {
+    lent: RefCell<Serials<Opened>>,
+    /// Those that have not ended, oldest first.
+    row: RefCell<Vec<ConjugateHandle>>,
+    height: Cell<usize>,
+}
+
+impl Default for Reds {
+    fn default() -> Self {
+        Self::with_last_serial(LAST_SERIAL)
+    }
+}
+
+impl Reds {
+    /// A store whose places have so many tenants each at the most.
+    pub(crate) fn with_last_serial(last_serial: u32) -> Self {
+        let lent = RefCell::new(Serials::new(FIRST, last_serial));
+        Self { lent, row: RefCell::default(), height: Cell::default() }
+    }
+
+    /// How much is lent now.
+    pub(super) fn height(&self) -> usize {
+        self.height.get()
+    }
+
+    /// Lends a value, until the stack is cut below it.
+    pub(super) fn lend(&self, value: Opened, now: Instant) -> ConjugateHandle {
+        let handle = self.lent.borrow_mut().insert(value.ty.kind(), now, value);
+        self.row.borrow_mut().push(handle);
+        self.height.set(self.height.get() + 1);
+        handle
+    }
+
+    /// Ends what was lent above this height.
+    pub(super) fn cut(&self, height: usize) {
+        if self.height.get() <= height {
+            return;
+        }
+        let ended = self.row.borrow_mut().split_off(height);
+        self.height.set(height);
+        let mut lent = self.lent.borrow_mut();
+        ended.into_iter().rev().for_each(|handle| drop(lent.remove(handle)));
+    }
+
+    /// The value, while it is lent.
+    pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
+        self.lent.borrow().get(handle).cloned()
+    }
+
+    /// What is known of a red; nothing for a number that was never given out.
+    pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
+        self.lent.borrow().facts(handle, now)
+    }
+}

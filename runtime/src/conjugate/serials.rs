@@ -1,0 +1,220 @@
+//! Numbers for conjugates that are no objects. A number names a place and which of its tenants is meant, so a stale one
+//! never leads to another conjugate: a place that has had its last tenant stays empty. And a place has tenants of one kind
+//! only, so that what a stale number once led to can still be told.
+
+use std::time::{Duration, Instant};
+
+use alcedo_abi::handles::ConjugateHandle;
+use alcedo_abi::kinds::PropertyKind;
+
+/// What is known of the conjugate of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Facts {
+    /// The kind of its value.
+    pub kind: PropertyKind,
+    /// How long ago it was made.
+    pub age: Age,
+    /// Whether it is there.
+    pub lives: bool,
+}
+
+/// How old a conjugate is, or would be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Age {
+    /// So old.
+    Exactly(Duration),
+    /// At least so old: its place has had others since.
+    Over(Duration),
+}
+
+impl Age {
+    /// What is known of it.
+    pub(crate) fn at_least(self) -> Duration {
+        match self {
+            Self::Exactly(age) | Self::Over(age) => age,
+        }
+    }
+
+    /// Whether that is all there is to know.
+    pub(crate) fn is_exact(self) -> bool {
+        matches!(self, Self::Exactly(_))
+    }
+}
+
+/// As errors show it: `3.2 s`, `more than 3.2 s`.
+impl std::fmt::Display for Age {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = self.at_least().as_secs_f64();
+        match self {
+            Self::Exactly(_) => write!(f, "{seconds:.1} s"),
+            Self::Over(_) => write!(f, "more than {seconds:.1} s"),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Place<T> {
+    kind: PropertyKind,
+    /// How many tenants it has had, the one in it included: the serial of the last.
+    given: u32,
+    /// When the last came.
+    since: Instant,
+    tenant: Option<T>,
+}
+
+/// All places.
+#[derive(Debug)]
+pub(crate) struct Serials<T> {
+    places: Vec<Place<T>>,
+    /// Empty places, by the number of their kind.
+    free: Vec<Vec<u32>>,
+    last_serial: u32,
+    /// Added to the index of each place in its numbers, so that two of these never give the same.
+    base: u32,
+}
+
+impl<T> Serials<T> {
+    /// No place yet; the serials of each go from 1 to `last_serial`.
+    pub(crate) fn new(base: u32, last_serial: u32) -> Self {
+        Self { places: Vec::new(), free: Vec::new(), last_serial, base }
+    }
+
+    /// The number of a new tenant.
+    pub(crate) fn insert(&mut self, kind: PropertyKind, now: Instant, tenant: T) -> ConjugateHandle {
+        if let Some(index) = self.free.get_mut(usize::from(kind.0)).and_then(Vec::pop) {
+            let place = &mut self.places[index as usize];
+            (place.given, place.since, place.tenant) = (place.given + 1, now, Some(tenant));
+            return self.number(index, self.places[index as usize].given);
+        }
+        let index = u32::try_from(self.places.len()).ok().filter(|index| *index < u32::MAX / 2);
+        let index = index.expect("fewer than two billion conjugates");
+        self.places.push(Place { kind, given: 1, since: now, tenant: Some(tenant) });
+        self.number(index, 1)
+    }
+
+    /// Empties a place. It waits for its next tenant, unless it has had its last.
+    pub(crate) fn remove(&mut self, handle: ConjugateHandle) -> Option<T> {
+        let last_serial = self.last_serial;
+        let (index, place) = self.place_mut(handle)?;
+        let tenant = place.tenant.take()?;
+        let (kind, given) = (usize::from(place.kind.0), place.given);
+        if given < last_serial {
+            if self.free.len() <= kind {
+                self.free.resize_with(kind + 1, Vec::new);
+            }
+            self.free[kind].push(index);
+        }
+        Some(tenant)
+    }
+
+    /// The tenant, while it is there.
+    pub(crate) fn get(&self, handle: ConjugateHandle) -> Option<&T> {
+        let (index, serial) = self.split(handle)?;
+        let place = self.places.get(index as usize).filter(|place| place.given == serial)?;
+        place.tenant.as_ref()
+    }
+
+    /// The tenant, while it is there.
+    pub(crate) fn get_mut(&mut self, handle: ConjugateHandle) -> Option<&mut T> {
+        self.place_mut(handle)?.1.tenant.as_mut()
+    }
+
+    /// What is known of a number; nothing for one that was never given.
+    pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
+        let (index, serial) = self.split(handle)?;
+        let place = self.places.get(index as usize).filter(|place| (1..=place.given).contains(&serial))?;
+        let since = now.saturating_duration_since(place.since);
+        let age = if serial == place.given { Age::Exactly(since) } else { Age::Over(since) };
+        Some(Facts { kind: place.kind, age, lives: serial == place.given && place.tenant.is_some() })
+    }
+
+    /// The tenants and their numbers, in the order of places.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ConjugateHandle, &T)> {
+        self.places.iter().enumerate().filter_map(|(index, place)| {
+            let number = self.number(index as u32, place.given);
+            Some((number, place.tenant.as_ref()?))
+        })
+    }
+
+    fn place_mut(&mut self, handle: ConjugateHandle) -> Option<(u32, &mut Place<T>)> {
+        let (index, serial) = self.split(handle)?;
+        let place = self.places.get_mut(index as usize).filter(|place| place.given == serial)?;
+        Some((index, place))
+    }
+
+    fn number(&self, index: u32, serial: u32) -> ConjugateHandle {
+        ConjugateHandle(u64::from(serial) << 32 | u64::from(index + self.base))
+    }
+
+    /// Index and serial, where the number is one of these.
+    fn split(&self, handle: ConjugateHandle) -> Option<(u32, u32)> {
+        let index = (handle.0 as u32).checked_sub(self.base)?;
+        Some((index, (handle.0 >> 32) as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::time::{Duration, Instant};
+
+    use alcedo_abi::handles::ConjugateHandle;
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::{Age, Facts, Serials};
+
+    const ARRAY: PropertyKind = PropertyKind::ARRAY;
+
+    #[test]
+    fn a_stale_number_still_tells_kind_and_age() {
+        let (begun, second) = (Instant::now(), Duration::from_secs(1));
+        let mut serials = Serials::new(0, u32::MAX);
+        let first = serials.insert(ARRAY, begun, 'a');
+        let facts = |serials: &Serials<char>, handle, at: u32| {
+            let found: Option<Facts> = serials.facts(handle, begun + at * second);
+            found.map(|Facts { kind, age, lives }| (kind, age, lives))
+        };
+        assert_eq!(facts(&serials, first, 2), Some((ARRAY, Age::Exactly(2 * second), true)));
+        assert_eq!(serials.remove(first), Some('a'));
+        assert_eq!(facts(&serials, first, 3), Some((ARRAY, Age::Exactly(3 * second), false)));
+        let other_kind = serials.insert(PropertyKind::MAP, begun, 'b');
+        let next = serials.insert(ARRAY, begun + 4 * second, 'c');
+        assert_ne!(other_kind.0 as u32, next.0 as u32);
+        assert_eq!(next.0 as u32, first.0 as u32, "the place has a new tenant");
+        assert_eq!(facts(&serials, first, 5), Some((ARRAY, Age::Over(second), false)));
+        assert_eq!(facts(&serials, ConjugateHandle(next.0 + (1 << 32)), 5), None, "not given yet");
+        assert_eq!(facts(&serials, ConjugateHandle::NONE, 5), None);
+        assert_eq!((serials.get(first), serials.get(next)), (None, Some(&'c')));
+    }
+
+    #[test]
+    fn two_stores_never_give_the_same_number() {
+        let now = Instant::now();
+        let (mut low, mut high) = (Serials::new(0, u32::MAX), Serials::new(1 << 31, u32::MAX));
+        let (one, two) = (low.insert(ARRAY, now, 1), high.insert(ARRAY, now, 2));
+        assert_ne!(one, two);
+        assert_eq!((low.get(two), high.get(one)), (None, None));
+        assert_eq!((low.facts(two, now), high.facts(one, now)), (None, None));
+    }
+
+    #[test]
+    fn with_eight_bits_of_serial_a_million_tenants_have_a_million_numbers() {
+        let now = Instant::now();
+        let mut serials = Serials::new(0, u32::from(u8::MAX));
+        let mut given = HashSet::new();
+        let mut living = Vec::new();
+        for tenant in 0..1_000_000_u32 {
+            let handle = serials.insert(ARRAY, now, tenant);
+            assert!(given.insert(handle), "{handle:?} again");
+            living.push((handle, tenant));
+            // About a hundred live at a time, and not the oldest goes.
+            if living.len() > 100 {
+                let (handle, tenant) = living.swap_remove(tenant as usize * 7 % 100);
+                assert_eq!(serials.remove(handle), Some(tenant));
+            }
+        }
+        let stale = given.iter().filter(|handle| serials.get(**handle).is_none()).count();
+        assert_eq!(stale, given.len() - living.len());
+        assert!(living.iter().all(|(handle, tenant)| serials.get(*handle) == Some(tenant)));
+    }
+}

@@ -1,0 +1,96 @@
+//! Words to a running host, for people: a line in, an answer out. Each command asks what the public interface tells, so an
+//! answer is as true as that.
+
+use crate::runtime::Runtime;
+
+/// The commands, what follows them and what they do.
+const COMMANDS: &[(&str, &str)] = &[
+    ("help", "this list"),
+    ("blacks", "values in host memory that plugin code owns, by module and type"),
+    ("blacks sites on|off", "writes down, or not, where each of them is made"),
+    ("leases", "why the code of the modules would have to stay mapped now"),
+    ("unloads", "generations that are on their way out, and who keeps them"),
+    ("finalizers", "waits a second at the most for the finalizer thread, and tells how far it came"),
+    ("collect", "destroys the objects that nothing keeps"),
+];
+
+/// How long `finalizers` waits.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+impl Runtime {
+    /// Does what a line says, and answers in words; `help` lists the commands. An error is an answer too.
+    pub fn console(&self, line: &str) -> String {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [] | ["help"] => help(),
+            ["blacks"] => self.blacks().to_string(),
+            ["blacks", "sites", "on"] => self.sites(true),
+            ["blacks", "sites", "off"] => self.sites(false),
+            ["leases"] => lines("no leases", self.leases().iter().map(|(module, lease)| format!("{module}: {lease}"))),
+            ["unloads"] => lines("no unloads", self.unloads().iter().map(|ticket| ticket.report().to_string())),
+            ["finalizers"] => match self.drain_finalizers(PATIENCE) {
+                Ok(drained) => drained.to_string(),
+                Err(error) => error.to_string(),
+            },
+            ["collect"] => match self.collect() {
+                Ok(count) => format!("{count} objects collected"),
+                Err(error) => format!("{error}; it is done at the next safe point"),
+            },
+            _ => format!("`{line}` is no command; there are\n{}", help()),
+        }
+    }
+
+    fn sites(&self, keeps: bool) -> String {
+        self.keep_black_sites(keeps);
+        match keeps {
+            true => "from now on it is written down where blacks are made".to_owned(),
+            false => "it is not written down any more where blacks are made".to_owned(),
+        }
+    }
+}
+
+fn help() -> String {
+    let width = COMMANDS.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    let line = |(command, does): &(&str, &str)| format!("{command:<width$}  {does}");
+    COMMANDS.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn lines(none: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: Vec<_> = lines.collect();
+    if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COMMANDS;
+    use crate::runtime::Runtime;
+
+    fn runtime() -> Runtime {
+        Runtime::builder().build().expect("a host without natives")
+    }
+
+    #[test]
+    fn every_command_of_the_list_is_one_and_others_are_answered_with_the_list() {
+        let runtime = runtime();
+        for (command, _) in COMMANDS {
+            for line in [command.replace("|off", ""), command.replace("on|", "")] {
+                let answer = runtime.console(&line);
+                assert!(!answer.is_empty() && !answer.contains("is no command"), "{line}: {answer}");
+            }
+        }
+        let answer = runtime.console("black sites");
+        assert!(answer.starts_with("`black sites` is no command") && answer.contains("unloads"), "{answer}");
+        assert_eq!(runtime.console("  "), runtime.console("help"));
+    }
+
+    #[test]
+    fn an_idle_host_has_nothing_to_tell() {
+        let runtime = runtime();
+        assert_eq!(runtime.console("leases"), "no leases");
+        assert_eq!(runtime.console("unloads"), "no unloads");
+        assert_eq!(runtime.console("collect"), "0 objects collected");
+        assert!(runtime.console("blacks").starts_with("0 black conjugates · 0 drops wait"));
+        runtime.console("blacks sites on");
+        assert!(runtime.console("blacks").ends_with("sites on"));
+    }
+}

@@ -1,0 +1,23 @@
+//! A host's part of the crash guard, which is for development. A program that supervises the host finds out where it
+//! crashed, from what the host writes down in its last moment: `alcedo dev` does, and `alcedo guard` for any host. A
+//! host that nobody supervises is as it was.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The variable by which a supervisor names the folder for last words.
+pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
+
+/// Arms the guard if this process is supervised: a fatal signal is written down, with registers, stack and what is
+/// mapped, and then takes its course. Returns whether it is. It belongs near the beginning of `main`, behind
+/// [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the game thread: that thread's
+/// stack overflows are told as well.
+///
+/// # Errors
+/// When the folder cannot be written to, or the guard is armed already.
+pub fn arm_if_supervised() -> io::Result<bool> {
+    match std::env::var_os(FOLDER).map(PathBuf::from) {
+        None => Ok(false),
+        Some(folder) => alcedo_sys::crash::report_into(&folder).map(|()| true),
+    }
+}

@@ -1,0 +1,113 @@
+//! What a canary does: it maps the modules as the host would, lets each take a host, and reads all that it declares.
+//! No main runs, no object is made. It never ends well by itself: the host ends it once it knows enough.
+#![expect(unsafe_code, reason = "maps libraries and calls the first functions of their root modules")]
+
+use std::io::{self, BufReader, Read, Write as _};
+use std::path::Path;
+use std::process::{abort, exit};
+use std::rc::Rc;
+use std::thread;
+
+use alcedo_abi::host::ModuleContext;
+use alcedo_abi::module::ModuleRef;
+use alcedo_sys::{Image, StagedFile};
+
+use super::CanaryStep;
+use super::protocol::{Answer, Mark, hear};
+use crate::border::from_module;
+use crate::bridge::core::Core;
+use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::emit::error::EmitError;
+use crate::emit::read::{class_decl, struct_decl};
+use crate::handles::{Generation, ModuleId};
+use crate::host_table::{self, HostWord};
+use crate::load::open::root_of;
+use crate::value_table;
+
+/// The code of a canary that found nothing to be told by a host.
+const NOBODY_ASKED: i32 = 2;
+
+/// Answers the host that started this process, and waits for its end.
+pub(super) fn run() -> ! {
+    let mut input = BufReader::new(io::stdin());
+    let Ok((number, candidates)) = hear(&mut input) else { exit(NOBODY_ASKED) };
+    let mark = Mark::new(number);
+    say(&mark, &Answer::Here);
+    // An initializer that never returns must not outlive a host that was killed: it could not be found any more.
+    let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(input));
+    match Core::new() {
+        Ok(core) => {
+            let word = HostWord::new(&core);
+            let refused = candidates.iter().enumerate().find_map(|(at, (name, path))| {
+                let begins = |step| say(&mark, &Answer::Begins(at, step));
+                load(&core, &word, name, path, &begins).err()
+            });
+            say(&mark, &refused.map_or(Answer::Done, Answer::Refused));
+        }
+        Err(error) => say(&mark, &Answer::Refused(format!("the canary could not be set up: {error}"))),
+    }
+    if let Ok(lifeline) = lifeline {
+        let _never = lifeline.join();
+    }
+    abort()
+}
+
+/// A line goes out whole and at once: the next step may be the last.
+fn say(mark: &Mark, answer: &Answer) {
+    let mut out = io::stdout().lock();
+    if out.write_all(mark.line(answer).as_bytes()).and_then(|()| out.flush()).is_err() {
+        abort();
+    }
+}
+
+/// Waits until the host lets go. Ends without the handlers of any module, which might wait for the loader.
+fn hold(mut input: impl Read) {
+    let _end = io::copy(&mut input, &mut io::sink());
+    abort();
+}
+
+fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn Fn(CanaryStep)) -> Result<(), String> {
+    begins(CanaryStep::Mapping);
+    // SAFETY: the host read and admitted the file's manifest section, so it is a module; its initializers are the
+    // author's, and finding out whether they are sound is what this process is for.
+    let image = unsafe { Image::map(StagedFile::of_another(path), None) }.map_err(|error| error.to_string())?;
+    begins(CanaryStep::Attaching);
+    let root = root_of(&image, name).map_err(|error| error.to_string())?;
+    let context = ModuleContext {
+        host: word.to_ref(),
+        table: host_table::table(),
+        values: value_table::table(),
+        module: 1,
+        generation: 1,
+        mode: core.world.mode.address(),
+        directory: core.world.objects.directory(),
+        level: crate::logs::loudest(),
+    };
+    // SAFETY: the context's word, table, mode and directory live as long as the core, and this process ends before that.
+    from_module(|failure| unsafe { root.attach()(&context, failure) }).map_err(|error| error.to_string())?;
+    begins(CanaryStep::Registering);
+    let read = registration(core, root, name)?;
+    tracing::trace!(name, read, "a module declares");
+    // The image stays as it is: what it would do when it goes is not what was asked.
+    let _mapped = image.park();
+    Ok(())
+}
+
+/// Reads all that a module declares, with the code that reads it in a host. Gives how much there was.
+fn registration(core: &Rc<Core>, root: ModuleRef, name: &str) -> Result<usize, String> {
+    let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
+    let weak = Rc::downgrade(core);
+    let told = |error: EmitError| error.to_string();
+    let mut read = 0;
+    for declared in root.structs()().iter() {
+        read += struct_decl(&gate, declared).map_err(told)?.fields.len();
+    }
+    for declared in root.classes()().iter() {
+        let class = class_decl(&weak, &gate, declared).map_err(told)?;
+        read += class.properties.len() + class.functions.len();
+    }
+    // Of these a host takes the texts and numbers while it links them; putting them into words takes all of them.
+    read += root.imports()().iter().map(|import| format!("{import:?}").len()).sum::<usize>();
+    read += root.exports()().iter().map(|export| format!("{export:?}").len()).sum::<usize>();
+    Ok(read)
+}

@@ -1,0 +1,190 @@
+//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers,
+//! and what crashes or hangs there takes its process along; so it is another process's. `child.rs` is what runs there,
+//! `watch.rs` waits for it, `protocol.rs` is what they say to each other, and this file decides whether there is one.
+
+mod child;
+mod protocol;
+mod watch;
+
+use std::cell::Cell;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::load::error::LoadError;
+use crate::load::open::Staged;
+
+/// How long a canary may take, unless the host says otherwise.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Whether this process looks for canaries that it is itself: only then can its program be started as one.
+static ARMED: AtomicBool = AtomicBool::new(false);
+
+/// Who loads new modules first, so that a crash there is not the host's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Canary {
+    /// The host's own program, started once more, if its `main` calls [`run_if_child`]; else nobody, and a warning says
+    /// so once.
+    #[default]
+    Auto,
+    /// Nobody: initializers run for the first time in the host.
+    Off,
+    /// This program, whose `main` calls [`run_if_child`].
+    Program(PathBuf),
+}
+
+/// What a canary was doing with a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CanaryStep {
+    /// Its initializers ran.
+    Mapping,
+    /// Its root module was compared, and it took its host.
+    Attaching,
+    /// It told what it declares.
+    Registering,
+}
+
+impl CanaryStep {
+    const ALL: [Self; 3] = [Self::Mapping, Self::Attaching, Self::Registering];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Mapping => "mapping",
+            Self::Attaching => "attaching",
+            Self::Registering => "registering",
+        }
+    }
+}
+
+impl fmt::Display for CanaryStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Makes this process a canary if a host started it as one, and does not return then. Else it returns at once, and
+/// from now on this program can be started as a canary of its own host.
+///
+/// It belongs at the very beginning of `main`: what runs before it, runs in every canary as well.
+pub fn run_if_child() {
+    if std::env::args_os().nth(1).is_some_and(|first| first == protocol::ARGUMENT) {
+        child::run();
+    }
+    ARMED.store(true, Ordering::Relaxed);
+}
+
+/// What a runtime does about canaries.
+#[derive(Debug)]
+pub(crate) struct Rehearsal {
+    /// Who loads first.
+    pub canary: Canary,
+    /// How long that may take.
+    pub deadline: Duration,
+    took: Cell<Option<Duration>>,
+}
+
+impl Default for Rehearsal {
+    fn default() -> Self {
+        Self { canary: Canary::default(), deadline: DEADLINE, took: Cell::default() }
+    }
+}
+
+/// What is to be done before a set of modules is mapped.
+#[derive(Debug, PartialEq, Eq)]
+enum Choice<'a> {
+    /// This program tries them.
+    Start(&'a Path),
+    /// The host's own program tries them.
+    StartSelf,
+    /// Nobody does, as the host wishes.
+    Nobody,
+    /// Nobody does, as nothing was said and the program is no canary.
+    NobodyUnasked,
+}
+
+fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
+    match (canary, armed) {
+        (Canary::Auto, true) => Choice::StartSelf,
+        (Canary::Auto, false) => Choice::NobodyUnasked,
+        (Canary::Off, _) => Choice::Nobody,
+        (Canary::Program(path), _) => Choice::Start(path),
+    }
+}
+
+impl Rehearsal {
+    /// Has a canary load copies that passed every check, dependencies first. Without effect if there is none.
+    ///
+    /// # Errors
+    /// What became of the canary; nothing of the copies was mapped in this process.
+    pub(crate) fn run(&self, staged: &[Staged]) -> Result<(), LoadError> {
+        self.took.set(None);
+        let own;
+        let program = match choose(&self.canary, ARMED.load(Ordering::Relaxed)) {
+            Choice::Nobody => return Ok(()),
+            Choice::NobodyUnasked => {
+                warn_once();
+                return Ok(());
+            }
+            Choice::Start(program) => program,
+            Choice::StartSelf => {
+                own = own_program()?;
+                own.as_path()
+            }
+        };
+        let begun = Instant::now();
+        let candidates: Vec<_> = staged.iter().map(|staged| (staged.info.name.as_str(), staged.path())).collect();
+        let outcome = watch::run(program, &candidates, self.deadline);
+        self.took.set(Some(begun.elapsed()));
+        outcome
+    }
+
+    /// How long the last canary took, once; nothing if there was none.
+    pub(crate) fn take_time(&self) -> Option<Duration> {
+        self.took.take()
+    }
+}
+
+/// The running program, also when its file was replaced by a newer build.
+fn own_program() -> Result<PathBuf, LoadError> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() {
+        return Ok(running.to_owned());
+    }
+    std::env::current_exe().map_err(|error| LoadError::CanaryUnavailable {
+        program: PathBuf::from("the host's own program"),
+        reason: error.to_string(),
+    })
+}
+
+fn warn_once() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        tracing::warn!(
+            "modules are loaded without a canary, so one that crashes while loading takes the host along: call \
+             `alcedo_runtime::canary::run_if_child()` first thing in main, or say `Canary::Off`"
+        );
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Canary, Choice, choose};
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn a_canary_is_the_program_that_was_named_or_one_that_is_made_for_it() {
+        let named = Canary::Program(PathBuf::from("/p"));
+        for (canary, armed, expected) in [
+            (&Canary::Auto, true, Choice::StartSelf),
+            (&Canary::Auto, false, Choice::NobodyUnasked),
+            (&Canary::Off, true, Choice::Nobody),
+            (&Canary::Off, false, Choice::Nobody),
+            (&named, true, Choice::Start(Path::new("/p"))),
+            (&named, false, Choice::Start(Path::new("/p"))),
+        ] {
+            assert_eq!(choose(canary, armed), expected, "{canary:?} {armed}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Running calls as leases that cost next to nothing. Each thread has a row of places in which it says what it is
+//! calling; who wants to unmap shuts the door first and then reads the rows of all threads. So a call writes only to
+//! memory of its own thread, and no counter is shared.
+//!
+//! A caller writes its place *before* it looks at the door, and an unload shuts the door *before* it looks at the
+//! places; all four are sequentially consistent. So either the caller sees a shut door and goes away, or the unload
+//! sees the caller and waits: nobody is inside an image that goes. The rows know numbers only, so that nothing in them
+//! can dangle.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use crate::lease::{Blocker, Lease, LeaseKind, Leases};
+
+/// Calls into contexts that one thread can have open at once without taking the slower way.
+const PLACES: usize = 16;
+
+/// Nobody: doors are numbered from one.
+const EMPTY: u64 = 0;
+
+/// One call that a thread has open.
+struct Place {
+    /// The number of the door; written last, and first taken away.
+    door: AtomicU64,
+    /// What is called, as the owner of the door counts its functions.
+    function: AtomicU64,
+    /// Nanoseconds since [`epoch`].
+    since: AtomicU64,
+    /// Where the host called from.
+    from: AtomicPtr<Location<'static>>,
+}
+
+/// The calls of one thread.
+struct Row {
+    thread: Thread,
+    places: [Place; PLACES],
+}
+
+/// The rows of all living threads that ever called into a context.
+static ROWS: Mutex<Vec<Arc<Row>>> = Mutex::new(Vec::new());
+
+/// This thread's row, taken from the list when the thread ends.
+struct Own {
+    row: Arc<Row>,
+    depth: Cell<usize>,
+}
+
+thread_local! {
+    static OWN: Own = Own::enlist();
+}
+
+impl Own {
+    fn enlist() -> Self {
+        let place = || Place {
+            door: AtomicU64::new(EMPTY),
+            function: AtomicU64::new(0),
+            since: AtomicU64::new(0),
+            from: AtomicPtr::new(ptr::null_mut()),
+        };
+        let row = Arc::new(Row { thread: thread::current(), places: std::array::from_fn(|_| place()) });
+        rows().push(Arc::clone(&row));
+        Self { row, depth: Cell::new(0) }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // All calls of the thread have returned, or this would not run.
+        rows().retain(|row| !Arc::ptr_eq(row, &self.row));
+    }
+}
+
+fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
+    ROWS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn epoch() -> Instant {
+    static EPOCH: OnceLock<Instant> = OnceLock::new();
+    *EPOCH.get_or_init(Instant::now)
+}
+
+/// The door of one generation: who calls it, and whether anybody still may. Any thread.
+pub(crate) struct CallDoor {
+    number: u64,
+    shut: AtomicBool,
+    leases: Arc<Leases>,
+}
+
+/// What a call is, for whoever reports it.
+#[derive(Clone, Copy)]
+pub(crate) struct Calling {
+    /// The function's number with the owner of the door.
+    pub function: u64,
+    /// Where the host called from.
+    pub from: &'static Location<'static>,
+}
+
+/// A call that has been let in. It ends when this is dropped, on the same thread.
+pub(crate) struct Inside<'a> {
+    way: Way,
+    /// The door outlives the call, and the call stays on its thread.
+    door: PhantomData<(&'a CallDoor, *const ())>,
+}
+
+enum Way {
+    /// In this place of the thread's row.
+    Place(usize),
+    /// The row is full, or the thread is ending: a lease like any other.
+    Lease(Option<Lease>),
+}
+
+impl CallDoor {
+    /// An open door. Calls that find no place take their lease from `leases`.
+    pub(crate) fn new(leases: Arc<Leases>) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(EMPTY);
+        Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), leases }
+    }
+
+    /// The number by which threads name the door; never another's, in this process.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Lets the calling thread in, unless the door is shut. `name` is asked for only where the slower way is taken.
+    pub(crate) fn enter(&self, calling: Calling, name: impl FnOnce() -> Arc<str>) -> Option<Inside<'_>> {
+        let placed = OWN.try_with(|own| {
+            let at = own.depth.get();
+            let place = own.row.places.get(at)?;
+            let since = u64::try_from(epoch().elapsed().as_nanos()).unwrap_or(u64::MAX);
+            place.function.store(calling.function, Ordering::Relaxed);
+            place.since.store(since, Ordering::Relaxed);
+            place.from.store(ptr::from_ref(calling.from).cast_mut(), Ordering::Relaxed);
+            place.door.store(self.number, Ordering::SeqCst);
+            own.depth.set(at + 1);
+            Some(at)
+        });
+        let inside = match placed {
+            Ok(Some(at)) => Inside { way: Way::Place(at), door: PhantomData },
+            _ => {
+                let place = format!("{}:{}", calling.from.file(), calling.from.line()).into();
+                let lease = self.leases.take_at(LeaseKind::Call, name(), Some(place)).ok()?;
+                Inside { way: Way::Lease(Some(lease)), door: PhantomData }
+            }
+        };
+        // Only now: whoever shuts the door from here on finds the place.
+        (!self.shut.load(Ordering::SeqCst)).then_some(inside)
+    }
+
+    /// From now on nobody gets in; who is inside stays.
+    pub(crate) fn shut(&self) {
+        self.shut.store(true, Ordering::SeqCst);
+    }
+
+    /// Who is inside, longest first. Calls that took the slower way are not among them but among the leases. One that is
+    /// being turned away at this very moment may be counted.
+    pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
+        let now = epoch().elapsed();
+        let rows: Vec<_> = rows().clone();
+        let mut blockers = Vec::new();
+        for row in rows {
+            for place in &row.places {
+                if place.door.load(Ordering::SeqCst) != self.number {
+                    continue;
+                }
+                blockers.push(Blocker {
+                    kind: LeaseKind::Call,
+                    owner: name(place.function.load(Ordering::Relaxed)).to_string(),
+                    thread: thread_name(&row.thread),
+                    age: now.saturating_sub(Duration::from_nanos(place.since.load(Ordering::Relaxed))),
+                    place: location(place.from.load(Ordering::Relaxed)),
+                });
+            }
+        }
+        blockers.sort_by_key(|blocker| std::cmp::Reverse(blocker.age));
+        blockers
+    }
+
+    /// Whether nobody is inside.
+    #[cfg(test)]
+    fn is_empty(&self) -> bool {
+        let is_here = |row: &Arc<Row>| row.places.iter().any(|place| place.door.load(Ordering::SeqCst) == self.number);
+        !rows().iter().any(is_here)
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        match &mut self.way {
+            Way::Place(at) => {
+                let at = *at;
+                // The thread-local was there when the call began, and calls end before their thread does.
+                let _gone = OWN.try_with(|own| {
+                    own.row.places[at].door.store(EMPTY, Ordering::SeqCst);
+                    own.depth.set(at);
+                });
+            }
+            Way::Lease(lease) => drop(lease.take()),
+        }
+    }
+}
+
+fn thread_name(thread: &Thread) -> String {
+    thread.name().map_or_else(|| format!("{:?}", thread.id()), str::to_owned)
+}
+
+mod place {
+    //! Where the one address in a row is followed.
+    #![expect(unsafe_code, reason = "a row holds the address of a source location")]
+
+    use std::panic::Location;
+
+    /// What a place says of its source.
+    pub(super) fn location(from: *mut Location<'static>) -> Option<String> {
+        // SAFETY: only addresses of `&'static Location<'static>` are ever stored, and null at the start.
+        let from = unsafe { from.as_ref() }?;
+        Some(format!("{}:{}", from.file(), from.line()))
+    }
+}
+
+use place::location;
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::sync::mpsc::channel;
+
+    use super::{CallDoor, Calling, PLACES};
+    use crate::lease::Leases;
+
+    #[track_caller]
+    fn calling(function: u64) -> Calling {
+        Calling { function, from: Location::caller() }
+    }
+
+    fn name(function: u64) -> Arc<str> {
+        format!("f{function}").into()
+    }
+
+    #[test]
+    fn a_call_is_reported_with_function_thread_and_place_until_it_returns() {
+        let door = CallDoor::new(Leases::new("m"));
+        let (give, take) = channel();
+        std::thread::scope(|scope| {
+            let inside = std::thread::Builder::new().name("worker-3".into());
+            let (done, wait) = channel::<()>();
+            let door = &door;
+            let thread = inside.spawn_scoped(scope, move || {
+                let _inside = door.enter(calling(7), || name(7)).expect("it is open");
+                give.send(()).expect("it listens");
+                wait.recv().expect("it says when");
+            });
+            take.recv().expect("it is inside");
+            let found = door.inside(name);
+            assert_eq!((found.len(), found[0].owner.as_str(), found[0].thread.as_str()), (1, "f7", "worker-3"));
+            assert!(found[0].place.as_deref().is_some_and(|place| place.contains("calls.rs:")), "{found:?}");
+            done.send(()).expect("it waits");
+            thread.expect("a thread").join().expect("it ends");
+        });
+        assert!(door.is_empty());
+    }
+
+    #[test]
+    fn a_shut_door_lets_nobody_in_and_keeps_who_is_inside() {
+        let (door, other) = (CallDoor::new(Leases::new("m")), CallDoor::new(Leases::new("n")));
+        let inside = door.enter(calling(1), || name(1)).expect("it is open");
+        door.shut();
+        assert!(door.enter(calling(2), || name(2)).is_none());
+        assert!(other.enter(calling(3), || name(3)).is_some());
+        assert!(!door.is_empty());
+        drop(inside);
+        assert!(door.is_empty());
+    }
+
+    #[test]
+    fn calls_deeper_than_the_row_are_leases() {
+        let leases = Leases::new("m");
+        let door = CallDoor::new(Arc::clone(&leases));
+        let mut open: Vec<_> = (0..PLACES as u64 + 2).map(|at| door.enter(calling(at), || name(at))).collect();
+        assert_eq!((door.inside(name).len(), leases.count()), (PLACES, 2));
+        while open.pop().is_some() {}
+        assert!(door.is_empty() && leases.count() == 0);
+    }
+
+    #[test]
+    fn whoever_shuts_the_door_and_sees_nobody_has_nobody_inside() {
+        const ROUNDS: u64 = 200;
+        for _ in 0..ROUNDS {
+            let door = CallDoor::new(Leases::new("m"));
+            let (gone, entered) = (AtomicBool::new(false), AtomicU64::new(0));
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        while let Some(_inside) = door.enter(calling(1), || name(1)) {
+                            assert!(!gone.load(Ordering::SeqCst), "inside, and the image is gone");
+                            entered.fetch_add(1, Ordering::Relaxed);
+                        }
+                    });
+                }
+                while entered.load(Ordering::Relaxed) == 0 {
+                    std::thread::yield_now();
+                }
+                door.shut();
+                while !door.is_empty() {
+                    std::thread::yield_now();
+                }
+                gone.store(true, Ordering::SeqCst);
+            });
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What a load context refuses, and why. Each text names the context, what was tried on it, and the way out.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::border::CallError;
+use crate::lease::Sealed;
+use crate::load::error::LoadError;
+
+/// Why a load context did not do what it was asked for. Nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// A name that a new Slim cannot have.
+    #[error("a Slim cannot be named \"{name}\": {reason}")]
+    Name {
+        /// The name.
+        name: String,
+        /// Who has it, or what is wrong with it.
+        reason: String,
+    },
+    /// There is no such Slim.
+    #[error("there is no living Slim \"{name}\": create it with `create_slim`")]
+    NoSuchContext {
+        /// The name asked for.
+        name: String,
+    },
+    /// The context takes nothing new any more: no load, no call, no lease.
+    #[error("{context} is unloading since {:.1} s, so it does not do this any more: {action}", since.as_secs_f64())]
+    ContextUnloading {
+        /// The context.
+        context: String,
+        /// How long ago its unload began.
+        since: Duration,
+        /// What was tried.
+        action: String,
+    },
+    /// Only Slims are unloaded by hand.
+    #[error("{context} is never unloaded: what shall be unloaded belongs into a Slim or the Master")]
+    NotCollectible {
+        /// The context.
+        context: String,
+    },
+    /// A path that depends on the current folder.
+    #[error("the path {path} is not absolute, and the current folder is not the context's to choose: make it absolute")]
+    PathNotAbsolute {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There is no such file.
+    #[error("there is no file {path}; was it built?")]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file is no library that could be mapped here.
+    #[error("{path} is no module: {reason}")]
+    BadImage {
+        /// The file, or the name given to the bytes.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nobody knows a module of that name.
+    #[error("{context} finds no module {request}: {}", steps(trace))]
+    NotFound {
+        /// The context that looked.
+        context: String,
+        /// Name and versions asked for.
+        request: String,
+        /// Who was asked, in order.
+        trace: Vec<Attempt>,
+    },
+    /// The module that is there is not in the range asked for.
+    #[error("{context} has {name} {found}, and {requested} is asked for: load one in that range into another context")]
+    VersionMismatch {
+        /// The context that has it.
+        context: String,
+        /// The module.
+        name: String,
+        /// The version there is.
+        found: semver::Version,
+        /// The range asked for.
+        requested: semver::VersionReq,
+    },
+    /// One name, one build.
+    #[error(
+        "{context} has {name} already, as build {loaded_build:032x}, and build {requested_build:032x} is asked for: \
+         replace the context, or load it into another one"
+    )]
+    ModuleNameOccupied {
+        /// The context.
+        context: String,
+        /// The name of both.
+        name: String,
+        /// The build that is loaded.
+        loaded_build: u128,
+        /// The build asked for.
+        requested_build: u128,
+    },
+    /// A resolver gave something else.
+    #[error("{who} of {context} was asked for {wanted} and gave {found}: a resolver answers with what it is asked for")]
+    ResolverWrongName {
+        /// The context.
+        context: String,
+        /// The resolver or handler.
+        who: String,
+        /// The name asked for.
+        wanted: String,
+        /// The name of what it gave.
+        found: String,
+    },
+    /// A resolver failed; nobody after it was asked.
+    #[error("{who} of {context} failed when it was asked for {wanted}: {source}")]
+    ResolverError {
+        /// The context.
+        context: String,
+        /// The resolver or handler.
+        who: String,
+        /// The name asked for.
+        wanted: String,
+        /// What it said, or its panic.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A resolver gave a module of another runtime, or one that is gone.
+    #[error("{who} of {context} gave {module}, which is no living module of this runtime")]
+    ForeignModule {
+        /// The context.
+        context: String,
+        /// The resolver or handler.
+        who: String,
+        /// What it gave.
+        module: String,
+    },
+    /// What stays for ever would need what may go.
+    #[error(
+        "{module} in {context}, which is never unloaded, cannot depend on {dependency} in {collectible}, which may be: \
+         load the dependency into the Default as well"
+    )]
+    PinnedDependsOnCollectible {
+        /// The context that stays.
+        context: String,
+        /// The module in it, or the name that was asked for there.
+        module: String,
+        /// The module it would depend on.
+        dependency: String,
+        /// Where that is.
+        collectible: String,
+    },
+    /// A class in a context that has no objects.
+    #[error("{module} declares the class {class}, and {context} has no objects: load it into the Master")]
+    ClassInSlim {
+        /// The context.
+        context: String,
+        /// The module.
+        module: String,
+        /// The first class it declares.
+        class: String,
+    },
+    /// No function of that name.
+    #[error("{context} offers no function {function}: {offered}")]
+    NoSuchFunction {
+        /// The context.
+        context: String,
+        /// Type and method asked for.
+        function: String,
+        /// What it does offer.
+        offered: String,
+    },
+    /// No type of that name.
+    #[error("{context} knows no type {path}: {known}")]
+    NoSuchType {
+        /// The context, or who was asked.
+        context: String,
+        /// The path asked for.
+        path: String,
+        /// What there is instead.
+        known: String,
+    },
+    /// No native library of that name.
+    #[error("{context} finds no native library {name}: {}", steps(trace))]
+    NativeNotFound {
+        /// The context that looked.
+        context: String,
+        /// The name asked for.
+        name: String,
+        /// Who was asked, in order.
+        trace: Vec<Attempt>,
+    },
+    /// A native library was found, and is none, or has not the symbol.
+    #[error("the native library {path}: {reason}")]
+    Native {
+        /// Its path, or the name given to the system's loader.
+        path: PathBuf,
+        /// What the loader said.
+        reason: String,
+    },
+    /// The module was not loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The call was not done, or failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The system refused a thread.
+    #[error("{doing}: {source}")]
+    System {
+        /// What was tried.
+        doing: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl ContextError {
+    /// A lease was refused.
+    pub(crate) fn sealed(sealed: Sealed, action: impl Into<String>) -> Self {
+        Self::ContextUnloading { context: sealed.owner, since: sealed.since, action: action.into() }
+    }
+}
+
+/// One step of a search: who was asked, and what came of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Attempt {
+    /// Who was asked: `own modules`, `the resolver`, `Default`, `handler 1`.
+    pub asked: String,
+    /// What came of it.
+    pub outcome: String,
+}
+
+impl Attempt {
+    /// A step.
+    pub(crate) fn new(asked: impl Into<String>, outcome: impl Into<String>) -> Self {
+        Self { asked: asked.into(), outcome: outcome.into() }
+    }
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.asked, self.outcome)
+    }
+}
+
+fn steps(trace: &[Attempt]) -> String {
+    trace.iter().map(Attempt::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,293 @@
+//! A module that belongs to no thread: mapped and attached like one of the Master, without classes, its functions open
+//! to every thread. Who may call, and until when, is not decided here: the context's door and leases do that.
+#![expect(unsafe_code, reason = "calls the functions of a root module and ends its image")]
+
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abi_stable::std_types::RStr;
+use alcedo_abi::abi_stable;
+use alcedo_abi::describe::ZCallInvoke;
+use alcedo_abi::host::{ModuleContext, mode};
+use alcedo_abi::module::ModuleRef;
+use alcedo_sys::{Image, crash};
+
+use crate::border::{CallError, from_module};
+use crate::conjugate::gate::ModuleTag;
+use crate::handles::{Generation, ModuleId};
+use crate::host_table::{self, SharedWord};
+use crate::lease::{Lease, Leases};
+use crate::load::context::id::{ContextId, ModuleSummary};
+use crate::load::error::LoadError;
+use crate::load::leaving::{LeavingModule, Luggage};
+use crate::load::module::ModuleInfo;
+use crate::load::open::{self, Staged};
+use crate::load::policy::UnloadPolicy;
+use crate::logs::Logs;
+use crate::value_table;
+use crate::zcall::buffer::BufferMut;
+
+/// What a module without objects tests before it writes: there is nothing it could write to.
+static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
+
+/// A function that a module offers. Its address is good as long as the image is mapped, which a lease sees to.
+#[derive(Clone)]
+pub(super) struct FreeExport {
+    /// The type it belongs to, as the module says.
+    pub type_path: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// `nm:/module:type:name`, for errors and reports.
+    pub full: Arc<str>,
+    /// Fingerprint of its signature.
+    pub fingerprint: u64,
+    /// The signature in words.
+    pub signature: Arc<str>,
+    /// The body.
+    invoke: ZCallInvoke,
+}
+
+/// A module of a Slim or of the Default. Any thread.
+pub(super) struct FreeModule {
+    info: ModuleInfo,
+    context: ContextId,
+    image_path: PathBuf,
+    tag: ModuleTag,
+    root: ModuleRef,
+    exports: Vec<FreeExport>,
+    /// Modules that depend on it hold one.
+    leases: Arc<Leases>,
+    /// Its own dependencies, until its image is gone.
+    needs: Mutex<Vec<Lease>>,
+    image: Mutex<Option<Image>>,
+    has_started: AtomicBool,
+    word: Arc<SharedWord>,
+    logs: Arc<Logs>,
+}
+
+/// What a module is told of its host, and what the host needs to know of where it goes.
+pub(super) struct Place<'a> {
+    /// The number of the module.
+    pub id: ModuleId,
+    /// The generation of its context.
+    pub context: ContextId,
+    /// The host's word.
+    pub word: &'a Arc<SharedWord>,
+    /// The host's ear.
+    pub logs: &'a Arc<Logs>,
+}
+
+impl FreeModule {
+    /// Maps a staged library, checks its root module and attaches it, on this thread.
+    ///
+    /// # Errors
+    /// When the linker refuses it, its layout differs, or it does not take its host. The image has ended then.
+    pub(super) fn open(staged: Staged, needs: Vec<Lease>, place: Place<'_>) -> Result<Arc<Self>, LoadError> {
+        let generation = Generation(place.context.generation);
+        crash::note(|| format!("module {generation} {} {}", staged.info.name, staged.path().display()));
+        let (info, image, root) = open::map(staged)?;
+        let tag = ModuleTag { id: place.id, name: info.name.as_str().into(), generation };
+        place.logs.introduce(&tag);
+        let context = ModuleContext {
+            host: place.word.to_ref(),
+            table: host_table::table(),
+            values: value_table::table(),
+            module: place.id.0,
+            generation: generation.0,
+            mode: &raw const MODE,
+            directory: std::ptr::null(),
+            level: crate::logs::loudest(),
+        };
+        // SAFETY: the word is shared with this module and outlives its image; table and mode are static.
+        let attached = from_module(|failure| unsafe { root.attach()(&context, failure) });
+        let exports = root.exports()().iter().map(|described| FreeExport::of(&info.name, described)).collect();
+        let module = Arc::new(Self {
+            leases: Leases::new(format!("module {}", info.name)),
+            image_path: image.path().to_owned(),
+            info,
+            context: place.context,
+            tag,
+            root,
+            exports,
+            needs: Mutex::new(needs),
+            image: Mutex::new(Some(image)),
+            has_started: AtomicBool::new(false),
+            word: Arc::clone(place.word),
+            logs: Arc::clone(place.logs),
+        });
+        match attached {
+            Ok(()) => Ok(module),
+            Err(error) => {
+                place.logs.forget(&module.tag);
+                if let Some(image) = module.image().take() {
+                    // SAFETY: the module never ran, and nobody holds anything of it but this value.
+                    let _gone = unsafe { image.unmap() };
+                }
+                Err(LoadError::Attach { module: module.info.name.clone(), error })
+            }
+        }
+    }
+
+    /// What its manifest says.
+    pub(super) fn info(&self) -> &ModuleInfo {
+        &self.info
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    /// The folder of the file it was loaded from.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.info.origin.as_deref().and_then(Path::parent)
+    }
+
+    /// What it offers.
+    pub(super) fn exports(&self) -> &[FreeExport] {
+        &self.exports
+    }
+
+    /// Who depends on it.
+    pub(super) fn leases(&self) -> &Arc<Leases> {
+        &self.leases
+    }
+
+    /// A copy for whoever asks.
+    pub(super) fn summary(&self) -> ModuleSummary {
+        let mut summary = ModuleSummary::new(&self.info, self.context, self.image_path.clone());
+        for export in self.exports.iter().filter(|export| !export.type_path.is_empty()) {
+            if !summary.types.iter().any(|known| **known == *export.type_path) {
+                summary.types.push(export.type_path.to_string());
+            }
+        }
+        summary
+    }
+
+    /// Runs its main, on this thread. Only while a lease keeps the image.
+    ///
+    /// # Errors
+    /// Its panic.
+    pub(super) fn main(&self, args: &[String]) -> Result<(), CallError> {
+        let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
+        // SAFETY: the module is attached and, as a lease keeps it, mapped; the arguments are lent for the call.
+        from_module(|failure| unsafe { self.root.main()(args.as_slice().into(), failure) })?;
+        self.has_started.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Runs its exit hook on this thread, once, if its main has returned. Only by whoever ends the image.
+    ///
+    /// # Errors
+    /// Its panic.
+    pub(super) fn exit(&self) -> Result<(), CallError> {
+        if !self.has_started.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        // SAFETY: the module is attached, and mapped until its caller ends the image.
+        from_module(|failure| unsafe { self.root.exit()(failure) })
+    }
+
+    /// The threads of the module are asked to stop.
+    pub(super) fn ask_to_stop(&self) {
+        if let Some(ledger) = self.image().as_ref().and_then(Image::ledger) {
+            ledger.ask_to_stop();
+        }
+    }
+
+    /// Sends it on its way out; none for one that has gone before. Only after the last call into its context has
+    /// returned, or to be parked.
+    pub(super) fn leave(&self, policy: &UnloadPolicy) -> Option<LeavingModule> {
+        self.leases.seal();
+        let image = self.image().take()?;
+        let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
+        // An image that stays keeps its word: the closure is dropped without being called then.
+        let word = ManuallyDrop::new(Arc::clone(&self.word));
+        let luggage = Luggage {
+            name: self.info.name.clone(),
+            leases: Arc::clone(&self.leases),
+            keeps: std::mem::take(&mut *self.needs()),
+            calls: 0,
+            detach: self.root.detach(),
+            heap_bytes: self.root.heap_bytes(),
+            will_park: self.info.will_park(),
+            gives_blocks_away: self.info.gives_blocks_away,
+            image,
+            forget: Box::new(move || {
+                logs.forget(&tag);
+                drop(ManuallyDrop::into_inner(word));
+            }),
+        };
+        // SAFETY: the context's door is shut and nobody is inside, and its leases are sealed and none is held; the module
+        // has no conjugates, and modules that need it hold its own leases.
+        Some(unsafe { LeavingModule::new(luggage, policy) })
+    }
+
+    /// Its image stays: what it holds of the host and of others stays as well.
+    fn keep_for_ever(&self) {
+        std::mem::forget(Arc::clone(&self.word));
+        std::mem::forget(std::mem::take(&mut *self.needs()));
+    }
+
+    fn needs(&self) -> MutexGuard<'_, Vec<Lease>> {
+        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn image(&self) -> MutexGuard<'_, Option<Image>> {
+        self.image.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for FreeModule {
+    fn drop(&mut self) {
+        // Nobody ended it: the image stays, and with it all that it may still reach.
+        if let Some(image) = self.image().take() {
+            self.keep_for_ever();
+            let parked = image.park();
+            tracing::debug!(module = self.info.name, ?parked, "a module was dropped without an end");
+        }
+    }
+}
+
+impl FreeExport {
+    fn of(module: &str, described: &alcedo_abi::describe::ExportDesc) -> Self {
+        let (type_path, name) = (described.type_path.as_str(), described.name.as_str());
+        Self {
+            full: match type_path {
+                "" => format!("ex:/{name}"),
+                _ => format!("nm:/{module}:{type_path}:{name}"),
+            }
+            .into(),
+            type_path: type_path.into(),
+            name: name.into(),
+            fingerprint: described.fingerprint,
+            signature: described.signature.as_str().into(),
+            invoke: described.invoke,
+        }
+    }
+
+    /// Where its body is.
+    pub(super) fn address(&self) -> *const () {
+        self.invoke.0 as *const ()
+    }
+
+    /// The body itself.
+    pub(super) fn invoke(&self) -> ZCallInvoke {
+        self.invoke
+    }
+
+    /// Calls it, on this thread.
+    ///
+    /// # Safety
+    /// The image is mapped until the call returns, which a lease or a place in its door sees to, and the slots of the
+    /// buffer are what the signature says.
+    ///
+    /// # Errors
+    /// What the callee fails with, its panic included.
+    pub(super) unsafe fn call(&self, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
+        // SAFETY: promised by the caller.
+        from_module(|failure| unsafe { (self.invoke.0)(buffer.raw(), failure) })
+    }
+}

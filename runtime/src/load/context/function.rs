@@ -1,0 +1,197 @@
+//! Calls into contexts that belong to no thread. Each call is a lease first and a look at the address second; it finds
+//! the current generation without a lock, and goes on to the next one where it comes too late for the last.
+#![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use alcedo_abi::describe::ZCallInvoke;
+use arc_swap::ArcSwapOption;
+
+use crate::border::CallError;
+use crate::dynamic_call::{self, Signature};
+use crate::lease::{Lease, LeaseKind};
+use crate::load::context::calls::Calling;
+use crate::load::context::error::ContextError;
+use crate::load::context::free_module::FreeExport;
+use crate::load::context::id::ContextId;
+use crate::load::context::line::Line;
+use crate::load::context::space::Space;
+use crate::object::value::Value;
+
+/// A function of a Slim or of the Default, by name: whichever generation of the context is the current one answers. It
+/// keeps nothing alive. Any thread.
+pub struct ContextFunction {
+    line: Arc<Line>,
+    type_path: String,
+    method: String,
+    signature: Signature,
+    /// What it was in the generation that answered last.
+    bound: ArcSwapOption<Bound>,
+}
+
+/// A function as one generation has it.
+struct Bound {
+    /// The number of the generation's door.
+    door: u64,
+    /// Its place in the generation.
+    place: u64,
+    export: FreeExport,
+}
+
+impl ContextFunction {
+    /// Looks the function up, and compares the signature.
+    ///
+    /// # Errors
+    /// When the context is unloading, offers no such function, or offers it with another signature.
+    pub(super) fn new(
+        line: &Arc<Line>,
+        type_path: &str,
+        method: &str,
+        signature: &Signature,
+    ) -> Result<Self, ContextError> {
+        let function = Self {
+            line: Arc::clone(line),
+            type_path: type_path.to_owned(),
+            method: method.to_owned(),
+            signature: signature.clone(),
+            bound: ArcSwapOption::empty(),
+        };
+        let space = line.open(format!("looking up {type_path}:{method}"))?;
+        function.bind(&space)?;
+        Ok(function)
+    }
+
+    /// Calls it on this thread, with text and plain values.
+    ///
+    /// # Errors
+    /// [`ContextError::ContextUnloading`] once the context unloads; what the arguments do not fit; a function that the
+    /// current generation has no more, or with another signature; what the callee fails with, its panic included.
+    #[track_caller]
+    pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, ContextError> {
+        let from = Location::caller();
+        loop {
+            let current = self.line.load_current();
+            let Some(space) = &*current else { return Err(self.line.unloading(self.action())) };
+            // Nothing that threads share is written here: not even the count of a share.
+            let (cached, fresh) = (self.bound.load(), &mut None);
+            let bound = match &*cached {
+                Some(bound) if bound.door == space.door.number() => bound,
+                _ => &*fresh.insert(self.bind(space)?),
+            };
+            let calling = Calling { function: bound.place, from };
+            let Some(_inside) = space.door.enter(calling, || Arc::clone(&bound.export.full)) else {
+                self.look_again(space)?;
+                continue;
+            };
+            let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
+                // SAFETY: this thread is inside the door, so the image stays mapped until it leaves; the slots were
+                // made by the signature whose fingerprint the function has.
+                unsafe { bound.export.call(buffer) }
+            });
+            return Ok(called?);
+        }
+    }
+
+    /// The function's address in the current generation, which stays mapped while the guard lives.
+    ///
+    /// # Errors
+    /// As [`ContextFunction::call`].
+    #[track_caller]
+    pub fn pointer(&self) -> Result<FunctionPointer, ContextError> {
+        let from = Location::caller();
+        loop {
+            let space = self.line.open(self.action())?;
+            let bound = self.bind(&space)?;
+            let place = format!("{}:{}", from.file(), from.line()).into();
+            let owner = format!("pointer to {}", bound.export.full);
+            match space.leases.take_at(LeaseKind::Borrow, owner, Some(place)) {
+                Ok(lease) => {
+                    let (export, signature) = (bound.export.clone(), self.signature.clone());
+                    return Ok(FunctionPointer { export, signature, context: space.id, _lease: lease });
+                }
+                Err(_sealed) => self.look_again(&space)?,
+            }
+        }
+    }
+
+    /// The generation was sealed: a newer one may be there.
+    fn look_again(&self, sealed: &Arc<Space>) -> Result<(), ContextError> {
+        match &*self.line.load_current() {
+            Some(current) if !Arc::ptr_eq(current, sealed) => Ok(()),
+            _ => Err(self.line.unloading(self.action())),
+        }
+    }
+
+    fn bind(&self, space: &Space) -> Result<Arc<Bound>, ContextError> {
+        let (place, export) = space.look_up(&self.type_path, &self.method)?;
+        if export.fingerprint != self.signature.fingerprint() {
+            return Err(CallError::Signature {
+                name: export.full.to_string(),
+                found: export.signature.to_string(),
+                wanted: self.signature.to_string(),
+            }
+            .into());
+        }
+        let bound = Arc::new(Bound { door: space.door.number(), place, export });
+        self.bound.store(Some(Arc::clone(&bound)));
+        Ok(bound)
+    }
+
+    fn action(&self) -> String {
+        format!("calling {}:{}", self.type_path, self.method)
+    }
+}
+
+impl fmt::Debug for ContextFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.action(), self.line.title())
+    }
+}
+
+/// The address of an exported function, and the lease that keeps it good. Any thread.
+pub struct FunctionPointer {
+    export: FreeExport,
+    signature: Signature,
+    context: ContextId,
+    _lease: Lease,
+}
+
+impl FunctionPointer {
+    /// Where the function is. It takes a buffer of slots and a failure to fill, as every function called by name does,
+    /// and is good as long as this value lives.
+    #[must_use]
+    pub fn address(&self) -> *const () {
+        self.export.address()
+    }
+
+    /// The function itself, for callers who fill slots themselves.
+    #[must_use]
+    pub fn invoke(&self) -> ZCallInvoke {
+        self.export.invoke()
+    }
+
+    /// Calls it on this thread.
+    ///
+    /// # Errors
+    /// When the arguments do not fit, or the callee fails.
+    pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, CallError> {
+        dynamic_call::call_plainly(&self.export.full, &self.signature, arguments, |buffer| {
+            // SAFETY: the lease keeps the image; the slots were made by the signature whose fingerprint the function has.
+            unsafe { self.export.call(buffer) }
+        })
+    }
+
+    /// The generation it is of.
+    #[must_use]
+    pub fn context(&self) -> ContextId {
+        self.context
+    }
+}
+
+impl fmt::Debug for FunctionPointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pointer to {} of context {}", self.export.full, self.context)
+    }
+}

@@ -1,0 +1,162 @@
+//! What is the same and what is not: a type belongs to the module that declares it, in the context that has it, so two
+//! contexts that load one file have two types of one name. And whose an address is.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::load::context::error::ContextError;
+use crate::load::context::id::{ContextInfo, ModuleSummary, title};
+use crate::load::context::native_libs::RetainedNative;
+
+/// A type as one generation of one context has it. Two of them are the same type only when they are equal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeRef {
+    /// Its path: `/Script/Package.Type`, or `Type` for one that is no class or struct.
+    pub path: String,
+    /// The module that declares it.
+    pub module: ModuleSummary,
+    /// Its context, as that names itself.
+    pub context: String,
+}
+
+impl TypeRef {
+    /// Takes a value of this type for one of `wanted`.
+    ///
+    /// # Errors
+    /// When that is another type, also where the names are equal.
+    pub fn expect(&self, wanted: &Self) -> Result<(), CastError> {
+        match self == wanted {
+            true => Ok(()),
+            false => Err(CastError { found: Box::new(self.clone()), wanted: Box::new(wanted.clone()) }),
+        }
+    }
+}
+
+impl fmt::Display for TypeRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} in {} {}", self.path, self.module, self.context, self.module.context)
+    }
+}
+
+/// A value of one type was taken for one of another.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{found} is not {wanted}{}", way_out(found, wanted))]
+pub struct CastError {
+    /// The type of the value.
+    pub found: Box<TypeRef>,
+    /// The type asked for.
+    pub wanted: Box<TypeRef>,
+}
+
+fn way_out(found: &TypeRef, wanted: &TypeRef) -> &'static str {
+    match found.path == wanted.path {
+        true => ": the names are the same, the types are not; to share one, load its module into the Default",
+        false => "",
+    }
+}
+
+/// Finds a type in a context: `module::Type`, or what is without a module in doubt, by path, by `Package.Type` or by its
+/// bare name.
+///
+/// # Errors
+/// When nobody has it, or several modules have.
+pub(super) fn find_type(context: &ContextInfo, path: &str) -> Result<TypeRef, ContextError> {
+    let (module, ty) = match path.split_once("::") {
+        Some((module, ty)) => (Some(module), ty),
+        None => (None, path),
+    };
+    let mut found = Vec::new();
+    for known in context.modules.iter().filter(|known| module.is_none_or(|module| known.name == module)) {
+        for declared in known.types.iter().filter(|declared| crate::bridge::nm::is_type(declared, ty)) {
+            let context = title(context.kind, &context.name);
+            found.push(TypeRef { path: declared.clone(), module: known.clone(), context });
+        }
+    }
+    let no_such = |known: String| ContextError::NoSuchType {
+        context: title(context.kind, &context.name),
+        path: path.to_owned(),
+        known,
+    };
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => {
+            let all: Vec<_> = context.modules.iter().flat_map(|module| &module.types).map(String::as_str).collect();
+            Err(no_such(if all.is_empty() { "it has none".into() } else { format!("it has {}", all.join(", ")) }))
+        }
+        _ => {
+            let modules: Vec<_> = found.iter().map(|found| found.module.name.as_str()).collect();
+            Err(no_such(format!("{} have one: say which, as `module::Type`", modules.join(" and "))))
+        }
+    }
+}
+
+/// The context that an image file is of, or one of its native libraries.
+pub(super) fn owner_of<'a>(
+    image: &Path,
+    contexts: &'a [ContextInfo],
+    natives: &[RetainedNative],
+) -> Option<&'a ContextInfo> {
+    let has = |context: &&ContextInfo| context.modules.iter().any(|module| module.image == image);
+    let native = || natives.iter().find(|native| native.path == image).map(|native| native.context);
+    let by_module = contexts.iter().find(has);
+    by_module.or_else(|| native().and_then(|id| contexts.iter().find(|context| context.id == id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::{find_type, owner_of};
+    use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary};
+    use crate::load::state::ContextState;
+
+    /// A Slim whose modules are `name: types`.
+    fn context(index: u64, modules: &[(&str, &[&str])]) -> ContextInfo {
+        let id = ContextId { index, generation: 1 };
+        let module = |(name, types): &(&str, &[&str])| ModuleSummary {
+            name: (*name).to_owned(),
+            version: semver::Version::new(1, 0, 0),
+            build_id: 0xb,
+            context: id,
+            origin: None,
+            image: PathBuf::from(format!("/stage/{name}.{index}.so")),
+            types: types.iter().map(|ty| (*ty).to_owned()).collect(),
+        };
+        let (kind, state) = (ContextKind::Slim, ContextState::Alive);
+        ContextInfo { id, kind, name: format!("s{index}"), state, modules: modules.iter().map(module).collect() }
+    }
+
+    #[test]
+    fn a_type_is_found_by_its_module_its_path_and_its_bare_name() {
+        let context = context(2, &[("a", &["/Script/Game.Cube", "Sum"]), ("b", &["Sum"])]);
+        let check = |path: &str, says: &str| match find_type(&context, path) {
+            Ok(found) => assert_eq!(format!("{} {}", found.module.name, found.path), says),
+            Err(error) => assert_eq!(error.to_string(), says),
+        };
+        check("Cube", "a /Script/Game.Cube");
+        check("Game.Cube", "a /Script/Game.Cube");
+        check("b::Sum", "b Sum");
+        check("Sum", "Slim \"s2\" knows no type Sum: a and b have one: say which, as `module::Type`");
+        check("c::Sum", "Slim \"s2\" knows no type c::Sum: it has /Script/Game.Cube, Sum, Sum");
+    }
+
+    #[test]
+    fn types_of_one_name_in_two_contexts_are_two_types_and_the_error_names_both() {
+        let [one, other] = [2, 3].map(|index| find_type(&context(index, &[("a", &["Sum"])]), "Sum").expect("it has"));
+        assert_eq!(one.expect(&one), Ok(()));
+        assert_eq!(
+            one.expect(&other).expect_err("they differ").to_string(),
+            "Sum of a 1.0.0 (build 0000000000000000000000000000000b) in Slim \"s2\" #2 generation 1 is not \
+             Sum of a 1.0.0 (build 0000000000000000000000000000000b) in Slim \"s3\" #3 generation 1: \
+             the names are the same, the types are not; to share one, load its module into the Default"
+        );
+    }
+
+    #[test]
+    fn an_image_belongs_to_the_context_that_mapped_it() {
+        let contexts = [context(2, &[("a", &[])]), context(3, &[("a", &[])])];
+        let owner = owner_of(Path::new("/stage/a.3.so"), &contexts, &[]).map(|context| context.id.index);
+        assert_eq!(owner, Some(3));
+        assert!(owner_of(Path::new("/usr/lib/libc.so.6"), &contexts, &[]).is_none());
+    }
+}

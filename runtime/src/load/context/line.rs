@@ -1,0 +1,261 @@
+//! A context as its name is known: generation follows generation, one of them is the current one. Callers read which
+//! without a lock; a replacement puts the new one there first and seals the old one then, so that a caller who finds
+//! a shut door looks again and finds an open one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwapOption;
+
+use crate::load::context::departing::SpaceDeparture;
+use crate::load::context::error::ContextError;
+use crate::load::context::free_module::FreeModule;
+use crate::load::context::guides::Guides;
+use crate::load::context::handle::Kept;
+use crate::load::context::hub::Hub;
+use crate::load::context::id::{ContextId, ContextKind, title};
+use crate::load::context::loading::{self, Library};
+use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
+use crate::load::context::space::Space;
+use crate::load::context::turn::Turn;
+use crate::load::state::ContextState;
+use crate::load::ticket::UnloadTicket;
+
+/// One context through all its generations. Any thread.
+pub(super) struct Line {
+    hub: Weak<Hub>,
+    /// The number of the context.
+    pub(super) index: u64,
+    /// What sort of context it is.
+    pub(super) kind: ContextKind,
+    /// Its name.
+    pub(super) name: Arc<str>,
+    /// Whom it asks.
+    pub(super) guides: Arc<Guides>,
+    /// Who hears that it unloads.
+    pub(super) unloading: Listeners,
+    current: ArcSwapOption<Space>,
+    generation: AtomicU64,
+    replacing: Turn,
+    life: Mutex<Life>,
+    /// The handles that keep it from unloading.
+    handle: Mutex<Weak<Kept>>,
+}
+
+struct Life {
+    /// Generations that are not dead, oldest first.
+    spaces: Vec<Arc<Space>>,
+    /// The unload of the whole context.
+    unload: Option<(Instant, UnloadTicket)>,
+}
+
+impl Line {
+    /// A context with an empty first generation.
+    pub(super) fn new(hub: &Weak<Hub>, index: u64, kind: ContextKind, name: &str) -> Arc<Self> {
+        let (name, guides): (Arc<str>, Arc<Guides>) = (name.into(), Arc::default());
+        let first = Space::new(ContextId { index, generation: 1 }, kind, &name, &guides);
+        Arc::new(Self {
+            hub: Weak::clone(hub),
+            index,
+            kind,
+            name,
+            guides,
+            unloading: Listeners::default(),
+            current: ArcSwapOption::new(Some(Arc::clone(&first))),
+            generation: AtomicU64::new(1),
+            replacing: Turn::default(),
+            life: Mutex::new(Life { spaces: vec![first], unload: None }),
+            handle: Mutex::default(),
+        })
+    }
+
+    /// The handles that keep it from unloading.
+    pub(super) fn handle(&self) -> Weak<Kept> {
+        Weak::clone(&self.handle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From now on these handles keep it.
+    pub(super) fn set_handle(&self, handle: Weak<Kept>) {
+        *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = handle;
+    }
+
+    /// How errors and reports name it.
+    pub(super) fn title(&self) -> String {
+        title(self.kind, &self.name)
+    }
+
+    /// The current generation, without a lock and without a share of it; none once the context unloads.
+    pub(super) fn load_current(&self) -> arc_swap::Guard<Option<Arc<Space>>> {
+        self.current.load()
+    }
+
+    /// The current generation; none once the context unloads.
+    pub(super) fn current(&self) -> Option<Arc<Space>> {
+        self.current.load_full()
+    }
+
+    /// The current generation.
+    ///
+    /// # Errors
+    /// [`ContextError::ContextUnloading`] once the context unloads.
+    pub(super) fn open(&self, action: impl Into<String>) -> Result<Arc<Space>, ContextError> {
+        self.current().ok_or_else(|| self.unloading(action))
+    }
+
+    /// The error for what came too late.
+    pub(super) fn unloading(&self, action: impl Into<String>) -> ContextError {
+        let since = self.life().unload.as_ref().map_or(Duration::ZERO, |(since, _)| since.elapsed());
+        ContextError::ContextUnloading { context: self.title(), since, action: action.into() }
+    }
+
+    /// Whether it takes loads and calls.
+    pub(super) fn is_open(&self) -> bool {
+        self.life().unload.is_none()
+    }
+
+    /// Whether its name is taken: until it is dead, or given up.
+    pub(super) fn has_name(&self) -> bool {
+        !matches!(self.state(), ContextState::Dead | ContextState::Parked)
+    }
+
+    /// How far the life of the whole context has come.
+    pub(super) fn state(&self) -> ContextState {
+        self.life().unload.as_ref().map_or(ContextState::Alive, |(_, ticket)| ticket.state())
+    }
+
+    /// The generations that are not dead, oldest first.
+    pub(super) fn spaces(&self) -> Vec<Arc<Space>> {
+        self.life().spaces.clone()
+    }
+
+    /// The tickets of generations that were replaced and are not dead.
+    pub(super) fn old_tickets(&self) -> Vec<UnloadTicket> {
+        self.life().spaces.iter().filter_map(|space| space.ticket().cloned()).collect()
+    }
+
+    /// Loads a library into the current generation.
+    ///
+    /// # Errors
+    /// Why not; nothing of it is in the context then.
+    pub(super) fn load(&self, library: Library) -> Result<Arc<FreeModule>, ContextError> {
+        let name = library.info.name.clone();
+        let space = self.open(format!("loading {name}"))?;
+        loading::load(&*self.hub()?, &space, library)
+    }
+
+    /// Loads what a name stands for into the current generation.
+    ///
+    /// # Errors
+    /// Why not; nothing of it is in the context then.
+    pub(super) fn load_name(&self, name: &str, range: &semver::VersionReq) -> Result<Arc<FreeModule>, ContextError> {
+        let space = self.open(format!("loading {name}"))?;
+        loading::load_name(&*self.hub()?, &space, name, range)
+    }
+
+    /// Makes a new generation of `library` and what it needs, and lets the old one go. Until the new one is complete the
+    /// old one answers, and it goes on answering when the new one does not come up.
+    ///
+    /// # Errors
+    /// Why the new one did not come up, or that the context is unloading.
+    pub(super) fn replace(&self, library: Library) -> Result<UnloadTicket, ContextError> {
+        self.expect_collectible()?;
+        let _turn = self.replacing.take();
+        let action = format!("replacing it by {}", library.info.name);
+        let _is_open = self.open(action.as_str())?;
+        let hub = self.hub()?;
+        let id = ContextId { index: self.index, generation: self.generation.load(Ordering::Relaxed) + 1 };
+        let next = Space::new(id, self.kind, &self.name, &self.guides);
+        loading::load(&hub, &next, library)?;
+        let old = {
+            let mut life = self.life();
+            if life.unload.is_some() {
+                drop(life);
+                // Nobody has heard of it; the reaper ends it.
+                let _ticket = self.seal(&hub, &next, self.title());
+                return Err(self.unloading(action));
+            }
+            self.generation.store(id.generation, Ordering::Relaxed);
+            life.spaces.push(Arc::clone(&next));
+            self.current.swap(Some(next))
+        };
+        let old = old.ok_or_else(|| self.unloading(action))?;
+        Ok(self.seal(&hub, &old, format!("{} generation {}", self.title(), old.id.generation)))
+    }
+
+    /// Begins to unload the context. Asked again, it gives the same ticket. It waits for nobody; exit hooks run in here
+    /// when nothing is inside.
+    ///
+    /// # Errors
+    /// [`ContextError::NotCollectible`] for the Default.
+    pub(super) fn begin_unload(&self, why: &str) -> Result<UnloadTicket, ContextError> {
+        self.expect_collectible()?;
+        let hub = self.hub()?;
+        let (space, ticket) = {
+            let mut life = self.life();
+            if let Some((_, ticket)) = &life.unload {
+                return Ok(ticket.clone());
+            }
+            tracing::debug!(context = self.title(), why, "a load context begins to unload");
+            let space = self.current.swap(None);
+            // The current generation is taken away only here, under this lock.
+            let Some(space) = space else { return Err(self.unloading("unloading it")) };
+            let ticket = self.begin(&hub, &space, self.title());
+            life.unload = Some((Instant::now(), ticket.0.clone()));
+            (space, ticket)
+        };
+        Ok(self.announce(&hub, &space, ticket))
+    }
+
+    /// Gives up on whatever is unloading: those images stay mapped.
+    pub(super) fn park(&self) {
+        self.old_tickets().iter().for_each(UnloadTicket::park);
+    }
+
+    /// A generation is gone. Whether that was the last of a context that unloads.
+    pub(super) fn forget(&self, space: &Arc<Space>) -> bool {
+        let mut life = self.life();
+        life.spaces.retain(|known| !Arc::ptr_eq(known, space));
+        life.unload.is_some() && life.spaces.is_empty()
+    }
+
+    fn seal(&self, hub: &Hub, space: &Arc<Space>, subject: String) -> UnloadTicket {
+        let begun = self.begin(hub, space, subject);
+        self.announce(hub, space, begun)
+    }
+
+    fn begin(&self, hub: &Hub, space: &Arc<Space>, subject: String) -> (UnloadTicket, bool) {
+        space.seal(|| hub.ticket(subject, SpaceDeparture::new(&self.hub, space, hub.policy())))
+    }
+
+    /// Tells everybody once, then takes the unload as far as it goes.
+    fn announce(&self, hub: &Hub, space: &Arc<Space>, (ticket, is_first): (UnloadTicket, bool)) -> UnloadTicket {
+        if is_first {
+            hub.tell(space, ContextHappening::Unloading);
+            let event = ContextHappening::Unloading;
+            let notice = ContextNotice { id: space.id, kind: self.kind, name: self.name.to_string(), event };
+            for problem in self.unloading.tell(&notice) {
+                ticket.note(problem);
+            }
+            space.modules().iter().for_each(|module| module.ask_to_stop());
+            space.set_announced();
+            hub.drive(ticket.clone());
+        }
+        ticket
+    }
+
+    fn expect_collectible(&self) -> Result<(), ContextError> {
+        match self.kind {
+            ContextKind::Slim => Ok(()),
+            ContextKind::Default | ContextKind::Master => Err(ContextError::NotCollectible { context: self.title() }),
+        }
+    }
+
+    fn hub(&self) -> Result<Arc<Hub>, ContextError> {
+        self.hub.upgrade().ok_or_else(|| self.unloading("using it after its runtime"))
+    }
+
+    fn life(&self) -> MutexGuard<'_, Life> {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

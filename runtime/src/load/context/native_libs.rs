@@ -1,0 +1,261 @@
+//! Native libraries that the modules of a context need: found in a fixed order, kept with the context, and closed after
+//! it only where somebody says that they stand that.
+#![expect(unsafe_code, reason = "opening a native library runs its initialisers, closing it its finalisers")]
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use libloading::Library;
+
+use crate::lease::LeaseKind;
+use crate::load::context::error::{Attempt, ContextError};
+use crate::load::context::guides::{NativeResolver, ask};
+use crate::load::context::id::ContextId;
+use crate::load::context::space::Space;
+
+/// An open native library.
+struct Opened {
+    name: String,
+    path: PathBuf,
+    library: ManuallyDrop<Library>,
+    /// Whether it may be closed: nobody says so by default, since it may have threads and handlers of its own.
+    unloadable: AtomicBool,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !*self.unloadable.get_mut() {
+            return;
+        }
+        // SAFETY: dropped once, here.
+        let library = unsafe { ManuallyDrop::take(&mut self.library) };
+        if let Err(error) = library.close() {
+            tracing::warn!(path = %self.path.display(), %error, "a native library was not closed");
+        }
+    }
+}
+
+/// A native library that a context has found. A clone is the same one; it stays open while any of them is there, and
+/// after that unless it was marked unloadable. Any thread.
+#[derive(Clone)]
+pub struct NativeLibrary {
+    opened: Arc<Opened>,
+}
+
+impl NativeLibrary {
+    /// The name it was asked for by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.opened.name
+    }
+
+    /// Where it was found, or the name given to the system's loader.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.opened.path
+    }
+
+    /// The address of a symbol. It is good as long as this library is open.
+    ///
+    /// # Errors
+    /// When it has no such symbol.
+    pub fn symbol(&self, name: &str) -> Result<*const (), ContextError> {
+        let native = |reason: String| ContextError::Native { path: self.opened.path.clone(), reason };
+        let symbol = CString::new(name).map_err(|error| native(error.to_string()))?;
+        // SAFETY: an address is read whatever the symbol is; nobody looks behind it here.
+        let found = unsafe { self.opened.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
+        found.map(|address| *address).map_err(|error| native(in_words(&error)))
+    }
+
+    /// Says that it may be closed once its context is dead and no handle is left: it has no thread, handler or
+    /// destructor that would run afterwards.
+    pub fn mark_unloadable(&self) {
+        self.opened.unloadable.store(true, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for NativeLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "native library {} at {}", self.opened.name, self.opened.path.display())
+    }
+}
+
+/// A native library that a context holds, or has left open behind it.
+#[derive(Clone, Debug)]
+pub struct RetainedNative {
+    /// The generation that looked it up.
+    pub context: ContextId,
+    /// The name it was asked for by.
+    pub name: String,
+    /// Where it was found.
+    pub path: PathBuf,
+    /// Whether it is closed after its context.
+    pub unloadable: bool,
+    /// Open for ever, or as long as somebody has a handle.
+    open: Option<Weak<Opened>>,
+}
+
+impl RetainedNative {
+    /// Whether it is still open.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| open.strong_count() != 0)
+    }
+}
+
+/// The native libraries of one generation.
+#[derive(Default)]
+pub(super) struct Natives {
+    found: Mutex<BTreeMap<String, NativeLibrary>>,
+}
+
+impl Natives {
+    /// What the generation holds.
+    pub(super) fn list(&self, space: &Space) -> Vec<RetainedNative> {
+        self.found().values().map(|library| retained(space, library, true)).collect()
+    }
+
+    /// The generation is over: what may be closed is, once nobody has a handle; the rest stays open and is listed.
+    pub(super) fn retire(&self, space: &Space) -> Vec<RetainedNative> {
+        let found = std::mem::take(&mut *self.found());
+        found.values().map(|library| retained(space, library, false)).collect()
+    }
+
+    fn found(&self) -> MutexGuard<'_, BTreeMap<String, NativeLibrary>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn retained(space: &Space, library: &NativeLibrary, is_held: bool) -> RetainedNative {
+    let unloadable = library.opened.unloadable.load(Ordering::Relaxed);
+    RetainedNative {
+        context: space.id,
+        name: library.opened.name.clone(),
+        path: library.opened.path.clone(),
+        unloadable,
+        open: (unloadable && !is_held).then(|| Arc::downgrade(&library.opened)),
+    }
+}
+
+/// Finds a native library for `space`, and for one of its modules where that is named.
+///
+/// # Errors
+/// When nobody knows it, a resolver fails or gives a path that is not absolute, or the loader refuses what was found.
+pub(super) fn find(space: &Arc<Space>, name: &str, module: Option<&str>) -> Result<NativeLibrary, ContextError> {
+    let action = format!("looking up the native library {name}");
+    let lease = space.leases.take(LeaseKind::Call, action.as_str());
+    let _busy = lease.map_err(|sealed| ContextError::sealed(sealed, action))?;
+    let mut search = Search { space, name, trace: Vec::new() };
+    if let Some(found) = space.natives.found().get(name) {
+        return Ok(found.clone());
+    }
+    search.trace.push(Attempt::new("own libraries", "did not know it"));
+    let guides = space.guides.of_natives(module);
+    let of_module = module.zip(guides.of_module.as_ref());
+    if let Some((module, resolver)) = of_module
+        && let Some(found) = search.ask(&format!("the resolver of module {module}"), resolver)?
+    {
+        return Ok(found);
+    }
+    if let Some(resolver) = &guides.resolver
+        && let Some(found) = search.ask("the resolver", resolver)?
+    {
+        return Ok(found);
+    }
+    if let Some(found) = search.probe(module)? {
+        return Ok(found);
+    }
+    for (at, handler) in guides.handlers.iter().enumerate() {
+        if let Some(found) = search.ask(&format!("handler {}", at + 1), handler)? {
+            return Ok(found);
+        }
+    }
+    let Search { trace, .. } = search;
+    Err(ContextError::NativeNotFound { context: space.title(), name: name.to_owned(), trace })
+}
+
+struct Search<'a> {
+    space: &'a Arc<Space>,
+    name: &'a str,
+    trace: Vec<Attempt>,
+}
+
+impl Search<'_> {
+    /// Asks a resolver, which answers with a path.
+    fn ask(&mut self, who: &str, resolver: &Arc<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
+        let Some(path) = ask(&self.space.title(), who, self.name, || resolver(self.name))? else {
+            self.trace.push(Attempt::new(who, "did not know it"));
+            return Ok(None);
+        };
+        if !path.is_absolute() {
+            return Err(ContextError::PathNotAbsolute { path });
+        }
+        self.open(&path).map(Some)
+    }
+
+    /// What is tried without asking anybody: the name as a path, the folders of the modules, the system.
+    fn probe(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
+        let path = Path::new(self.name);
+        if path.is_absolute() {
+            if path.exists() {
+                return self.open(path).map(Some);
+            }
+            self.trace.push(Attempt::new("the path itself", "is no file"));
+            return Ok(None);
+        }
+        let modules = self.space.modules();
+        let asking = modules.iter().filter(|known| module.is_none_or(|module| known.name() == module));
+        let mut folders: Vec<_> = asking.filter_map(|module| module.folder()).collect();
+        folders.dedup();
+        for folder in folders {
+            let beside = spellings(self.name).into_iter().map(|file| folder.join(file)).find(|path| path.is_file());
+            if let Some(path) = beside {
+                return self.open(&path).map(Some);
+            }
+            self.trace.push(Attempt::new(format!("the folder {}", folder.display()), "has none"));
+        }
+        for spelling in spellings(self.name) {
+            // What stands in the current folder is not the system's.
+            if !spelling.contains('/')
+                && let Ok(found) = self.open(Path::new(&spelling))
+            {
+                return Ok(Some(found));
+            }
+        }
+        self.trace.push(Attempt::new("the system's loader", "did not find it"));
+        Ok(None)
+    }
+
+    fn open(&self, path: &Path) -> Result<NativeLibrary, ContextError> {
+        // SAFETY: the host's configuration, or its own resolver, names the library; it is run as its author meant.
+        let library = unsafe { Library::new(path) };
+        let library =
+            library.map_err(|error| ContextError::Native { path: path.to_owned(), reason: in_words(&error) })?;
+        let opened = Opened {
+            name: self.name.to_owned(),
+            path: path.to_owned(),
+            library: ManuallyDrop::new(library),
+            unloadable: AtomicBool::new(false),
+        };
+        let library = NativeLibrary { opened: Arc::new(opened) };
+        // Another thread may have been faster: one library per name, and the first stays.
+        Ok(self.space.natives.found().entry(self.name.to_owned()).or_insert(library).clone())
+    }
+}
+
+/// How a library's file may be called: as it was written, and as the platform writes it.
+fn spellings(name: &str) -> Vec<String> {
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let mut spellings = vec![name.to_owned(), format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")];
+    spellings.dedup();
+    spellings
+}
+
+fn in_words(error: &libloading::Error) -> String {
+    use std::error::Error as _;
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}

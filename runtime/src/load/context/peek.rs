@@ -1,0 +1,111 @@
+//! What a library says of itself, read without mapping it: no code of it runs, not even an initialiser.
+
+use std::path::{Path, PathBuf};
+
+use alcedo_sys::{ImageError, ImageFile};
+
+use crate::load::context::error::ContextError;
+use crate::load::error::LoadError;
+use crate::load::module::ModuleInfo;
+use crate::load::open;
+
+/// What the manifest section of a module says, and what its file tells besides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ManifestInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: semver::Version,
+    /// Differs between builds that differ.
+    pub build_id: u128,
+    /// The compiler that made it.
+    pub compiler: String,
+    /// The number of the border it speaks.
+    pub abi: u32,
+    /// The oldest and the newest host API it can live with.
+    pub api: (u32, u32),
+    /// The modules it needs, and in which versions.
+    pub dependencies: Vec<(String, semver::VersionReq)>,
+    /// Paths of the types it declares.
+    pub types: Vec<String>,
+    /// Those of them that are classes: a module with any is for the Master.
+    pub classes: Vec<String>,
+    /// Whether the file carries a seal, which then fits.
+    pub sealed: bool,
+    /// Why its image would stay mapped after an unload, when that is known beforehand.
+    pub will_park: Option<String>,
+}
+
+impl ManifestInfo {
+    /// Reads the manifest of a library file. Any thread.
+    ///
+    /// # Errors
+    /// When the path is not absolute, there is no file, or it is no module that this host could map.
+    pub fn peek(path: &Path) -> Result<Self, ContextError> {
+        read(path).map(|(_image, info)| Self::of(info))
+    }
+
+    /// Reads the manifest of a library that is in memory; `name` stands for its path in errors. Any thread.
+    ///
+    /// # Errors
+    /// When it is no module that this host could map.
+    pub fn peek_bytes(name: &str, bytes: &[u8]) -> Result<Self, ContextError> {
+        read_bytes(Path::new(name), bytes.to_vec()).map(|(_image, info)| Self::of(info))
+    }
+
+    fn of(info: ModuleInfo) -> Self {
+        Self {
+            will_park: info.will_park(),
+            name: info.name,
+            version: info.version,
+            build_id: info.build_id,
+            compiler: info.compiler,
+            abi: alcedo_abi::ABI_NUMBER,
+            api: info.api,
+            dependencies: info.dependencies,
+            types: info.types,
+            classes: info.classes,
+            sealed: info.is_sealed,
+        }
+    }
+}
+
+/// Reads and checks a file for a context.
+///
+/// # Errors
+/// As [`ManifestInfo::peek`].
+pub(super) fn read(path: &Path) -> Result<(ImageFile, ModuleInfo), ContextError> {
+    if !path.is_absolute() {
+        return Err(ContextError::PathNotAbsolute { path: path.to_owned() });
+    }
+    let image = ImageFile::read(path).map_err(|error| of_image(path, error))?;
+    check(path, image)
+}
+
+/// Reads and checks bytes for a context.
+///
+/// # Errors
+/// As [`ManifestInfo::peek_bytes`].
+pub(super) fn read_bytes(name: &Path, bytes: Vec<u8>) -> Result<(ImageFile, ModuleInfo), ContextError> {
+    let image = ImageFile::from_bytes(name, bytes).map_err(|error| of_image(name, error))?;
+    check(name, image)
+}
+
+fn check(path: &Path, image: ImageFile) -> Result<(ImageFile, ModuleInfo), ContextError> {
+    match open::admit_image(&image, path, false) {
+        Ok(info) => Ok((image, info)),
+        Err(error @ (LoadError::NoManifest { .. } | LoadError::Manifest { .. })) => {
+            Err(ContextError::BadImage { path: path.to_owned(), reason: error.to_string() })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn of_image(path: &Path, error: ImageError) -> ContextError {
+    let path: PathBuf = path.to_owned();
+    match error {
+        ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ContextError::NoFile { path },
+        error => ContextError::BadImage { path, reason: error.to_string() },
+    }
+}

@@ -1,0 +1,115 @@
+//! Which context is meant where none is named: the one whose scope this thread, or this task, is in. A scope restores
+//! what was before *it*, whatever was entered or left meanwhile, and keeps its context like any other lease.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use crate::lease::{Lease, LeaseKind};
+use crate::load::context::error::ContextError;
+use crate::load::context::space::Space;
+
+/// Where a thread is: in a generation, or, once a scope said so, in none.
+type Here = Option<Weak<Space>>;
+
+thread_local! {
+    static HERE: RefCell<Here> = const { RefCell::new(None) };
+}
+
+/// The generation whose scope this thread is in.
+pub(super) fn here() -> Option<Arc<Space>> {
+    HERE.with_borrow(|here| here.as_ref().and_then(Weak::upgrade))
+}
+
+/// This thread is in a context until the guard is dropped, which restores what was before.
+#[must_use = "the scope is left when this is dropped"]
+pub struct ContextScope {
+    before: Here,
+    _lease: Option<Lease>,
+    /// It belongs to the thread that entered.
+    not_send: PhantomData<*const ()>,
+}
+
+impl ContextScope {
+    /// Enters a generation.
+    ///
+    /// # Errors
+    /// When it is unloading.
+    #[track_caller]
+    pub(super) fn enter(space: &Arc<Space>) -> Result<Self, ContextError> {
+        let lease = lease(space)?;
+        Ok(Self { before: swap(Some(Arc::downgrade(space))), _lease: Some(lease), not_send: PhantomData })
+    }
+
+    /// Leaves whatever scope this thread is in, for as long as the guard lives.
+    pub(super) fn none() -> Self {
+        Self { before: swap(None), _lease: None, not_send: PhantomData }
+    }
+}
+
+impl Drop for ContextScope {
+    fn drop(&mut self) {
+        swap(self.before.take());
+    }
+}
+
+impl fmt::Debug for ContextScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let before = self.before.as_ref().and_then(Weak::upgrade);
+        write!(f, "a scope; before it: {}", before.map_or_else(|| "none".to_owned(), |space| space.title()))
+    }
+}
+
+/// A future that is in a context whenever it is polled, on whatever thread, and keeps it until it is dropped.
+#[must_use = "a future does nothing until it is polled"]
+pub struct Scoped<F> {
+    future: Pin<Box<F>>,
+    space: Arc<Space>,
+    _lease: Lease,
+}
+
+impl<F: Future> Scoped<F> {
+    /// Wraps a future.
+    ///
+    /// # Errors
+    /// When the context is unloading.
+    #[track_caller]
+    pub(super) fn new(space: Arc<Space>, future: F) -> Result<Self, ContextError> {
+        let lease = lease(&space)?;
+        Ok(Self { future: Box::pin(future), space, _lease: lease })
+    }
+}
+
+impl<F: Future> Future for Scoped<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        // The lease of the whole future keeps the context; this only says where the thread is.
+        let before = swap(Some(Arc::downgrade(&self.space)));
+        let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
+        self.future.as_mut().poll(context)
+    }
+}
+
+impl<F> fmt::Debug for Scoped<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a future in {}", self.space.title())
+    }
+}
+
+#[track_caller]
+fn lease(space: &Arc<Space>) -> Result<Lease, ContextError> {
+    let place = Location::caller();
+    let place = format!("{}:{}", place.file(), place.line());
+    let lease = space.leases.take_at(LeaseKind::Scope, "a contextual scope", Some(place.into()));
+    lease.map_err(|sealed| ContextError::sealed(sealed, "entering its scope"))
+}
+
+fn swap(here: Here) -> Here {
+    HERE.with(|cell| cell.replace(here))
+}

@@ -1,0 +1,145 @@
+//! How a module learns of its host before its first instruction runs: the address of a context is written into the
+//! private copy of its file. Behind it are the functions of `alcedo-sys`, which write down in the module's ledger what
+//! it puts into the process.
+
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use alcedo_abi::hooks::{HookContext, HookSlot, HookTable, SECTION, SLOT_MAGIC};
+use alcedo_sys::{ImageFile, Ledger};
+
+/// The functions, each with the type that the border gives it: what `alcedo-sys` gives it is compared here.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+static TABLE: HookTable = {
+    use alcedo_sys::hooks;
+    HookTable {
+        thread_atexit: hooks::thread_atexit,
+        key_create: hooks::key_create,
+        key_delete: hooks::key_delete,
+        key_set: hooks::key_set,
+        thread_create: hooks::thread_create,
+        thread_join: hooks::thread_join,
+        thread_detach: hooks::thread_detach,
+        map: hooks::map,
+        unmap: hooks::unmap,
+        remap: hooks::remap,
+        signal_action: hooks::signal_action,
+        signal: hooks::signal,
+        at_exit: hooks::at_exit,
+        on_exit: hooks::on_exit,
+        malloc: hooks::malloc,
+        calloc: hooks::calloc,
+        realloc: hooks::realloc,
+        memalign: hooks::memalign,
+        free: hooks::free,
+        fd_opened: hooks::fd_opened,
+        fd_closed: hooks::fd_closed,
+        heap_grow: hooks::heap_grow,
+        heap_shrink: hooks::heap_shrink,
+    }
+};
+
+/// What to write into the copy of a module, and the ledger that it will report to.
+pub(crate) struct Attachment {
+    /// Goes to the image when it is mapped, which holds it for as long as it stays so.
+    pub ledger: Arc<Ledger>,
+    context: usize,
+}
+
+/// Contexts, each for as long as its ledger lives: the image holds a share of that, for ever when it is parked.
+static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
+
+impl Attachment {
+    /// For a module whose hooks have their slot in the file; none where there are no hooks to attach.
+    pub(crate) fn new(image: &ImageFile, label: &str) -> Option<Self> {
+        has_slot(image.section(SECTION)?).then(|| Self::to_ledger(Ledger::new(label)))?
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn to_ledger(ledger: Arc<Ledger>) -> Option<Self> {
+        let context = Box::new(HookContext { table: &TABLE, image: ledger.word(), stop: ledger.stop_word() });
+        let address = (&raw const *context).cast::<c_void>().expose_provenance();
+        let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        contexts.retain(|(ledger, _)| ledger.strong_count() > 0);
+        contexts.push((Arc::downgrade(&ledger), context));
+        Some(Self { ledger, context: address })
+    }
+
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    fn to_ledger(_ledger: Arc<Ledger>) -> Option<Self> {
+        None
+    }
+
+    /// The bytes for the slot, and where in the section they go.
+    pub(crate) fn patch(&self) -> (&'static str, usize, [u8; size_of::<usize>()]) {
+        (SECTION, offset_of!(HookSlot, context), self.context.to_ne_bytes())
+    }
+}
+
+/// Whether the section is a slot that nobody has written to. A sanitizer has every static followed by zeros.
+fn has_slot(section: &[u8]) -> bool {
+    let mut slot = [0; size_of::<HookSlot>()];
+    slot[offset_of!(HookSlot, magic)..][..8].copy_from_slice(&SLOT_MAGIC.to_ne_bytes());
+    section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
+}
+
+/// Why a module, once mapped, can never be unmapped: what its hooks do not stand in for. Empty for one that can.
+pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
+    match image.section(SECTION) {
+        None => vec!["every hook (it was built without any)".to_owned()],
+        Some(section) if !has_slot(section) => vec!["every hook (its slot for them is damaged)".to_owned()],
+        Some(_) => image.bypassed_hooks().into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Whether blocks of the C heap that a module took may be another's by now. Then those on record are not freed with its
+/// image: a block that its new owner has freed could be anybody's.
+pub(crate) fn gives_blocks_away(image: &ImageFile) -> bool {
+    may_give_away(image.imports(), image.needed())
+}
+
+/// Functions of the C library that grow a block of their caller's without the caller's `realloc`.
+const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
+
+/// Libraries of the platform, which free only what they took themselves.
+const PLATFORM: [&str; 8] =
+    ["libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
+
+fn may_give_away(imports: &[String], needed: &[String]) -> bool {
+    let is_platform = |library: &String| PLATFORM.iter().any(|name| library.starts_with(name));
+    imports.iter().any(|name| GROWERS.contains(&name.as_str())) || !needed.iter().all(is_platform)
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::hooks::SLOT_MAGIC;
+
+    use super::{has_slot, may_give_away};
+
+    #[test]
+    fn a_block_may_be_anothers_where_somebody_else_could_free_it() {
+        let check = |imports: &[&str], needed: &[&str]| {
+            let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+            may_give_away(&own(imports), &own(needed))
+        };
+        let platform = ["libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2"];
+        assert!(!check(&["write", "fgets"], &platform));
+        assert!(!check(&[], &[]));
+        assert!(check(&["write", "getline"], &platform));
+        assert!(check(&[], &["libc.so.6", "libsqlite3.so.0"]));
+    }
+
+    #[test]
+    fn only_a_slot_that_nobody_wrote_to_is_one() {
+        let slot = [SLOT_MAGIC.to_ne_bytes(), [0; 8]].concat();
+        assert!(has_slot(&slot));
+        assert!(has_slot(&[&slot[..], &[0; 16]].concat()));
+        assert!(!has_slot(&slot[..15]) && !has_slot(&[&slot[..], &[1]].concat()) && !has_slot(&[]));
+        for at in 0..16 {
+            let mut other = slot.clone();
+            other[at] ^= 1;
+            assert!(!has_slot(&other), "byte {at}");
+        }
+    }
+}

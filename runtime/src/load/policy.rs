@@ -1,0 +1,91 @@
+//! How long an unload may take before it is called blocked, and before it is given up. This file decides; it reads no
+//! clock.
+
+use std::time::Duration;
+
+use alcedo_sys::EndPolicy;
+
+/// What the host does about unloads that do not come to their end by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnloadPolicy {
+    /// How long [`Runtime::reload`](crate::Runtime::reload) and [`Runtime::unload_master`](crate::Runtime::unload_master)
+    /// wait for what is about to end, on the game thread. What is not gone then is looked at in every safe point, and is
+    /// called blocked. 50 ms unless said otherwise.
+    pub grace: Duration,
+    /// How long after that a blocked context is given up: its images stay mapped, with the names of who kept them. None
+    /// waits for ever. 10 s unless said otherwise.
+    pub park_after: Option<Duration>,
+    /// How many images may stay mapped on purpose; beyond it, no more modules are loaded. 64 unless said otherwise.
+    pub parked_budget: usize,
+    /// How long the end of the host waits for what is still unloading. 5 s unless said otherwise.
+    pub shutdown: Duration,
+    /// After how long threads that a module left in a blocking system call are led out of it by force. What is on their
+    /// stacks is not dropped, so this is for plugins that cannot be made to stop their threads. Never, unless said
+    /// otherwise.
+    pub evict_after: Option<Duration>,
+    /// Whether file descriptors that a module left open are closed. They are only reported unless said otherwise.
+    pub close_fds: bool,
+    /// Whether blocks of the C heap that a module left are freed. They are, unless said otherwise, but for a module that
+    /// may have given some away: one that links a library of its own dynamically, or calls `getline`.
+    pub free_c_heap: bool,
+}
+
+impl Default for UnloadPolicy {
+    fn default() -> Self {
+        Self {
+            grace: Duration::from_millis(50),
+            park_after: Some(Duration::from_secs(10)),
+            parked_budget: 64,
+            shutdown: Duration::from_secs(5),
+            evict_after: None,
+            close_fds: false,
+            free_c_heap: true,
+        }
+    }
+}
+
+impl UnloadPolicy {
+    /// Whether a context that has been unloading for so long, and does not come to its end, is given up.
+    pub(crate) fn gives_up(&self, age: Duration) -> bool {
+        self.park_after.is_some_and(|after| age >= self.grace + after)
+    }
+
+    /// How one image is let go. Whoever drives an unload does the waiting, so a look at it never sleeps.
+    pub(crate) fn of_an_image(&self) -> EndPolicy {
+        EndPolicy {
+            grace: Duration::ZERO,
+            close_fds: self.close_fds,
+            free_c_heap: self.free_c_heap,
+            evict: self.evict_after.map(|_| Duration::ZERO),
+            live_heap: None,
+        }
+    }
+
+    /// Whether so many parked images are more than the host wants to pay for.
+    pub(crate) fn is_spent(&self, parked: usize) -> bool {
+        parked > self.parked_budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::UnloadPolicy;
+
+    #[test]
+    fn a_context_is_given_up_after_grace_and_patience_and_never_without_a_limit() {
+        let policy = UnloadPolicy { grace: Duration::from_millis(50), ..UnloadPolicy::default() };
+        let ages = [0, 49, 10_049, 10_050, 1_000_000].map(Duration::from_millis);
+        assert_eq!(ages.map(|age| policy.gives_up(age)), [false, false, false, true, true]);
+        let patient = UnloadPolicy { park_after: None, ..policy };
+        assert_eq!(ages.map(|age| patient.gives_up(age)), [false; 5]);
+    }
+
+    #[test]
+    fn a_budget_is_spent_by_one_image_more_than_it_allows() {
+        let policy = UnloadPolicy { parked_budget: 2, ..UnloadPolicy::default() };
+        assert_eq!([0, 1, 2, 3].map(|parked| policy.is_spent(parked)), [false, false, false, true]);
+    }
+}

@@ -1,0 +1,318 @@
+//! How a generation of the Master retires. It begins at once and goes as far as it can in a short while; what is not
+//! gone by then is looked at in every safe point, and given up when the policy of the host says so. The game thread
+//! sleeps in the first step only, and never long.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::bridge::core::Core;
+use crate::handles::{Generation, ModuleId};
+use crate::load::error::LoadError;
+use crate::load::events::MasterEvent;
+use crate::load::leaving::Leaving;
+use crate::load::master::{ExitHooks, Loads};
+use crate::load::module::Module;
+use crate::load::policy::UnloadPolicy;
+use crate::load::state::ContextState;
+use crate::load::ticket::UnloadTicket;
+
+/// The shortest and the longest nap of the game thread while it waits for what is about to end.
+const NAPS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
+
+/// How much of what went wrong is kept of a generation that lives on.
+const MOST_PROBLEMS: usize = 32;
+
+/// A function of the host that is called before a generation ends, with the generation's number.
+pub(crate) type UnloadingCallback = Rc<dyn Fn(u64)>;
+
+/// A generation that has begun to retire.
+struct Retirement {
+    generation: Generation,
+    /// Its modules that go: a reload may have kept others.
+    modules: Vec<ModuleId>,
+    ticket: UnloadTicket,
+    /// Whether anybody has heard of the generation: one that never started ends in silence.
+    is_known: bool,
+    said_unloaded: Cell<bool>,
+    said_blocked: Cell<bool>,
+}
+
+/// Where a generation stands.
+enum Standing {
+    Alive,
+    Leaving(UnloadTicket),
+}
+
+/// Generations and their endings. Game thread only.
+#[derive(Default)]
+pub(crate) struct Retirements {
+    /// What the host does about unloads that do not end.
+    pub policy: UnloadPolicy,
+    standing: RefCell<BTreeMap<Generation, Standing>>,
+    under_way: RefCell<Vec<Rc<Retirement>>>,
+    callbacks: RefCell<Vec<(i32, UnloadingCallback)>>,
+    /// What went wrong before there was a ticket to write it on.
+    problems: RefCell<BTreeMap<Generation, Vec<String>>>,
+    parked: RefCell<Vec<String>>,
+}
+
+impl Retirements {
+    /// The generation has begun to live.
+    pub(crate) fn begin_life(&self, generation: Generation) {
+        self.standing.borrow_mut().insert(generation, Standing::Alive);
+    }
+
+    /// Nothing of the generation was mapped.
+    pub(crate) fn never_was(&self, generation: Generation) {
+        self.standing.borrow_mut().remove(&generation);
+    }
+
+    /// Whether anything of the generation is left.
+    pub(crate) fn is_known(&self, generation: Generation) -> bool {
+        self.standing.borrow().contains_key(&generation)
+    }
+
+    /// Every generation that is not dead, and how far its life has come.
+    pub(crate) fn states(&self) -> Vec<(Generation, ContextState)> {
+        let standing = self.standing.borrow();
+        let states = standing.iter().map(|(generation, standing)| match standing {
+            Standing::Alive => (*generation, ContextState::Alive),
+            Standing::Leaving(ticket) => (*generation, ticket.state()),
+        });
+        states.filter(|(_, state)| *state != ContextState::Dead).collect()
+    }
+
+    /// The tickets of generations that are not dead, oldest first.
+    pub(crate) fn tickets(&self) -> Vec<UnloadTicket> {
+        let standing = self.standing.borrow();
+        let tickets = standing.values().filter_map(|standing| match standing {
+            Standing::Alive => None,
+            Standing::Leaving(ticket) => Some(ticket.clone()),
+        });
+        tickets.filter(|ticket| ticket.state() != ContextState::Dead).collect()
+    }
+
+    /// Images that stay mapped, and why.
+    pub(crate) fn parked(&self) -> Vec<String> {
+        self.parked.borrow().clone()
+    }
+
+    /// Whether the host wants to pay for another image that may stay.
+    ///
+    /// # Errors
+    /// When too many have stayed.
+    pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
+        let parked = self.parked.borrow();
+        match self.policy.is_spent(parked.len()) {
+            true => Err(LoadError::ParkedBudget { budget: self.policy.parked_budget, parked: parked.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds a callback; smaller priorities are called first, equal ones in the order they came.
+    pub(crate) fn on_unloading(&self, priority: i32, callback: UnloadingCallback) {
+        let mut callbacks = self.callbacks.borrow_mut();
+        let at = callbacks.partition_point(|(other, _)| *other <= priority);
+        callbacks.insert(at, (priority, callback));
+    }
+
+    /// Calls every callback, each isolated from the panics of the others, which go to the ticket.
+    pub(crate) fn call_back(&self, generation: Generation) {
+        let callbacks = self.callbacks.borrow().clone();
+        for (priority, callback) in callbacks {
+            let call = || {
+                callback(generation.0);
+                Ok(())
+            };
+            if let Err(error) = crate::border::trap(call) {
+                tracing::error!(%generation, priority, %error, "an unloading callback failed");
+                self.note(generation, format!("the unloading callback of priority {priority} {error}"));
+            }
+        }
+    }
+
+    /// Writes down what went wrong with a generation and stopped nothing.
+    pub(crate) fn note(&self, generation: Generation, problem: String) {
+        if let Some(Standing::Leaving(ticket)) = self.standing.borrow().get(&generation) {
+            return ticket.note(problem);
+        }
+        let mut problems = self.problems.borrow_mut();
+        let problems = problems.entry(generation).or_default();
+        // A plugin half that fails to end may do so every frame; the log has them all.
+        if problems.len() < MOST_PROBLEMS {
+            problems.push(problem);
+        }
+    }
+
+    /// What went wrong with a generation that has no ticket.
+    pub(crate) fn take_problems(&self, generation: Generation) -> Vec<String> {
+        self.problems.borrow_mut().remove(&generation).unwrap_or_default()
+    }
+
+    /// Whether any generation is on its way out.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.under_way.borrow().is_empty()
+    }
+}
+
+/// Begins to retire a generation that leads nowhere any more, and goes as far as it can in a short while: its exit hooks,
+/// its finalizers, then its images.
+pub(crate) fn retire(
+    core: &Core,
+    loads: &Loads,
+    generation: Generation,
+    modules: &[Rc<Module>],
+    exits: ExitHooks,
+) -> UnloadTicket {
+    let retirements = &loads.retirements;
+    for module in modules {
+        module.leases().seal();
+        module.gate().close();
+        // Before the exit hooks: one of them may wait for a thread that waits for this.
+        module.ask_to_stop();
+    }
+    for (_, module) in modules.iter().enumerate().rev().filter(|(at, _)| exits.covers(*at)) {
+        if let Err(error) = module.exit(&core.red) {
+            tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
+            retirements.note(generation, format!("the exit hook of {} {error}", module.name()));
+        }
+    }
+    for module in modules.iter().rev() {
+        module.end_thread_locals_here();
+    }
+    core.finalizer.release();
+    let leaving = modules.iter().rev().filter_map(|module| module.leave(&core.logs, &retirements.policy)).collect();
+    let ledgers: Vec<_> = modules.iter().rev().filter_map(|module| module.ledger().cloned()).collect();
+    let ids: Vec<_> = modules.iter().map(|module| module.gate().tag().id).collect();
+    // A thread-local that a finalizer used can end on the finalizer thread only.
+    let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
+        for ledger in &ledgers {
+            ledger.run_thread_locals_here();
+        }
+    });
+    let work = Leaving::new(leaving, Some(barrier));
+    let ticket = UnloadTicket::new(format!("generation {generation}"), retirements.policy.grace, work);
+    retirements.take_problems(generation).into_iter().for_each(|problem| ticket.note(problem));
+    retirements.standing.borrow_mut().insert(generation, Standing::Leaving(ticket.clone()));
+    loads.hub.master_leaves(generation, &ticket);
+    let retirement = Retirement {
+        generation,
+        modules: ids,
+        ticket: ticket.clone(),
+        is_known: exits != ExitHooks::NeverStarted,
+        said_unloaded: Cell::new(false),
+        said_blocked: Cell::new(false),
+    };
+    let retirement = Rc::new(retirement);
+    let (mut nap, longest) = NAPS;
+    loop {
+        let is_last = ticket.age() >= retirements.policy.grace;
+        if tend(core, loads, &retirement) {
+            return ticket;
+        }
+        if is_last {
+            break;
+        }
+        core.meanwhile();
+        std::thread::sleep(nap);
+        nap = longest.min(nap * 2);
+    }
+    retirements.under_way.borrow_mut().push(retirement);
+    ticket
+}
+
+/// Looks at every generation that is on its way out. Sleeps for nobody. The caller stands at a safe point.
+pub(crate) fn tend_all(core: &Core, loads: &Loads) {
+    let retirements = &loads.retirements;
+    if !retirements.is_busy() {
+        return;
+    }
+    // A listener may look at the list while it is told.
+    let under_way = retirements.under_way.borrow().clone();
+    for retirement in under_way {
+        if !tend(core, loads, &retirement) && retirements.policy.gives_up(retirement.ticket.age()) {
+            give_up(core, loads, &retirement);
+        }
+    }
+    retirements.under_way.borrow_mut().retain(|retirement| !is_over(retirement.ticket.state()));
+}
+
+/// Waits until every generation that is on its way out has come to its end, as far as `deadline` allows; returns whether
+/// all have. Posted closures go on running.
+pub(crate) fn settle(core: &Core, loads: &Loads, deadline: Duration) -> bool {
+    let until = Instant::now() + deadline;
+    let (mut nap, longest) = NAPS;
+    loop {
+        tend_all(core, loads);
+        if !loads.retirements.is_busy() {
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        core.meanwhile();
+        std::thread::sleep(nap);
+        nap = longest.min(nap * 2);
+    }
+}
+
+/// Gives up one generation, or all that are on their way out. Returns how many there were.
+pub(crate) fn park(core: &Core, loads: &Loads, only: Option<Generation>) -> usize {
+    let under_way = loads.retirements.under_way.borrow().clone();
+    let meant = |retirement: &&Rc<Retirement>| only.is_none_or(|generation| retirement.generation == generation);
+    let parked = under_way.iter().filter(meant).map(|retirement| give_up(core, loads, retirement)).count();
+    loads.retirements.under_way.borrow_mut().retain(|retirement| !is_over(retirement.ticket.state()));
+    parked
+}
+
+fn give_up(core: &Core, loads: &Loads, retirement: &Retirement) {
+    retirement.ticket.park();
+    core.finalizer.give_up(&retirement.modules);
+    tend(core, loads, retirement);
+}
+
+/// Takes one generation as far as it goes and tells whoever listens; whether it has come to its end.
+fn tend(core: &Core, loads: &Loads, retirement: &Retirement) -> bool {
+    let Retirement { generation, ticket, .. } = retirement;
+    let mut state = ticket.poll();
+    if ticket.is_drained() && !retirement.said_unloaded.replace(true) {
+        raise(loads, retirement, || MasterEvent::Unloaded(*generation));
+        state = ticket.poll();
+    }
+    match state {
+        ContextState::Dead => {
+            core.blacks.forget(&retirement.modules);
+            if let Some(report) = ticket.end_report() {
+                tracing::info!(%generation, "{report}");
+            }
+            loads.retirements.standing.borrow_mut().remove(generation);
+            raise(loads, retirement, || MasterEvent::Dead(*generation));
+        }
+        ContextState::Parked => {
+            let lines = ticket.parked_lines();
+            tracing::warn!(%generation, "{}", ticket.report());
+            loads.retirements.parked.borrow_mut().extend(lines.iter().cloned());
+            raise(loads, retirement, || MasterEvent::Parked(*generation, lines));
+        }
+        ContextState::Blocked if !retirement.said_blocked.replace(true) => {
+            tracing::warn!(%generation, "{}", ticket.report());
+            let lines = ticket.report().blockers.iter().map(ToString::to_string).collect();
+            raise(loads, retirement, || MasterEvent::Blocked(*generation, lines));
+        }
+        ContextState::Alive | ContextState::Unloading | ContextState::Blocked => {}
+    }
+
+    is_over(state)
+}
+
+fn raise(loads: &Loads, retirement: &Retirement, event: impl FnOnce() -> MasterEvent) {
+    if retirement.is_known {
+        loads.raise(&event());
+    }
+}
+
+fn is_over(state: ContextState) -> bool {
+    matches!(state, ContextState::Dead | ContextState::Parked)
+}

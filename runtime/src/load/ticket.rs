@@ -1,0 +1,575 @@
+//! A ticket for an unload: who asked for one gets it at once, and can look at it, drive it and wait on it from any
+//! thread, whether a generation of the Master goes or a Slim.
+//!
+//! Nobody has to drive an unload for the others: whoever looks takes it as far as it goes and no further. What runs
+//! then is what is left when the game thread has done its part, so it needs no game thread.
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::lease::Blocker;
+use crate::load::state::{ContextEvent, ContextState};
+
+/// How long a waiter sleeps at most before it looks again: what it waits for may be a thread that ends, which tells
+/// nobody.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// What is left to do of an unload, none of which needs the game thread.
+pub(crate) trait Departure: Send {
+    /// Goes as far as it can without waiting for anybody.
+    fn advance(&mut self) -> Progress;
+
+    /// Gives up on what is not gone: those images stay mapped.
+    fn park(&mut self) -> Departed;
+}
+
+/// How far a departure has come.
+pub(crate) enum Progress {
+    /// It has to wait.
+    Waiting {
+        /// For whom; nobody, when only another look is needed.
+        blockers: Vec<Blocker>,
+        /// Whether every finalizer has run.
+        drained: bool,
+    },
+    /// There is nothing left to do.
+    Ended(Departed),
+}
+
+/// How the modules of a context ended.
+#[derive(Debug, Default)]
+pub(crate) struct Departed {
+    /// What those left whose image is gone.
+    pub modules: Vec<ModuleEnd>,
+    /// Images that stay.
+    pub parked: Vec<ParkedImage>,
+}
+
+/// What a module whose image is gone had left behind, and what became of it. All of it is the host's work: a plugin
+/// that ends what it begins leaves none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ModuleEnd {
+    /// The module.
+    pub module: String,
+    /// Destructors of thread-locals that ran on their own threads.
+    pub thread_locals_run: u64,
+    /// Threads that had ended and were never joined.
+    pub threads_joined: u64,
+    /// Threads that did not stop and were taken out of their system call, because the host allows that.
+    pub threads_evicted: u64,
+    /// Handlers for the end of the process, which ran now.
+    pub exit_handlers: u64,
+    /// Signal handlers that were taken out.
+    pub signals: u64,
+    /// Keys of thread-specific data that were deleted.
+    pub keys: u64,
+    /// Bytes of the module's own heap that nobody freed: `forget`, `leak`, statics.
+    pub leaked_heap_bytes: u64,
+    /// Bytes that were taken from the C heap and not given back.
+    pub c_heap_bytes: u64,
+    /// Blocks of the C heap that were not given back.
+    pub c_heap_blocks: u64,
+    /// Bytes of memory maps that were not given back.
+    pub maps_bytes: u64,
+    /// Open file descriptors that the module left, and what they lead to.
+    pub fds_left: Vec<(i32, String)>,
+    /// File descriptors that were closed, because the host allows that.
+    pub fds_closed: u64,
+}
+
+/// An image that stays mapped until the process ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParkedImage {
+    /// The module.
+    pub module: String,
+    /// The file name of the private copy it was mapped from.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// An unload that came to its end: the images are gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnloadReport {
+    /// What was unloaded: `generation 3`, `Slim "reports"`.
+    pub subject: String,
+    /// What its modules had left behind.
+    pub modules: Vec<ModuleEnd>,
+    /// What went wrong on the way and stopped nothing: callbacks, exit hooks and finalizers that panicked.
+    pub problems: Vec<String>,
+    /// From the seal until the last image was gone.
+    pub took: Duration,
+}
+
+/// An unload that has not come to its end, and who keeps it from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BlockerReport {
+    /// What is to be unloaded: `generation 3`, `Slim "reports"`.
+    pub subject: String,
+    /// How far it has come.
+    pub state: ContextState,
+    /// How long ago the unload began.
+    pub since: Duration,
+    /// Who keeps it, longest first.
+    pub blockers: Vec<Blocker>,
+    /// Images that stay mapped for good.
+    pub parked: Vec<ParkedImage>,
+    /// What went wrong on the way and stopped nothing.
+    pub problems: Vec<String>,
+}
+
+struct Told {
+    state: ContextState,
+    blockers: Vec<Blocker>,
+    drained: bool,
+    departed: Departed,
+    problems: Vec<String>,
+    took: Option<Duration>,
+}
+
+struct Shared {
+    subject: String,
+    begun: Instant,
+    /// For how long nobody calls it blocked.
+    patience: Duration,
+    told: Mutex<Told>,
+    changed: Condvar,
+    /// Locked by whoever drives it; nobody waits for that lock, since what runs under it may be a module's code.
+    work: Mutex<Option<Box<dyn Departure>>>,
+}
+
+/// An unload that has begun. A clone is the same ticket; it may be kept for ever and dropped at any time. Any thread.
+#[derive(Clone)]
+#[must_use = "the unload has begun; the ticket tells whether it ends"]
+pub struct UnloadTicket {
+    shared: Arc<Shared>,
+}
+
+impl UnloadTicket {
+    /// A ticket for `work`, which begins now. Until `patience` has passed it counts as unloading, then as blocked.
+    pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn Departure>) -> Self {
+        let told = Told {
+            state: ContextState::Unloading,
+            blockers: Vec::new(),
+            drained: false,
+            departed: Departed::default(),
+            problems: Vec::new(),
+            took: None,
+        };
+        let shared = Shared {
+            subject: subject.into(),
+            begun: Instant::now(),
+            patience,
+            told: Mutex::new(told),
+            changed: Condvar::new(),
+            work: Mutex::new(Some(work)),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// What is unloaded: `generation 3`, `Slim "reports"`.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        &self.shared.subject
+    }
+
+    /// How far it has come, as far as anybody has looked.
+    #[must_use]
+    pub fn state(&self) -> ContextState {
+        self.told().state
+    }
+
+    /// How long ago it began.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        self.shared.begun.elapsed()
+    }
+
+    /// Looks, takes the unload as far as it goes without waiting, and says how far that is.
+    ///
+    /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalisers may run in
+    /// here.
+    pub fn poll(&self) -> ContextState {
+        let Ok(mut work) = self.shared.work.try_lock() else { return self.state() };
+        let Some(departure) = work.as_mut() else { return self.state() };
+        match departure.advance() {
+            Progress::Waiting { blockers, drained } => {
+                let mut told = self.told();
+                told.drained |= drained;
+                if self.age() >= self.shared.patience && !blockers.is_empty() {
+                    self.step(&mut told, ContextEvent::LeasesRemain);
+                }
+                told.blockers = blockers;
+            }
+            Progress::Ended(departed) => {
+                *work = None;
+                self.end(departed);
+            }
+        }
+        drop(work);
+        self.shared.changed.notify_all();
+        self.state()
+    }
+
+    /// Waits until the images are gone, `deadline` has passed, or the host has given up on it.
+    ///
+    /// On the game thread of a Master it may be waited as well, though what only the next safe point can end is not
+    /// ended then; the events of the Master are raised at the next safe point in any case.
+    ///
+    /// # Errors
+    /// Who keeps it, when it is not gone.
+    pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
+        let until = Instant::now() + deadline;
+        loop {
+            let state = self.poll();
+            let left = until.saturating_duration_since(Instant::now());
+            if matches!(state, ContextState::Dead | ContextState::Parked) || left.is_zero() {
+                return self.end_report().ok_or_else(|| self.report());
+            }
+            let told = self.told();
+            // Another driver may have ended it since it was looked at.
+            if !matches!(told.state, ContextState::Dead | ContextState::Parked) {
+                let nap = left.min(LOOK_AGAIN);
+                drop(self.shared.changed.wait_timeout(told, nap).unwrap_or_else(PoisonError::into_inner));
+            }
+        }
+    }
+
+    /// Who keeps it, as of the last look. Empty for one that is dead.
+    #[must_use]
+    pub fn report(&self) -> BlockerReport {
+        let told = self.told();
+        BlockerReport {
+            subject: self.shared.subject.clone(),
+            state: told.state,
+            since: told.took.unwrap_or_else(|| self.age()),
+            blockers: told.blockers.clone(),
+            parked: told.departed.parked.clone(),
+            problems: told.problems.clone(),
+        }
+    }
+
+    /// What it left, once it is dead.
+    #[must_use]
+    pub fn end_report(&self) -> Option<UnloadReport> {
+        let told = self.told();
+        (told.state == ContextState::Dead).then(|| UnloadReport {
+            subject: self.shared.subject.clone(),
+            modules: told.departed.modules.clone(),
+            problems: told.problems.clone(),
+            took: told.took.unwrap_or_default(),
+        })
+    }
+
+    /// Whether every finalizer of it has run.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.told().drained
+    }
+
+    /// Adds something that went wrong and stopped nothing.
+    pub(crate) fn note(&self, problem: String) {
+        self.told().problems.push(problem);
+    }
+
+    /// Gives up: what is not gone stays mapped, and the reason names who kept it. Without effect on one that has ended;
+    /// waits for another thread that drives it at this moment.
+    pub(crate) fn park(&self) {
+        let mut work = self.shared.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut departure) = work.take() else { return };
+        let departed = departure.park();
+        {
+            let mut told = self.told();
+            self.step(&mut told, ContextEvent::LeasesRemain);
+        }
+        self.end(departed);
+        drop(work);
+        self.shared.changed.notify_all();
+    }
+
+    /// The images that stay, one line each.
+    pub(crate) fn parked_lines(&self) -> Vec<String> {
+        let told = self.told();
+        told.departed.parked.iter().map(|image| image.line(&self.shared.subject)).collect()
+    }
+
+    fn end(&self, departed: Departed) {
+        let mut told = self.told();
+        if told.state == ContextState::Blocked && departed.parked.is_empty() {
+            self.step(&mut told, ContextEvent::LeasesGone);
+        }
+        if departed.parked.is_empty() {
+            self.step(&mut told, ContextEvent::ImageGone);
+            told.drained = true;
+            told.blockers.clear();
+        } else {
+            self.step(&mut told, ContextEvent::ImageStays);
+            self.step(&mut told, ContextEvent::Park);
+        }
+        told.took = Some(self.age());
+        told.departed = departed;
+    }
+
+    fn step(&self, told: &mut Told, event: ContextEvent) {
+        match told.state.step(event) {
+            Ok(state) => told.state = state,
+            Err(error) => tracing::error!(subject = self.shared.subject, %error, "an unload is out of order"),
+        }
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PartialEq for UnloadTicket {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for UnloadTicket {}
+
+impl fmt::Debug for UnloadTicket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a ticket: {} is {}", self.shared.subject, self.state())
+    }
+}
+
+impl ParkedImage {
+    /// The image as one line of a report.
+    pub(crate) fn line(&self, subject: &str) -> String {
+        format!("{} of {subject} stays mapped ({}): {}", self.module, self.file, self.reason)
+    }
+}
+
+impl fmt::Display for BlockerReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {} ({})", self.subject, self.state, seconds(self.since))?;
+        let mut groups: Vec<(usize, &Blocker)> = Vec::new();
+        for blocker in &self.blockers {
+            match groups.iter_mut().find(|(_, first)| (first.kind, &first.owner) == (blocker.kind, &blocker.owner)) {
+                Some((count, _)) => *count += 1,
+                None => groups.push((1, blocker)),
+            }
+        }
+        let heads: Vec<_> =
+            groups.iter().map(|(count, first)| format!("{count} {}", first.kind.counted(*count))).collect();
+        let width = heads.iter().map(|head| head.chars().count()).max().unwrap_or_default();
+        for (head, (_, first)) in heads.iter().zip(&groups) {
+            write!(f, "\n  {head:<width$}   {}", first.tail())?;
+        }
+        for image in &self.parked {
+            write!(f, "\n  {}", image.line(&self.subject))?;
+        }
+        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}
+
+impl fmt::Display for UnloadReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is gone after {:.1} ms", self.subject, self.took.as_secs_f64() * 1e3)?;
+        for line in self.modules.iter().filter_map(ModuleEnd::line) {
+            write!(f, "\n  {line}")?;
+        }
+        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}
+
+impl ModuleEnd {
+    /// What it left, in one line; none for a module that left nothing.
+    #[must_use]
+    pub fn line(&self) -> Option<String> {
+        let counted = [
+            (self.thread_locals_run, "thread-local destructor", "run"),
+            (self.threads_joined, "finished thread", "joined"),
+            (self.threads_evicted, "thread", "evicted"),
+            (self.exit_handlers, "exit handler", "run"),
+            (self.signals, "signal handler", "taken out"),
+            (self.keys, "thread key", "deleted"),
+            (self.c_heap_blocks, "C heap block", "freed"),
+            (self.fds_closed, "file descriptor", "closed"),
+        ];
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let mut words: Vec<_> = counted
+            .into_iter()
+            .filter(|(count, ..)| *count != 0)
+            .map(|(count, what, done)| format!("{count} {what}{} {done}", plural(count)))
+            .collect();
+        let sizes = [(self.leaked_heap_bytes, "heap"), (self.maps_bytes, "memory maps")];
+        let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
+        words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));
+        words.extend(self.fds_left.iter().map(|(fd, to)| format!("fd {fd} left open ({to})")));
+        (!words.is_empty()).then(|| format!("{} left {}", self.module, words.join(" · ")))
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    match duration.as_secs() {
+        0..10 => format!("{:.1} s", duration.as_secs_f64()),
+        whole => format!("{whole} s"),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
+
+    use expect_test::expect;
+
+    use super::{BlockerReport, Departed, Departure, ModuleEnd, ParkedImage, Progress, UnloadTicket};
+    use crate::lease::{Blocker, LeaseKind, Leases};
+    use crate::load::state::ContextState;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Leases are all that keeps it.
+    struct Held(std::sync::Arc<Leases>);
+
+    impl Departure for Held {
+        fn advance(&mut self) -> Progress {
+            match self.0.count() {
+                0 => Progress::Ended(Departed {
+                    modules: vec![ModuleEnd { module: "m".into(), ..ModuleEnd::default() }],
+                    parked: Vec::new(),
+                }),
+                _ => Progress::Waiting { blockers: self.0.report(), drained: true },
+            }
+        }
+
+        fn park(&mut self) -> Departed {
+            let reason = "somebody holds it".to_owned();
+            let parked = vec![ParkedImage { module: "m".into(), file: "m.so".into(), reason }];
+            Departed { modules: Vec::new(), parked }
+        }
+    }
+
+    fn held() -> (UnloadTicket, crate::lease::Lease) {
+        let leases = Leases::new("m");
+        let lease = leases.take(LeaseKind::Call, "nm:/m:T:f").expect("it is open");
+        (UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Held(leases))), lease)
+    }
+
+    #[test]
+    fn who_waits_for_a_blocked_unload_is_told_who_keeps_it_and_gets_the_end_once_that_is_over() {
+        let (ticket, lease) = held();
+        let blocked = ticket.wait(Duration::ZERO).expect_err("a lease is held");
+        assert_eq!((blocked.state, blocked.blockers.len()), (ContextState::Blocked, 1));
+        assert_eq!(blocked.blockers[0].owner, "nm:/m:T:f");
+        drop(lease);
+        assert_eq!(ticket.state(), ContextState::Blocked, "nobody has looked yet");
+        assert_eq!(ticket.wait(LONG).expect("nothing keeps it").modules[0].module, "m");
+        assert_eq!((ticket.state(), ticket.report().blockers), (ContextState::Dead, vec![]));
+    }
+
+    #[test]
+    fn patience_decides_when_waiting_is_called_blocked() {
+        let leases = Leases::new("m");
+        let lease = leases.take(LeaseKind::Call, "f").expect("it is open");
+        let ticket = UnloadTicket::new("generation 3", LONG, Box::new(Held(leases)));
+        assert_eq!(ticket.poll(), ContextState::Unloading);
+        assert_eq!(ticket.report().blockers.len(), 1);
+        drop(lease);
+        assert_eq!(ticket.poll(), ContextState::Dead);
+    }
+
+    #[test]
+    fn threads_may_wait_on_one_ticket_and_all_are_told() {
+        let (ticket, lease) = held();
+        std::thread::scope(|scope| {
+            let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| ticket.wait(LONG))).collect();
+            scope.spawn(|| drop(lease));
+            for thread in waiting {
+                let report = thread.join().expect("it waits").expect("it is gone");
+                assert_eq!(report.modules.len(), 1);
+            }
+        });
+    }
+
+    #[test]
+    fn a_parked_unload_ends_the_waiting_of_others_and_stays_parked() {
+        let (ticket, lease) = held();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| ticket.wait(LONG));
+            ticket.park();
+            let report = waiting.join().expect("it waits").expect_err("it is parked");
+            assert_eq!(report.state, ContextState::Parked);
+            assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): somebody holds it"]);
+        });
+        drop(lease);
+        assert_eq!(ticket.poll(), ContextState::Parked);
+    }
+
+    /// A departure that asks its own ticket, as a destructor of a module could through the host.
+    struct Nosy(Receiver<UnloadTicket>);
+
+    impl Departure for Nosy {
+        fn advance(&mut self) -> Progress {
+            let seen = self.0.try_recv().expect("it is there").poll();
+            assert_eq!(seen, ContextState::Unloading);
+            Progress::Ended(Departed::default())
+        }
+
+        fn park(&mut self) -> Departed {
+            Departed::default()
+        }
+    }
+
+    #[test]
+    fn a_look_from_inside_the_unload_only_looks() {
+        let (give, take) = channel();
+        let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Nosy(take)));
+        give.send(ticket.clone()).expect("it listens");
+        assert_eq!(ticket.poll(), ContextState::Dead);
+    }
+
+    #[test]
+    fn a_blocker_report_reads_as_a_few_lines() {
+        let blocker = |kind, owner: &str, thread: &str, age, place: Option<&str>| Blocker {
+            kind,
+            owner: owner.into(),
+            thread: thread.into(),
+            age: Duration::from_millis(age),
+            place: place.map(str::to_owned),
+        };
+        let report = BlockerReport {
+            subject: "Slim \"reports\"".into(),
+            state: ContextState::Blocked,
+            since: Duration::from_secs(12),
+            blockers: vec![
+                blocker(LeaseKind::Call, "nm:/reports:Report:render", "worker-3", 11_800, Some("src/jobs.rs:88")),
+                blocker(LeaseKind::Thread, "\"exporter\"", "exporter", 11_900, None),
+                blocker(LeaseKind::Call, "nm:/reports:Report:render", "worker-4", 11_700, Some("src/jobs.rs:88")),
+            ],
+            parked: Vec::new(),
+            problems: vec!["an unloading callback of priority 3 panicked: \"no\"".into()],
+        };
+        expect![[r#"
+            Slim "reports" is blocked (12 s)
+              2 running calls   nm:/reports:Report:render   thread worker-3, 11.8 s, from src/jobs.rs:88
+              1 thread          "exporter"   thread exporter, 11.9 s
+              an unloading callback of priority 3 panicked: "no""#]]
+        .assert_eq(&report.to_string());
+    }
+
+    #[test]
+    fn what_a_module_left_is_one_line_and_nothing_is_no_line() {
+        let mut end = ModuleEnd { module: "m".into(), ..ModuleEnd::default() };
+        assert_eq!(end.line(), None);
+        (end.threads_joined, end.thread_locals_run, end.leaked_heap_bytes) = (1, 2, 3 << 20);
+        end.fds_left.push((7, "socket:[1]".into()));
+        expect!["m left 2 thread-local destructors run · 1 finished thread joined · 3.0 MiB of heap taken back · fd 7 left open (socket:[1])"]
+        .assert_eq(&end.line().expect("it left something"));
+    }
+}

@@ -1,0 +1,213 @@
+//! Which objects nobody needs: found at once, or in slices between which the world goes on. Marking only; the caller
+//! destroys what is found, in its own order.
+//!
+//! A mark in slices is right in the end because nothing escapes it: what is written to asks first, and is looked at
+//! again; what is born is looked at; and the last slice, which nobody interrupts, begins with all roots once more. What was
+//! reachable when the mark began and is not when it ends may stay until the next.
+
+mod marker;
+#[cfg(test)]
+mod random;
+
+use alcedo_abi::host::mode;
+
+use crate::handles::ObjectHandle;
+use crate::object::World;
+use crate::object::objects::Objects;
+
+pub(super) use marker::Marker;
+
+/// How a native class tells what its objects refer to beside their properties. It may read the world, and writes nothing:
+/// what it would write to may have been looked at.
+pub(crate) type AddReferences = fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle));
+
+/// Somebody who holds objects that the store knows nothing of.
+pub(crate) trait RootSource {
+    /// Shows `visit` each of them, at least once.
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
+}
+
+impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        self(visit);
+    }
+}
+
+/// How far a mark in slices has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// Its time was over.
+    More,
+    /// It is done: these objects nobody reaches, in order of creation.
+    Done(Vec<ObjectHandle>),
+}
+
+/// The objects that cannot be reached from the root set, the CDOs of all classes, running calls of the host, or `others`,
+/// in order of creation. A reference in a property is strong, also inside a struct or a container; so is an object's hold
+/// on its subobjects, and a hold on its outer. An outer does not hold what lies in it otherwise. A mark in slices that is
+/// under way is given up. At safe points only; runs no code but that of native `add_references`.
+pub(crate) fn unreachable(world: &World, others: &dyn RootSource) -> Vec<ObjectHandle> {
+    world.objects.abandon_mark();
+    let _marking = world.mode.enter(mode::MARKING);
+    let mut marker = Marker::new(world);
+    marker.shade_roots(world, others);
+    marker.run(world, &mut || true);
+    marker.unmarked(world)
+}
+
+/// Begins a mark in slices, unless one is under way. From now on whoever writes asks first. At safe points only.
+pub(crate) fn begin(world: &World, others: &dyn RootSource) {
+    if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
+        return;
+    }
+    let mut marker = Marker::new(world);
+    marker.shade_roots(world, others);
+    *world.objects.marker.borrow_mut() = Some(marker);
+    world.mode.set(mode::MARKING);
+}
+
+/// Goes on with the mark until `has_time`, which is asked now and then, says no. Done without objects when no mark is under
+/// way. At safe points only.
+pub(crate) fn go_on(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Progress {
+    // Taken out, so that a native's hook that writes does not meet it; it is told not to.
+    let Some(mut marker) = world.objects.marker.take() else { return Progress::Done(Vec::new()) };
+    if !marker.run(world, has_time) {
+        *world.objects.marker.borrow_mut() = Some(marker);
+        return Progress::More;
+    }
+    // Nobody has been told of roots that came since, and nothing of the following is interrupted.
+    marker.shade_roots(world, others);
+    marker.run(world, &mut || true);
+    world.mode.set(mode::NORMAL);
+    Progress::Done(marker.unmarked(world))
+}
+
+impl Objects {
+    /// Whether a mark in slices is under way.
+    pub(crate) fn is_marking(&self) -> bool {
+        self.marker.borrow().is_some()
+    }
+
+    /// Gives up the mark that is under way, if one is: something begins that it could not follow.
+    pub(crate) fn abandon_mark(&self) {
+        if self.marker.take().is_some() && self.mode.get() == mode::MARKING {
+            self.mode.set(mode::NORMAL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::unreachable;
+    use crate::handles::ObjectHandle;
+    use crate::object::World;
+    use crate::object::class::Origin;
+    use crate::object::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+    use crate::object::testing::{declare, dynamic, native, world};
+    use crate::object::value::Value;
+
+    const OBJECT: &str = "/Script/Engine.Object";
+
+    /// A world with objects 0 to 5, CDO first, and edges `from property to`.
+    fn check(edges: &[(usize, &str, usize)], roots: &[usize], extra: &[usize], expected: &[usize]) {
+        let world = world();
+        let link = StructDecl {
+            fields: vec![PropertyDecl::new("to", PropertyKind::OBJECT).of_type(OBJECT)],
+            ..StructDecl::new("Game", "Link", Origin::Dynamic)
+        };
+        let node = dynamic(
+            "Node",
+            OBJECT,
+            &[
+                PropertyDecl::new("next", PropertyKind::OBJECT).of_type(OBJECT),
+                PropertyDecl::new("link", PropertyKind::STRUCT).of_type("/Script/Game.Link"),
+            ],
+        );
+        world.types.declare(&world.names, &Batch { structs: vec![link], classes: Vec::new() }).unwrap();
+        let class = declare(&world, [node]).remove(0);
+        let outers = edges.iter().filter(|(_, how, _)| *how == "outer");
+        let outers: Vec<_> = outers.map(|(from, _, to)| (*from, *to)).collect();
+        let mut objects: Vec<ObjectHandle> = Vec::new();
+        for index in 0..6 {
+            let outer =
+                outers.iter().find(|(from, _)| *from == index).map_or(ObjectHandle::NONE, |(_, to)| objects[*to]);
+            objects.push(world.objects.allocate(&class, None, outer, 0));
+        }
+        class.cdo.set(objects[0]);
+        edges.iter().for_each(|(from, how, to)| connect(&world, objects[*from], how, objects[*to]));
+        roots.iter().for_each(|root| assert!(world.objects.add_root(objects[*root])));
+        let extra: Vec<_> = extra.iter().map(|index| objects[*index]).collect();
+        let expected: Vec<_> = expected.iter().map(|index| objects[*index]).collect();
+        let others = |visit: &mut dyn FnMut(ObjectHandle)| extra.iter().copied().for_each(visit);
+        assert_eq!(unreachable(&world, &others), expected);
+    }
+
+    fn connect(world: &World, from: ObjectHandle, how: &str, to: ObjectHandle) {
+        match how {
+            "next" => world.objects.write_value(from, "next", &Value::Object(to)).unwrap(),
+            "link" => {
+                let link = Value::Struct(vec![("to".into(), Value::Object(to))]);
+                world.objects.write_value(from, "link", &link).unwrap();
+            }
+            "subobject" => world.objects.adopt(from, &"part".into(), to),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn only_the_cdo_is_kept_when_nobody_holds_anything() {
+        check(&[], &[], &[], &[1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn references_hold_through_properties_structs_and_subobjects() {
+        check(&[(1, "next", 2), (2, "link", 3), (3, "subobject", 4)], &[1], &[], &[5]);
+        check(&[(0, "next", 5)], &[], &[], &[1, 2, 3, 4]);
+        check(&[(5, "link", 1)], &[], &[5], &[2, 3, 4]);
+    }
+
+    #[test]
+    fn an_object_holds_its_outer_and_not_the_other_way() {
+        check(&[(2, "outer", 1)], &[2], &[], &[3, 4, 5]);
+        check(&[(2, "outer", 1)], &[1], &[], &[2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_circle_that_nobody_holds_is_found() {
+        check(&[(1, "next", 2), (2, "next", 1)], &[3], &[], &[1, 2, 4, 5]);
+    }
+
+    /// Refers to the first object of the world, beside its properties.
+    fn to_the_first(_world: &World, _object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
+        visit(ObjectHandle::new(0, 1));
+    }
+
+    #[test]
+    fn natives_say_what_else_they_refer_to() {
+        let world = world();
+        let keeper = ClassDecl { add_references: Some(to_the_first), ..native("Keeper", OBJECT, &[]) };
+        let classes =
+            declare(&world, [keeper, dynamic("Heir", "/Script/Engine.Keeper", &[]), dynamic("Node", OBJECT, &[])]);
+        let new = |class| world.objects.allocate(class, None, ObjectHandle::NONE, 0);
+        let (first, second, heir) = (new(&classes[2]), new(&classes[2]), new(&classes[1]));
+        assert_eq!(unreachable(&world, &nobody), [first, second, heir]);
+        world.objects.add_root(heir);
+        assert_eq!(unreachable(&world, &nobody), [second], "a derived class refers to what its base does");
+    }
+
+    #[test]
+    fn what_a_call_of_the_host_is_about_stays() {
+        let world = world();
+        let class = declare(&world, [dynamic("Node", OBJECT, &[])]).remove(0);
+        let object = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
+        {
+            let _call = world.stack.hold([object]);
+            assert_eq!(unreachable(&world, &nobody), []);
+        }
+        assert_eq!(unreachable(&world, &nobody), [object]);
+    }
+
+    fn nobody(_visit: &mut dyn FnMut(ObjectHandle)) {}
+}

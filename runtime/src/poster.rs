@@ -1,0 +1,38 @@
+//! The host's other threads have no way to the game thread but this one: they leave a closure, and it is run there.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::bridge::tasks::Inbox;
+use crate::runtime::Runtime;
+
+/// Leaves closures for the game thread. Any thread; a clone is another handle to the same runtime, which it does not
+/// keep alive.
+#[derive(Clone)]
+pub struct Poster {
+    inbox: Arc<Inbox>,
+}
+
+impl Poster {
+    pub(crate) fn new(inbox: &Arc<Inbox>) -> Self {
+        Self { inbox: Arc::clone(inbox) }
+    }
+
+    /// Runs `code` on the game thread at the next safe point, behind what was posted before it. Whether there is a
+    /// runtime any more that could do so; a closure that it does not come to is dropped with it.
+    ///
+    /// A panic of `code` is logged and goes no further.
+    pub fn post(&self, code: impl FnOnce(&Runtime) + Send + 'static) -> bool {
+        self.inbox.post_host(Box::new(move |runtime: &dyn Any| {
+            if let Some(runtime) = runtime.downcast_ref::<Runtime>() {
+                code(runtime);
+            }
+        }))
+    }
+}
+
+impl std::fmt::Debug for Poster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a way to post to the game thread")
+    }
+}

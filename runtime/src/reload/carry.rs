@@ -1,0 +1,256 @@
+//! The values of one object on their way into its new body, as the plan of its class says.
+
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::handles::ObjectHandle;
+use crate::object::convert::convert_with;
+use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::objects::Body;
+use crate::object::property::Property;
+use crate::object::storage::View;
+use crate::object::transfer::fits;
+use crate::object::value::Value;
+use crate::reload::plan::{
+    Action, ClassPlan, NewDefault, OldDefault, OwnReference, OwnTarget, is_transient, with_own_parts,
+};
+use crate::reload::report::PropertyChange;
+
+/// Values by the name of their property.
+pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
+
+/// The object, and the three bodies its new values come from.
+struct Sources<'a> {
+    object: ObjectHandle,
+    own: View<'a>,
+    dormant: Option<&'a Dormant>,
+    old_cdo: ObjectHandle,
+    old_default: View<'a>,
+    new_default: View<'a>,
+}
+
+/// What one property gets.
+enum Decision<'p> {
+    /// The object's own value, byte for byte.
+    Copy(&'p Property),
+    /// This value, which fits.
+    Write(Value),
+    /// The default.
+    Default(&'p NewDefault),
+    /// Nothing yet.
+    Leave,
+}
+
+/// The values of one object in the layout of its new class.
+pub(super) fn carry(
+    core: &Core,
+    object: ObjectHandle,
+    plan: &ClassPlan,
+    changes: &mut [PropertyChange],
+    to_own: &mut Vec<OwnReference>,
+) -> Result<Body, CallError> {
+    let body = Body::new(&plan.new);
+    with_sources(core, object, plan, |sources| {
+        for (property, action) in &plan.actions {
+            let own = match decide(core, sources, property, action, changes)? {
+                Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
+                Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
+                Decision::Default(default) => give_default(sources, body.view(), property, default)?,
+                Decision::Leave => None,
+            };
+            let property = &property.text;
+            to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(property), to }));
+        }
+        Ok(())
+    })?;
+    count_removed(plan, changes);
+    Ok(body)
+}
+
+/// The values in which one object differs from its old default, for its new birth; the others are born with it.
+pub(super) fn own_values(
+    core: &Core,
+    object: ObjectHandle,
+    plan: &ClassPlan,
+    changes: &mut [PropertyChange],
+) -> Result<OwnValues, CallError> {
+    let mut values = Vec::new();
+    with_sources(core, object, plan, |sources| {
+        for (property, action) in plan.actions.iter().filter(|(property, _)| !is_transient(property)) {
+            match decide(core, sources, property, action, changes)? {
+                Decision::Copy(from) => values.push((Rc::clone(&property.text), sources.own.read(from)?)),
+                Decision::Write(value) => values.push((Rc::clone(&property.text), value)),
+                Decision::Default(_) | Decision::Leave => {}
+            }
+        }
+        Ok(())
+    })?;
+    count_removed(plan, changes);
+    Ok(values)
+}
+
+/// What an object keeps of itself while its class is gone; `fields` are those of its plugin half.
+pub(super) fn asleep(
+    core: &Core,
+    object: ObjectHandle,
+    plan: &ClassPlan,
+    fields: Vec<KeptField>,
+) -> Result<Dormant, CallError> {
+    let mut values = Vec::new();
+    let mut before = None;
+    with_sources(core, object, plan, |sources| {
+        for (property, was) in &plan.left {
+            let value = match has_default(core, sources, property, was)? {
+                true => KeptValue::Default,
+                false => KeptValue::Own(sources.own.read(property)?),
+            };
+            values.push((Rc::clone(&property.text), value));
+        }
+        before = sources.dormant.cloned();
+        Ok(())
+    })?;
+    let Some(mut dormant) = before else {
+        let mut bases: Vec<_> = plan.old.dynamic_chain().iter().map(|class| Rc::clone(&class.path)).collect();
+        bases.pop();
+        return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
+    };
+    // It sleeps on, with what its body has no place for now; where a base returned, the body has some of it again.
+    let is_in_body = |name: &str| {
+        let takes = |(_, action): &(Rc<Property>, Action)| matches!(action, Action::Restore { names, .. } if names.iter().any(|known| known == name));
+        plan.actions.iter().any(takes)
+    };
+    dormant.values.retain(|(name, _)| !is_in_body(name));
+    dormant.values.extend(values);
+    dormant.fields.extend(fields);
+    Ok(dormant)
+}
+
+fn with_sources(
+    core: &Core,
+    object: ObjectHandle,
+    plan: &ClassPlan,
+    work: impl FnOnce(&Sources<'_>) -> Result<(), CallError>,
+) -> Result<(), CallError> {
+    let objects = &core.world.objects;
+    objects.with_body(object, |own| {
+        objects.with_body(plan.old.cdo.get(), |old| {
+            objects.with_body(plan.new.cdo.get(), |new| {
+                work(&Sources {
+                    object,
+                    own: own.view(),
+                    dormant: own.dormant.as_deref(),
+                    old_cdo: plan.old.cdo.get(),
+                    old_default: old.view(),
+                    new_default: new.view(),
+                })
+            })
+        })
+    })???
+}
+
+fn count_removed(plan: &ClassPlan, changes: &mut [PropertyChange]) {
+    for change in &plan.removed {
+        changes[*change].dropped += 1;
+    }
+}
+
+fn decide<'p>(
+    core: &Core,
+    sources: &Sources<'_>,
+    property: &Property,
+    action: &'p Action,
+    changes: &mut [PropertyChange],
+) -> Result<Decision<'p>, CallError> {
+    let mut count = |change: &Option<usize>, which: fn(&mut PropertyChange) -> &mut u64| {
+        if let Some(change) = change {
+            *which(&mut changes[*change]) += 1;
+        }
+    };
+    let names = &core.world.names;
+    Ok(match action {
+        Action::Carry { from, was, default, change } => {
+            if has_default(core, sources, from, was)? {
+                count(change, |change| &mut change.followed);
+                return Ok(Decision::Default(default));
+            }
+            count(change, |change| &mut change.kept);
+            Decision::Copy(from)
+        }
+        Action::Convert { from, was, default, change } => {
+            if has_default(core, sources, from, was)? {
+                count(change, |change| &mut change.followed);
+                return Ok(Decision::Default(default));
+            }
+            let converted = convert_with(&sources.own.read(from)?, &property.ty, names, &core.world);
+            match converted.filter(|value| fits(&property.ty, value).is_ok()) {
+                Some(value) => {
+                    count(change, |change| &mut change.kept);
+                    Decision::Write(value)
+                }
+                None => {
+                    count(change, |change| &mut change.defaulted);
+                    Decision::Default(default)
+                }
+            }
+        }
+        Action::Restore { names: known, default, change } => {
+            let kept = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
+            let own = match kept {
+                Some(KeptValue::Own(value)) => value,
+                Some(KeptValue::Default) | None => {
+                    count(change, |change| &mut change.followed);
+                    return Ok(Decision::Default(default));
+                }
+            };
+            match convert_with(own, &property.ty, names, &core.world).filter(|value| fits(&property.ty, value).is_ok())
+            {
+                Some(value) => {
+                    count(change, |change| &mut change.kept);
+                    Decision::Write(value)
+                }
+                None => {
+                    count(change, |change| &mut change.defaulted);
+                    Decision::Default(default)
+                }
+            }
+        }
+        Action::Default { default, change } => {
+            count(change, |change| &mut change.followed);
+            Decision::Default(default)
+        }
+        Action::Subobject => Decision::Leave,
+    })
+}
+
+fn has_default(core: &Core, sources: &Sources<'_>, property: &Property, was: &OldDefault) -> Result<bool, CallError> {
+    match was {
+        OldDefault::None => Ok(false),
+        OldDefault::Value => sources.own.equal(property, sources.old_default, property),
+        OldDefault::OwnSubobject(name) => {
+            let own = core.world.objects.subobject(sources.object, name);
+            Ok(own.is_some_and(|own| sources.own.get(property) == Ok(own)))
+        }
+        OldDefault::OwnParts => {
+            let default = with_own_parts(core, sources.old_default.read(property)?, sources.old_cdo, sources.object);
+            Ok(sources.own.read(property)? == default)
+        }
+    }
+}
+
+/// Gives the default. Returns what of the object's own the property is to refer to, where it does.
+fn give_default(
+    sources: &Sources<'_>,
+    to: View<'_>,
+    property: &Property,
+    default: &NewDefault,
+) -> Result<Option<OwnTarget>, CallError> {
+    match default {
+        NewDefault::OwnSubobject(subobject) => Ok(Some(OwnTarget::Subobject(Rc::clone(subobject)))),
+        NewDefault::OwnParts => to.copy_from(property, sources.new_default, property).map(|()| Some(OwnTarget::Parts)),
+        NewDefault::Value => to.copy_from(property, sources.new_default, property).map(|()| None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! One object of one class, of which another build is declared beside the old one: what its values come to.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+
+use super::carry;
+use crate::bridge::core::Core;
+use crate::handles::ObjectHandle;
+use crate::object::class::{Class, Origin};
+use crate::object::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+use crate::object::objects::object_flags;
+use crate::object::property::PropertyType;
+use crate::object::value::Value;
+use crate::reload::fate::Fate;
+use crate::reload::plan::{Notes, plan_class, refer_to_own};
+
+const OBJECT: &str = "/Script/Game.Thing";
+
+fn core() -> Rc<Core> {
+    let core = Core::new().expect("a finalizer thread");
+    for package in ["Game", "Test"] {
+        core.world.types.declare_package(package);
+    }
+    let batch = Batch { structs: Vec::new(), classes: vec![ClassDecl::new("Game", "Thing", "", Origin::Native)] };
+    core.world.types.declare(&core.world.names, &batch).expect("a right declaration");
+    core
+}
+
+/// A build of the class, with a property `x` and a struct of these fields beside it, and its class default object.
+fn build(core: &Core, (words, default): (&str, &str), fields: &[(&str, PropertyKind)]) -> Rc<Class> {
+    let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
+    let structs = vec![StructDecl { fields, ..StructDecl::new("Test", "Point", Origin::Dynamic) }];
+    core.world.types.declare(&core.world.names, &Batch { structs, classes: Vec::new() }).expect("a right struct");
+    let ty = PropertyType::parse(words, &core.world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
+    let x = PropertyDecl::new("x", ty.kind()).of_type(ty.type_path()).with_default(default);
+    let part =
+        PropertyDecl::new("part", PropertyKind::OBJECT).of_type(OBJECT).with_flags(property_flags::DEFAULT_SUBOBJECT);
+    let decl = ClassDecl { properties: vec![x, part], ..ClassDecl::new("Game", "Cube", OBJECT, Origin::Dynamic) };
+    let batch = Batch { structs: Vec::new(), classes: vec![decl] };
+    let class = core.world.types.declare(&core.world.names, &batch).expect("a right class").classes.remove(0);
+    let cdo = allocate(core, &class, object_flags::CDO);
+    class.cdo.set(cdo);
+    class
+}
+
+/// An object with its part, and with the defaults of its class.
+fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHandle {
+    let objects = &core.world.objects;
+    let object = objects.allocate(class, None, ObjectHandle::NONE, flags);
+    let thing = core.world.types.class_by_path(OBJECT).expect("it is declared");
+    let name = core.world.names.intern("part");
+    let part = objects.allocate(&thing, Some(name), object, object_flags::SUBOBJECT);
+    objects.adopt(object, &"part".into(), part);
+    for property in class.properties.iter().filter(|property| property.default.is_some()) {
+        objects.write_unasked(object, &property.text, property.default.as_ref().expect("it has one")).expect("it fits");
+    }
+    object
+}
+
+fn print(core: &Core, object: ObjectHandle) -> String {
+    core.world.objects.read_value(object, "x").expect("it has x").print(&core.world.names)
+}
+
+const SAME: &[(&str, PropertyKind)] = &[("a", PropertyKind::U8), ("b", PropertyKind::F64)];
+
+/// The old type and default, the value the object has, the new type and default, and what it has afterwards.
+type Row<'a> = ((&'a str, &'a str), &'a str, (&'a str, &'a str), &'a str);
+
+fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {
+    let core = core();
+    let before = build(&core, old, SAME);
+    let object = allocate(&core, &before, 0);
+    if !own.is_empty() {
+        let ty = &before.find_property("x").expect("it has x").ty;
+        let value = Value::parse(own, ty, &core.world.names).unwrap_or_else(|error| panic!("{error}"));
+        core.world.objects.write_value(object, "x", &value).expect("it fits");
+    }
+    core.world.types.begin_shadow();
+    core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
+    core.world.objects.begin_shadow();
+    let after = build(&core, new, fields);
+    let (mut changes, mut structure) = Default::default();
+    let mut notes = Notes { changes: &mut changes, structure: &mut structure };
+    let plan = plan_class(&core, (&before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
+    let mut to_own = Vec::new();
+    let body = carry(&core, object, &plan, &mut changes, &mut to_own).expect("its values come along");
+    core.world.objects.stage(object, body).expect("it lives");
+    assert_eq!(print(&core, object), expected, "{old:?} {own} to {new:?}");
+    drop(core.world.objects.commit_shadow());
+    core.world.types.commit_shadow();
+    assert_eq!(print(&core, object), expected, "when the old body has ended");
+}
+
+#[test]
+fn values_of_every_kind_stay_when_nothing_changes() {
+    for (words, own) in [
+        ("Utf8String", "\"größer\""),
+        ("AnsiString", "\"größer\""),
+        ("Text", "(\"Open\", \"menu\", \"open\")"),
+        ("SubclassOf(/Script/Game.Thing)", "/Script/Game.Thing"),
+        ("SoftClass(/Script/Game.Thing)", "/Script/Game.Gone"),
+        ("SoftObject(/Script/Game.Thing)", "/World/door"),
+        ("LazyObject(/Script/Game.Thing)", "00000000000000010000000000000002"),
+        ("WeakObject(/Script/Game.Thing)", "#900.1"),
+        ("ScriptInterface(/Script/Game.Thing)", "none"),
+        ("Array(Map(String, Optional(f64)))", "(((\"a\", some(1)), (\"b\", none)), ())"),
+        ("Set(Name)", "(a, b)"),
+        ("Map(u8, /Script/Test.Point)", "((1, (a=1, b=2)))"),
+        ("Optional(Array(/Script/Test.Point))", "some(((a=1, b=2)))"),
+        ("Delegate(/Script/Test.Point -> bool)", "#900.1:open"),
+        ("MulticastDelegate(u8)", "(#900.1:open, #901.1:shut)"),
+        ("SparseDelegate()", "(#900.1:open)"),
+        ("FieldPath", "/Script/Game.Cube:x"),
+    ] {
+        check(((words, ""), own, (words, ""), own), SAME);
+    }
+}
+
+#[test]
+fn who_never_departed_from_the_old_default_follows_the_new_one() {
+    check((("Array(u8)", "(1, 2)"), "", ("Array(u8)", "(3)"), "(3)"), SAME);
+    check((("Array(u8)", "(1, 2)"), "(2, 1)", ("Array(u8)", "(3)"), "(2, 1)"), SAME);
+    check((("Set(u8)", "(1, 2)"), "(2, 1)", ("Set(u8)", "(3)"), "(3)"), SAME);
+    check((("Map(Name, u8)", "((a, 1))"), "((a, 2))", ("Map(Name, u8)", "()"), "((a, 2))"), SAME);
+    check((("Optional(u8)", "some(1)"), "", ("Optional(u8)", "none"), "none"), SAME);
+    check((("Array(u8)", "(1)"), "(1)", ("Array(f64)", "(2.5)"), "(2.5)"), SAME);
+}
+
+#[test]
+fn another_type_takes_what_it_can_without_loss() {
+    check((("Array(u8)", ""), "(1, 2)", ("Set(i64)", "(9)"), "(1, 2)"), SAME);
+    check((("Array(i32)", ""), "(1, 300)", ("Array(u8)", "(9)"), "(9)"), SAME);
+    check((("u8", ""), "7", ("Optional(f32)", ""), "some(7)"), SAME);
+    check((("String", ""), "größer", ("AnsiString", ""), "\"größer\""), SAME);
+    check((("Map(String, u8)", ""), "((a, 1))", ("Map(Name, String)", "((b, c))"), "((b, \"c\"))"), SAME);
+    check((("Delegate()", ""), "#900.1:open", ("MulticastDelegate()", ""), "(#900.1:open)"), SAME);
+}
+
+#[test]
+fn a_struct_may_change_deep_inside_of_a_container() {
+    let wider = &[("a", PropertyKind::F64), ("b", PropertyKind::F64), ("c", PropertyKind::STRING)];
+    let list = "Array(/Script/Test.Point)";
+    check(((list, ""), "((a=1, b=2), (a=3))", (list, ""), "((a=1, b=2, c=\"\"), (a=3, b=0, c=\"\"))"), wider);
+    let nested = "Map(u8, Optional(/Script/Test.Point))";
+    check(((nested, ""), "((1, some((a=1, b=2))))", (nested, ""), "((1, some((a=1, b=2, c=\"\"))))"), wider);
+    // A field whose value would be lost loses all of it, and the report says so.
+    let narrower = &[("a", PropertyKind::U8)];
+    check(((list, ""), "((a=1, b=2))", (list, "((a=9))"), "((a=9))"), narrower);
+    let as_wide = &[("a", PropertyKind::I8), ("b", PropertyKind::F64)];
+    check(((list, ""), "((a=100, b=2))", (list, ""), "((a=100, b=2))"), as_wide);
+}
+
+#[test]
+fn a_default_that_names_parts_names_the_objects_own() {
+    let words = "Array(Object(/Script/Game.Thing))";
+    for is_own in [false, true] {
+        let core = core();
+        let part_of = |object| core.world.objects.subobject(object, "part").expect("it has a part");
+        let refer = |object, to: ObjectHandle| {
+            core.world.objects.write_unasked(object, "x", &Value::Array(vec![Value::Object(to)])).expect("it fits");
+        };
+        let before = build(&core, (words, ""), SAME);
+        refer(before.cdo.get(), part_of(before.cdo.get()));
+        let object = allocate(&core, &before, 0);
+        // Its own part is what the class default object shows; none is a value of its own.
+        refer(object, if is_own { ObjectHandle::NONE } else { part_of(object) });
+        core.world.types.begin_shadow();
+        core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
+        core.world.objects.begin_shadow();
+        let after = build(&core, (words, ""), SAME);
+        let twice = Value::Array(vec![Value::Object(part_of(after.cdo.get())); 2]);
+        core.world.objects.write_unasked(after.cdo.get(), "x", &twice).expect("it fits");
+        let (mut changes, mut structure) = Default::default();
+        let mut notes = Notes { changes: &mut changes, structure: &mut structure };
+        let plan = plan_class(&core, (&before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
+        let mut to_own = Vec::new();
+        let body = carry(&core, object, &plan, &mut changes, &mut to_own).expect("its values come along");
+        core.world.objects.stage(object, body).expect("it lives");
+        for own in &to_own {
+            refer_to_own(&core, own).expect("its parts are there");
+        }
+        let own = part_of(object);
+        let expected = if is_own { "(none)".to_owned() } else { format!("({own}, {own})") };
+        assert_eq!(print(&core, object), expected);
+        core.world.types.commit_shadow();
+    }
+}

@@ -1,0 +1,233 @@
+//! The world as lines of text, part by part: what a rollback has to leave as it was. Two digests of one runtime are
+//! compared by a test or a tool, and the first lines that differ say what went wrong.
+//!
+//! Some of it is identity, not content: the address of a body, the key of a conjugate. A rollback does not make an equal
+//! world, it takes the old one up again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::bridge::core::Core;
+use crate::conjugate::pairs::ConjugateKey;
+use crate::handles::ObjectHandle;
+use crate::lease::LeaseKind;
+use crate::load::master::Loads;
+use crate::object::class::Class;
+use crate::object::objects::Body;
+
+/// Everything a rollback has to leave as it was, as text. Comparable within one runtime.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct WorldDigest {
+    parts: BTreeMap<&'static str, Vec<String>>,
+}
+
+impl WorldDigest {
+    /// The lines of one part; none for a part there is not.
+    pub fn part(&self, name: &str) -> &[String] {
+        self.parts.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The names of the parts.
+    pub fn parts(&self) -> impl Iterator<Item = &'static str> {
+        self.parts.keys().copied()
+    }
+
+    /// What is in one and not in the other, a line each: `objects - …` was only before, `objects + …` is only after.
+    pub fn differences(&self, after: &Self) -> Vec<String> {
+        let names: std::collections::BTreeSet<_> = self.parts().chain(after.parts()).collect();
+        let only = |sign: char, name: &str, these: &[String], those: &[String]| {
+            let those: std::collections::HashSet<_> = those.iter().collect();
+            let lines = these.iter().filter(|line| !those.contains(line));
+            lines.map(|line| format!("{name} {sign} {line}")).collect::<Vec<_>>()
+        };
+        let mut found = Vec::new();
+        for name in names {
+            let (before, after) = (self.part(name), after.part(name));
+            let count = found.len();
+            found.extend(only('-', name, before, after));
+            found.extend(only('+', name, after, before));
+            if found.len() == count && before != after {
+                found.push(format!("{name}: the same lines in another order, or more often"));
+            }
+        }
+        found
+    }
+}
+
+impl fmt::Display for WorldDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, lines) in &self.parts {
+            lines.iter().try_for_each(|line| writeln!(f, "{name}: {line}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The digest of a runtime's world now.
+pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
+    let state = format!("mode {}, {} red frames open", core.world.mode.get(), core.red.depth());
+    let parts = BTreeMap::from([
+        ("objects", objects(core)),
+        ("values", values(core)),
+        ("halves", halves(core)),
+        ("types", types(core)),
+        ("calls", calls(core)),
+        ("modules", modules(loads)),
+        ("errands", errands(core)),
+        ("state", vec![state]),
+    ]);
+    WorldDigest { parts }
+}
+
+/// What modules asked to be run later. What was posted is left out: it runs while the game thread waits, also for a
+/// rollback.
+fn errands(core: &Core) -> Vec<String> {
+    let infos = core.tasks.infos();
+    infos.iter().filter(|errand| errand.kind != LeaseKind::Posted).map(|errand| format!("{errand:?}")).collect()
+}
+
+/// Who is there, class default objects included, and how they hang together.
+fn objects(core: &Core) -> Vec<String> {
+    let objects = &core.world.objects;
+    let line = |object: &ObjectHandle| {
+        let name = objects.name(*object).map(|name| core.world.names.text(name)).unwrap_or_default();
+        let outer = objects.outer(*object).unwrap_or(ObjectHandle::NONE);
+        let class = objects.class(*object).map(|class| class.path.to_string()).unwrap_or_default();
+        let children: Vec<_> = objects.children(*object).iter().map(ToString::to_string).collect();
+        format!(
+            "{object} {name} of {class} in {outer}, flags {:#x}, root {}, parts [{}], constructed {}",
+            objects.flags(*object).unwrap_or_default(),
+            objects.is_root(*object),
+            children.join(" "),
+            objects.constructed(*object),
+        )
+    };
+    objects.alive().iter().map(line).collect()
+}
+
+/// What they hold.
+fn values(core: &Core) -> Vec<String> {
+    let names = &core.world.names;
+    let lines = |object: &ObjectHandle| {
+        let of_body = |body: &Body| {
+            let line = |property: &Rc<crate::object::property::Property>| {
+                let value = body.view().read(property);
+                let value = value.map_or_else(|error| error.to_string(), |value| value.print(names));
+                format!("{object}.{} = {value}", property.text)
+            };
+            let asleep = body.dormant.iter().map(|dormant| format!("{object} keeps {dormant:?}"));
+            body.class().properties.iter().map(line).chain(asleep).collect::<Vec<_>>()
+        };
+        core.world.objects.with_body(*object, of_body).unwrap_or_default()
+    };
+    core.world.objects.alive().iter().flat_map(lines).collect()
+}
+
+/// Which body, and which plugin half, each of them has.
+fn halves(core: &Core) -> Vec<String> {
+    let objects = &core.world.objects;
+    let line = |object: &ObjectHandle| {
+        let word = objects.conjugate(*object).unwrap_or_default();
+        let key = ConjugateKey::from_word(word);
+        let parts = key.map(|key| core.pairs.parts(key)).unwrap_or_default();
+        let part = |part: &crate::conjugate::pairs::Part| {
+            format!("{:?}@{:?} of {}", part.class, part.ptr.0, part.gate.tag().name)
+        };
+        format!(
+            "{object} at {:?}, conjugate {word:#x} {:?} [{}]",
+            objects.memory(*object).unwrap_or(std::ptr::null_mut()),
+            key.and_then(|key| core.pairs.color(key)),
+            parts.iter().map(part).collect::<Vec<_>>().join(", ")
+        )
+    };
+    objects.alive().iter().map(line).collect()
+}
+
+/// What is declared.
+fn types(core: &Core) -> Vec<String> {
+    let types = &core.world.types;
+    let class = |class: &Rc<Class>| {
+        let own = class.own_properties.iter().map(|property| format!("{}: {}", property.text, property.ty));
+        let functions = class.own_functions.iter().map(|function| function.text.to_string());
+        let vtable = class.vtable.iter().map(|function| function.path.to_string());
+        format!(
+            "class {} {:?} tag {} cdo {} {:?} fn {:?} leads to {:?}",
+            class.path,
+            class.id,
+            class.tag,
+            class.cdo.get(),
+            own.collect::<Vec<_>>(),
+            functions.collect::<Vec<_>>(),
+            vtable.collect::<Vec<_>>()
+        )
+    };
+    let mut lines: Vec<_> = types.classes().iter().map(class).collect();
+    lines.extend(types.structs().iter().map(|found| format!("struct {} {:#x}", found.path, found.fingerprint())));
+    lines.extend(types.redirects().iter().map(|(from, to)| format!("redirect {from} to {to}")));
+    lines.push(format!(
+        "{} classes known by number, {} with hooks",
+        types.all_classes().len(),
+        core.hooks.borrow().len()
+    ));
+    lines
+}
+
+/// What answers by name and by handle. What the host itself offers has no end, and may be resolved at any time.
+fn calls(core: &Core) -> Vec<String> {
+    let mut lines = core.zcalls.of_modules();
+    lines.extend(core.explicit.lines());
+    lines.extend(core.exports.lines());
+    lines.sort_unstable();
+    lines
+}
+
+/// What is loaded.
+fn modules(loads: &Loads) -> Vec<String> {
+    let mut lines: Vec<_> = loads
+        .retirements
+        .states()
+        .into_iter()
+        .map(|(generation, state)| format!("generation {generation} is {state}"))
+        .collect();
+    if let Some(master) = loads.master() {
+        lines.push(format!("Master of generation {} from {:?}", master.generation, master.paths));
+        lines.extend(master.modules.iter().map(|module| {
+            let (info, gate) = (module.info(), module.gate());
+            format!(
+                "{} {} build {:#x}, module {} of generation {}, open {}, {} inside",
+                info.name,
+                info.version,
+                info.build_id,
+                gate.tag().id.0,
+                gate.tag().generation,
+                gate.is_open(),
+                gate.inside()
+            )
+        }));
+    }
+    lines.extend(loads.retirements.parked());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WorldDigest;
+
+    fn digest(objects: &[&str], values: &[&str]) -> WorldDigest {
+        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        WorldDigest { parts: [("objects", lines(objects)), ("values", lines(values))].into() }
+    }
+
+    #[test]
+    fn a_difference_names_its_part_and_its_side() {
+        let before = digest(&["a", "b"], &["1"]);
+        assert_eq!(before.differences(&before), Vec::<String>::new());
+        assert_eq!(before.differences(&digest(&["a", "c"], &["1"])), ["objects - b", "objects + c"]);
+        assert_eq!(before.differences(&digest(&["a", "b"], &[])), ["values - 1"]);
+        assert_eq!(
+            before.differences(&digest(&["b", "a"], &["1"])),
+            ["objects: the same lines in another order, or more often"]
+        );
+    }
+}

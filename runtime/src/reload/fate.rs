@@ -1,0 +1,97 @@
+//! What becomes of the objects of one class in a reload. Paths in, a decision out.
+
+use std::rc::Rc;
+
+/// A class as its living objects have it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Before {
+    /// Its path; of dormant objects, that of the class they wait for.
+    pub path: Rc<str>,
+    /// Paths of the dynamic classes above it, base first.
+    pub bases: Vec<Rc<str>>,
+    /// Path of the nearest native class above it.
+    pub native: Rc<str>,
+}
+
+/// What becomes of its objects.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// They get the new layout, and a new plugin half.
+    Carried,
+    /// Their native half cannot stay: they are born anew under their handles.
+    Reborn {
+        /// Path of the native class that the new one sits on.
+        onto: Rc<str>,
+    },
+    /// Their class is gone: they sleep.
+    Asleep {
+        /// Path of the class they are seen as meanwhile.
+        seen_as: Rc<str>,
+    },
+}
+
+/// Decides. `native_of` gives the nearest native class of the class of a path, when there will be one.
+///
+/// A sleeper is seen as the nearest base that will be there and sits on the same native class: to sleep is not to be born
+/// anew.
+pub(crate) fn fate(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> Fate {
+    match native_of(&before.path) {
+        Some(native) if native == before.native => Fate::Carried,
+        Some(onto) => Fate::Reborn { onto },
+        None => {
+            let stays = |base: &&Rc<str>| native_of(base).is_some_and(|native| native == before.native);
+            let seen_as = before.bases.iter().rev().find(stays).unwrap_or(&before.native);
+            Fate::Asleep { seen_as: Rc::clone(seen_as) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Before, Fate, fate};
+
+    /// The object's chain from native to class, and the chains there will be: `N A B` is B, over A, over the native N.
+    fn check(before: &str, after: &[&str], expected: &str) {
+        let chain: Vec<_> = before.split_whitespace().collect();
+        let (path, rest) = chain.split_last().expect("a class");
+        let (native, bases) = rest.split_first().expect("a native class");
+        let before = Before {
+            path: (*path).into(),
+            bases: bases.iter().map(|base| (*base).into()).collect(),
+            native: (*native).into(),
+        };
+        let native_of = |path: &str| {
+            let has = |chain: &&&str| chain.split_whitespace().skip(1).any(|class| class == path);
+            after.iter().find(has).and_then(|chain| chain.split_whitespace().next()).map(Into::into)
+        };
+        let found = match fate(&before, native_of) {
+            Fate::Carried => "carried".to_owned(),
+            Fate::Reborn { onto } => format!("reborn on {onto}"),
+            Fate::Asleep { seen_as } => format!("asleep as {seen_as}"),
+        };
+        assert_eq!(found, expected, "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn a_class_that_stays_carries_its_objects() {
+        check("N A", &["N A"], "carried");
+        check("N A B", &["N B"], "carried");
+        check("N A", &["N X A"], "carried");
+    }
+
+    #[test]
+    fn another_native_class_is_another_birth() {
+        check("N A", &["M A"], "reborn on M");
+        check("N A B", &["N A", "M B"], "reborn on M");
+    }
+
+    #[test]
+    fn a_class_that_is_gone_leaves_sleepers_seen_as_their_nearest_base() {
+        check("N A", &[], "asleep as N");
+        check("N A B", &["N A"], "asleep as A");
+        check("N A B C", &["N A"], "asleep as A");
+        check("N A B C", &["N A B"], "asleep as B");
+        check("N A B", &["M A"], "asleep as N");
+        check("N A B C", &["N A", "M B"], "asleep as A");
+    }
+}

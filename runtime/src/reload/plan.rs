@@ -1,0 +1,336 @@
+//! What is done with the objects of one class, property by property: decided once per class, from the comparison of its
+//! two builds, and then done for each object by `carry.rs`.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::property_flags;
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::emit::diff::{self, Fate as PropertyFate};
+use crate::handles::ObjectHandle;
+use crate::object::class::{Class, Subobject};
+use crate::object::property::{Property, PropertyType};
+use crate::object::value::Value;
+use crate::reload::fate::Fate;
+use crate::reload::report::PropertyChange;
+
+/// What is done with one property of the new class. `change` is its line in the report, where it has one.
+pub(super) enum Action {
+    /// The old value, or the new default where the old one was the old default.
+    Carry { from: Rc<Property>, was: OldDefault, default: NewDefault, change: Option<usize> },
+    /// The same, with the old value in another type; where that would lose something, the new default.
+    Convert { from: Rc<Property>, was: OldDefault, default: NewDefault, change: Option<usize> },
+    /// The value that the object kept under one of these names while it was dormant, else the new default.
+    Restore { names: Vec<String>, default: NewDefault, change: Option<usize> },
+    /// The new default.
+    Default { default: NewDefault, change: Option<usize> },
+    /// A subobject: it is made, or found again, when all objects have their new memory.
+    Subobject,
+}
+
+/// What shows that an object never departed from the old default.
+pub(crate) enum OldDefault {
+    /// It has the value of the old class default object.
+    Value,
+    /// It refers to its own subobject of this name, as the old class default object did to its own.
+    OwnSubobject(Rc<str>),
+    /// It has the value of the old class default object, with its own subobjects in place of that one's.
+    OwnParts,
+    /// Nothing: the property holds its subobject.
+    None,
+}
+
+/// What an object gets that follows the new default.
+pub(crate) enum NewDefault {
+    /// The value of the new class default object.
+    Value,
+    /// Its own subobject of this name, where the class default object refers to its own.
+    OwnSubobject(Rc<str>),
+    /// The value of the new class default object, with its own subobjects in place of that one's.
+    OwnParts,
+}
+
+/// All that is done with the objects of one class.
+pub(super) struct ClassPlan {
+    /// The class of their bodies until now.
+    pub(super) old: Rc<Class>,
+    /// The class of their bodies from now on.
+    pub(super) new: Rc<Class>,
+    /// What becomes of them.
+    pub(super) fate: Fate,
+    /// One for each property of the new class.
+    pub(super) actions: Vec<(Rc<Property>, Action)>,
+    /// Lines of the report for properties that are gone.
+    pub(super) removed: Vec<usize>,
+    /// Properties that a sleeper keeps by name.
+    pub(super) left: Vec<(Rc<Property>, OldDefault)>,
+    /// Subobjects they do not have yet, or no more.
+    pub(super) added_subobjects: Vec<Subobject>,
+    /// Names of subobjects that go.
+    pub(super) removed_subobjects: Vec<String>,
+}
+
+/// Collects the lines of the report.
+pub(super) struct Notes<'a> {
+    pub(super) changes: &'a mut Vec<PropertyChange>,
+    pub(super) structure: &'a mut Vec<String>,
+}
+
+/// Plans for objects whose bodies are of `old` and will be of `new`. Whether they were `dormant` until now.
+pub(super) fn plan_class(
+    core: &Core,
+    (old, new): (&Rc<Class>, &Rc<Class>),
+    fate: &Fate,
+    was_dormant: bool,
+    notes: &mut Notes<'_>,
+) -> Result<ClassPlan, CallError> {
+    let redirects = core.world.types.member_redirects(new);
+    let difference = diff::difference(&shape(old), &shape(new), &redirects);
+    let is_asleep = matches!(fate, Fate::Asleep { .. });
+    // A sleeper's two builds are not two builds of one class: what differs between them is no news.
+    let is_news = !is_asleep && !was_dormant;
+    let short = new.short_path();
+    let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
+        let (class, property) = (short.to_owned(), property.to_owned());
+        changes.push(PropertyChange { class, property, change, ..PropertyChange::default() });
+        changes.len() - 1
+    };
+    let mut actions = Vec::new();
+    for (property, fate) in new.properties.iter().zip(&difference.properties) {
+        let action = match fate {
+            PropertyFate::Added if is_subobject(property) => Action::Subobject,
+            PropertyFate::Added => {
+                let after = default_of(core, new, property)?;
+                let default = new_default(core, new, &after);
+                if was_dormant {
+                    let words = || "kept while its objects were dormant".to_owned();
+                    let change = (!is_asleep).then(|| note(&property.text, words(), notes.changes));
+                    Action::Restore { names: names_of(&property.text, &redirects), default, change }
+                } else {
+                    let words = || format!("added, default {}", print(core, &after));
+                    let change = is_news.then(|| note(&property.text, words(), notes.changes));
+                    Action::Default { default, change }
+                }
+            }
+            PropertyFate::Carried { from } | PropertyFate::Renamed { from } | PropertyFate::Retyped { from } => {
+                let Some(source) = old.find_property(from).cloned() else { continue };
+                if is_news && matches!(fate, PropertyFate::Renamed { .. }) {
+                    notes.structure.push(format!("{short}.{from} is now called {}", property.text));
+                }
+                let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
+                let was = if is_subobject(property) { OldDefault::None } else { old_default(core, old, &before) };
+                let default = new_default(core, new, &after);
+                if matches!(fate, PropertyFate::Retyped { .. }) {
+                    let words = || retyped(&source.ty, &property.ty);
+                    let change = is_news.then(|| note(&property.text, words(), notes.changes));
+                    Action::Convert { from: source, was, default, change }
+                } else {
+                    // References differ with every class default object; that is no change of the declaration.
+                    let is_change = is_news && before != after && !refers(&after);
+                    let words = || format!("default {} → {}", print(core, &before), print(core, &after));
+                    let change = is_change.then(|| note(&property.text, words(), notes.changes));
+                    Action::Carry { from: source, was, default, change }
+                }
+            }
+        };
+        actions.push((Rc::clone(property), action));
+    }
+    let mut left = Vec::new();
+    let mut removed = Vec::new();
+    for name in &difference.removed {
+        let is_part = difference.removed_subobjects.iter().any(|(subobject, _)| subobject == name);
+        match old.find_property(name) {
+            Some(property) if is_asleep && !is_part => {
+                let before = default_of(core, old, property)?;
+                left.push((Rc::clone(property), old_default(core, old, &before)));
+            }
+            _ if is_news && !is_part => removed.push(note(name, "removed".into(), notes.changes)),
+            _ => {}
+        }
+    }
+    if is_news {
+        tell_structure(short, &difference, matches!(fate, Fate::Reborn { .. }), notes.structure);
+    }
+    let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
+    let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
+    let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
+    // A sleeper keeps its subobjects: they are objects of their own.
+    let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_asleep);
+    Ok(ClassPlan {
+        old: Rc::clone(old),
+        new: Rc::clone(new),
+        fate: fate.clone(),
+        actions,
+        removed,
+        left,
+        added_subobjects,
+        removed_subobjects: removed_subobjects.map(|(name, _)| name).collect(),
+    })
+}
+
+fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, structure: &mut Vec<String>) {
+    if !is_reborn {
+        for base in &difference.inserted_bases {
+            let line = format!("{short} has a new base {base}: its class constructor does not run on the living");
+            structure.push(line);
+        }
+    }
+    for (name, class) in &difference.added_subobjects {
+        structure.push(format!("{short}.{name}: every living object gets a {class}"));
+    }
+    for (name, class) in &difference.removed_subobjects {
+        structure.push(format!("{short}.{name}: the {class} of every living object is destroyed"));
+    }
+}
+
+/// The names that lead to a property: its own, and those that redirects lead there from.
+pub(crate) fn names_of(property: &str, redirects: &[(String, String)]) -> Vec<String> {
+    let mut names = vec![property.to_owned()];
+    let mut at = 0;
+    while at < names.len() {
+        let olds = redirects.iter().filter(|(_, new)| *new == names[at]).map(|(old, _)| old.clone());
+        let fresh: Vec<_> = olds.filter(|old| !names.contains(old)).collect();
+        names.extend(fresh);
+        at += 1;
+    }
+    names
+}
+
+/// The name of the default subobject of `class` that a value of its class default object refers to.
+fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
+    let Value::Object(template) = value else { return None };
+    let objects = &core.world.objects;
+    if template.is_none() || objects.outer(*template) != Some(class.cdo.get()) {
+        return None;
+    }
+    objects.name(*template).map(|name| core.world.names.text(name))
+}
+
+/// Whether a value of the class default object names, somewhere in it, a subobject of that object.
+fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
+    let (objects, cdo) = (&core.world.objects, class.cdo.get());
+    let mut found = false;
+    value.visit_objects(&mut |object, _| found |= !object.is_none() && objects.outer(object) == Some(cdo));
+    found
+}
+
+/// What shows that an object never departed from this default of its class.
+pub(crate) fn old_default(core: &Core, class: &Class, default: &Value) -> OldDefault {
+    match subobject_named(core, class, default) {
+        Some(name) => OldDefault::OwnSubobject(name),
+        None if has_parts(core, class, default) => OldDefault::OwnParts,
+        None => OldDefault::Value,
+    }
+}
+
+/// What an object gets that follows this default of its class.
+pub(crate) fn new_default(core: &Core, class: &Class, default: &Value) -> NewDefault {
+    match subobject_named(core, class, default) {
+        Some(name) => NewDefault::OwnSubobject(name),
+        None if has_parts(core, class, default) => NewDefault::OwnParts,
+        None => NewDefault::Value,
+    }
+}
+
+fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {
+    core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))?
+}
+
+fn retyped(from: &PropertyType, to: &PropertyType) -> String {
+    let (from, to) = (from.to_string(), to.to_string());
+    if from == to { format!("{to} has other fields") } else { format!("{from} → {to}") }
+}
+
+fn refers(value: &Value) -> bool {
+    let mut found = matches!(value, Value::Object(_));
+    value.visit_objects(&mut |object, _| found |= !object.is_none());
+    found
+}
+
+fn print(core: &Core, value: &Value) -> String {
+    value.print(&core.world.names)
+}
+
+fn shape(class: &Rc<Class>) -> diff::ClassShape {
+    let property = |property: &Rc<Property>| diff::PropertyShape {
+        name: property.text.to_string(),
+        key: diff::TypeKey { signature: property.ty.to_string(), layout: property.ty.layout() },
+    };
+    let subobjects = class.properties.iter().filter(|property| is_subobject(property));
+    diff::ClassShape {
+        properties: class.properties.iter().map(property).collect(),
+        subobjects: subobjects
+            .map(|property| (property.text.to_string(), property.ty.type_path().to_owned()))
+            .collect(),
+        bases: class.dynamic_chain().iter().map(|class| class.path.to_string()).collect(),
+        native_ancestor: native_ancestor(class).to_string(),
+    }
+}
+
+/// Path of the nearest native class.
+pub(crate) fn native_ancestor(class: &Rc<Class>) -> Rc<str> {
+    class.nearest_native().map_or_else(|| "".into(), |class| Rc::clone(&class.path))
+}
+
+/// Whether a property holds a default subobject.
+pub(crate) fn is_subobject(property: &Property) -> bool {
+    property.flags & property_flags::DEFAULT_SUBOBJECT != 0
+}
+
+/// Whether a property is of no use to an object that is born anew.
+pub(crate) fn is_transient(property: &Property) -> bool {
+    property.flags & property_flags::TRANSIENT != 0
+}
+
+/// A reference to be set when all subobjects are there.
+pub(crate) struct OwnReference {
+    /// Whose property.
+    pub object: ObjectHandle,
+    /// The property.
+    pub property: Rc<str>,
+    /// What it is to refer to.
+    pub to: OwnTarget,
+}
+
+/// What a property is to refer to.
+pub(crate) enum OwnTarget {
+    /// The object's own subobject of this name.
+    Subobject(Rc<str>),
+    /// Its own subobjects, wherever the value names those of the class default object.
+    Parts,
+}
+
+/// All subobjects are there: a property that follows a default which names some refers to the object's own now.
+pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
+    let (objects, object) = (&core.world.objects, own.object);
+    match &own.to {
+        OwnTarget::Subobject(name) => {
+            let part = objects.subobject(object, name).unwrap_or(ObjectHandle::NONE);
+            objects.write_unasked(object, &own.property, &Value::Object(part))
+        }
+        OwnTarget::Parts => {
+            let Some(class) = objects.class(object) else { return Ok(()) };
+            let Some(property) = class.find_property(&own.property) else { return Ok(()) };
+            let pairs = parts_of(core, class.cdo.get(), object);
+            objects.with_body(object, |body| body.view().replace_objects(property, &pairs))?
+        }
+    }
+}
+
+/// A value of a class default object, with the object's own subobjects in place of that one's.
+pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
+    let pairs = parts_of(core, cdo, object);
+    value.map_objects(&mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
+}
+
+/// The subobjects of a class default object, and the subobjects of the same names that an object has.
+fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
+    let objects = &core.world.objects;
+    let own = |part: ObjectHandle| {
+        let name = core.world.names.text(objects.name(part)?);
+        Some((part, objects.subobject(object, &name).unwrap_or(ObjectHandle::NONE)))
+    };
+    objects.children(cdo).into_iter().filter_map(own).collect()
+}

@@ -1,0 +1,78 @@
+//! When objects are collected: at once, or in slices that each take no more of a frame than it gives them.
+
+use std::time::{Duration, Instant};
+
+use super::Runtime;
+use crate::bridge::collection::Wanted;
+use crate::error::Error;
+
+/// A collection that was done at a safe point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Collected {
+    /// Objects that were destroyed.
+    pub objects: usize,
+    /// Ticks that the mark was spread over; one for a collection that was done at once.
+    pub slices: u32,
+}
+
+impl Runtime {
+    /// Destroys every object that nothing keeps: no root, no reference in a property of a kept object, no value that plugin
+    /// code owns. Returns how many. A mark in slices that is under way is given up.
+    ///
+    /// # Errors
+    /// When plugin code is on the stack; the collection is done at the next safe point then.
+    pub fn collect(&self) -> Result<usize, Error> {
+        let core = &self.inner.core;
+        let _busy = self.at_safe_point("a collection").inspect_err(|_| core.collection.ask(Wanted::Whole))?;
+        Ok(core.collect())
+    }
+
+    /// Asks for a collection whose mark is done in slices: from the next safe point on, each tick gives it as much time as
+    /// its [`Budget`](crate::Budget) says, and the world goes on in between. A reload gives the mark up, and it begins
+    /// again. What it destroyed comes out of [`Runtime::take_collected`].
+    pub fn collect_in_slices(&self) {
+        self.inner.core.collection.ask(Wanted::InSlices);
+    }
+
+    /// Whether a mark in slices is under way.
+    pub fn is_collecting(&self) -> bool {
+        self.inner.core.world.objects.is_marking()
+    }
+
+    /// The collections done at safe points since the last time.
+    pub fn take_collected(&self) -> Vec<Collected> {
+        self.inner.collected.take()
+    }
+
+    /// What a safe point does for collections, in about so much time, not counting what it destroys.
+    pub(super) fn tend_collections(&self, time: Duration) {
+        let core = &self.inner.core;
+        if self.inner.slicing.get() && !core.world.objects.is_marking() {
+            core.begin_collecting();
+        }
+        match core.collection.take() {
+            Some(Wanted::Whole) => match self.collect() {
+                Ok(objects) => self.note_collected(Collected { objects, slices: 1 }),
+                Err(error) => tracing::debug!(%error, "a collection waits for the next safe point"),
+            },
+            Some(Wanted::InSlices) => {
+                self.inner.slicing.set(true);
+                core.begin_collecting();
+            }
+            None => {}
+        }
+        if !core.world.objects.is_marking() {
+            return;
+        }
+        let Ok(_busy) = self.at_safe_point("a collection") else { return };
+        let begun = Instant::now();
+        if let Some((objects, slices)) = core.go_on_collecting(&mut || begun.elapsed() < time) {
+            self.note_collected(Collected { objects, slices });
+        }
+    }
+
+    fn note_collected(&self, collected: Collected) {
+        self.inner.slicing.set(false);
+        self.inner.collected.borrow_mut().push(collected);
+    }
+}

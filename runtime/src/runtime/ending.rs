@@ -1,0 +1,169 @@
+//! How a host waits for finalizers, and how it ends: in order, and with a report of what was left.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use super::{Inner, Runtime};
+use crate::border::CallError;
+use crate::bridge::tasks::ErrandInfo;
+use crate::conjugate::BlackCount;
+use crate::error::Error;
+use crate::lease::Blocker;
+
+/// The shortest and the longest nap of the game thread while it waits for the finalizer thread.
+const NAPS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
+
+/// How far the finalizer thread has come while somebody waited for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drained {
+    /// Plugin halves that were dropped meanwhile.
+    pub dropped: u64,
+    /// Those that were not: of the one whose finalizer runs, of those behind it, and of modules that were given up.
+    pub pending: u64,
+    /// Finalizers that panicked meanwhile, with their module. Their halves count as dropped.
+    pub failures: Vec<String>,
+    /// The finalizer that runs on, when the deadline has passed.
+    pub running: Option<Blocker>,
+    /// Whether all that was handed over before has been dropped.
+    pub is_complete: bool,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How a runtime ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shutdown {
+    /// What could not be ended: images that stay mapped, and why.
+    pub left: Vec<String>,
+    /// Black conjugates that nobody has dropped, be it that they were released in the end: what plugins forgot, or keep in
+    /// statics, and what the host itself holds.
+    pub blacks: Vec<BlackCount>,
+    /// Plugin halves whose finalizers did not run or have not returned.
+    pub halves: u64,
+    /// Tasks, timers and posted closures that had not ended when the shutdown began. They were dropped with their module.
+    pub errands: Vec<ErrandInfo>,
+    /// Who kept code from being unmapped when the host gave it up.
+    pub leases: Vec<Blocker>,
+    /// Objects that lived when all modules were gone: those of native classes.
+    pub objects: u64,
+}
+
+impl fmt::Display for Drained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dropped, pending, failures, running, is_complete, took } = self;
+        let far = if *is_complete { "drained" } else { "not drained" };
+        write!(f, "{far} in {:.1} s · {dropped} plugin halves dropped · {pending} wait", took.as_secs_f64())?;
+        running.iter().try_for_each(|running| write!(f, "\n  {running}"))?;
+        failures.iter().try_for_each(|failure| write!(f, "\n  {failure}"))
+    }
+}
+
+impl Shutdown {
+    /// Whether everything could be ended, as a result.
+    ///
+    /// # Errors
+    /// What could not.
+    pub fn into_result(self) -> Result<(), Error> {
+        if self.left.is_empty() {
+            return Ok(());
+        }
+        Err(CallError::other(format!("not all could be ended: {}", self.left.join("; "))).into())
+    }
+}
+
+impl fmt::Display for Shutdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { left, blacks, halves, errands, leases, objects } = self;
+        let forgotten: u64 = blacks.iter().map(|count| count.count).sum();
+        write!(
+            f,
+            "ended · {} images stay · {forgotten} black conjugates never dropped · {halves} plugin halves not finalized \
+             · {} errands cut short · {objects} objects left",
+            left.len(),
+            errands.len(),
+        )?;
+        left.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+        leases.iter().try_for_each(|lease| write!(f, "\n  {lease}"))?;
+        blacks.iter().try_for_each(|count| write!(f, "\n{count}"))?;
+        errands.iter().try_for_each(|errand| {
+            let ErrandInfo { module, generation, kind, place, .. } = errand;
+            write!(f, "\n  {kind} of {module}, generation {generation}, from {place}")
+        })
+    }
+}
+
+impl Inner {
+    /// Writes down what finalizers did wrong since the last time, and says it.
+    pub(super) fn hear_finalizers(&self) -> Vec<String> {
+        let failures = self.core.finalizer.failures().into_iter();
+        let noted = failures.map(|failure| {
+            tracing::warn!(module = %failure.module, error = %failure.error, "a finalizer failed since the last safe point");
+            let problem = format!("a finalizer of {} {}", failure.module, failure.error);
+            self.loads.retirements.note(failure.generation, problem.clone());
+            problem
+        });
+        noted.collect()
+    }
+
+    fn drain(&self, deadline: Duration) -> Drained {
+        let (core, begun) = (&self.core, Instant::now());
+        let dropped = core.finalizer.dropped();
+        core.finalizer.release();
+        let mark = core.finalizer.mark();
+        let (mut nap, longest) = NAPS;
+        let is_complete = loop {
+            if mark.is_passed() {
+                break true;
+            }
+            if begun.elapsed() >= deadline {
+                break false;
+            }
+            core.meanwhile();
+            std::thread::sleep(nap);
+            nap = longest.min(nap * 2);
+        };
+        // What the finalizers have dropped of blacks.
+        core.blacks.flush_all();
+        Drained {
+            dropped: core.finalizer.dropped() - dropped,
+            pending: core.finalizer.pending(),
+            failures: self.hear_finalizers(),
+            running: core.finalizer.running(),
+            is_complete,
+            took: begun.elapsed(),
+        }
+    }
+}
+
+impl Runtime {
+    /// Waits until the finalizer thread has dropped every plugin half that was handed to it, as far as `deadline` allows.
+    /// Closures that were posted to the game thread are run meanwhile: a finalizer may wait for one.
+    ///
+    /// # Errors
+    /// When plugin code is on the stack.
+    pub fn drain_finalizers(&self, deadline: Duration) -> Result<Drained, Error> {
+        let _busy = self.at_safe_point("draining the finalizer thread")?;
+        Ok(self.inner.drain(deadline))
+    }
+
+    /// Ends the runtime in order: the Master is unloaded, finalizers are waited for, and what could not be ended, or was
+    /// left behind, is reported. Other handles to the runtime see a host without modules.
+    pub fn shutdown(self) -> Shutdown {
+        let inner = &self.inner;
+        let _none = inner.watch.take();
+        let errands = self.errands();
+        let unloaded = if self.generation() == 0 { Ok(()) } else { self.unload_master().map(drop) };
+        let leases = inner.end_unloads();
+        let slims = inner.loads.hub.close(inner.loads.retirements.policy.shutdown);
+        // Those of objects that were collected before; a generation's own were waited for with its images.
+        let drained = inner.drain(inner.loads.retirements.policy.shutdown);
+        let left = match unloaded {
+            Ok(()) => inner.loads.retirements.parked().into_iter().chain(slims).collect(),
+            Err(error) => vec![error.to_string()],
+        };
+        let report = self.blacks();
+        let blacks = inner.core.blacks.left().into_iter().chain(report.undropped).chain(report.live).collect();
+        let objects = self.objects().len() as u64;
+        Shutdown { left, blacks, halves: drained.pending, errands, leases, objects }
+    }
+}

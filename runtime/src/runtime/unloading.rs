@@ -1,0 +1,109 @@
+//! What a host can ask about unloads: begin one, look at those that are under way, wait for them, give them up.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::{Inner, Runtime};
+use crate::error::Error;
+use crate::handles::Generation;
+use crate::lease::{Blocker, Lease, LeaseKind};
+use crate::load::error::LoadError;
+use crate::load::master::Unload;
+use crate::load::module::Module;
+use crate::load::retire;
+use crate::load::ticket::UnloadTicket;
+use crate::reload::requests::Request;
+
+impl Inner {
+    /// The host ends: what is still unloading is waited for, and then given up. Returns who kept that.
+    pub(super) fn end_unloads(&self) -> Vec<Blocker> {
+        let deadline = self.loads.retirements.policy.shutdown;
+        if retire::settle(&self.core, &self.loads, deadline) {
+            return Vec::new();
+        }
+        let kept = self.loads.retirements.tickets().iter().flat_map(|ticket| ticket.report().blockers).collect();
+        retire::park(&self.core, &self.loads, None);
+        kept
+    }
+}
+
+impl Runtime {
+    /// Is called before a generation ends, with its number: in an unload, and in each reload, which may yet be rolled
+    /// back. Smaller priorities are called first, equal ones in the order they came. A panic in one is not another's: it
+    /// is noted on the ticket of the unload.
+    pub fn on_unloading(&self, priority: i32, callback: impl Fn(u64) + 'static) {
+        self.inner.loads.retirements.on_unloading(priority, Rc::new(callback));
+    }
+
+    /// Keeps a module of the living Master mapped for as long as the lease lives, on whichever thread: for a host that has
+    /// borrowed data of it. `owner` is how reports name the reason.
+    ///
+    /// # Errors
+    /// When there is no such module, or it is unloading.
+    #[track_caller]
+    pub fn lease(&self, module: &str, owner: &str) -> Result<Lease, Error> {
+        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        let found = modules.iter().find(|other| other.name() == module);
+        let found = found.ok_or_else(|| LoadError::NoModule { module: module.to_owned() })?;
+        Ok(found.leases().take(LeaseKind::Borrow, owner)?)
+    }
+
+    /// Why the modules of the living Master would have to stay mapped now: each reason with the name of its module.
+    pub fn leases(&self) -> Vec<(String, Blocker)> {
+        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        let of = |module: &Rc<Module>| {
+            let name = module.name().to_owned();
+            module.leases().report().into_iter().map(move |lease| (name.clone(), lease))
+        };
+        modules.iter().flat_map(of).collect()
+    }
+
+    /// Asks for an unload of the Master at the next safe point. A reload that was asked for and not yet done is moot.
+    /// What became of it comes out of [`Runtime::take_unloads`].
+    pub fn request_unload(&self) {
+        self.inner.requests.borrow_mut().push(Request::Unload);
+    }
+
+    /// The unloads done at safe points since the last time.
+    pub fn take_unloads(&self) -> Vec<Unload> {
+        self.inner.unloads.take()
+    }
+
+    /// The tickets of all generations that have begun to unload and are not dead, oldest first; parked ones stay in the
+    /// list.
+    pub fn unloads(&self) -> Vec<UnloadTicket> {
+        self.inner.loads.retirements.tickets()
+    }
+
+    /// Waits until every generation that unloads is dead or parked, as far as `deadline` allows; returns whether all are.
+    /// The events of the Master are raised meanwhile. The longest time of one look at a generation is that of the module's
+    /// own exit handlers.
+    ///
+    /// # Errors
+    /// When plugin code is on the stack.
+    pub fn wait_for_unloads(&self, deadline: Duration) -> Result<bool, Error> {
+        let _busy = self.at_safe_point("waiting for unloads")?;
+        Ok(retire::settle(&self.inner.core, &self.inner.loads, deadline))
+    }
+
+    /// Gives up a generation that does not come to its end: its images stay mapped until the process ends, counted and
+    /// listed.
+    ///
+    /// # Errors
+    /// When it is not on its way out, or plugin code is on the stack.
+    pub fn park(&self, generation: u64) -> Result<(), Error> {
+        let _busy = self.at_safe_point("parking a generation")?;
+        match retire::park(&self.inner.core, &self.inner.loads, Some(Generation(generation))) {
+            0 => Err(LoadError::NotLeaving { generation }.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks at the generations that unload. The caller stands at a safe point.
+    pub(super) fn tend_unloads(&self) {
+        if let Ok(_busy) = self.at_safe_point("the end of a generation") {
+            retire::tend_all(&self.inner.core, &self.inner.loads);
+        }
+        alcedo_sys::checkpoint();
+    }
+}

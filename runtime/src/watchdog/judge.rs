@@ -1,0 +1,131 @@
+//! What is too long, and what was told already. Pure: it is told the time, and the numbers of what a thread is doing.
+
+use std::time::Duration;
+
+/// What one look showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing is to be told.
+    Fine,
+    /// The doing in this place, counted from the outermost, has not changed for so long.
+    Stuck {
+        /// Its place.
+        at: usize,
+        /// For how long it was seen.
+        since: Duration,
+    },
+    /// What was told last has come to an end, so long after it was first seen.
+    Over {
+        /// For how long it was seen.
+        after: Duration,
+    },
+}
+
+/// What was seen of one thread.
+#[derive(Debug)]
+pub(super) struct Judge {
+    limit: Duration,
+    /// The doings of the last look and when each was first seen, outermost first.
+    seen: Vec<(u64, Duration)>,
+    /// What was told last, and when that was first seen; whether it is still going on.
+    told: Option<(u64, Duration, bool)>,
+}
+
+impl Judge {
+    /// More than `limit` is too long.
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit, seen: Vec::new(), told: None }
+    }
+
+    /// Looks at what the thread is doing at `now`, outermost first.
+    ///
+    /// The innermost of those that stand for too long is told, since the others only wait for it. One that was begun
+    /// before something that was told already is not told again: it has been waiting, and hangs no longer by itself.
+    pub(super) fn look(&mut self, now: Duration, doing: &[u64]) -> Verdict {
+        let same = self.seen.iter().zip(doing).take_while(|((seen, _), now)| seen == *now).count();
+        self.seen.truncate(same);
+        self.seen.extend(doing[same..].iter().map(|id| (*id, now)));
+        if let Some((id, since, going_on)) = &mut self.told
+            && *going_on
+            && !doing.contains(id)
+        {
+            *going_on = false;
+            return Verdict::Over { after: now.saturating_sub(*since) };
+        }
+        let standing = |(_, since): &(u64, Duration)| now.saturating_sub(*since) >= self.limit;
+        let Some(at) = self.seen.iter().rposition(standing) else { return Verdict::Fine };
+        let (id, since) = self.seen[at];
+        if self.told.is_some_and(|(told, ..)| id <= told) {
+            return Verdict::Fine;
+        }
+        self.told = Some((id, since, true));
+        Verdict::Stuck { at, since: now.saturating_sub(since) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Judge, Verdict};
+    use std::time::Duration;
+
+    /// Looks once a second with a limit of three: what is being done, and what is said of it.
+    fn check(looks: &[(&[u64], Verdict)]) {
+        let mut judge = Judge::new(Duration::from_secs(3));
+        for (second, (doing, expected)) in looks.iter().enumerate() {
+            assert_eq!(judge.look(Duration::from_secs(second as u64), doing), *expected, "second {second}");
+        }
+    }
+
+    fn stuck(at: usize) -> Verdict {
+        Verdict::Stuck { at, since: Duration::from_secs(3) }
+    }
+
+    fn over(seconds: u64) -> Verdict {
+        Verdict::Over { after: Duration::from_secs(seconds) }
+    }
+
+    const FINE: Verdict = Verdict::Fine;
+
+    #[test]
+    fn a_thread_that_goes_on_or_rests_is_fine() {
+        check(&[(&[], FINE), (&[1], FINE), (&[2], FINE), (&[3], FINE), (&[4], FINE), (&[], FINE), (&[], FINE)]);
+    }
+
+    #[test]
+    fn the_innermost_that_stands_is_told_once_and_its_end_is_told() {
+        let both: &[u64] = &[1, 2];
+        check(&[
+            (both, FINE),
+            (both, FINE),
+            (both, FINE),
+            (both, stuck(1)),
+            (both, FINE),
+            (both, FINE),
+            (&[1], over(6)),
+            (&[1], FINE),
+            (&[], FINE),
+            (&[7], FINE),
+            (&[7], FINE),
+            (&[7], FINE),
+            (&[7], stuck(0)),
+            (&[], over(4)),
+        ]);
+    }
+
+    #[test]
+    fn a_call_that_loops_over_short_calls_is_told_itself() {
+        check(&[(&[1, 2], FINE), (&[1, 3], FINE), (&[1], FINE), (&[1, 4], stuck(0)), (&[1, 5], FINE)]);
+    }
+
+    #[test]
+    fn one_that_begins_to_stand_inside_another_is_told_as_well() {
+        check(&[
+            (&[1], FINE),
+            (&[1, 2], FINE),
+            (&[1, 3], FINE),
+            (&[1, 3], stuck(0)),
+            (&[1, 3], FINE),
+            (&[1, 3], stuck(1)),
+        ]);
+    }
+}

@@ -1,0 +1,343 @@
+//! The objects of a file, made whole beside those that are there: memory, values, subobjects, plugin halves. Nothing here
+//! is final; the transaction around it takes it back when a step fails.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use alcedo_abi::value::LazyRaw;
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::bridge::rebuild::{Rebuild, rebuild_one};
+use crate::faults::{self, ReloadStep};
+use crate::handles::ObjectHandle;
+use crate::object::birth::{add_subobject, destroy, rebirth};
+use crate::object::class::Subobject;
+use crate::object::convert::convert;
+use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::objects::{Body, object_flags};
+use crate::object::property::Property;
+use crate::object::transfer::fits;
+use crate::object::value::Value;
+use crate::reload::fate::Fate;
+use crate::reload::plan::{NewDefault, OwnReference, OwnTarget, refer_to_own};
+use crate::world::error::WorldError;
+use crate::world::file_value::{FileReference, FromFile};
+use crate::world::format::{KeptRecord, ObjectRecord, WorldFile};
+use crate::world::plan::{ClassPlan, Target};
+use crate::world::report::WorldLoad;
+
+/// Objects on their way into the world.
+pub(super) struct Bringing<'a> {
+    core: &'a Core,
+    file: &'a WorldFile,
+    plans: &'a [ClassPlan],
+    report: &'a mut WorldLoad,
+    /// The object of each record.
+    objects: Vec<ObjectHandle>,
+    /// Subobjects that no class wants any more.
+    doomed: HashSet<ObjectHandle>,
+    /// Properties that refer to an own subobject, because the default does: to be set when all subobjects are there.
+    to_own: Vec<OwnReference>,
+}
+
+/// Saved values that go into properties.
+type Fitting = Vec<(Rc<Property>, Value)>;
+
+/// Saved values that sleep, by name.
+type Asleep = Vec<(Rc<str>, KeptValue)>;
+
+/// What saved references lead to.
+struct References<'a> {
+    core: &'a Core,
+    objects: &'a [ObjectHandle],
+    lost: Vec<String>,
+}
+
+impl FromFile for References<'_> {
+    fn object(&mut self, reference: &FileReference) -> ObjectHandle {
+        match reference {
+            FileReference::None => ObjectHandle::NONE,
+            FileReference::In(place) => self.objects.get(*place as usize).copied().unwrap_or_default(),
+            FileReference::Path(path) => self.core.world.object_at(path).unwrap_or_else(|| {
+                self.lost.push(path.clone());
+                ObjectHandle::NONE
+            }),
+        }
+    }
+}
+
+impl<'a> Bringing<'a> {
+    /// Nothing made yet.
+    pub(super) fn new(core: &'a Core, file: &'a WorldFile, plans: &'a [ClassPlan], report: &'a mut WorldLoad) -> Self {
+        let (objects, doomed, to_own) = Default::default();
+        Self { core, file, plans, report, objects, doomed, to_own }
+    }
+
+    /// Memory, values and subobjects of all objects. Runs plugin code only where a class has a subobject more than it had,
+    /// or sits on another native class.
+    pub(super) fn make(&mut self) -> Result<(), WorldError> {
+        self.allocate()?;
+        self.each(Self::fill)?;
+        self.each(Self::bear_anew)?;
+        self.each(Self::gather_parts)?;
+        for own in std::mem::take(&mut self.to_own) {
+            let written = refer_to_own(self.core, &own);
+            written.map_err(|error| WorldError::Object { object: own.object.to_string(), error })?;
+        }
+        for object in std::mem::take(&mut self.doomed) {
+            destroy(&self.core.world, &self.core.plugins(), object);
+        }
+        Ok(())
+    }
+
+    /// The plugin halves, in the order in which the objects were made once; kept fields go into them.
+    pub(super) fn build_halves(&mut self) -> Result<(), WorldError> {
+        let core = self.core;
+        let mut rebuild = Rebuild::default();
+        for (object, record, plan) in self.all() {
+            let has_half = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_half();
+            if has_half && !record.kept.is_empty() {
+                rebuild.kept.insert(object, record.kept.iter().map(kept_field).collect());
+            }
+            if core.plugins().key_of(object).is_some() {
+                rebuild.reborn.insert(object);
+            }
+        }
+        *core.rebuild.borrow_mut() = Some(rebuild);
+        for (object, record, plan) in self.all() {
+            let has_half = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_half();
+            if has_half && core.world.objects.is_alive(object) {
+                rebuild_one(core, object).map_err(|error| failed(record, error))?;
+            }
+        }
+        let rebuild = core.rebuild.borrow_mut().take().unwrap_or_default();
+        self.report.conjugates_built = rebuild.rebuilt;
+        self.report.fields_kept = rebuild.fields_kept;
+        self.report.fields_lost = rebuild.lost_lines();
+        Ok(())
+    }
+
+    /// The objects that were made and are still there, in the order of the file.
+    pub(super) fn made(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord)> {
+        self.all()
+            .filter(|(object, _, _)| self.core.world.objects.is_alive(*object))
+            .map(|(object, it, _)| (object, it))
+    }
+
+    fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord, &'a ClassPlan)> {
+        let (file, plans) = (self.file, self.plans);
+        let with_plan =
+            |(object, record): (&ObjectHandle, &'a ObjectRecord)| (*object, record, &plans[record.class as usize]);
+        self.objects.iter().zip(&file.objects).map(with_plan)
+    }
+
+    fn each(
+        &mut self,
+        step: fn(&mut Self, ObjectHandle, &ObjectRecord, &ClassPlan) -> Result<(), CallError>,
+    ) -> Result<(), WorldError> {
+        let all: Vec<_> = self.all().collect();
+        for (object, record, plan) in all {
+            step(self, object, record, plan).map_err(|error| failed(record, error))?;
+        }
+        Ok(())
+    }
+
+    /// Every object, all properties at zero, with its name and where it lies.
+    fn allocate(&mut self) -> Result<(), WorldError> {
+        let (core, file, plans) = (self.core, self.file, self.plans);
+        let (objects, names) = (&core.world.objects, &core.world.names);
+        let mut later = Vec::new();
+        for (record, place) in file.objects.iter().zip(0..) {
+            let class = &plans[record.class as usize].class;
+            let outer = record.outer.and_then(|outer| self.objects.get(outer as usize).copied());
+            if outer.is_none() && record.outer.is_some() {
+                later.push(place);
+            }
+            let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
+            let name = Some(names.intern(&record.name));
+            let object = objects.allocate(class, name, outer.unwrap_or_default(), flags);
+            objects.set_constructed(object, class.depth());
+            self.objects.push(object);
+            if let Some(id) = record.lazy {
+                core.world.lazy.put(LazyRaw { high: id.0, low: id.1 }, object);
+            }
+        }
+        // One that was moved into an object younger than itself.
+        for place in later {
+            let record = &file.objects[place];
+            let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
+            objects
+                .move_to(self.objects[place], outer)
+                .map_err(|error| failed(record, CallError::other(error.to_string())))?;
+        }
+        for (object, record, _) in self.all() {
+            if let (Some(part), Some(outer)) = (&record.part, record.outer) {
+                let name = plans[file.objects[outer as usize].class as usize].part_name(part);
+                objects.adopt(self.objects[outer as usize], &name, object);
+            }
+        }
+        Ok(())
+    }
+
+    /// The defaults, and over them what was saved. One that is born anew gets its values when it is.
+    fn fill(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
+        if matches!(plan.fate, Fate::Reborn { .. }) {
+            return Ok(());
+        }
+        faults::at(ReloadStep::CarryObject)?;
+        let objects = &self.core.world.objects;
+        let (own, asleep) = self.saved(record, plan);
+        let is_saved = |property: &Property| own.iter().any(|(saved, _)| saved.text == property.text);
+        let mut to_own = Vec::new();
+        let mut give_defaults = |to: &Body, from: &Body| {
+            for (property, default) in plan.defaults.iter().filter(|(property, _)| !is_saved(property)) {
+                let own = match default {
+                    NewDefault::OwnSubobject(part) => Some(OwnTarget::Subobject(Rc::clone(part))),
+                    other => {
+                        to.view().copy_from(property, from.view(), property)?;
+                        matches!(other, NewDefault::OwnParts).then_some(OwnTarget::Parts)
+                    }
+                };
+                to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(&property.text), to }));
+            }
+            Ok::<_, CallError>(())
+        };
+        objects.with_body(object, |to| objects.with_body(plan.class.cdo.get(), |cdo| give_defaults(to, cdo)))???;
+        self.to_own.extend(to_own);
+        for (property, value) in own {
+            objects.write_unasked(object, &property.text, &value)?;
+        }
+        if let Fate::Asleep { .. } = plan.fate {
+            let class = &self.file.classes[record.class as usize];
+            let dormant = Dormant {
+                class: class.path.as_str().into(),
+                bases: class.bases.iter().map(|base| base.as_str().into()).collect(),
+                values: asleep,
+                fields: record.kept.iter().map(kept_field).collect(),
+            };
+            objects.lay_to_sleep(object, dormant)?;
+            faults::at(ReloadStep::Sleep)?;
+        }
+        Ok(())
+    }
+
+    /// The saved values that go into properties, and those that sleep.
+    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> (Fitting, Asleep) {
+        let names = &self.core.world.names;
+        let class = &self.file.classes[record.class as usize];
+        let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
+        let (mut own, mut asleep) = (Vec::new(), Vec::new());
+        let mut is_default = vec![true; plan.targets.len()];
+        for (place, saved) in &record.values {
+            let place = *place as usize;
+            is_default[place] = false;
+            let value = saved.value(names, &mut references);
+            let name = &class.properties[place].name;
+            for path in references.lost.drain(..) {
+                self.report.unresolved.push(format!("{}.{name}: nothing is at {path}", record.name));
+            }
+            match &plan.targets[place] {
+                Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
+                Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
+                Target::Property { to, change } => {
+                    let converted = convert(&value, &to.ty, names).filter(|value| fits(&to.ty, value).is_ok());
+                    let fitted = converted.is_some();
+                    own.extend(converted.map(|value| (Rc::clone(to), value)));
+                    match change.map(|change| &mut self.report.properties[change]) {
+                        Some(change) if fitted => change.kept += 1,
+                        Some(change) => change.defaulted += 1,
+                        None if fitted => {}
+                        None => {
+                            let line = format!("{}.{name}: what was saved is no {}", record.name, to.ty);
+                            self.report.unresolved.push(line);
+                        }
+                    }
+                }
+            }
+        }
+        // What was the default when it was saved.
+        for place in (0..plan.targets.len()).filter(|place| is_default[*place]) {
+            match &plan.targets[place] {
+                Target::Sleep => asleep.push((class.properties[place].name.as_str().into(), KeptValue::Default)),
+                Target::Property { change: Some(change), .. } => self.report.properties[*change].followed += 1,
+                Target::Property { change: None, .. } | Target::Nowhere { .. } => {}
+            }
+        }
+        for change in &plan.added {
+            self.report.properties[*change].followed += 1;
+        }
+        (own, asleep)
+    }
+
+    /// One whose class sits on another native class now goes through a birth, and then takes its values.
+    fn bear_anew(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
+        if !matches!(plan.fate, Fate::Reborn { .. }) {
+            return Ok(());
+        }
+        let (own, _) = self.saved(record, plan);
+        rebirth(&self.core.world, &self.core.plugins(), object).map_err(|error| CallError::other(error.to_string()))?;
+        for (property, value) in own {
+            self.core.world.objects.write_unasked(object, &property.text, &value)?;
+        }
+        faults::at(ReloadStep::Rebirth)?;
+        Ok(())
+    }
+
+    /// Its subobjects: those that are of the right class are referred to, the others go, and missing ones are made.
+    fn gather_parts(&mut self, object: ObjectHandle, _: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
+        let objects = &self.core.world.objects;
+        let chain = plan.class.chain();
+        let declared: Vec<&Subobject> = chain.iter().flat_map(|class| &class.subobjects).collect();
+        let is_asleep = matches!(plan.fate, Fate::Asleep { .. });
+        for (name, child) in objects.parts(object) {
+            let wanted = declared.iter().find(|subobject| subobject.name == name);
+            let is_right = wanted.is_some_and(|subobject| {
+                let path = plan.class.subobject_class(subobject);
+                objects.waits_for(child).is_some_and(|class| class == path)
+                    || objects.class(child).is_some_and(|class| class.path == path)
+            });
+            match wanted.filter(|_| is_right) {
+                Some(subobject) => {
+                    objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
+                }
+                // A sleeper keeps its subobjects: its class may want them when it returns.
+                None if is_asleep => {}
+                None => {
+                    let words = format!("{}.{name} is no such subobject any more: destroyed", plan.class.short_path());
+                    self.tell(words);
+                    self.doomed.insert(child);
+                }
+            }
+        }
+        if is_asleep || self.doomed.contains(&object) {
+            return Ok(());
+        }
+        for subobject in declared {
+            let has_it = |child: ObjectHandle| !self.doomed.contains(&child);
+            if objects.subobject(object, &subobject.name).is_some_and(has_it) {
+                continue;
+            }
+            let made = add_subobject(&self.core.world, &self.core.plugins(), object, subobject);
+            made.map_err(|error| CallError::other(error.to_string()))?;
+            faults::at(ReloadStep::AddSubobject)?;
+            self.tell(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, line: String) {
+        if !self.report.structure.contains(&line) {
+            self.report.structure.push(line);
+        }
+    }
+}
+
+fn failed(record: &ObjectRecord, error: CallError) -> WorldError {
+    WorldError::Object { object: record.name.clone(), error }
+}
+
+fn kept_field(record: &KeptRecord) -> KeptField {
+    let KeptRecord { class, name, data } = record.clone();
+    KeptField { class, name, data }
+}

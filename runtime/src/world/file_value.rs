@@ -1,0 +1,260 @@
+//! A value as a file has it: with its kind, with texts in place of interned names, and with places in the file in place
+//! of handles. So it means the same in another process, and can be converted when its property has changed its type.
+
+use alcedo_abi::value::LazyRaw;
+use serde::{Deserialize, Serialize};
+
+use crate::handles::{Name, ObjectHandle};
+use crate::object::names::Names;
+use crate::object::value::{Binding, LocalText, Value};
+
+/// A value, under the name of its kind.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+pub(crate) enum FileValue {
+    #[serde(rename = "u8")]
+    U8(u8),
+    #[serde(rename = "u16")]
+    U16(u16),
+    #[serde(rename = "u32")]
+    U32(u32),
+    #[serde(rename = "u64")]
+    U64(u64),
+    #[serde(rename = "i8")]
+    I8(i8),
+    #[serde(rename = "i16")]
+    I16(i16),
+    #[serde(rename = "i32")]
+    I32(i32),
+    #[serde(rename = "i64")]
+    I64(i64),
+    #[serde(rename = "f32")]
+    F32(f32),
+    #[serde(rename = "f64")]
+    F64(f64),
+    /// An `f32` that is no number, or the zero below zero, by its bits. CBOR would not keep them.
+    #[serde(rename = "f32 bits")]
+    F32Bits(u32),
+    /// An `f64` that is no number, or the zero below zero, by its bits.
+    #[serde(rename = "f64 bits")]
+    F64Bits(u64),
+    #[serde(rename = "bool")]
+    Bool(bool),
+    #[serde(rename = "String")]
+    Text(String),
+    #[serde(rename = "Utf8String")]
+    Utf8(String),
+    #[serde(rename = "AnsiString")]
+    Ansi(String),
+    #[serde(rename = "Text")]
+    LocalText {
+        shown: String,
+        namespace: String,
+        key: String,
+    },
+    Name(String),
+    Object(FileReference),
+    Struct(Vec<(String, FileValue)>),
+    SubclassOf(String),
+    SoftClass(String),
+    SoftObject(String),
+    LazyObject(u64, u64),
+    WeakObject(FileReference),
+    ScriptInterface(FileReference),
+    Array(Vec<FileValue>),
+    Set(Vec<FileValue>),
+    Map(Vec<(FileValue, FileValue)>),
+    Optional(Option<Box<FileValue>>),
+    Delegate(FileBinding),
+    #[serde(rename = "MulticastDelegate")]
+    Multicast(Vec<FileBinding>),
+    #[serde(rename = "SparseDelegate")]
+    Sparse(Vec<FileBinding>),
+    FieldPath(String),
+}
+
+/// What a delegate calls.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FileBinding {
+    /// The object; none when nothing is bound.
+    pub(crate) object: FileReference,
+    /// The function's name.
+    pub(crate) function: String,
+}
+
+/// A reference to an object.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum FileReference {
+    /// To none, or to one that was gone.
+    #[serde(rename = "none")]
+    None,
+    /// To the object at this place of the file.
+    #[serde(rename = "in")]
+    In(u32),
+    /// To one that is not saved, because it belongs to the code: a class default object, or what lies in one.
+    #[serde(rename = "path")]
+    Path(String),
+}
+
+/// Where references lead, when a value is written.
+pub(crate) trait ToFile {
+    /// What the file says for an object.
+    fn reference(&self, object: ObjectHandle) -> FileReference;
+}
+
+/// Where references lead, when a value is read.
+pub(crate) trait FromFile {
+    /// The object that the file means; none where it is not there.
+    fn object(&mut self, reference: &FileReference) -> ObjectHandle;
+}
+
+impl FileValue {
+    /// The value as a file has it.
+    pub(crate) fn of(value: &Value, names: &Names, to: &impl ToFile) -> Self {
+        let text = |name: &Name| names.text(*name).to_string();
+        let all = |values: &[Value]| values.iter().map(|value| Self::of(value, names, to)).collect::<Vec<_>>();
+        let bound =
+            |binding: &Binding| FileBinding { object: to.reference(binding.object), function: text(&binding.function) };
+        match value {
+            Value::U8(value) => Self::U8(*value),
+            Value::U16(value) => Self::U16(*value),
+            Value::U32(value) => Self::U32(*value),
+            Value::U64(value) => Self::U64(*value),
+            Value::I8(value) => Self::I8(*value),
+            Value::I16(value) => Self::I16(*value),
+            Value::I32(value) => Self::I32(*value),
+            Value::I64(value) => Self::I64(*value),
+            Value::F32(value) if is_told_by_bits(f64::from(*value)) => Self::F32Bits(value.to_bits()),
+            Value::F32(value) => Self::F32(*value),
+            Value::F64(value) if is_told_by_bits(*value) => Self::F64Bits(value.to_bits()),
+            Value::F64(value) => Self::F64(*value),
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Text(text) => Self::Text(text.clone()),
+            Value::Name(name) => Self::Name(names.text(*name).to_string()),
+            Value::Object(object) => Self::Object(to.reference(*object)),
+            Value::Utf8(text) => Self::Utf8(text.clone()),
+            Value::Ansi(text) => Self::Ansi(text.clone()),
+            Value::LocalText(LocalText { shown, namespace, key }) => {
+                let (namespace, key) = (text(namespace), text(key));
+                Self::LocalText { shown: shown.clone(), namespace, key }
+            }
+            Value::SubclassOf(path) => Self::SubclassOf(text(path)),
+            Value::SoftClass(path) => Self::SoftClass(text(path)),
+            Value::SoftObject(path) => Self::SoftObject(text(path)),
+            Value::FieldPath(path) => Self::FieldPath(text(path)),
+            Value::LazyObject(id) => Self::LazyObject(id.high, id.low),
+            Value::WeakObject(object) => Self::WeakObject(to.reference(*object)),
+            Value::ScriptInterface(object) => Self::ScriptInterface(to.reference(*object)),
+            Value::Array(values) => Self::Array(all(values)),
+            Value::Set(values) => Self::Set(all(values)),
+            Value::Map(entries) => {
+                let entry = |(key, value): &(_, _)| (Self::of(key, names, to), Self::of(value, names, to));
+                Self::Map(entries.iter().map(entry).collect())
+            }
+            Value::Optional(value) => {
+                Self::Optional(value.as_deref().map(|value| Box::new(Self::of(value, names, to))))
+            }
+            Value::Delegate(binding) => Self::Delegate(bound(binding)),
+            Value::Multicast(bindings) => Self::Multicast(bindings.iter().map(bound).collect()),
+            Value::Sparse(bindings) => Self::Sparse(bindings.iter().map(bound).collect()),
+            Value::Struct(fields) => Self::Struct(
+                fields.iter().map(|(name, value)| (name.to_string(), Self::of(value, names, to))).collect(),
+            ),
+        }
+    }
+
+    /// The value in this world.
+    pub(crate) fn value(&self, names: &Names, from: &mut impl FromFile) -> Value {
+        match self {
+            Self::U8(value) => Value::U8(*value),
+            Self::U16(value) => Value::U16(*value),
+            Self::U32(value) => Value::U32(*value),
+            Self::U64(value) => Value::U64(*value),
+            Self::I8(value) => Value::I8(*value),
+            Self::I16(value) => Value::I16(*value),
+            Self::I32(value) => Value::I32(*value),
+            Self::I64(value) => Value::I64(*value),
+            Self::F32(value) => Value::F32(*value),
+            Self::F64(value) => Value::F64(*value),
+            Self::F32Bits(bits) => Value::F32(f32::from_bits(*bits)),
+            Self::F64Bits(bits) => Value::F64(f64::from_bits(*bits)),
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Text(text) => Value::Text(text.clone()),
+            Self::Name(name) => Value::Name(names.intern(name)),
+            Self::Object(reference) => Value::Object(from.object(reference)),
+            Self::Utf8(text) => Value::Utf8(text.clone()),
+            Self::Ansi(text) => Value::Ansi(text.clone()),
+            Self::LocalText { shown, namespace, key } => Value::LocalText(LocalText {
+                shown: shown.clone(),
+                namespace: names.intern(namespace),
+                key: names.intern(key),
+            }),
+            Self::SubclassOf(path) => Value::SubclassOf(names.intern(path)),
+            Self::SoftClass(path) => Value::SoftClass(names.intern(path)),
+            Self::SoftObject(path) => Value::SoftObject(names.intern(path)),
+            Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
+            Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
+            Self::WeakObject(reference) => Value::WeakObject(from.object(reference)),
+            Self::ScriptInterface(reference) => Value::ScriptInterface(from.object(reference)),
+            Self::Array(values) => Value::Array(values.iter().map(|value| value.value(names, from)).collect()),
+            Self::Set(values) => Value::Set(values.iter().map(|value| value.value(names, from)).collect()),
+            Self::Map(entries) => {
+                let entry = |(key, value): &(Self, Self)| (key.value(names, from), value.value(names, from));
+                Value::Map(entries.iter().map(entry).collect())
+            }
+            Self::Optional(value) => Value::Optional(value.as_ref().map(|value| Box::new(value.value(names, from)))),
+            Self::Delegate(binding) => Value::Delegate(binding.binding(names, from)),
+            Self::Multicast(bindings) => {
+                Value::Multicast(bindings.iter().map(|binding| binding.binding(names, from)).collect())
+            }
+            Self::Sparse(bindings) => {
+                Value::Sparse(bindings.iter().map(|binding| binding.binding(names, from)).collect())
+            }
+            Self::Struct(fields) => Value::Struct(
+                fields.iter().map(|(name, value)| (name.as_str().into(), value.value(names, from))).collect(),
+            ),
+        }
+    }
+
+    /// A place in the file that the value refers to and that is not one of the first `objects`.
+    pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
+        match self {
+            Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {
+                reference.beyond(objects)
+            }
+            Self::Array(values) | Self::Set(values) => values.iter().find_map(|value| value.object_beyond(objects)),
+            Self::Map(entries) => entries
+                .iter()
+                .find_map(|(key, value)| key.object_beyond(objects).or_else(|| value.object_beyond(objects))),
+            Self::Optional(value) => value.as_ref().and_then(|value| value.object_beyond(objects)),
+            Self::Delegate(binding) => binding.object.beyond(objects),
+            Self::Multicast(bindings) | Self::Sparse(bindings) => {
+                bindings.iter().find_map(|binding| binding.object.beyond(objects))
+            }
+            Self::Struct(fields) => fields.iter().find_map(|(_, value)| value.object_beyond(objects)),
+            _ => None,
+        }
+    }
+}
+
+impl FileBinding {
+    fn binding(&self, names: &Names, from: &mut impl FromFile) -> Binding {
+        let object = from.object(&self.object);
+        // To no object nothing is bound, and nothing has no function.
+        let function = if object.is_none() { Name::default() } else { names.intern(&self.function) };
+        Binding { object, function }
+    }
+}
+
+impl FileReference {
+    fn beyond(&self, objects: usize) -> Option<u32> {
+        match self {
+            Self::In(place) => Some(*place).filter(|place| *place as usize >= objects),
+            Self::None | Self::Path(_) => None,
+        }
+    }
+}
+
+/// Whether the format would give another number back: it keeps neither the bits of what is no number nor the sign of zero.
+fn is_told_by_bits(value: f64) -> bool {
+    value.is_nan() || (value == 0.0 && value.is_sign_negative())
+}

@@ -1,0 +1,225 @@
+//! All living objects as records: what a file says of them. Looks only; the plugins are asked for the fields they keep.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::handles::{ClassId, ObjectHandle};
+use crate::object::World;
+use crate::object::class::Class;
+use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::objects::Body;
+use crate::object::property::{Property, PropertyType};
+use crate::reload::plan::{OldDefault, is_subobject, is_transient, native_ancestor, old_default, with_own_parts};
+use crate::world::error::WorldError;
+use crate::world::file_value::{FileReference, FileValue, ToFile};
+use crate::world::format::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
+
+/// What is known of the objects of one class.
+struct ClassNotes {
+    /// Its place in the file.
+    place: u32,
+    /// The class of their bodies.
+    class: Rc<Class>,
+    /// What is saved of a body, and what shows that it is the default.
+    properties: Vec<(Rc<Property>, OldDefault)>,
+}
+
+/// Places of properties, and their values.
+type Saved = Vec<(u32, FileValue)>;
+
+/// Where each object stands in the file.
+struct Places<'a> {
+    world: &'a World,
+    places: FxHashMap<ObjectHandle, u32>,
+}
+
+impl ToFile for Places<'_> {
+    fn reference(&self, object: ObjectHandle) -> FileReference {
+        match self.places.get(&object) {
+            Some(place) => FileReference::In(*place),
+            None => self.world.path_of(object).map_or(FileReference::None, FileReference::Path),
+        }
+    }
+}
+
+/// The whole world.
+///
+/// # Errors
+/// When a kept field does not serialize.
+pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
+    let world = &core.world;
+    let living = world.objects.living();
+    let places = living.iter().copied().zip(0..).collect();
+    let mut gathering = Gathering {
+        core,
+        places: Places { world, places },
+        classes: FxHashMap::default(),
+        structs: BTreeMap::new(),
+        file: WorldFile::default(),
+    };
+    for object in living {
+        let record = gathering.object(object)?;
+        gathering.file.objects.push(record);
+    }
+    let Gathering { structs, mut file, .. } = gathering;
+    file.structs = structs.into_values().collect();
+    Ok(file)
+}
+
+struct Gathering<'a> {
+    core: &'a Core,
+    places: Places<'a>,
+    /// By the class of a body, and the path of the class that it waits for.
+    classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
+    structs: BTreeMap<Rc<str>, StructRecord>,
+    file: WorldFile,
+}
+
+impl Gathering<'_> {
+    fn object(&mut self, object: ObjectHandle) -> Result<ObjectRecord, WorldError> {
+        let (core, world) = (self.core, &self.core.world);
+        let kept = core.plugins().save_kept(object).map_err(|error| WorldError::Keep { object, error })?;
+        let name = world.objects.name(object).map(|name| world.names.text(name).to_string()).unwrap_or_default();
+        let failed = |error| WorldError::Object { object: name.clone(), error };
+        let notes = self.notes(object).map_err(failed)?;
+        let looked = world.objects.with_body(object, |body| self.values(object, body, &notes)).map_err(failed)?;
+        let (values, asleep) = looked.map_err(failed)?;
+        let outer = world.objects.outer(object).filter(|outer| self.places.places.contains_key(outer));
+        let part = outer.and_then(|outer| {
+            let parts = world.objects.parts(outer);
+            parts.into_iter().find(|(_, child)| *child == object).map(|(part, _)| part.to_string())
+        });
+        Ok(ObjectRecord {
+            class: notes.place,
+            outer: outer.map(|outer| self.places.places[&outer]),
+            part,
+            root: world.objects.is_root(object),
+            lazy: world.lazy.find(object).map(|id| (id.high, id.low)),
+            values,
+            kept: kept.into_iter().chain(asleep).map(kept_record).collect(),
+            name,
+        })
+    }
+
+    fn notes(&mut self, object: ObjectHandle) -> Result<Rc<ClassNotes>, CallError> {
+        let key = self.core.world.objects.with_body(object, |body| {
+            let waits_for = body.dormant.as_ref().map(|dormant| Rc::clone(&dormant.class));
+            (Rc::clone(body.class()), waits_for, body.dormant.as_ref().map(|dormant| dormant.bases.clone()))
+        });
+        let (class, waits_for, bases) = key?;
+        let key = (class.id, waits_for.clone());
+        if let Some(notes) = self.classes.get(&key) {
+            return Ok(Rc::clone(notes));
+        }
+        let mut properties = Vec::new();
+        for property in class.properties.iter().filter(|property| !is_transient(property) && !is_subobject(property)) {
+            let default = self.core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))??;
+            properties.push((Rc::clone(property), old_default(self.core, &class, &default)));
+            describe_structs(&property.ty, &mut self.structs);
+        }
+        let bases = bases.unwrap_or_else(|| {
+            let chain = class.dynamic_chain();
+            chain.iter().map(|class| Rc::clone(&class.path)).filter(|path| *path != class.path).collect()
+        });
+        let record = ClassRecord {
+            path: waits_for.as_deref().unwrap_or(&class.path).to_owned(),
+            bases: bases.iter().map(ToString::to_string).collect(),
+            native: native_ancestor(&class).to_string(),
+            properties: properties.iter().map(|(property, _)| property_record(property)).collect(),
+        };
+        let place = self.file.classes.len() as u32;
+        self.file.classes.push(record);
+        let notes = Rc::new(ClassNotes { place, class, properties });
+        self.classes.insert(key, Rc::clone(&notes));
+        Ok(notes)
+    }
+
+    /// The values in which an object differs from its default, and the kept fields it has while it is dormant.
+    fn values(
+        &mut self,
+        object: ObjectHandle,
+        body: &Body,
+        notes: &ClassNotes,
+    ) -> Result<(Saved, Vec<KeptField>), CallError> {
+        let world = &self.core.world;
+        let mut values = Vec::new();
+        world.objects.with_body(notes.class.cdo.get(), |cdo| {
+            for ((property, default), place) in notes.properties.iter().zip(0..) {
+                let is_default = match default {
+                    OldDefault::Value | OldDefault::None => body.view().equal(property, cdo.view(), property)?,
+                    OldDefault::OwnSubobject(name) => {
+                        let own = world.objects.subobject(object, name);
+                        own.is_some_and(|own| body.view().get(property) == Ok(own))
+                    }
+                    OldDefault::OwnParts => {
+                        let default =
+                            with_own_parts(self.core, cdo.view().read(property)?, notes.class.cdo.get(), object);
+                        body.view().read(property)? == default
+                    }
+                };
+                if !is_default {
+                    let [own, default] = [body, cdo].map(|body| body.view().read(property));
+                    let [own, default] = [own?, default?].map(|it| FileValue::of(&it, &world.names, &self.places));
+                    // A reference to what is gone is no other than one to none.
+                    if own != default {
+                        values.push((place, own));
+                    }
+                }
+            }
+            Ok::<_, CallError>(())
+        })??;
+        let Some(dormant) = body.dormant.as_deref() else { return Ok((values, Vec::new())) };
+        values.extend(self.asleep(dormant, notes.place as usize));
+        Ok((values, dormant.fields.clone()))
+    }
+
+    /// What a dormant object keeps by name. Its class is not there to say of which types that is, so the values say it.
+    fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
+        let record = &mut self.file.classes[class];
+        let mut values = Vec::new();
+        for (name, value) in &dormant.values {
+            let known = record.properties.iter().position(|property| property.name == **name);
+            let place = known.unwrap_or(record.properties.len());
+            if known.is_none() {
+                record.properties.push(PropertyRecord { name: name.to_string(), ty: String::new() });
+            }
+            if let KeptValue::Own(value) = value {
+                values.push((place as u32, FileValue::of(value, &self.core.world.names, &self.places)));
+            }
+        }
+        values
+    }
+}
+
+fn kept_record(field: KeptField) -> KeptRecord {
+    let KeptField { class, name, data } = field;
+    KeptRecord { class, name, data }
+}
+
+fn property_record(property: &Property) -> PropertyRecord {
+    PropertyRecord { name: property.text.to_string(), ty: property.ty.to_string() }
+}
+
+/// Writes down every struct that values of the type are of.
+fn describe_structs(ty: &PropertyType, structs: &mut BTreeMap<Rc<str>, StructRecord>) {
+    let of = match ty {
+        PropertyType::Struct(of) => of,
+        PropertyType::Array(of) | PropertyType::Set(of) => return describe_structs(of.ty(), structs),
+        PropertyType::Optional(of) => return describe_structs(of.ty(), structs),
+        PropertyType::Map(of) => {
+            describe_structs(of.key(), structs);
+            return describe_structs(of.value(), structs);
+        }
+        _ => return,
+    };
+    if structs.contains_key(&of.path) {
+        return;
+    }
+    let fields = of.fields().iter().map(property_record).collect();
+    structs.insert(Rc::clone(&of.path), StructRecord { path: of.path.to_string(), fields });
+    of.fields().iter().for_each(|field| describe_structs(&field.ty, structs));
+}

@@ -1,0 +1,106 @@
+//! Loading, as a transaction: everything that may fail comes before the commit, which takes the new objects for good; then
+//! the old ones end as if they had been destroyed one by one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use alcedo_abi::host::mode;
+
+use crate::border::trap;
+use crate::bridge::core::Core;
+use crate::bridge::unbinding::unbind_broken;
+use crate::faults::{self, ReloadStep};
+use crate::handles::ObjectHandle;
+use crate::load::master::undo_births;
+use crate::object::path::short;
+use crate::reload::fate::Fate;
+use crate::reload::report::ClassFate;
+use crate::world::bring::Bringing;
+use crate::world::disk;
+use crate::world::error::WorldError;
+use crate::world::format::WorldFile;
+use crate::world::plan::{ClassPlan, plan_class};
+use crate::world::report::WorldLoad;
+
+/// Puts the world of a file in place of what is there. The caller stands at a safe point.
+///
+/// # Errors
+/// When the file is no whole world, or an object cannot be made; the world is as it was then.
+pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
+    let bytes = disk::read(path)?;
+    let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
+    drop(bytes);
+    let objects = &core.world.objects;
+    let mut report = WorldLoad::default();
+    let before = objects.living();
+    let ids = core.world.lazy.snapshot();
+    objects.abandon_mark();
+    objects.begin_shadow();
+    core.world.mode.set(mode::STAGING);
+    let made = trap(|| Ok(bring(core, &file, &mut report)));
+    let made = made.unwrap_or_else(|error| Err(WorldError::Object { object: "an object".to_owned(), error }));
+    core.rebuild.borrow_mut().take();
+    if let Err(error) = made {
+        core.world.mode.rebuild_turn(ObjectHandle::NONE);
+        undo_births(core);
+        core.world.mode.set(mode::NORMAL);
+        core.world.lazy.restore(ids);
+        return Err(error);
+    }
+    drop(objects.commit_shadow());
+    core.world.mode.set(mode::NORMAL);
+    report.replaced = before.len() as u64;
+    end_all(core, &before);
+    report.unresolved.extend(unbind_broken(core));
+    report.objects = objects.living().len() as u64;
+    Ok(report)
+}
+
+/// All that may fail.
+fn bring(core: &Core, file: &WorldFile, report: &mut WorldLoad) -> Result<(), WorldError> {
+    let plans = file.classes.iter().map(|class| plan_class(core, class, report));
+    let plans = plans.collect::<Result<Vec<_>, _>>()?;
+    report.classes = fates(file, &plans);
+    let mut bringing = Bringing::new(core, file, &plans, report);
+    bringing.make()?;
+    core.world.mode.set(mode::REBUILDING);
+    bringing.build_halves()?;
+    core.world.mode.set(mode::STAGING);
+    for (object, record) in bringing.made() {
+        if record.root {
+            core.world.objects.add_root(object);
+        }
+    }
+    let ready = faults::at(ReloadStep::BeforeCommit);
+    ready.map_err(|fault| WorldError::Object { object: "the last step".to_owned(), error: fault.into() })
+}
+
+/// The classes whose objects did not simply come back, in order of their paths.
+fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
+    let mut counts = BTreeMap::new();
+    for object in &file.objects {
+        *counts.entry(object.class).or_insert(0) += 1;
+    }
+    let line = |(class, objects): (u32, u64)| {
+        let change = match &plans[class as usize].fate {
+            Fate::Carried => return None,
+            Fate::Asleep { seen_as } => {
+                format!("is not there: its objects are dormant and seen as {} until it is", short(seen_as))
+            }
+            Fate::Reborn { onto } => format!("sits on {} now: its objects were born anew", short(onto)),
+        };
+        Some(ClassFate { class: short(&file.classes[class as usize].path).to_owned(), change, objects })
+    };
+    let mut fates: Vec<_> = counts.into_iter().filter_map(line).collect();
+    fates.sort_unstable_by(|one, other| one.class.cmp(&other.class));
+    fates
+}
+
+/// Ends what was there before. The new world is there, whatever they do.
+fn end_all(core: &Core, objects: &[ObjectHandle]) {
+    for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
+        if let Err(error) = trap(|| core.end_object(*object)) {
+            tracing::warn!(%object, %error, "an object that had to make room did not end as it should");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What loading a world tells: how many objects came, and what became of values whose classes had changed since.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::reload::report::{ClassFate, PropertyChange, counts, thousands};
+
+/// A world that was loaded. What is not listed came back as it was saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WorldLoad {
+    /// Objects that are there now, default subobjects included.
+    pub objects: u64,
+    /// Objects that had to make room for them.
+    pub replaced: u64,
+    /// Plugin halves that were built.
+    pub conjugates_built: u64,
+    /// Kept plugin-side fields that were put back.
+    pub fields_kept: u64,
+    /// Kept plugin-side fields that no longer fit: class, field, why, and of how many objects.
+    pub fields_lost: Vec<String>,
+    /// Values by property, where the declaration has changed.
+    pub properties: Vec<PropertyChange>,
+    /// Classes that are not there, or sit on another native class, and their objects.
+    pub classes: Vec<ClassFate>,
+    /// Default subobjects that were made for or taken from objects, and members that are called otherwise.
+    pub structure: Vec<String>,
+    /// References and bindings that lead nowhere any more: whose, and where they led.
+    pub unresolved: Vec<String>,
+}
+
+impl fmt::Display for WorldLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} objects loaded · {} conjugates built · {} fields put back",
+            thousands(self.objects),
+            thousands(self.conjugates_built),
+            thousands(self.fields_kept)
+        )?;
+        if self.replaced != 0 {
+            write!(f, "\n  {} objects had to make room", thousands(self.replaced))?;
+        }
+        for fate in &self.classes {
+            write!(f, "\n  {} {}: {} objects", fate.class, fate.change, thousands(fate.objects))?;
+        }
+        for change in &self.properties {
+            write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;
+        }
+        for line in self.structure.iter().chain(&self.fields_lost).chain(&self.unresolved) {
+            write!(f, "\n  {line}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WorldLoad;
+    use crate::reload::report::{ClassFate, PropertyChange};
+
+    #[test]
+    fn a_report_lists_what_did_not_come_back_as_it_was() {
+        let report = WorldLoad {
+            objects: 1200,
+            replaced: 3,
+            conjugates_built: 1000,
+            fields_kept: 7,
+            fields_lost: vec!["Game.Cube.mood is of another type: 2 values dropped".into()],
+            properties: vec![PropertyChange {
+                class: "Game.Cube".into(),
+                property: "speed".into(),
+                change: "f32 → f64".into(),
+                kept: 1000,
+                ..PropertyChange::default()
+            }],
+            classes: vec![ClassFate { class: "Game.Ball".into(), change: "is not there".into(), objects: 2 }],
+            structure: vec!["Game.Cube.tail is no subobject any more: 1 destroyed".into()],
+            unresolved: vec!["Cube_1.friend: nothing is at /World/x".into()],
+        };
+        expect_test::expect![[r#"
+            1,200 objects loaded · 1,000 conjugates built · 7 fields put back
+              3 objects had to make room
+              Game.Ball is not there: 2 objects
+              Game.Cube.speed   f32 → f64: 1,000 kept their own
+              Game.Cube.tail is no subobject any more: 1 destroyed
+              Game.Cube.mood is of another type: 2 values dropped
+              Cube_1.friend: nothing is at /World/x"#]]
+        .assert_eq(&report.to_string());
+    }
+}

@@ -1,0 +1,92 @@
+//! What it costs a module that its calls are written down, beside the C function alone.
+#![expect(unsafe_code, reason = "the hooks stand for C functions")]
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod linux {
+    use std::ffi::c_void;
+    use std::hint::black_box;
+    use std::ptr;
+
+    use alcedo_sys::{Ledger, hooks};
+    use criterion::Criterion;
+
+    unsafe extern "C" fn nothing(_object: *mut c_void) {}
+
+    pub(super) fn blocks(criterion: &mut Criterion) {
+        let ledger = Ledger::new("bench");
+        let word = ledger.word();
+        let mut group = criterion.benchmark_group("malloc + free, 64 bytes");
+        group.bench_function("c", |bencher| {
+            bencher.iter(|| {
+                // SAFETY: any size may be asked for.
+                let block = black_box(unsafe { libc::malloc(64) });
+                // SAFETY: the block is living.
+                unsafe { libc::free(block) };
+            });
+        });
+        group.bench_function("hooked", |bencher| {
+            bencher.iter(|| {
+                // SAFETY: the word is that of a living ledger.
+                let block = black_box(unsafe { hooks::malloc(word, 64) });
+                // SAFETY: the block is living.
+                unsafe { hooks::free(word, block) };
+            });
+        });
+        group.finish();
+    }
+
+    pub(super) fn destructors(criterion: &mut Criterion) {
+        let ledger = Ledger::new("bench");
+        let word = ledger.word();
+        criterion.bench_function("a thread-local destructor, registered and run", |bencher| {
+            bencher.iter(|| {
+                // SAFETY: the word is that of a living ledger, and the destructor does nothing.
+                unsafe { hooks::thread_atexit(word, nothing, ptr::null_mut(), ptr::null_mut()) };
+                ledger.run_thread_locals_here()
+            });
+        });
+        criterion.bench_function("a checkpoint while no image is going", |bencher| {
+            bencher.iter(alcedo_sys::checkpoint);
+        });
+    }
+
+    unsafe extern "C" fn come_and_go(argument: *mut c_void) -> *mut c_void {
+        argument
+    }
+
+    pub(super) fn threads(criterion: &mut Criterion) {
+        extern "C" fn plainly(argument: *mut c_void) -> *mut c_void {
+            argument
+        }
+        let ledger = Ledger::new("bench");
+        let word = ledger.word();
+        let mut group = criterion.benchmark_group("a thread, started and joined");
+        group.bench_function("c", |bencher| {
+            bencher.iter(|| {
+                let mut thread = 0;
+                // SAFETY: the routine only hands its argument back.
+                unsafe { libc::pthread_create(&raw mut thread, ptr::null(), plainly, ptr::null_mut()) };
+                // SAFETY: the thread was started just now.
+                unsafe { libc::pthread_join(thread, ptr::null_mut()) }
+            });
+        });
+        group.bench_function("hooked", |bencher| {
+            bencher.iter(|| {
+                let mut thread = 0;
+                // SAFETY: the word is that of a living ledger, and the routine only hands its argument back.
+                unsafe { hooks::thread_create(word, &raw mut thread, ptr::null(), come_and_go, ptr::null_mut()) };
+                // SAFETY: the thread was started just now.
+                unsafe { hooks::thread_join(word, thread, ptr::null_mut()) }
+            });
+        });
+        group.finish();
+    }
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+criterion::criterion_group!(hooks, linux::blocks, linux::destructors, linux::threads);
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+criterion::criterion_main!(hooks);
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn main() {}

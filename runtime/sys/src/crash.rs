@@ -1,0 +1,44 @@
+//! The last words of this process. A fatal signal is written down, for another process to read, before it ends us as it
+//! would have anyhow. What has to be known for that beyond the registers is noted while all is well.
+//!
+//! The words go into files, not through a pipe: nobody has to be awake to take them, and however many there are, they
+//! cannot block a process that is dying.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::imp;
+
+/// Lines: what the signal was, and the registers.
+pub const CRASH: &str = "crash";
+/// The bytes of the stack, from the address that the crash names.
+pub const STACK: &str = "stack";
+/// What `/proc/self/maps` said.
+pub const MAPS: &str = "maps";
+/// Lines of [`note`].
+pub const NOTES: &str = "notes";
+
+static NOTED: OnceLock<File> = OnceLock::new();
+
+/// From now on a fatal signal of this process is written down in `folder`, which exists, before it takes its course.
+/// What the process does about signals otherwise stays as it is. The calling thread gets a stack of its own for it, so
+/// that an overflow of its usual one can be told as well. Once in a process; any thread.
+///
+/// # Errors
+///
+/// When the files cannot be made, it was done before, or the platform does not tell of its signals.
+pub fn report_into(folder: &Path) -> io::Result<()> {
+    let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
+    let notes = create(NOTES)?;
+    imp::report_crashes([create(CRASH)?, create(STACK)?, create(MAPS)?])?;
+    NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))
+}
+
+/// Writes down something that whoever reads of a crash will need. One line, and nothing while crashes are not reported.
+pub fn note(line: impl FnOnce() -> String) {
+    let Some(mut notes) = NOTED.get() else { return };
+    // One write, so that lines of several threads do not mix. Without it a report has names less.
+    let _written = notes.write_all(format!("{}\n", line().replace('\n', " ")).as_bytes());
+}

@@ -1,0 +1,282 @@
+//! The ending of an image, step by step: its destructors run, its threads are waited for, and only when nothing can
+//! lead into its code any more is it closed, looked for, and what it has left behind given back.
+//!
+//! An ending is asked again and again and never blocks for long, so a host may go on meanwhile.
+#![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::imp::Mapping;
+use crate::ledger::plan::Step;
+use crate::ledger::{Holder, Ledger};
+use crate::stage::StagedFile;
+
+/// How often a single look may act before it says that it still waits: code that makes new work for ever is a holder
+/// like any other.
+const MOST_STEPS: u32 = 64;
+
+/// How an image is let go.
+#[derive(Clone, Copy, Debug)]
+pub struct EndPolicy {
+    /// How long the first looks together may sleep because somebody is about to leave by himself.
+    pub grace: Duration,
+    /// Whether descriptors that the image has left open are closed.
+    pub close_fds: bool,
+    /// Whether blocks of the C heap that the image has left are freed. Wrong only for an image that gives blocks away
+    /// to a C library which frees them itself.
+    pub free_c_heap: bool,
+    /// After how long, counted from the beginning, threads that sit in a blocking system call are led out of it by
+    /// force. Their stacks are left as they are: no destructor of a value on them runs. `None`: never.
+    pub evict: Option<Duration>,
+    /// Tells how many bytes of the module's own heap are in use; called just before the image is closed.
+    pub live_heap: Option<extern "C" fn() -> u64>,
+}
+
+/// An image that is about to go. Any thread may ask, one at a time.
+///
+/// Dropping it leaves the image mapped, as [`Ending::park`] does.
+#[must_use = "an ending goes on only when it is asked"]
+pub struct Ending {
+    parts: Option<(Mapping, StagedFile)>,
+    path: PathBuf,
+    share: LedgerShare,
+    policy: EndPolicy,
+    begun: Instant,
+    report: EndReport,
+    over: Option<EndState>,
+}
+
+/// How far an ending has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EndState {
+    /// Somebody else must act first: these keep the image, longest first.
+    Waiting(Vec<Holder>),
+    /// The image was looked for and is not in this process any more.
+    Gone(EndReport),
+    /// It is still mapped and stays so until the process ends.
+    Parked {
+        /// The copy it was mapped from, which is no longer there as a file.
+        path: PathBuf,
+        /// Why it is still there, in words.
+        reason: String,
+        /// What was done until then.
+        report: EndReport,
+    },
+}
+
+/// What an ending has found and done.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct EndReport {
+    /// Thread-local destructors of the image that have run in all its life.
+    pub thread_locals_run: u64,
+    /// Those that never will: their threads have vanished, or they came too late.
+    pub thread_locals_forgotten: u64,
+    /// Threads that had ended and that nobody had joined: the host did.
+    pub threads_joined: u64,
+    /// Threads that were led out of a blocking call.
+    pub threads_evicted: u64,
+    /// Bytes of the module's own heap that were still in use, if [`EndPolicy::live_heap`] was there to tell.
+    pub leaked_heap_bytes: u64,
+    /// Bytes of the regions of the module's own heap, which are unmapped.
+    pub heap_bytes: u64,
+    /// Bytes left on the C heap.
+    pub c_heap_bytes: u64,
+    /// Blocks left on the C heap.
+    pub c_heap_blocks: u64,
+    /// Bytes left mapped, which are unmapped.
+    pub maps_bytes: u64,
+    /// Keys for thread-specific values that were left, and are deleted.
+    pub keys: u64,
+    /// Signals whose handling was taken back.
+    pub signals: u64,
+    /// Exit handlers that have run.
+    pub exit_handlers: u64,
+    /// Descriptors left open, each with what it leads to.
+    pub fds_left: Vec<(i32, String)>,
+    /// Descriptors of the image that were closed.
+    pub fds_closed: Vec<(i32, String)>,
+    /// Descriptors that were not open when the image was mapped and that no hook has told of: the image has made them
+    /// with system calls of its own, or the host has opened them meanwhile.
+    pub fds_unknown: Vec<(i32, String)>,
+    /// From the beginning to the end.
+    pub took: Duration,
+}
+
+/// A share of a ledger that leaks unless the image is gone: code that stays mapped may use its word at any time.
+#[derive(Debug)]
+pub(crate) struct LedgerShare(Option<ManuallyDrop<Arc<Ledger>>>);
+
+impl LedgerShare {
+    pub(crate) fn new(ledger: Option<Arc<Ledger>>) -> Self {
+        Self(ledger.map(ManuallyDrop::new))
+    }
+
+    pub(crate) fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.0.as_deref()
+    }
+
+    /// The image is gone, or was never there.
+    pub(crate) fn give_back(&mut self) {
+        drop(self.0.take().map(ManuallyDrop::into_inner));
+    }
+}
+
+impl Default for EndPolicy {
+    fn default() -> Self {
+        Self { grace: Duration::from_millis(50), close_fds: false, free_c_heap: true, evict: None, live_heap: None }
+    }
+}
+
+impl Ending {
+    /// # Safety
+    ///
+    /// As for [`Image::begin_end`](crate::Image::begin_end).
+    pub(crate) unsafe fn new(mapping: Mapping, staged: StagedFile, share: LedgerShare, policy: EndPolicy) -> Self {
+        if let Some(ledger) = share.ledger() {
+            ledger.begin_ending();
+        }
+        let (path, begun) = (staged.path().to_owned(), Instant::now());
+        Self { parts: Some((mapping, staged)), path, share, policy, begun, report: EndReport::default(), over: None }
+    }
+
+    /// The copy from which the image was mapped.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The ledger of the image, unless it has none.
+    pub fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.share.ledger()
+    }
+
+    /// Does what can be done now. Destructors, exit handlers and finalisers of the image run on the calling thread.
+    /// Once the answer is not [`EndState::Waiting`], it stays the same.
+    pub fn poll(&mut self) -> EndState {
+        loop {
+            if let Some(over) = &self.over {
+                return over.clone();
+            }
+            match self.advance() {
+                Ok(()) => {}
+                Err(holders) if self.begun.elapsed() < self.policy.grace => {
+                    drop(holders);
+                    thread::sleep(Duration::from_micros(200));
+                }
+                Err(holders) => return EndState::Waiting(holders),
+            }
+        }
+    }
+
+    /// Leaves the image mapped for good, with everything that is its own; says who kept it.
+    pub fn park(mut self) -> EndState {
+        if self.over.is_none() {
+            let holders = self.holders();
+            let reason = if holders.is_empty() {
+                "it was left mapped on purpose".to_owned()
+            } else {
+                let names: Vec<_> = holders.iter().map(ToString::to_string).collect();
+                format!("it is still in use: {}", names.join("; "))
+            };
+            self.settle_parked(reason);
+        }
+        self.poll()
+    }
+
+    fn holders(&self) -> Vec<Holder> {
+        self.share.ledger().map(|ledger| ledger.holders()).unwrap_or_default()
+    }
+
+    /// Acts until the ending is over; the error is who must act first.
+    fn advance(&mut self) -> Result<(), Vec<Holder>> {
+        let mut may_evict = self.policy.evict.is_some_and(|after| self.begun.elapsed() >= after);
+        for _ in 0..MOST_STEPS {
+            let ledger = self.share.ledger().map(Arc::clone);
+            let step = match &ledger {
+                Some(ledger) => ledger.records.facts(ledger, may_evict).next(),
+                None => Step::Close,
+            };
+            match (step, &ledger) {
+                (Step::Close, _) => {
+                    self.close();
+                    return Ok(());
+                }
+                (Step::Wait | Step::Free, _) | (_, None) => break,
+                (Step::RunThreadLocals, Some(ledger)) => {
+                    ledger.run_thread_locals_here();
+                }
+                (Step::Evict, Some(ledger)) => {
+                    ledger.records.evict(ledger);
+                    may_evict = false;
+                }
+                (Step::ReleaseSignals, Some(ledger)) => {
+                    self.report.signals += ledger.records.release_signals(ledger);
+                }
+                (Step::RunExitHandlers, Some(ledger)) => {
+                    self.report.exit_handlers += ledger.records.run_exit_handlers(ledger);
+                }
+            }
+        }
+        Err(self.holders())
+    }
+
+    fn close(&mut self) {
+        let Some((mapping, staged)) = self.parts.take() else { return };
+        let ledger = self.share.ledger().map(Arc::clone);
+        if let Some(live_heap) = self.policy.live_heap {
+            self.report.leaked_heap_bytes = live_heap();
+        }
+        // SAFETY: whoever began this ending promised that the host uses nothing of the image, and the ledger just said
+        // that nothing else leads into it.
+        match unsafe { mapping.close(staged.path()) } {
+            Ok(is_unmapped) => {
+                if let Some(ledger) = &ledger {
+                    // SAFETY: the image is gone, so nobody can use what it has left.
+                    unsafe { ledger.records.free(ledger, &self.policy, &mut self.report) };
+                    ledger.finish_ending();
+                }
+                self.share.give_back();
+                self.report.took = self.begun.elapsed();
+                self.over = Some(EndState::Gone(self.report.clone()));
+                // A reader of symbols may go on looking at the bytes of the file, which must then stay what they are.
+                if is_unmapped {
+                    staged.recycle();
+                }
+            }
+            Err(reason) => self.settle_parked(reason),
+        }
+    }
+
+    fn settle_parked(&mut self, reason: String) {
+        tracing::warn!(path = %self.path.display(), reason, "an image stays mapped");
+        if let Some(ledger) = self.share.ledger() {
+            ledger.finish_ending();
+            let counts = ledger.counts();
+            self.report.thread_locals_run = counts.thread_locals_run;
+            self.report.thread_locals_forgotten = counts.thread_locals_forgotten;
+            self.report.threads_evicted = counts.threads_evicted;
+        }
+        self.report.took = self.begun.elapsed();
+        let (path, report) = (self.path.clone(), self.report.clone());
+        self.over = Some(EndState::Parked { path, reason, report });
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(ledger) = self.share.ledger() {
+            ledger.finish_ending();
+        }
+    }
+}
+
+impl fmt::Debug for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ending").field("path", &self.path).field("over", &self.over).finish_non_exhaustive()
+    }
+}

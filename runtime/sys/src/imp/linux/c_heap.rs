@@ -1,0 +1,167 @@
+//! Blocks that C code inside images has taken from the C library's heap. They are written down, never moved: such a block
+//! may be given to any C function, which knows nothing of images.
+//!
+//! There is one book for all images, because a block may be freed by another than took it. A record is taken out before
+//! the block is freed: as soon as it is, the same address may be another's.
+#![expect(unsafe_code, reason = "takes and frees blocks of the C heap")]
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ptr;
+use std::sync::Mutex;
+
+use super::lock;
+
+/// Threads that take blocks at the same time seldom meet on one of so many locks.
+const SHARDS: usize = 64;
+
+static BOOK: [Mutex<Shard>; SHARDS] = [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
+
+type Shard = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
+
+#[derive(Clone, Copy)]
+struct Block {
+    /// The address of the ledger of whoever took it.
+    owner: usize,
+    size: usize,
+}
+
+/// Addresses differ in their middle bits; one multiplication carries those up to where the map looks.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0 ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
+
+/// `malloc`.
+pub(super) fn malloc(owner: usize, size: usize) -> *mut c_void {
+    // SAFETY: any size may be asked for.
+    let block = unsafe { libc::malloc(size) };
+    write_down(block, Block { owner, size });
+    block
+}
+
+/// `calloc`.
+pub(super) fn calloc(owner: usize, count: usize, size: usize) -> *mut c_void {
+    // SAFETY: any sizes may be asked for.
+    let block = unsafe { libc::calloc(count, size) };
+    write_down(block, Block { owner, size: count.wrapping_mul(size) });
+    block
+}
+
+/// `posix_memalign`.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn memalign(owner: usize, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+    // SAFETY: our caller promises the place; the rest is checked by the function.
+    let result = unsafe { libc::posix_memalign(out, alignment, size) };
+    if result == 0 {
+        // SAFETY: the function has written the place.
+        write_down(unsafe { out.read() }, Block { owner, size });
+    }
+    result
+}
+
+/// `realloc`.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn realloc(owner: usize, old: *mut c_void, size: usize) -> *mut c_void {
+    let known = strike_out(old);
+    // SAFETY: our caller promises that it is a living block, or null.
+    let block = unsafe { libc::realloc(old, size) };
+    match known {
+        // A size of zero frees the block and returns null; any other null leaves it as it was.
+        Some(known) if block.is_null() && size != 0 => write_down(old, known),
+        Some(known) => write_down(block, Block { owner: known.owner, size }),
+        // A block that somebody else has made stays nobody's, wherever it moves.
+        None if old.is_null() => write_down(block, Block { owner, size }),
+        None => {}
+    }
+    block
+}
+
+/// `free`.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn free(block: *mut c_void) {
+    if !block.is_null() {
+        strike_out(block);
+        // SAFETY: our caller promises that it is a living block.
+        unsafe { libc::free(block) };
+    }
+}
+
+/// Bytes, as they were asked for, and blocks that an image has and nobody has freed.
+pub(super) fn held(owner: usize) -> (u64, u64) {
+    let mut sum = (0, 0);
+    for shard in &BOOK {
+        for block in lock(shard).values().filter(|block| block.owner == owner) {
+            sum = (sum.0 + block.size as u64, sum.1 + 1);
+        }
+    }
+    sum
+}
+
+/// Strikes out all blocks of an image and frees them if that is wanted. Returns bytes and blocks.
+///
+/// # Safety
+///
+/// Nobody uses them any more.
+pub(super) unsafe fn free_all(owner: usize, wanted: bool) -> (u64, u64) {
+    let mut sum = (0, 0);
+    for shard in &BOOK {
+        let mut blocks = Vec::new();
+        lock(shard).retain(|address, block| {
+            let keep = block.owner != owner;
+            if !keep {
+                blocks.push((*address, block.size));
+            }
+            keep
+        });
+        for (address, size) in blocks {
+            sum = (sum.0 + size as u64, sum.1 + 1);
+            if wanted {
+                // SAFETY: our caller promises that nobody uses the block, and it was on record as living.
+                unsafe { libc::free(ptr::with_exposed_provenance_mut(address)) };
+            }
+        }
+    }
+    sum
+}
+
+fn write_down(address: *mut c_void, block: Block) {
+    if !address.is_null() {
+        lock(shard_of(address)).insert(address.expose_provenance(), block);
+    }
+}
+
+fn strike_out(address: *mut c_void) -> Option<Block> {
+    if address.is_null() {
+        return None;
+    }
+    lock(shard_of(address)).remove(&address.addr())
+}
+
+fn shard_of(address: *mut c_void) -> &'static Mutex<Shard> {
+    // Blocks are 16 bytes apart at least.
+    let mixed = (address.addr() >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 56;
+    &BOOK[mixed % SHARDS]
+}

@@ -1,0 +1,274 @@
+//! Leading a thread of an image out of a blocking system call that it would never leave: the last resort, and only when
+//! a host has asked for it.
+//!
+//! The thread gets a signal, and the handler looks where it was. Only when the system call was interrupted, was made by
+//! the image's own code or by a function of the C library that holds no lock while it waits, and nothing but the image's
+//! code lies between there and the host's function that started the thread, does the handler make it go on in that
+//! function, as though the start routine had returned. So no frame of the host's is skipped, and no lock of the C
+//! library's stays taken. The frames of the image are skipped: no destructor of a value on them runs.
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads and changes where a thread goes on"))]
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use possible::{IS_POSSIBLE, ask, enter, leave};
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use impossible::{IS_POSSIBLE, ask, enter, leave};
+
+#[cfg(not(target_arch = "x86_64"))]
+mod impossible {
+    use std::sync::Arc;
+
+    use crate::imp::linux::threads::Started;
+
+    pub(in crate::imp::linux) const IS_POSSIBLE: bool = false;
+
+    pub(in crate::imp::linux) fn ask(_threads: &[Arc<Started>]) {}
+
+    pub(in crate::imp::linux) fn enter(_started: &Started) {}
+
+    pub(in crate::imp::linux) fn leave() {}
+}
+
+#[cfg(target_arch = "x86_64")]
+mod possible {
+    use std::cell::Cell;
+    use std::ffi::{CStr, c_int, c_void};
+    use std::mem;
+    use std::ops::Range;
+    use std::ptr;
+    use std::sync::atomic::Ordering;
+    use std::sync::{Arc, OnceLock};
+
+    use crate::imp::linux::threads::Started;
+    use crate::imp::linux::{errno, ranges_around, set_errno};
+
+    pub(in crate::imp::linux) const IS_POSSIBLE: bool = true;
+
+    /// Functions of the C library that wait in the kernel and hold nothing meanwhile that another thread needs.
+    const WAITING: [&CStr; 38] = [
+        c"accept",
+        c"accept4",
+        c"clock_nanosleep",
+        c"connect",
+        c"epoll_pwait",
+        c"epoll_wait",
+        c"flock",
+        c"nanosleep",
+        c"pause",
+        c"poll",
+        c"ppoll",
+        c"pread",
+        c"pread64",
+        c"pselect",
+        c"pthread_cond_clockwait",
+        c"pthread_cond_timedwait",
+        c"pthread_cond_wait",
+        c"pwrite",
+        c"pwrite64",
+        c"read",
+        c"readv",
+        c"recv",
+        c"recvfrom",
+        c"recvmsg",
+        c"select",
+        c"sem_timedwait",
+        c"sem_wait",
+        c"send",
+        c"sendmsg",
+        c"sendto",
+        c"sigsuspend",
+        c"sigtimedwait",
+        c"sigwaitinfo",
+        c"sleep",
+        c"syscall",
+        c"usleep",
+        c"write",
+        c"writev",
+    ];
+
+    /// A stack deeper than this is not looked through, and its thread stays.
+    const DEEPEST: usize = 256;
+
+    /// What the handler needs to know, found out before it can be called.
+    struct Ready {
+        signal: c_int,
+        /// Where the C library's code is.
+        library: Vec<Range<usize>>,
+        /// Where the functions of [`WAITING`] begin. Sorted.
+        waiting: Vec<usize>,
+    }
+
+    /// `None` when every signal is taken.
+    static READY: OnceLock<Option<Ready>> = OnceLock::new();
+
+    thread_local! {
+        /// The image's thread that this is, while it is in its start routine.
+        static HERE: Cell<*const Started> = const { Cell::new(ptr::null()) };
+    }
+
+    /// The calling thread goes into its start routine.
+    pub(in crate::imp::linux) fn enter(started: &Started) {
+        HERE.set(started);
+        // A signal that came before has found nobody here.
+        started.is_asked.store(false, Ordering::SeqCst);
+    }
+
+    /// It has come back.
+    pub(in crate::imp::linux) fn leave() {
+        HERE.set(ptr::null());
+    }
+
+    /// Sends the signal to each of the threads, unless it has one under way.
+    pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) {
+        let Some(ready) = READY.get_or_init(prepare) else { return };
+        // SAFETY: asking for one's own number has no conditions.
+        let process = unsafe { libc::getpid() };
+        for started in threads {
+            let tid = started.tid.load(Ordering::SeqCst);
+            if tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) {
+                // SAFETY: the handler for this signal is `at_signal`; a thread that is gone is refused.
+                unsafe { libc::syscall(libc::SYS_tgkill, process, tid, ready.signal) };
+            }
+        }
+    }
+
+    fn prepare() -> Option<Ready> {
+        let mut waiting: Vec<_> = WAITING.iter().filter_map(|name| address_of(name)).collect();
+        waiting.sort_unstable();
+        waiting.dedup();
+        let library = waiting.first().map(|address| ranges_around(*address))?;
+        // The first use of the unwinder loads what it needs; that must not happen in a handler.
+        walk(&mut |_, _| false);
+        let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
+        if signal.is_none() {
+            tracing::warn!("no real-time signal is free: threads cannot be led out of blocking calls");
+        }
+        Some(Ready { signal: signal?, library, waiting })
+    }
+
+    /// Installs the handler for a signal that nobody uses.
+    fn take(signal: c_int) -> bool {
+        // SAFETY: all zeroes are an action: the default one, without flags and with an empty set.
+        let mut action: libc::sigaction = unsafe { mem::zeroed() };
+        // SAFETY: nothing is set, and `action` is a place for what there is.
+        let asked = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
+        if asked != 0 || action.sa_sigaction != libc::SIG_DFL {
+            return false;
+        }
+        action.sa_sigaction = at_signal as *const () as usize;
+        // Without `SA_RESTART`: the call shall be interrupted, not begun anew.
+        action.sa_flags = libc::SA_SIGINFO;
+        // SAFETY: the set is a place for one.
+        unsafe { libc::sigfillset(&raw mut action.sa_mask) };
+        // SAFETY: the handler does only what handlers may.
+        unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) == 0 }
+    }
+
+    unsafe extern "C" fn at_signal(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+        let error = errno();
+        let here = HERE.get();
+        if !here.is_null() {
+            // SAFETY: the record of this thread keeps it while it is in its start routine.
+            let started = unsafe { &*here };
+            // SAFETY: the kernel lends the context for the length of this call.
+            let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+            if may_leave(started, &context.uc_mcontext.gregs) {
+                // Once: what is skipped now must not be skipped again.
+                leave();
+                started.is_evicted.store(true, Ordering::SeqCst);
+                go_back(started, &mut context.uc_mcontext.gregs);
+            } else {
+                started.is_asked.store(false, Ordering::SeqCst);
+            }
+        }
+        set_errno(error);
+    }
+
+    /// The start routine is to have returned null.
+    fn go_back(started: &Started, registers: &mut [libc::greg_t]) {
+        registers[libc::REG_RIP as usize] = started.way_back.code.load(Ordering::SeqCst) as i64;
+        registers[libc::REG_RSP as usize] = started.way_back.stack.load(Ordering::SeqCst) as i64;
+        registers[libc::REG_RAX as usize] = 0;
+    }
+
+    /// Whether the thread was in an interrupted system call, with only the image's code on its stack.
+    fn may_leave(started: &Started, registers: &[libc::greg_t]) -> bool {
+        const SYSCALL: [u8; 2] = [0x0f, 0x05];
+        let Some(Some(ready)) = READY.get() else { return false };
+        let at = registers[libc::REG_RIP as usize] as usize;
+        if registers[libc::REG_RAX as usize] != -i64::from(libc::EINTR) {
+            return false;
+        }
+        // SAFETY: the thread was executing just there, and code that is executed is readable; an instruction of two
+        // bytes lies before an address to which the kernel returns, or whatever else the code begins with.
+        if unsafe { ptr::with_exposed_provenance::<[u8; 2]>(at - 2).read_unaligned() } != SYSCALL {
+            return false;
+        }
+        let back = started.way_back.code.load(Ordering::SeqCst);
+        let image = started.code();
+        let within = |ranges: &[Range<usize>], address| ranges.iter().any(|range| range.contains(&address));
+        // The handler's own frames come first, then the one that was interrupted.
+        let (mut was_interrupted, mut in_image, mut last_of_library, mut is_free) = (false, false, None, false);
+        walk(&mut |address, function| {
+            was_interrupted |= address == at;
+            if !was_interrupted {
+                return true;
+            }
+            if address == back && in_image {
+                is_free = true;
+                return false;
+            }
+            if within(image, address) {
+                // The function of the C library that the image has called decides what may be held there.
+                let waits = last_of_library.is_none_or(|function| ready.waiting.binary_search(&function).is_ok());
+                in_image = true;
+                return waits;
+            }
+            last_of_library = Some(function);
+            !in_image && within(&ready.library, address)
+        });
+        is_free
+    }
+
+    /// Goes up the stack of this thread and hands over each frame: where it goes on, and where its function begins. Ends
+    /// when told `false`.
+    fn walk(see: &mut dyn FnMut(usize, usize) -> bool) {
+        let mut walk = Walk { see, left: DEEPEST };
+        // SAFETY: `step` takes its last argument for a `Walk`, which lives until the call returns.
+        unsafe { _Unwind_Backtrace(step, (&raw mut walk).cast()) };
+    }
+
+    struct Walk<'a> {
+        see: &'a mut dyn FnMut(usize, usize) -> bool,
+        left: usize,
+    }
+
+    /// # Safety
+    ///
+    /// `frame` is what the unwinder lends for this call, `walk` the `Walk` of [`walk`], not used elsewhere.
+    unsafe extern "C" fn step(frame: *mut c_void, walk: *mut c_void) -> c_int {
+        const GO_ON: c_int = 0;
+        const STOP: c_int = 4;
+        // SAFETY: our caller promises it.
+        let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
+        // SAFETY: the unwinder lends the frame for this call.
+        let address = unsafe { _Unwind_GetIP(frame) };
+        // SAFETY: as above.
+        let function = unsafe { _Unwind_GetRegionStart(frame) };
+        walk.left = walk.left.saturating_sub(1);
+        if (walk.see)(address, function) && walk.left > 0 { GO_ON } else { STOP }
+    }
+
+    fn address_of(name: &CStr) -> Option<usize> {
+        // SAFETY: the name is a C string, and only the address is looked at.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        (!found.is_null()).then(|| found.addr())
+    }
+
+    unsafe extern "C" {
+        fn _Unwind_Backtrace(step: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int, with: *mut c_void)
+        -> c_int;
+        fn _Unwind_GetIP(frame: *mut c_void) -> usize;
+        fn _Unwind_GetRegionStart(frame: *mut c_void) -> usize;
+    }
+}

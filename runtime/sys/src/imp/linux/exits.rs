@@ -1,0 +1,99 @@
+//! Handlers that images want to be called at the end of the process. An image that goes earlier has its own called
+//! before; those of images that are still there are called by one handler of the host.
+#![expect(unsafe_code, reason = "registers a handler in C, and calls handlers of modules")]
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once};
+
+use super::hooks::{Destructor, OnExit};
+use super::lock;
+
+/// All handlers of all images that have not been called, in the order in which they were registered.
+static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
+
+/// Whether the process has begun to call them.
+static LEAVING: AtomicBool = AtomicBool::new(false);
+
+/// A handler, in either of the two forms there are.
+#[derive(Clone, Copy)]
+pub(super) enum Handler {
+    Plain(Destructor),
+    WithStatus(OnExit),
+}
+
+struct Exit {
+    /// The address of the ledger of whoever registered it.
+    owner: usize,
+    handler: Handler,
+    argument: *mut c_void,
+}
+
+// SAFETY: the argument is handed back and not followed; whoever registered it knows that the thread is not chosen.
+unsafe impl Send for Exit {}
+
+/// From now on the end of the process calls what is left.
+pub(super) fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler is the host's own.
+        unsafe { c_on_exit(at_process_exit, ptr::null_mut()) };
+    });
+}
+
+pub(super) fn register(owner: usize, handler: Handler, argument: *mut c_void) {
+    lock(&HANDLERS).push(Exit { owner, handler, argument });
+}
+
+/// Calls the handlers that an image has now, last first; returns how many. They may register more.
+pub(super) fn run(owner: usize) -> u64 {
+    let count = held(owner);
+    for _ in 0..count {
+        let last = {
+            let mut handlers = lock(&HANDLERS);
+            let at = handlers.iter().rposition(|exit| exit.owner == owner);
+            at.map(|at| handlers.remove(at))
+        };
+        let Some(last) = last else { break };
+        call(&last, 0);
+    }
+    count
+}
+
+pub(super) fn held(owner: usize) -> u64 {
+    lock(&HANDLERS).iter().filter(|exit| exit.owner == owner).count() as u64
+}
+
+/// What came too late: the image is gone.
+pub(super) fn forget(owner: usize) {
+    lock(&HANDLERS).retain(|exit| exit.owner != owner);
+}
+
+/// Whether the process is leaving. From then on no image may be unmapped: the main thread may be in one of its handlers.
+pub(super) fn process_exits() -> bool {
+    LEAVING.load(Ordering::SeqCst)
+}
+
+unsafe extern "C" fn at_process_exit(status: c_int, _argument: *mut c_void) {
+    LEAVING.store(true, Ordering::SeqCst);
+    loop {
+        let Some(last) = lock(&HANDLERS).pop() else { return };
+        call(&last, status);
+    }
+}
+
+fn call(exit: &Exit, status: c_int) {
+    match exit.handler {
+        // SAFETY: whoever registered it promised that it may be called once with this argument when the process or the
+        // image ends, and it was taken off the list.
+        Handler::Plain(handler) => unsafe { handler(exit.argument) },
+        // SAFETY: as above.
+        Handler::WithStatus(handler) => unsafe { handler(status, exit.argument) },
+    }
+}
+
+unsafe extern "C" {
+    #[link_name = "on_exit"]
+    fn c_on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
+}

@@ -1,0 +1,480 @@
+//! Destructors of thread-locals and of thread-specific values, for every image on every thread.
+//!
+//! The C library never hears of a module's destructor: it would count it as a use of the image, or jump into one that is
+//! gone. Instead each thread that owes some is *armed* with functions of the host, which run at its end what the thread
+//! still owes by then. So a destructor runs at the end of its own thread, or earlier on its own thread, or never.
+//!
+//! Locks: the list of an image's threads and the list of a thread's destructors are never held together, and none while
+//! code of a module runs.
+#![expect(unsafe_code, reason = "arms threads in C, and calls destructors of modules")]
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+
+use super::hooks::Destructor;
+use super::threads::Started;
+use super::{evict, lock, thread_exists, thread_name};
+use crate::ledger::{Holder, HolderKind, Ledger};
+
+/// How often values of keys are looked through at the end of a thread, as in the C library.
+const ROUNDS: u32 = 4;
+
+/// Destructors that register destructors are served this often in one go. Beyond it they are a loop without an end.
+const MOST: u64 = 1 << 20;
+
+thread_local! {
+    /// The record of this thread, one of whose shares is this pointer; null until it owes something. It is not a value
+    /// with a destructor, so it is there to the very end of the thread.
+    static HERE: Cell<*const Record> = const { Cell::new(ptr::null()) };
+}
+
+/// Makes the C library call [`at_last`] at the end of threads.
+static LAST_KEY: OnceLock<c_uint> = OnceLock::new();
+
+/// What one thread owes.
+pub(super) struct Record {
+    tid: i32,
+    owed: Mutex<Owed>,
+}
+
+#[derive(Default)]
+struct Owed {
+    locals: Vec<Local>,
+    values: Vec<Value>,
+    running: Vec<Running>,
+    /// Whether [`at_end`] is going to be called.
+    armed: bool,
+    /// The image's thread that this is.
+    started: Option<Arc<Started>>,
+}
+
+struct Local {
+    ledger: Arc<Ledger>,
+    destructor: Destructor,
+    object: *mut c_void,
+    since: Instant,
+}
+
+/// A value that is not null; the value itself is where the C library keeps it.
+struct Value {
+    ledger: Arc<Ledger>,
+    key: c_uint,
+    destructor: Destructor,
+    since: Instant,
+}
+
+/// A destructor on this thread's stack.
+struct Running {
+    ledger: Arc<Ledger>,
+    since: Instant,
+    place: usize,
+}
+
+// SAFETY: the objects are pointers that only the thread of the record follows; other threads look at the rest.
+unsafe impl Send for Local {}
+
+/// The destructors of one image.
+#[derive(Default)]
+pub(super) struct Locals {
+    /// Who owes some, or has.
+    threads: Mutex<Vec<Arc<Record>>>,
+    /// The living keys that the image has made.
+    keys: Mutex<Vec<Key>>,
+    pub(super) registered: AtomicU64,
+    pub(super) run: AtomicU64,
+    pub(super) forgotten: AtomicU64,
+}
+
+struct Key {
+    key: c_uint,
+    destructor: Option<Destructor>,
+}
+
+/// Where the destructors of an image wait.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Whereabouts {
+    pub(super) here: bool,
+    pub(super) elsewhere: bool,
+}
+
+impl Locals {
+    /// Puts a destructor on the calling thread's list.
+    pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Destructor, object: *mut c_void) {
+        let record = Record::here();
+        self.know(&record);
+        record.arm();
+        self.registered.fetch_add(1, Ordering::Relaxed);
+        lock(&record.owed).locals.push(Local { ledger, destructor, object, since: Instant::now() });
+    }
+
+    /// A key without a destructor as far as the C library knows.
+    ///
+    /// # Safety
+    ///
+    /// `key` is a place for a key.
+    pub(super) unsafe fn create_key(&self, key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
+        // SAFETY: our caller promises a place for a key.
+        let result = unsafe { libc::pthread_key_create(key, None) };
+        if result == 0 {
+            // SAFETY: as above, and the C library has just written it.
+            let key = unsafe { key.read() };
+            lock(&self.keys).push(Key { key, destructor });
+        }
+        result
+    }
+
+    /// The values of a deleted key are nobody's to destroy, as in C.
+    ///
+    /// # Safety
+    ///
+    /// The key is the image's own.
+    pub(super) unsafe fn delete_key(&self, key: c_uint) -> c_int {
+        lock(&self.keys).retain(|known| known.key != key);
+        let threads = lock(&self.threads).clone();
+        for record in threads {
+            let mut owed = lock(&record.owed);
+            let before = owed.values.len();
+            owed.values.retain(|value| value.key != key);
+            self.forgotten.fetch_add((before - owed.values.len()) as u64, Ordering::Relaxed);
+        }
+        // SAFETY: our caller promises that it is a key of theirs.
+        unsafe { libc::pthread_key_delete(key) }
+    }
+
+    /// Sets the value of a key on this thread, whose destructor is then owed.
+    ///
+    /// # Safety
+    ///
+    /// The key is alive.
+    pub(super) unsafe fn set_value(&self, ledger: Arc<Ledger>, key: c_uint, value: *const c_void) -> c_int {
+        // SAFETY: our caller promises that it is a living key.
+        let result = unsafe { libc::pthread_setspecific(key, value) };
+        let known = lock(&self.keys).iter().find(|known| known.key == key).and_then(|known| known.destructor);
+        let (0, Some(destructor)) = (result, known) else { return result };
+        let record = Record::here();
+        let at = lock(&record.owed).values.iter().position(|value| value.key == key);
+        match (at, value.is_null()) {
+            (Some(at), true) => {
+                lock(&record.owed).values.swap_remove(at);
+                self.forgotten.fetch_add(1, Ordering::Relaxed);
+            }
+            (None, false) => {
+                self.know(&record);
+                record.arm();
+                self.registered.fetch_add(1, Ordering::Relaxed);
+                lock(&record.owed).values.push(Value { ledger, key, destructor, since: Instant::now() });
+            }
+            (Some(_), false) | (None, true) => {}
+        }
+        result
+    }
+
+    /// How many keys are alive.
+    pub(super) fn keys(&self) -> u64 {
+        lock(&self.keys).len() as u64
+    }
+
+    pub(super) fn whereabouts(&self, ledger: &Ledger) -> Whereabouts {
+        let here = HERE.get();
+        let mut found = Whereabouts::default();
+        for record in self.living() {
+            let owed = lock(&record.owed);
+            let waits = owed.waits_for(ledger);
+            let runs = owed.running.iter().any(|running| is(&running.ledger, ledger));
+            found.here |= ptr::eq(Arc::as_ptr(&record), here) && waits;
+            found.elsewhere |= !ptr::eq(Arc::as_ptr(&record), here) && waits || runs;
+        }
+        found
+    }
+
+    pub(super) fn holders(&self, ledger: &Ledger) -> Vec<Holder> {
+        self.living().into_iter().filter_map(|record| record.holder(ledger)).collect()
+    }
+
+    /// Drops what is left once the image is gone: its code cannot be called any more. Deletes its keys.
+    pub(super) fn forget(&self, ledger: &Ledger) -> u64 {
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        for record in threads {
+            self.forgotten.fetch_add(record.forget(ledger), Ordering::Relaxed);
+        }
+        let keys = std::mem::take(&mut *lock(&self.keys));
+        for key in &keys {
+            // SAFETY: the image has made this key and not deleted it, and nobody else knows it.
+            unsafe { libc::pthread_key_delete(key.key) };
+        }
+        keys.len() as u64
+    }
+
+    /// Notes that a thread owes something to this image.
+    fn know(&self, record: &Arc<Record>) {
+        let mut threads = lock(&self.threads);
+        if !threads.iter().any(|known| Arc::ptr_eq(known, record)) {
+            threads.push(Arc::clone(record));
+        }
+    }
+
+    /// A thread that has settled with this image.
+    fn part_with(&self, record: &Record) {
+        lock(&self.threads).retain(|known| !ptr::eq(Arc::as_ptr(known), record));
+    }
+
+    /// Who owes something. A thread that ended without its destructors (by a bare system call, say) owes nothing.
+    fn living(&self) -> Vec<Arc<Record>> {
+        let threads = lock(&self.threads).clone();
+        let (living, vanished): (Vec<_>, Vec<_>) = threads
+            .into_iter()
+            .partition(|record| ptr::eq(Arc::as_ptr(record), HERE.get()) || thread_exists(record.tid));
+        for record in vanished {
+            let mut owed = lock(&record.owed);
+            let count = owed.locals.len() + owed.values.len();
+            owed.locals.clear();
+            owed.values.clear();
+            owed.running.clear();
+            drop(owed);
+            self.forgotten.fetch_add(count as u64, Ordering::Relaxed);
+            self.part_with(&record);
+        }
+        living
+    }
+}
+
+impl Record {
+    /// The record of the calling thread, made when there is none.
+    fn here() -> Arc<Self> {
+        let here = HERE.get();
+        if here.is_null() {
+            // SAFETY: asking for one's own number has no conditions.
+            let tid = unsafe { libc::gettid() };
+            let record = Arc::new(Self { tid, owed: Mutex::default() });
+            HERE.set(Arc::into_raw(Arc::clone(&record)));
+            return record;
+        }
+        // SAFETY: the pointer is a share that `HERE` keeps until `at_last` takes it.
+        unsafe { Arc::increment_strong_count(here) };
+        // SAFETY: this is the share that was just added.
+        unsafe { Arc::from_raw(here) }
+    }
+
+    /// Makes sure that the end of this thread is noticed, both before and after the C library's own thread-locals go.
+    fn arm(&self) {
+        if !std::mem::replace(&mut lock(&self.owed).armed, true) {
+            // SAFETY: the function and the handle are the host's own, which is never unmapped.
+            let armed =
+                unsafe { c_thread_atexit(at_end, ptr::null_mut(), (&raw const __dso_handle).cast_mut().cast()) };
+            if armed != 0 {
+                lock(&self.owed).armed = false; // out of memory; the key below is still there
+            }
+        }
+        let key = *LAST_KEY.get_or_init(|| {
+            let mut key = c_uint::MAX;
+            // SAFETY: `key` is a place for a key, and the destructor is the host's own.
+            unsafe { libc::pthread_key_create(&raw mut key, Some(at_last)) };
+            key
+        });
+        // SAFETY: the key is never deleted; one that could not be made is refused.
+        unsafe { libc::pthread_setspecific(key, ptr::from_ref(self).cast()) };
+    }
+
+    fn holder(&self, ledger: &Ledger) -> Option<Holder> {
+        let owed = lock(&self.owed);
+        let running = owed.running.iter().find(|running| is(&running.ledger, ledger));
+        let locals = owed.locals.iter().filter(|local| is(&local.ledger, ledger));
+        let values = owed.values.iter().filter(|value| is(&value.ledger, ledger));
+        let waiting = locals
+            .map(|local| (local.since, local.destructor as usize))
+            .chain(values.map(|value| (value.since, value.destructor as usize)));
+        let waiting: Vec<_> = waiting.collect();
+        let (name, (since, place)) = match (running, waiting.first()) {
+            (Some(running), _) => ("a running thread-local destructor".to_owned(), (running.since, running.place)),
+            (None, Some(first)) if waiting.len() == 1 => ("a thread-local destructor".to_owned(), *first),
+            (None, Some(first)) => (format!("{} thread-local destructors", waiting.len()), *first),
+            (None, None) => return None,
+        };
+        drop(owed);
+        Some(Holder {
+            kind: HolderKind::ThreadLocal,
+            name,
+            thread: thread_in_words(self.tid),
+            since,
+            place: Some(place),
+        })
+    }
+
+    fn forget(&self, ledger: &Ledger) -> u64 {
+        let mut owed = lock(&self.owed);
+        let before = owed.locals.len() + owed.values.len();
+        owed.locals.retain(|local| !is(&local.ledger, ledger));
+        owed.values.retain(|value| !is(&value.ledger, ledger));
+        (before - owed.locals.len() - owed.values.len()) as u64
+    }
+
+    /// Runs what the calling thread, whose record this is, owes to the chosen images: thread-locals first, then values
+    /// of keys, and again while there is more.
+    fn settle(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
+        let mut ran = 0;
+        let mut touched: Vec<Arc<Ledger>> = Vec::new();
+        for _ in 0..ROUNDS {
+            while ran < MOST
+                && let Some(local) = self.take_local(&chosen)
+            {
+                note(&mut touched, &local.ledger);
+                // SAFETY: whoever registered it promised that it may be called with this object on this thread, which
+                // it is, once, since it was taken off the list.
+                unsafe { (local.destructor)(local.object) };
+                self.has_run();
+                ran += 1;
+            }
+            let keys = self.keys(&chosen);
+            if keys.is_empty() {
+                break;
+            }
+            for key in keys {
+                let Some(value) = self.take_value(key) else { continue };
+                note(&mut touched, &value.ledger);
+                // SAFETY: a key whose value was on the list until now has not been deleted.
+                let object = unsafe { libc::pthread_getspecific(key) };
+                // SAFETY: as above.
+                unsafe { libc::pthread_setspecific(key, ptr::null()) };
+                if !object.is_null() {
+                    // SAFETY: whoever made the key promised that its destructor may be called with its values, on the
+                    // thread that has them, once they are no longer set.
+                    unsafe { (value.destructor)(object) };
+                }
+                self.has_run();
+                ran += 1;
+            }
+        }
+        for ledger in touched {
+            let owed = lock(&self.owed);
+            let busy = owed.waits_for(&ledger) || owed.running.iter().any(|running| is(&running.ledger, &ledger));
+            drop(owed);
+            if !busy {
+                ledger.records.locals.part_with(self);
+            }
+        }
+        ran
+    }
+
+    /// Takes the last one registered off the list and marks it as running, in one go: in between, nobody would hold it.
+    fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
+        let mut owed = lock(&self.owed);
+        let at = owed.locals.iter().rposition(|local| chosen(&local.ledger))?;
+        let local = owed.locals.remove(at);
+        let (ledger, place) = (Arc::clone(&local.ledger), local.destructor as usize);
+        owed.running.push(Running { ledger, since: Instant::now(), place });
+        Some(local)
+    }
+
+    /// The keys whose values the chosen images have to destroy here now.
+    fn keys(&self, chosen: impl Fn(&Ledger) -> bool) -> Vec<c_uint> {
+        lock(&self.owed).values.iter().filter(|value| chosen(&value.ledger)).map(|value| value.key).collect()
+    }
+
+    /// Likewise for the value of a key.
+    fn take_value(&self, key: c_uint) -> Option<Value> {
+        let mut owed = lock(&self.owed);
+        let at = owed.values.iter().position(|value| value.key == key)?;
+        let value = owed.values.remove(at);
+        let (ledger, place) = (Arc::clone(&value.ledger), value.destructor as usize);
+        owed.running.push(Running { ledger, since: Instant::now(), place });
+        Some(value)
+    }
+
+    fn has_run(&self) {
+        let done = lock(&self.owed).running.pop();
+        if let Some(done) = done {
+            done.ledger.records.locals.run.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Owed {
+    fn waits_for(&self, ledger: &Ledger) -> bool {
+        self.locals.iter().any(|local| is(&local.ledger, ledger))
+            || self.values.iter().any(|value| is(&value.ledger, ledger))
+    }
+}
+
+/// Runs what the calling thread owes to this image.
+pub(super) fn settle_here(ledger: &Ledger) -> u64 {
+    if HERE.get().is_null() { 0 } else { Record::here().settle(|other| ptr::eq(other, ledger)) }
+}
+
+/// Runs what the calling thread owes to images that are about to go.
+pub(super) fn settle_ending() -> u64 {
+    if HERE.get().is_null() { 0 } else { Record::here().settle(Ledger::is_ending) }
+}
+
+/// Runs all that the calling thread owes.
+pub(super) fn settle_all() -> u64 {
+    if HERE.get().is_null() { 0 } else { Record::here().settle(|_| true) }
+}
+
+/// The calling thread is one that an image has started. However it ends, this is noticed.
+pub(super) fn become_started(started: Arc<Started>) {
+    let record = Record::here();
+    record.arm();
+    lock(&record.owed).started = Some(started);
+}
+
+/// The image's thread that the calling thread is, which ends now and so is told only once.
+pub(super) fn take_started() -> Option<Arc<Started>> {
+    if HERE.get().is_null() { None } else { lock(&Record::here().owed).started.take() }
+}
+
+/// The first look at the end of a thread, while the host's own thread-locals are still there.
+unsafe extern "C" fn at_end(_object: *mut c_void) {
+    let here = HERE.get();
+    if here.is_null() {
+        return;
+    }
+    lock(&Record::here().owed).armed = false;
+    end_here();
+}
+
+/// The last look, when only keys are left. What is registered after it arms the thread anew.
+unsafe extern "C" fn at_last(_value: *mut c_void) {
+    end_here();
+    let here = HERE.replace(ptr::null());
+    if !here.is_null() {
+        // SAFETY: this is the share that `HERE` has kept.
+        drop(unsafe { Arc::from_raw(here) });
+    }
+}
+
+fn end_here() {
+    // A start routine that left by `pthread_exit` has not come back to say so.
+    evict::leave();
+    settle_all();
+    if let Some(started) = take_started() {
+        started.ends();
+    }
+}
+
+fn is(one: &Arc<Ledger>, other: &Ledger) -> bool {
+    ptr::eq(Arc::as_ptr(one), other)
+}
+
+fn note(touched: &mut Vec<Arc<Ledger>>, ledger: &Arc<Ledger>) {
+    if !touched.iter().any(|known| Arc::ptr_eq(known, ledger)) {
+        touched.push(Arc::clone(ledger));
+    }
+}
+
+/// A thread as reports name it.
+pub(super) fn thread_in_words(tid: i32) -> String {
+    match thread_name(tid) {
+        Some(name) => format!("\"{name}\" ({tid})"),
+        None => format!("({tid})"),
+    }
+}
+
+unsafe extern "C" {
+    #[link_name = "__cxa_thread_atexit_impl"]
+    fn c_thread_atexit(destructor: unsafe extern "C" fn(*mut c_void), object: *mut c_void, dso: *mut c_void) -> c_int;
+    static __dso_handle: u8;
+}

@@ -1,0 +1,91 @@
+//! A set of address ranges that do not overlap, as mappings are: what is mapped over another replaces it, and a part may
+//! be taken out of the middle.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Ranges by their start. Neighbors stay apart: nobody asks who they were.
+#[derive(Default, Debug)]
+pub(super) struct Ranges {
+    ends: BTreeMap<usize, usize>,
+}
+
+impl Ranges {
+    pub(super) const fn new() -> Self {
+        Self { ends: BTreeMap::new() }
+    }
+
+    /// Adds a range in place of whatever was there.
+    pub(super) fn insert(&mut self, range: Range<usize>) {
+        if !range.is_empty() {
+            self.remove(range.clone());
+            self.ends.insert(range.start, range.end);
+        }
+    }
+
+    /// Takes out what lies in the range; returns the parts that were there.
+    pub(super) fn remove(&mut self, range: Range<usize>) -> Vec<Range<usize>> {
+        let touched: Vec<_> = self
+            .ends
+            .range(..range.end)
+            .rev()
+            .take_while(|(_, end)| **end > range.start)
+            .map(|(start, end)| *start..*end)
+            .collect();
+        for old in &touched {
+            self.ends.remove(&old.start);
+            if old.start < range.start {
+                self.ends.insert(old.start, range.start);
+            }
+            if range.end < old.end {
+                self.ends.insert(range.end, old.end);
+            }
+        }
+        touched.into_iter().map(|old| old.start.max(range.start)..old.end.min(range.end)).collect()
+    }
+
+    /// Everything, and leaves nothing.
+    pub(super) fn take(&mut self) -> Vec<Range<usize>> {
+        std::mem::take(&mut self.ends).into_iter().map(|(start, end)| start..end).collect()
+    }
+
+    /// How many bytes there are.
+    pub(super) fn bytes(&self) -> u64 {
+        self.ends.iter().map(|(start, end)| (end - start) as u64).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranges;
+
+    /// Fills a set and a plain row of marks by the same random steps and compares them.
+    #[test]
+    fn a_set_of_ranges_is_what_a_row_of_marks_is() {
+        const LEN: usize = 64;
+        let mut random = 7u64;
+        let mut next = |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) as usize % below
+        };
+        for _ in 0..2_000 {
+            let (mut ranges, mut marks) = (Ranges::default(), [false; LEN]);
+            for _ in 0..12 {
+                let start = next(LEN);
+                let range = start..start + next(LEN - start + 1);
+                if next(3) > 0 {
+                    ranges.insert(range.clone());
+                    marks[range].fill(true);
+                } else {
+                    let removed: usize = ranges.remove(range.clone()).iter().map(ExactSizeIterator::len).sum();
+                    assert_eq!(removed, marks[range.clone()].iter().filter(|mark| **mark).count());
+                    marks[range].fill(false);
+                }
+                assert_eq!(ranges.bytes() as usize, marks.iter().filter(|mark| **mark).count());
+            }
+            let mut left = [false; LEN];
+            ranges.take().into_iter().for_each(|range| left[range].fill(true));
+            assert_eq!((left, ranges.bytes()), (marks, 0));
+        }
+    }
+}

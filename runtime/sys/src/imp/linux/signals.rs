@@ -1,0 +1,448 @@
+//! Signals of images. The real handler is always the host's: it calls the handlers of the images that have one, the
+//! latest first, and then the one that the process had before. No image ever sees another's, so none can call into an
+//! image that is gone by way of "the handler before".
+//!
+//! A handler may run at any moment, also in the middle of `malloc`, and may set handlers itself. So what it reads is a
+//! table that never changes and is swapped whole; a table is mapped rather than allocated; and whoever swaps holds the
+//! lock with all signals blocked, so that no handler ever waits for the thread it has interrupted. A table that was
+//! swapped out is freed once nobody can be reading it: until then a handler listed in it may be running.
+#![expect(unsafe_code, reason = "sets signal handlers, calls those of modules, and keeps its tables in mapped pages")]
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::mem::{self, MaybeUninit};
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use super::{errno, lock, set_errno};
+use crate::ledger::disposition::{Effect, Wish};
+
+/// Signals are numbered from 1 to 64.
+const COUNT: usize = 65;
+
+/// What each signal leads to; null while no image has ever asked for it. A table once there is only ever replaced.
+static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
+
+/// How many handlers are between reading a table's address and saying so in the table itself.
+static READERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Held by whoever swaps a table; the head of the list of tables that were swapped out.
+static RETIRED: Mutex<Retired> = Mutex::new(Retired(ptr::null_mut()));
+
+struct Retired(*mut Table);
+
+// SAFETY: the list is followed only by who holds the lock.
+unsafe impl Send for Retired {}
+
+thread_local! {
+    /// The signals whose original handler was called by a handler that runs on this thread now: one bit each.
+    static PASSED_ON: Cell<u64> = const { Cell::new(0) };
+}
+
+/// What a signal leads to. Entries follow in the same mapping.
+#[repr(C)]
+struct Table {
+    /// How many handlers are reading it.
+    users: AtomicUsize,
+    /// The table that was swapped out before this one. Only under the lock.
+    next: Cell<*mut Table>,
+    /// Since it was swapped out, there was a moment without anybody on the way to it. Only under the lock.
+    unreachable: Cell<bool>,
+    /// Bytes of the mapping.
+    bytes: usize,
+    /// How many entries follow.
+    len: usize,
+    /// What the process had.
+    original: libc::sigaction,
+    /// What was set on behalf of this table.
+    effect: Effect,
+}
+
+/// What one image has asked for.
+#[repr(C)]
+struct Entry {
+    /// The address of the image's ledger.
+    owner: usize,
+    action: libc::sigaction,
+    /// A handler for one time has had its time.
+    is_spent: AtomicBool,
+}
+
+/// A table that cannot be freed while this is there.
+struct Reading(&'static Table);
+
+/// All signals are blocked on this thread.
+struct Quiet(libc::sigset_t);
+
+/// `sigaction` for one image: sets what is asked, and returns what this image had set before or what the process has.
+/// The error is that of the C function.
+pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>) -> Result<libc::sigaction, c_int> {
+    if !is_ours(signal) {
+        return Err(libc::EINVAL);
+    }
+    let _quiet = Quiet::new();
+    let mut retired = lock(&RETIRED);
+    let current = current(signal);
+    let original = original(signal, current)?;
+    let own = current.and_then(|table| table.entries().iter().find(|entry| entry.owner == owner));
+    let old = own.map_or_else(|| seen_by_images(&original), |entry| entry.seen());
+    if let Some(action) = action {
+        let others = current.into_iter().flat_map(Table::entries).filter(|entry| entry.owner != owner);
+        // Whoever puts back what the process had has no opinion any more.
+        let own = (action.sa_sigaction != pass_on as *const () as usize).then(|| Entry {
+            owner,
+            action: *action,
+            is_spent: AtomicBool::new(false),
+        });
+        let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut own.into_iter()];
+        swap(&mut retired, signal, original, entries)?;
+    }
+    collect(&mut retired);
+    Ok(old)
+}
+
+/// `signal` for one image, with the meaning it has in glibc.
+pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<usize, c_int> {
+    let mut action = nothing();
+    action.sa_sigaction = handler;
+    action.sa_flags = libc::SA_RESTART;
+    if is_ours(signal) {
+        // SAFETY: the set is initialised and the number is a signal's.
+        unsafe { libc::sigaddset(&raw mut action.sa_mask, signal) };
+    }
+    set(owner, signal, Some(&action)).map(|old| old.sa_sigaction)
+}
+
+/// Takes the image out of every signal; returns of how many.
+pub(super) fn release(owner: usize) -> u64 {
+    let mut count = 0;
+    for signal in 1..COUNT as c_int {
+        let _quiet = Quiet::new();
+        let mut retired = lock(&RETIRED);
+        let Some(table) = current(signal).filter(|table| table.has(owner)) else { continue };
+        let Ok(original) = original(signal, Some(table)) else { continue };
+        let others = table.entries().iter().filter(|entry| entry.owner != owner);
+        if swap(&mut retired, signal, original, [&mut others.map(Entry::again), &mut std::iter::empty()]).is_ok() {
+            count += 1;
+        }
+        collect(&mut retired);
+    }
+    count
+}
+
+/// How many signals lead to the image, or are set as it has asked.
+pub(super) fn held(owner: usize) -> u64 {
+    let _quiet = Quiet::new();
+    let _retired = lock(&RETIRED);
+    (1..COUNT as c_int).filter_map(current).filter(|table| table.has(owner)).count() as u64
+}
+
+/// Whether a handler of an image that was released may still be running.
+pub(super) fn may_run(owner: usize) -> bool {
+    let _quiet = Quiet::new();
+    let mut retired = lock(&RETIRED);
+    collect(&mut retired);
+    let mut at = retired.0;
+    while !at.is_null() {
+        // SAFETY: a table on the list is mapped until `collect` takes it off, under the lock that is held.
+        let table = unsafe { &*at };
+        if table.has(owner) {
+            return true;
+        }
+        at = table.next.get();
+    }
+    false
+}
+
+impl Table {
+    fn entries(&self) -> &[Entry] {
+        let first = ptr::from_ref(self).wrapping_add(1).cast::<Entry>();
+        // SAFETY: `make` has written `len` entries behind the table, in the same mapping.
+        unsafe { std::slice::from_raw_parts(first, self.len) }
+    }
+
+    fn has(&self, owner: usize) -> bool {
+        self.entries().iter().any(|entry| entry.owner == owner)
+    }
+
+    /// A table in pages of its own, with room for so many entries; the error is an error number.
+    fn make(
+        original: libc::sigaction,
+        most: usize,
+        entries: [&mut dyn Iterator<Item = Entry>; 2],
+    ) -> Result<&'static mut Self, c_int> {
+        const { assert!(size_of::<Table>().is_multiple_of(align_of::<Entry>())) };
+        let bytes = size_of::<Self>() + most * size_of::<Entry>();
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a private mapping at a place of the kernel's choice touches nobody's memory.
+        let pages = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
+        if pages == libc::MAP_FAILED {
+            return Err(libc::ENOMEM);
+        }
+        let table = pages.cast::<Self>();
+        let mut len = 0;
+        for entry in entries.into_iter().flatten().take(most) {
+            let place = table.wrapping_add(1).cast::<Entry>().wrapping_add(len);
+            // SAFETY: the mapping has room for `most` entries behind the table.
+            unsafe { place.write(entry) };
+            len += 1;
+        }
+        let (users, next, unreachable) = (AtomicUsize::new(0), Cell::new(ptr::null_mut()), Cell::new(false));
+        let made = Self { users, next, unreachable, bytes, len, original, effect: Effect::Original };
+        // SAFETY: the mapping is large enough, aligned to a page, and nobody else has its address.
+        unsafe { table.write(made) };
+        // SAFETY: as above, and it was written just now.
+        Ok(unsafe { &mut *table })
+    }
+}
+
+impl Entry {
+    fn again(&self) -> Self {
+        let is_spent = AtomicBool::new(self.is_spent.load(Ordering::SeqCst));
+        Self { owner: self.owner, action: self.action, is_spent }
+    }
+
+    /// A handler for one time has become the default once it was called.
+    fn wish(&self) -> Wish {
+        if self.is_spent.load(Ordering::SeqCst) { Wish::Default } else { wish(&self.action) }
+    }
+
+    fn seen(&self) -> libc::sigaction {
+        let mut seen = self.action;
+        if self.is_spent.load(Ordering::SeqCst) {
+            seen.sa_sigaction = libc::SIG_DFL;
+        }
+        seen
+    }
+}
+
+impl Reading {
+    /// What the signal leads to now.
+    fn of(signal: c_int) -> Option<Self> {
+        READERS.fetch_add(1, Ordering::SeqCst);
+        let table = current(signal);
+        if let Some(table) = table {
+            table.users.fetch_add(1, Ordering::SeqCst);
+        }
+        READERS.fetch_sub(1, Ordering::SeqCst);
+        table.map(Self)
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.users.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Quiet {
+    fn new() -> Self {
+        let mut all = MaybeUninit::uninit();
+        // SAFETY: the function initialises the set.
+        unsafe { libc::sigfillset(all.as_mut_ptr()) };
+        let mut before = MaybeUninit::uninit();
+        // SAFETY: the first set was filled, the second is a place for one.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
+        // SAFETY: the call cannot fail with these arguments and has written the set.
+        Self(unsafe { before.assume_init() })
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // SAFETY: the set is the one that was there before.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
+    }
+}
+
+/// The real handler.
+unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let error = errno();
+    if let Some(reading) = Reading::of(signal) {
+        let outer = PASSED_ON.replace(PASSED_ON.get() & !bit(signal));
+        for entry in reading.0.entries().iter().rev().filter(|entry| entry.wish() == Wish::Handle) {
+            let once = entry.action.sa_flags & libc::SA_RESETHAND != 0;
+            if once && entry.is_spent.swap(true, Ordering::SeqCst) {
+                continue;
+            }
+            // SAFETY: the image that has set the handler is not unmapped while its table is being read.
+            unsafe { call(&entry.action, signal, info, context) };
+            if once {
+                let mut default = entry.action;
+                default.sa_sigaction = libc::SIG_DFL;
+                // Nothing can be done about an error here; the entry counts as spent either way.
+                let _old = set(entry.owner, signal, Some(&default));
+            }
+        }
+        let original = &reading.0.original;
+        if wish(original) == Wish::Handle && PASSED_ON.get() & bit(signal) == 0 {
+            // SAFETY: the process had set this handler, with the arguments that the kernel gave.
+            unsafe { call(original, signal, info, context) };
+        }
+        PASSED_ON.set(outer);
+    }
+    set_errno(error);
+}
+
+/// What images see as the process's own handler: it calls that one, and notes that it has been called.
+unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let Some(reading) = Reading::of(signal).filter(|_| is_ours(signal)) else { return };
+    PASSED_ON.set(PASSED_ON.get() | bit(signal));
+    if wish(&reading.0.original) == Wish::Handle {
+        // SAFETY: an image calls what it saw as the handler before, with the arguments that it got itself.
+        unsafe { call(&reading.0.original, signal, info, context) };
+    }
+}
+
+/// # Safety
+///
+/// The action has a handler, which may be called for this signal with these arguments.
+unsafe fn call(action: &libc::sigaction, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let handler = ptr::with_exposed_provenance::<()>(action.sa_sigaction);
+    if action.sa_flags & libc::SA_SIGINFO != 0 {
+        // SAFETY: with this flag the handler is of this type.
+        let handler = unsafe {
+            mem::transmute::<*const (), unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void)>(handler)
+        };
+        // SAFETY: our caller promises it.
+        unsafe { handler(signal, info, context) };
+    } else {
+        // SAFETY: without the flag the handler is of this type.
+        let handler = unsafe { mem::transmute::<*const (), unsafe extern "C" fn(c_int)>(handler) };
+        // SAFETY: our caller promises it.
+        unsafe { handler(signal) };
+    }
+}
+
+/// Puts a new table in place of the one that is there, and makes the signal do what it says. Under the lock.
+fn swap(
+    retired: &mut Retired,
+    signal: c_int,
+    original: libc::sigaction,
+    entries: [&mut dyn Iterator<Item = Entry>; 2],
+) -> Result<(), c_int> {
+    let before = current(signal);
+    let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
+    table.effect = Effect::of(wish(&original), table.entries().iter().map(Entry::wish));
+    let action = real(table, signal);
+    // The table must be there before the dispatcher can be called, and the dispatcher gone before a table without
+    // handlers would be: a dispatcher that finds nobody calls the original, so both orders do.
+    let table: *mut Table = table;
+    TABLES[signal as usize].store(table, Ordering::SeqCst);
+    // SAFETY: the action is a whole one: the original, the host's dispatcher, or one of the two standard ones.
+    let set = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
+    if set != 0 {
+        return Err(errno());
+    }
+    if let Some(before) = before {
+        before.next.set(retired.0);
+        retired.0 = ptr::from_ref(before).cast_mut();
+    }
+    Ok(())
+}
+
+/// What is really to be set for this table.
+fn real(table: &Table, signal: c_int) -> libc::sigaction {
+    let mut action = nothing();
+    match table.effect {
+        Effect::Original => return table.original,
+        Effect::Default => action.sa_sigaction = libc::SIG_DFL,
+        Effect::Ignore => action.sa_sigaction = libc::SIG_IGN,
+        Effect::Dispatch => {
+            action.sa_sigaction = dispatch as *const () as usize;
+            // What one of them cannot stand is not done; what one wants blocked is.
+            let handlers = || {
+                let images = table.entries().iter().filter(|entry| entry.wish() == Wish::Handle);
+                let original = Some(&table.original).filter(|original| wish(original) == Wish::Handle);
+                images.map(|entry| &entry.action).chain(original)
+            };
+            let common = libc::SA_RESTART | libc::SA_NODEFER | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
+            let shared = handlers().fold(common, |flags, action| flags & action.sa_flags);
+            action.sa_flags = shared | libc::SA_SIGINFO | libc::SA_ONSTACK;
+            for blocked in (1..COUNT as c_int).filter(|other| *other != signal) {
+                // SAFETY: the sets are initialised and the number is a signal's.
+                if handlers().any(|action| unsafe { libc::sigismember(&raw const action.sa_mask, blocked) } == 1) {
+                    // SAFETY: as above.
+                    unsafe { libc::sigaddset(&raw mut action.sa_mask, blocked) };
+                }
+            }
+        }
+    }
+    action
+}
+
+/// What the process had before any image, or has set since behind the tables' back.
+fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigaction, c_int> {
+    let mut now = nothing();
+    // SAFETY: nothing is set, and `now` is a place for what there is.
+    if unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) } != 0 {
+        return Err(errno());
+    }
+    Ok(match table {
+        Some(table) if now.sa_sigaction == real(table, signal).sa_sigaction => table.original,
+        _ => now,
+    })
+}
+
+/// Frees what nobody can be reading any more. Under the lock.
+fn collect(retired: &mut Retired) {
+    // Who reads from now on reads what is in `TABLES`, where no retired table is.
+    let nobody_on_the_way = READERS.load(Ordering::SeqCst) == 0;
+    let mut kept = ptr::null_mut();
+    let mut at = mem::replace(&mut retired.0, ptr::null_mut());
+    while !at.is_null() {
+        // SAFETY: a table on the list is mapped until it is taken off here.
+        let table = unsafe { &*at };
+        let (here, bytes) = (at, table.bytes);
+        at = table.next.get();
+        table.unreachable.set(table.unreachable.get() || nobody_on_the_way);
+        if table.unreachable.get() && table.users.load(Ordering::SeqCst) == 0 {
+            // SAFETY: nobody reads the table, nobody can reach it, and it was mapped with this length.
+            unsafe { libc::munmap(here.cast(), bytes) };
+        } else {
+            table.next.set(kept);
+            kept = here;
+        }
+    }
+    retired.0 = kept;
+}
+
+fn current(signal: c_int) -> Option<&'static Table> {
+    let table = TABLES.get(usize::try_from(signal).ok()?)?.load(Ordering::SeqCst);
+    // SAFETY: a table stays mapped while it can be read: `collect` frees it after it was swapped out, when there was a
+    // moment without readers on the way and no user is left. Callers either are such readers or hold the lock.
+    unsafe { table.as_ref() }
+}
+
+/// Whether modules may handle the signal: not those that nobody can, and not those of the C library itself.
+fn is_ours(signal: c_int) -> bool {
+    let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
+    (1..32).contains(&signal) && ![libc::SIGKILL, libc::SIGSTOP].contains(&signal) || real_time.contains(&signal)
+}
+
+fn wish(action: &libc::sigaction) -> Wish {
+    match action.sa_sigaction {
+        libc::SIG_DFL => Wish::Default,
+        libc::SIG_IGN => Wish::Ignore,
+        _ => Wish::Handle,
+    }
+}
+
+/// What an image is told that the process has.
+fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
+    let mut seen = *original;
+    if wish(original) == Wish::Handle {
+        seen.sa_sigaction = pass_on as *const () as usize;
+    }
+    seen
+}
+
+fn nothing() -> libc::sigaction {
+    // SAFETY: all zeroes are an action: the default one, without flags and with an empty set.
+    unsafe { mem::zeroed() }
+}
+
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}

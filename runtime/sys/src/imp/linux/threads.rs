@@ -1,0 +1,423 @@
+//! Threads that images have started. Each runs inside a function of the host, which notes when the thread has left the
+//! image's code for good: after its start routine and after its destructors.
+#![expect(unsafe_code, reason = "starts, joins and detaches threads in C")]
+
+use std::ffi::{c_int, c_void};
+use std::mem::{self, MaybeUninit};
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::hooks::ThreadStart;
+use super::locals::{become_started, settle_all, take_started, thread_in_words};
+use super::{evict, lock, thread_exists, thread_name};
+use crate::ledger::{Holder, HolderKind, Ledger};
+
+/// How long a thread that has left the image's code may take for the rest of its way.
+const REST_OF_THE_WAY: Duration = Duration::from_millis(200);
+
+/// Every thread of any image that runs, or that nobody has joined. One list for all images, because whoever knows a
+/// thread's handle may join it.
+static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
+
+/// One thread that an image has started.
+pub(super) struct Started {
+    ledger: Arc<Ledger>,
+    start: ThreadStart,
+    since: Instant,
+    /// Whether the stack is memory of the image's choice.
+    own_stack: bool,
+    /// Its number, or zero before it runs.
+    pub(super) tid: AtomicI32,
+    /// Where the host's function goes on after the start routine; see [`super::evict`].
+    pub(super) way_back: WayBack,
+    /// A signal to lead it out is under way.
+    pub(super) is_asked: AtomicBool,
+    /// It was led out.
+    pub(super) is_evicted: AtomicBool,
+    life: Mutex<Life>,
+}
+
+/// A place to return to: the stack pointer and the address of the code.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct WayBack {
+    pub(super) stack: AtomicUsize,
+    pub(super) code: AtomicUsize,
+}
+
+struct Life {
+    /// The `pthread_t`, once it is known.
+    handle: Option<usize>,
+    ended: bool,
+    hold: Hold,
+}
+
+/// Who is going to free the thread's stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hold {
+    /// Whoever joins it.
+    Joinable,
+    /// Somebody who joins it now.
+    Joining,
+    /// The C library, when it ends.
+    Detached,
+}
+
+/// How many threads an image has started, and what became of them.
+#[derive(Default)]
+pub(super) struct Threads {
+    pub(super) started: AtomicU64,
+    pub(super) ended: AtomicU64,
+    pub(super) evicted: AtomicU64,
+}
+
+/// What the new thread is given; lives until it has read it.
+struct Errand {
+    started: Arc<Started>,
+    argument: *mut c_void,
+}
+
+impl Started {
+    /// The thread has left the image's code for good.
+    pub(super) fn ends(&self) {
+        let threads = &self.ledger.records.threads;
+        threads.evicted.fetch_add(u64::from(self.is_evicted.load(Ordering::SeqCst)), Ordering::SeqCst);
+        threads.ended.fetch_add(1, Ordering::SeqCst);
+        let mut life = lock(&self.life);
+        life.ended = true;
+        let done = life.hold == Hold::Detached && !self.own_stack;
+        drop(life);
+        if done {
+            strike(self);
+        }
+    }
+
+    /// Where the image's code is; nothing as long as it is being mapped.
+    pub(super) fn code(&self) -> &[Range<usize>] {
+        self.ledger.records.code()
+    }
+
+    fn is_of(&self, ledger: &Ledger) -> bool {
+        ptr::eq(Arc::as_ptr(&self.ledger), ledger)
+    }
+
+    /// Whether it runs the image's code, or at least stands on the image's memory.
+    fn holds(&self) -> bool {
+        let life = lock(&self.life);
+        match (life.ended, life.hold) {
+            (false, _) => true,
+            (true, Hold::Detached) => thread_exists(self.tid.load(Ordering::SeqCst)),
+            (true, Hold::Joinable | Hold::Joining) => false,
+        }
+    }
+
+    fn holder(&self) -> Holder {
+        let (name, thread) = match self.tid.load(Ordering::SeqCst) {
+            0 => ("a thread that is starting".to_owned(), String::new()),
+            tid => {
+                let name = thread_name(tid).unwrap_or_else(|| "that is ending".to_owned());
+                (format!("thread \"{name}\""), thread_in_words(tid))
+            }
+        };
+        Holder { kind: HolderKind::Thread, name, thread, since: self.since, place: Some(self.start as usize) }
+    }
+}
+
+/// `pthread_create`, with the host's function around the start routine.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn create(
+    ledger: Arc<Ledger>,
+    thread: *mut usize,
+    attributes: *const c_void,
+    start: ThreadStart,
+    argument: *mut c_void,
+) -> c_int {
+    let attributes = attributes.cast::<libc::pthread_attr_t>();
+    // SAFETY: our caller promises initialised attributes, or null.
+    let (detached, own_stack) = unsafe { read_attributes(attributes) };
+    let hold = if detached { Hold::Detached } else { Hold::Joinable };
+    let started = Arc::new(Started {
+        ledger: Arc::clone(&ledger),
+        start,
+        since: Instant::now(),
+        own_stack,
+        tid: AtomicI32::new(0),
+        way_back: WayBack::default(),
+        is_asked: AtomicBool::new(false),
+        is_evicted: AtomicBool::new(false),
+        life: Mutex::new(Life { handle: None, ended: false, hold }),
+    });
+    lock(&STARTED).push(Arc::clone(&started));
+    ledger.records.threads.started.fetch_add(1, Ordering::SeqCst);
+    let errand = Box::into_raw(Box::new(Errand { started: Arc::clone(&started), argument }));
+    // SAFETY: our caller promises the place and the attributes; the errand is the new thread's alone.
+    let result = unsafe { c_thread_create(thread, attributes, begin, errand.cast()) };
+    if result == 0 {
+        // SAFETY: the C library has written the handle to the place that our caller promised.
+        let handle = unsafe { thread.read() };
+        let mut life = lock(&started.life);
+        // A thread that nobody joins has no handle once it has ended: its number may be another's already.
+        if !(life.ended && life.hold == Hold::Detached) {
+            life.handle = Some(handle);
+        }
+    } else {
+        strike(&started);
+        ledger.records.threads.started.fetch_sub(1, Ordering::SeqCst);
+        // SAFETY: no thread was made, so the errand is still ours.
+        drop(unsafe { Box::from_raw(errand) });
+    }
+    result
+}
+
+/// `pthread_create` and nothing else.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn create_plainly(
+    thread: *mut usize,
+    attributes: *const c_void,
+    start: ThreadStart,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: the two types differ in what the compiler assumes of callers, and the only one is the C library.
+    let start =
+        unsafe { mem::transmute::<ThreadStart, unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>(start) };
+    // SAFETY: our caller promises what the function demands.
+    unsafe { c_thread_create(thread, attributes.cast(), start, argument) }
+}
+
+/// `pthread_join`, for a thread of whatever image, or of none.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn join(thread: usize, result: *mut *mut c_void) -> c_int {
+    let known = find(thread);
+    if let Some(known) = &known {
+        lock(&known.life).hold = Hold::Joining;
+    }
+    // SAFETY: our caller promises a thread that may be joined and a place for its result, or null.
+    let joined = unsafe { libc::pthread_join(thread as libc::pthread_t, result) };
+    match (&known, joined) {
+        (Some(known), 0) => strike(known),
+        (Some(known), _) => lock(&known.life).hold = Hold::Joinable,
+        (None, _) => {}
+    }
+    joined
+}
+
+/// `pthread_detach`, likewise.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn detach(thread: usize) -> c_int {
+    let known = find(thread);
+    // SAFETY: our caller promises a thread that may be detached.
+    let detached = unsafe { libc::pthread_detach(thread as libc::pthread_t) };
+    if let (Some(known), 0) = (&known, detached) {
+        let mut life = lock(&known.life);
+        (life.hold, life.handle) = (Hold::Detached, None);
+        let done = life.ended && !known.own_stack;
+        drop(life);
+        if done {
+            strike(known);
+        }
+    }
+    detached
+}
+
+/// The threads that keep the image.
+pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
+    // Asking whether a thread still exists takes a while, so not under the lock.
+    let of_image: Vec<_> = lock(&STARTED).iter().filter(|started| started.is_of(ledger)).cloned().collect();
+    of_image.into_iter().filter(|started| started.holds()).collect()
+}
+
+pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
+    holding(ledger).iter().map(|started| started.holder()).collect()
+}
+
+/// Joins what has ended and was never joined, once the image is gone. Returns how many, and how many could not be.
+pub(super) fn join_ended(ledger: &Ledger) -> (u64, u64) {
+    let left = {
+        let mut all = lock(&STARTED);
+        let (left, others): (Vec<_>, Vec<_>) = all.drain(..).partition(|started| started.is_of(ledger));
+        *all = others;
+        left
+    };
+    let (mut joined, mut not) = (0, 0);
+    for started in left {
+        let life = lock(&started.life);
+        let (Some(handle), Hold::Joinable) = (life.handle, life.hold) else { continue };
+        drop(life);
+        match join_soon(handle) {
+            true => joined += 1,
+            false => not += 1,
+        }
+    }
+    (joined, not)
+}
+
+/// Waits for a thread that is on its way out. If it does not get there, the C library is to free it when it does.
+fn join_soon(handle: usize) -> bool {
+    let begun = Instant::now();
+    loop {
+        // SAFETY: the thread is joinable and nobody else joins it: the image that knew its handle is gone.
+        match unsafe { libc::pthread_tryjoin_np(handle as libc::pthread_t, ptr::null_mut()) } {
+            0 => return true,
+            libc::EBUSY if begun.elapsed() < REST_OF_THE_WAY => std::thread::sleep(Duration::from_micros(50)),
+            _ => break,
+        }
+    }
+    // SAFETY: as above.
+    unsafe { libc::pthread_detach(handle as libc::pthread_t) };
+    false
+}
+
+fn find(handle: usize) -> Option<Arc<Started>> {
+    let is_it = |started: &&Arc<Started>| {
+        let life = lock(&started.life);
+        life.handle == Some(handle) && life.hold == Hold::Joinable
+    };
+    lock(&STARTED).iter().find(is_it).cloned()
+}
+
+fn strike(started: &Started) {
+    lock(&STARTED).retain(|known| !ptr::eq(Arc::as_ptr(known), started));
+}
+
+/// Whether the thread is born detached, and whether its stack is given.
+///
+/// # Safety
+///
+/// The attributes are initialised, or null.
+unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, bool) {
+    if attributes.is_null() {
+        return (false, false);
+    }
+    let mut state = 0;
+    // SAFETY: our caller promises initialised attributes.
+    unsafe { c_detach_state(attributes, &raw mut state) };
+    let (mut stack, mut len) = (ptr::null_mut(), MaybeUninit::uninit());
+    // SAFETY: as above.
+    let asked = unsafe { libc::pthread_attr_getstack(attributes, &raw mut stack, len.as_mut_ptr()) };
+    // Attributes without a stack say that it would end at the top of nothing: its length below zero.
+    let given = asked == 0 && !stack.is_null() && {
+        // SAFETY: the call has succeeded and so has written the length.
+        let len: usize = unsafe { len.assume_init() };
+        stack.addr().wrapping_add(len) != 0
+    };
+    (state == libc::PTHREAD_CREATE_DETACHED, given)
+}
+
+/// Where every thread of an image begins and ends.
+///
+/// A start routine may leave by `pthread_exit`, which takes this frame away without a word; nothing here may need a
+/// destructor while it runs, and [`super::locals`] notes the end then.
+unsafe extern "C-unwind" fn begin(errand: *mut c_void) -> *mut c_void {
+    let (start, argument, way_back) = {
+        // SAFETY: `create` made the errand for this thread alone.
+        let errand = unsafe { Box::from_raw(errand.cast::<Errand>()) };
+        let started = Arc::clone(&errand.started);
+        // SAFETY: asking for one's own number has no conditions.
+        started.tid.store(unsafe { libc::gettid() }, Ordering::SeqCst);
+        // SAFETY: asking for one's own handle has no conditions.
+        lock(&started.life).handle = Some(unsafe { libc::pthread_self() } as usize);
+        let known = (started.start, errand.argument, &raw const started.way_back);
+        become_started(Arc::clone(&started));
+        evict::enter(&started);
+        known
+    };
+    // SAFETY: whoever asked for the thread promised that the routine may be called with this argument on a thread of
+    // its own. The place for the way back is kept by the record of this thread until it has ended.
+    let result = unsafe { run(start, argument, way_back) };
+    evict::leave();
+    settle_all();
+    if let Some(started) = take_started() {
+        started.ends();
+    }
+    result
+}
+
+/// Calls the start routine and leaves a way back, which is where this function goes on when the routine returns: one who
+/// jumps there with that stack pointer has returned for it, with whatever result stands in `rax`.
+///
+/// # Safety
+///
+/// `start` may be called with `argument`, and `way_back` is writable until this returns.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, way_back: *const WayBack) -> *mut c_void {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        ".cfi_offset rbx, -24",
+        ".cfi_offset r12, -32",
+        ".cfi_offset r13, -40",
+        ".cfi_offset r14, -48",
+        ".cfi_offset r15, -56",
+        "lea rax, [rip + 2f]",
+        "mov [rdx + {code}], rax",
+        "mov [rdx + {stack}], rsp",
+        "mov rax, rdi",
+        "mov rdi, rsi",
+        "call rax",
+        "2:",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+        code = const std::mem::offset_of!(WayBack, code),
+        stack = const std::mem::offset_of!(WayBack, stack),
+    )
+}
+
+/// Calls the start routine. There is no way back here but its own.
+///
+/// # Safety
+///
+/// `start` may be called with `argument`.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, _way_back: *const WayBack) -> *mut c_void {
+    // SAFETY: as in `create_plainly`; the routine may leave by `pthread_exit`, which unwinds.
+    let start =
+        unsafe { mem::transmute::<ThreadStart, unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>(start) };
+    // SAFETY: our caller promises it.
+    unsafe { start(argument) }
+}
+
+unsafe extern "C" {
+    #[link_name = "pthread_attr_getdetachstate"]
+    fn c_detach_state(attributes: *const libc::pthread_attr_t, state: *mut c_int) -> c_int;
+    #[link_name = "pthread_create"]
+    fn c_thread_create(
+        thread: *mut usize,
+        attributes: *const libc::pthread_attr_t,
+        start: unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void,
+        argument: *mut c_void,
+    ) -> c_int;
+}

@@ -1,0 +1,89 @@
+//! What a signal really does when several images and the process itself have an opinion. This file decides from the
+//! opinions alone.
+
+/// What somebody wants a signal to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    /// What the system does by itself.
+    Default,
+    /// Nothing.
+    Ignore,
+    /// Call a handler.
+    Handle,
+}
+
+/// What is really set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// What the process had before any image came.
+    Original,
+    /// What the system does by itself.
+    Default,
+    /// Nothing.
+    Ignore,
+    /// The host's dispatcher, which calls the images' handlers and then the process's own.
+    Dispatch,
+}
+
+impl Effect {
+    /// What is to be set, given what the process had and what the images want, in the order in which they said so.
+    ///
+    /// A handler of anybody's is always called. So an image can neither silence the process's own handler nor another
+    /// image's; where there is none, the last word counts.
+    pub(crate) fn of(original: Wish, images: impl IntoIterator<Item = Wish>) -> Self {
+        let mut last = None;
+        for wish in images {
+            if wish == Wish::Handle {
+                return Self::Dispatch;
+            }
+            last = Some(wish);
+        }
+        match (original, last) {
+            (Wish::Handle, _) | (_, None) => Self::Original,
+            (_, Some(Wish::Ignore)) => Self::Ignore,
+            (_, Some(Wish::Default | Wish::Handle)) => Self::Default,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, Wish};
+
+    const WISHES: [Wish; 3] = [Wish::Default, Wish::Ignore, Wish::Handle];
+
+    fn pairs() -> impl Iterator<Item = (Wish, Vec<Wish>)> {
+        let none = WISHES.map(|original| (original, vec![]));
+        let one = WISHES.into_iter().flat_map(|o| WISHES.map(|first| (o, vec![first])));
+        let two =
+            WISHES.into_iter().flat_map(|o| WISHES.into_iter().flat_map(move |a| WISHES.map(|b| (o, vec![a, b]))));
+        none.into_iter().chain(one).chain(two)
+    }
+
+    #[test]
+    fn without_a_word_from_an_image_all_stays_as_it_was() {
+        assert!(WISHES.iter().all(|original| Effect::of(*original, []) == Effect::Original));
+    }
+
+    #[test]
+    fn every_handler_is_called_whoever_speaks_last() {
+        for (original, images) in pairs() {
+            let effect = Effect::of(original, images.iter().copied());
+            let handled = images.contains(&Wish::Handle);
+            assert_eq!(effect == Effect::Dispatch, handled, "{original:?} {images:?}");
+            if original == Wish::Handle && !handled {
+                assert_eq!(effect, Effect::Original, "{images:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn where_nobody_handles_the_last_word_counts() {
+        for (original, images) in pairs().filter(|(original, images)| {
+            *original != Wish::Handle && !images.is_empty() && !images.contains(&Wish::Handle)
+        }) {
+            let expected = if images.last() == Some(&Wish::Ignore) { Effect::Ignore } else { Effect::Default };
+            assert_eq!(Effect::of(original, images.iter().copied()), expected, "{original:?} {images:?}");
+        }
+    }
+}

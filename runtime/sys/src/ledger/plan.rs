@@ -1,0 +1,141 @@
+//! Which step of an ending comes next. This file decides from facts alone; `ending.rs` looks and acts.
+
+/// What is known about an image that shall go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Facts {
+    /// It has been closed, and was seen to be gone.
+    pub(crate) gone: bool,
+    /// The process runs its exit handlers: nothing is unmapped under them any more.
+    pub(crate) process_exits: bool,
+    /// Destructors of thread-locals wait for the calling thread.
+    pub(crate) locals_here: bool,
+    /// Threads of the image run its code.
+    pub(crate) threads: bool,
+    /// Destructors of thread-locals wait for other threads, or run there.
+    pub(crate) locals_elsewhere: bool,
+    /// Threads may be led out by force, and that was not tried in this look.
+    pub(crate) may_evict: bool,
+    /// Signals still lead to the image.
+    pub(crate) signals: bool,
+    /// A signal handler of the image runs somewhere.
+    pub(crate) handler_runs: bool,
+    /// Exit handlers have not run.
+    pub(crate) exit_handlers: bool,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// Run the destructors of this thread.
+    RunThreadLocals,
+    /// Lead threads out of blocking calls.
+    Evict,
+    /// Nothing can be done here: somebody else must act first.
+    Wait,
+    /// Take the image's signal handlers out.
+    ReleaseSignals,
+    /// Run the exit handlers. They may make new work, which the next look sees.
+    RunExitHandlers,
+    /// Nothing can lead into the image: close it and look.
+    Close,
+    /// Give back what it has left behind.
+    Free,
+}
+
+impl Facts {
+    /// The next step. Each step makes its own fact untrue or leads to [`Step::Wait`], so the order ends.
+    ///
+    /// Signals are let go before the image is closed, not after it: one that arrives in between would find no code.
+    pub(crate) fn next(self) -> Step {
+        match self {
+            Self { gone: true, .. } => Step::Free,
+            Self { process_exits: true, .. } => Step::Wait,
+            Self { locals_here: true, .. } => Step::RunThreadLocals,
+            Self { threads: true, may_evict: true, .. } => Step::Evict,
+            Self { threads: true, .. } | Self { locals_elsewhere: true, .. } => Step::Wait,
+            Self { signals: true, .. } => Step::ReleaseSignals,
+            Self { handler_runs: true, .. } => Step::Wait,
+            Self { exit_handlers: true, .. } => Step::RunExitHandlers,
+            _ => Step::Close,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Facts, Step};
+
+    fn every_state() -> impl Iterator<Item = Facts> {
+        (0..1u32 << 9).map(|bits| {
+            let bit = |at: u32| bits >> at & 1 == 1;
+            Facts {
+                gone: bit(0),
+                process_exits: bit(1),
+                locals_here: bit(2),
+                threads: bit(3),
+                locals_elsewhere: bit(4),
+                may_evict: bit(5),
+                signals: bit(6),
+                handler_runs: bit(7),
+                exit_handlers: bit(8),
+            }
+        })
+    }
+
+    #[test]
+    fn an_image_is_closed_only_when_nothing_leads_into_it() {
+        for facts in every_state().filter(|facts| facts.next() == Step::Close) {
+            let nothing = Facts {
+                gone: false,
+                process_exits: false,
+                locals_here: false,
+                threads: false,
+                locals_elsewhere: false,
+                may_evict: facts.may_evict,
+                signals: false,
+                handler_runs: false,
+                exit_handlers: false,
+            };
+            assert_eq!(facts, nothing);
+        }
+    }
+
+    #[test]
+    fn no_code_of_an_image_that_is_gone_is_run() {
+        assert!(every_state().filter(|facts| facts.gone).all(|facts| facts.next() == Step::Free));
+        assert!(every_state().filter(|facts| !facts.gone).all(|facts| facts.next() != Step::Free));
+    }
+
+    #[test]
+    fn destructors_run_before_exit_handlers_and_again_after_them() {
+        for facts in every_state().filter(|facts| facts.next() == Step::RunExitHandlers) {
+            let again = Facts { locals_here: true, exit_handlers: false, ..facts };
+            assert_eq!(again.next(), Step::RunThreadLocals, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn only_threads_are_led_out_and_only_where_it_is_allowed() {
+        for facts in every_state().filter(|facts| facts.next() == Step::Evict) {
+            assert!(facts.threads && facts.may_evict && !facts.locals_here, "{facts:?}");
+            assert_eq!(Facts { may_evict: false, ..facts }.next(), Step::Wait);
+        }
+    }
+
+    #[test]
+    fn doing_what_is_said_leads_to_the_end_or_to_waiting() {
+        for mut facts in every_state() {
+            for _ in 0..16 {
+                match facts.next() {
+                    Step::RunThreadLocals => facts.locals_here = false,
+                    Step::Evict => facts.may_evict = false,
+                    Step::ReleaseSignals => facts.signals = false,
+                    Step::RunExitHandlers => facts.exit_handlers = false,
+                    Step::Close => facts.gone = true,
+                    Step::Wait | Step::Free => break,
+                }
+            }
+            assert!(matches!(facts.next(), Step::Wait | Step::Free), "{facts:?}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The bytes that checks look at: read into memory, or those of a private copy, where they lie. What is looked at in a
+//! copy was moved once, and is what is mapped later.
+#![expect(unsafe_code, reason = "looks at a file in place")]
+
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+use std::path::Path;
+
+use memmap2::{Mmap, MmapOptions};
+
+use crate::stage::{StageDir, StagedFile};
+
+/// The bytes of a library, up to where its seal begins.
+#[derive(Debug)]
+pub(crate) struct Bytes {
+    source: Source,
+    len: usize,
+}
+
+#[derive(Debug)]
+enum Source {
+    Read(Vec<u8>),
+    // In this order: the view goes before anybody may write the file again.
+    Copy(Mmap, StagedFile),
+}
+
+impl Bytes {
+    /// Bytes in memory.
+    pub(crate) fn read(bytes: Vec<u8>) -> Self {
+        Self { len: bytes.len(), source: Source::Read(bytes) }
+    }
+
+    /// Copies a file into `dir` and looks at the copy. Where the file system can, the two share their blocks.
+    pub(crate) fn copy(path: &Path, dir: &StageDir) -> io::Result<Self> {
+        let mut from = File::open(path)?;
+        let (copy, mut file) = dir.fresh(&path.file_stem().unwrap_or_default().to_string_lossy())?;
+        let len = io::copy(&mut from, &mut file)?;
+        file.set_len(len)?;
+        if len == 0 {
+            return Ok(Self::read(Vec::new()));
+        }
+        // SAFETY: nobody changes the file while it is looked at: its directory is this user's alone, its name is known to this
+        // value only, and `into_copy`, which gives it out, ends the view.
+        let view = unsafe { MmapOptions::new().populate().map(&file) }?;
+        Ok(Self { len: view.len(), source: Source::Copy(view, copy) })
+    }
+
+    /// Leaves the end out from now on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Whether they are looked at in a private copy.
+    pub(crate) fn is_copy(&self) -> bool {
+        matches!(self.source, Source::Copy(..))
+    }
+
+    /// The private copy, if there is one; it may be written from now on.
+    pub(crate) fn into_copy(self) -> Option<StagedFile> {
+        match self.source {
+            Source::Read(_) => None,
+            Source::Copy(view, copy) => {
+                drop(view);
+                Some(copy)
+            }
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let all: &[u8] = match &self.source {
+            Source::Read(bytes) => bytes,
+            Source::Copy(view, _) => view,
+        };
+        &all[..self.len]
+    }
+}

@@ -1,0 +1,198 @@
+//! A module written by hand in C, mapped with a ledger and given the hooks as a plain table: nothing of a plugin's own
+//! support code is needed to see what the host does.
+
+#![expect(dead_code, reason = "each test binary uses a part")]
+
+use std::ffi::{c_int, c_long, c_void};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicI64};
+use std::sync::{Arc, LazyLock};
+
+use alcedo_sys::{EndPolicy, EndState, Ending, Image, ImageFile, Ledger, StageDir, hooks};
+use tempfile::TempDir;
+
+use super::run;
+
+const SOURCE: &str = include_str!("module.c");
+
+/// The hooks that the module calls, in its order.
+#[repr(C)]
+struct Table(
+    unsafe extern "C" fn(*const c_void, hooks::Destructor, *mut c_void, *mut c_void) -> c_int,
+    unsafe extern "C" fn(*const c_void, *mut u32, Option<hooks::Destructor>) -> c_int,
+    unsafe extern "C" fn(*const c_void, u32) -> c_int,
+    unsafe extern "C" fn(*const c_void, u32, *const c_void) -> c_int,
+    unsafe extern "C" fn(*const c_void, *mut usize, *const c_void, hooks::ThreadStart, *mut c_void) -> c_int,
+    unsafe extern "C" fn(*const c_void, usize, *mut *mut c_void) -> c_int,
+    unsafe extern "C" fn(*const c_void, usize) -> c_int,
+    unsafe extern "C" fn(*const c_void, c_int, *const c_void, *mut c_void) -> c_int,
+    unsafe extern "C" fn(*const c_void, c_int, usize) -> usize,
+    unsafe extern "C" fn(*const c_void, hooks::Destructor, *mut c_void, *mut c_void) -> c_int,
+    unsafe extern "C" fn(*const c_void, hooks::OnExit, *mut c_void) -> c_int,
+);
+
+static TABLE: Table = Table(
+    hooks::thread_atexit,
+    hooks::key_create,
+    hooks::key_delete,
+    hooks::key_set,
+    hooks::thread_create,
+    hooks::thread_join,
+    hooks::thread_detach,
+    hooks::signal_action,
+    hooks::signal,
+    hooks::at_exit,
+    hooks::on_exit,
+);
+
+/// What the module's code writes down. Outlives every module.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) run: AtomicI64,
+    pub(crate) wrong_thread: AtomicI64,
+    pub(crate) order: AtomicI64,
+    pub(crate) go: AtomicI32,
+    pub(crate) arrived: AtomicI32,
+    pub(crate) fd: i32,
+    pub(crate) mode: i32,
+    pub(crate) host: Option<extern "C" fn(c_int)>,
+}
+
+/// How a thread of the module waits.
+#[derive(Clone, Copy)]
+pub(crate) enum Mode {
+    UntilGo,
+    AtOnce,
+    ByExit,
+    InRead,
+    InFutex,
+    InSpin,
+    InSleep,
+    InCond,
+    InHost,
+    InFile,
+}
+
+impl Seen {
+    /// Leaked: threads that never end may look at it until the process does.
+    pub(crate) fn new(mode: Mode, fd: i32) -> &'static Self {
+        Box::leak(Box::new(Self { mode: mode as i32, fd, ..Self::default() }))
+    }
+
+    /// Likewise, for [`Mode::InHost`].
+    pub(crate) fn with_host(host: extern "C" fn(c_int), fd: i32) -> &'static Self {
+        Box::leak(Box::new(Self { mode: Mode::InHost as i32, fd, host: Some(host), ..Self::default() }))
+    }
+
+    pub(crate) fn pointer(&self) -> *mut c_void {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+}
+
+/// The module of a test, mapped as often as it likes.
+pub(crate) struct Library {
+    file: ImageFile,
+    stage: StageDir,
+}
+
+/// Built once for all tests of a binary; the bytes are kept, the directory goes.
+static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let dir = TempDir::new().expect("a temporary directory");
+    let (source, library): (PathBuf, _) = (dir.path().join("module.c"), dir.path().join("libmodule.so"));
+    fs::write(&source, SOURCE).expect("the test directory is writable");
+    let mut gcc = Command::new("gcc");
+    run(gcc.args(["-shared", "-fPIC", "-O1", "-pthread", "-Wall", "-Werror", "-o"]).arg(&library).arg(&source));
+    fs::read(&library).expect("just built")
+});
+
+impl Library {
+    pub(crate) fn new() -> Self {
+        let name = PathBuf::from("libmodule.so");
+        let file = ImageFile::from_bytes(&name, LIBRARY.clone()).expect("just built");
+        Self { file, stage: StageDir::new().expect("a stage directory") }
+    }
+
+    pub(crate) fn stage(&self) -> &StageDir {
+        &self.stage
+    }
+
+    pub(crate) fn map(&self) -> Module {
+        let staged = self.stage.stage(&self.file, "module").expect("the copy can be written");
+        let ledger = Ledger::new("module");
+        // SAFETY: the library is `module.c`, which has no initialisers.
+        let image = unsafe { Image::map(staged, Some(Arc::clone(&ledger))) }.expect("the loader accepts it");
+        let module = Module { image, ledger };
+        let attach: extern "C" fn(&Table, *const c_void) = module.function(c"attach");
+        attach(&TABLE, module.ledger.word());
+        module
+    }
+}
+
+/// One copy of it that is mapped.
+pub(crate) struct Module {
+    pub(crate) image: Image,
+    pub(crate) ledger: Arc<Ledger>,
+}
+
+impl Module {
+    /// A function of the module. The type is the caller's word, checked against `module.c` by eye.
+    pub(crate) fn function<F: Copy>(&self, name: &std::ffi::CStr) -> F {
+        // SAFETY: every test names functions of `module.c` with their types and uses them while they are mapped.
+        unsafe { self.image.symbol(name) }.expect("exported")
+    }
+
+    pub(crate) fn owe(&self, seen: &Seen, again: c_int) {
+        let owe: extern "C" fn(*mut c_void, c_int) = self.function(c"owe");
+        owe(seen.pointer(), again);
+    }
+
+    pub(crate) fn owe_in_order(&self, seen: &Seen, digit: c_long) {
+        let owe: extern "C" fn(*mut c_void, c_long) = self.function(c"owe_in_order");
+        owe(seen.pointer(), digit);
+    }
+
+    pub(crate) fn start(&self, seen: &Seen, detached: bool) {
+        let start: extern "C" fn(*mut c_void, c_int) -> c_int = self.function(c"start");
+        assert_eq!(start(seen.pointer(), c_int::from(detached)), 0);
+    }
+
+    pub(crate) fn begin_end(self, policy: EndPolicy) -> (Ending, Arc<Ledger>) {
+        // SAFETY: tests keep no function of the module.
+        (unsafe { self.image.begin_end(policy) }, self.ledger)
+    }
+
+    /// Ends the module, which must be possible within a generous time.
+    pub(crate) fn end(self, policy: EndPolicy) -> alcedo_sys::EndReport {
+        let (mut ending, _ledger) = self.begin_end(policy);
+        finish(&mut ending)
+    }
+}
+
+pub(crate) fn finish(ending: &mut Ending) -> alcedo_sys::EndReport {
+    let mut last = None;
+    let gone = wait_for(|| match ending.poll() {
+        EndState::Gone(report) => Some(report),
+        EndState::Waiting(holders) => {
+            last = Some(format!("{holders:?}"));
+            None
+        }
+        parked @ EndState::Parked { .. } => panic!("{parked:?}"),
+    });
+    gone.unwrap_or_else(|| panic!("still waiting for {last:?}"))
+}
+
+/// Looks until there is an answer, for a minute at most.
+pub(crate) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let begun = std::time::Instant::now();
+    loop {
+        let found = look();
+        if found.is_some() || begun.elapsed() > std::time::Duration::from_secs(60) {
+            return found;
+        }
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
+}

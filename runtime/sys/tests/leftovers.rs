@@ -1,0 +1,385 @@
+//! What a module leaves behind beside threads and thread-locals: signals, exit handlers, memory, descriptors.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
+
+mod common {
+    pub(crate) mod hooked;
+    pub(crate) fn run(command: &mut std::process::Command) {
+        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+use std::env;
+use std::ffi::{c_int, c_long, c_void};
+use std::fs;
+use std::process::Command;
+use std::ptr;
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+use std::time::Duration;
+
+use alcedo_sys::process::{fds, rss_kib, stale_mappings};
+use alcedo_sys::{EndPolicy, EndState, HolderKind, hooks};
+
+use common::hooked::{Library, Mode, Module, Seen, finish, wait_for};
+
+const AT_ONCE: EndPolicy =
+    EndPolicy { grace: Duration::ZERO, close_fds: false, free_c_heap: true, evict: None, live_heap: None };
+
+const DEFAULT: usize = libc::SIG_DFL;
+
+fn handle(module: &Module, seen: &Seen, signal: c_int, how: c_int) -> usize {
+    let handle: extern "C" fn(*mut c_void, c_int, c_int) -> usize = module.function(c"handle");
+    handle(seen.pointer(), signal, how)
+}
+
+fn raise(signal: c_int) {
+    // SAFETY: the tests raise only what they have handled, or in a child that shall end.
+    assert_eq!(unsafe { libc::raise(signal) }, 0);
+}
+
+/// What the process does on a signal now: handler and flags.
+fn real(signal: c_int) -> (usize, c_int) {
+    let mut action: libc::sigaction = unset();
+    // SAFETY: nothing is set, and the place is one for an action.
+    assert_eq!(unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) }, 0);
+    (action.sa_sigaction, action.sa_flags)
+}
+
+fn unset() -> libc::sigaction {
+    // SAFETY: all zeroes are the default action.
+    unsafe { std::mem::zeroed() }
+}
+
+static OURS: AtomicI64 = AtomicI64::new(0);
+
+extern "C" fn count_ours(_signal: c_int) {
+    OURS.fetch_add(1, SeqCst);
+}
+
+#[test]
+fn a_signal_reaches_every_image_and_then_the_process_and_leads_nowhere_once_they_are_gone() {
+    const SIGNAL: c_int = libc::SIGUSR1;
+    let mut own = unset();
+    own.sa_sigaction = count_ours as *const () as usize;
+    // SAFETY: the handler only counts.
+    assert_eq!(unsafe { libc::sigaction(SIGNAL, &raw const own, ptr::null_mut()) }, 0);
+    let before = real(SIGNAL);
+    let (library, one, two) = (Library::new(), Seen::new(Mode::AtOnce, 0), Seen::new(Mode::AtOnce, 0));
+    let (first, second) = (library.map(), library.map());
+    let seen_by_first = handle(&first, one, SIGNAL, 2);
+    // The second image sees the process's handler too, never the first image's.
+    assert_eq!(handle(&second, two, SIGNAL, 0), seen_by_first);
+    assert!(!first.image.contains(seen_by_first) && !second.image.contains(seen_by_first));
+    assert_eq!((first.ledger.counts().signals, second.ledger.counts().signals), (1, 1));
+    // The first passes the signal on to what it saw; the process's handler runs once all the same.
+    for round in 1..=3 {
+        raise(SIGNAL);
+        assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (round, round, round));
+    }
+    assert_eq!(first.end(AT_ONCE).signals, 1);
+    raise(SIGNAL);
+    assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (3, 4, 4));
+    assert_eq!(second.end(AT_ONCE).signals, 1);
+    raise(SIGNAL);
+    assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (3, 4, 5));
+    assert_eq!(real(SIGNAL), before);
+}
+
+#[test]
+fn an_image_sees_what_it_has_set_before_and_may_put_it_back() {
+    const SIGNAL: c_int = libc::SIGUSR2;
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    assert_eq!(handle(&module, seen, SIGNAL, 0), DEFAULT);
+    let own = handle(&module, seen, SIGNAL, 5);
+    assert!(module.image.contains(own), "its own counting handler");
+    assert_eq!(real(SIGNAL).0, libc::SIG_IGN);
+    raise(SIGNAL);
+    let put_back: extern "C" fn(c_int) -> usize = module.function(c"put_back");
+    assert_eq!(put_back(SIGNAL), 0);
+    // SAFETY: the place of this thread's error number.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above; the handler overwrites it, and nobody may notice.
+    unsafe { errno.write(5) };
+    raise(SIGNAL);
+    // SAFETY: as above.
+    assert_eq!((seen.run.load(SeqCst), unsafe { errno.read() }), (1, 5));
+    module.end(AT_ONCE);
+    assert_eq!(real(SIGNAL).0, DEFAULT);
+}
+
+#[test]
+fn signal_and_handlers_for_one_time_do_what_they_do_in_c() {
+    const SIGNAL: c_int = libc::SIGWINCH;
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    assert_eq!(handle(&module, seen, SIGNAL, 3), DEFAULT);
+    raise(SIGNAL);
+    raise(SIGNAL);
+    assert_eq!((seen.run.load(SeqCst), real(SIGNAL).0), (1, DEFAULT));
+    let simply: extern "C" fn(*mut c_void, c_int) -> usize = module.function(c"handle_simply");
+    assert_eq!(simply(seen.pointer(), SIGNAL), DEFAULT);
+    assert_ne!(real(SIGNAL).1 & libc::SA_RESTART, 0);
+    raise(SIGNAL);
+    raise(SIGNAL);
+    assert_eq!(seen.run.load(SeqCst), 3);
+    for refused in [libc::SIGKILL, 33, 0, 65, -1] {
+        assert_eq!(simply(seen.pointer(), refused), libc::SIG_ERR, "{refused}");
+        assert_eq!(handle(&module, seen, refused, 0), usize::MAX - 1, "{refused}");
+    }
+    module.end(AT_ONCE);
+}
+
+#[test]
+fn a_running_handler_keeps_its_image() {
+    const SIGNAL: c_int = libc::SIGURG;
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    handle(&module, seen, SIGNAL, 1);
+    thread::scope(|scope| {
+        scope.spawn(|| raise(SIGNAL));
+        wait_for(|| (seen.arrived.load(SeqCst) == 1).then_some(())).expect("the handler runs");
+        let (mut ending, _ledger) = module.begin_end(AT_ONCE);
+        for _ in 0..20 {
+            let EndState::Waiting(holders) = ending.poll() else { panic!("its handler is running") };
+            assert_eq!((holders.len(), holders[0].kind), (1, HolderKind::Handler));
+        }
+        assert_eq!(real(SIGNAL).0, DEFAULT, "no other can begin");
+        seen.go.store(1, SeqCst);
+        assert_eq!(finish(&mut ending).signals, 1);
+    });
+    assert_eq!(seen.run.load(SeqCst), 1);
+}
+
+#[test]
+fn signals_that_arrive_all_the_time_meet_no_image_that_is_gone() {
+    let signal = libc::SIGRTMIN() + 3;
+    let mut own = unset();
+    own.sa_sigaction = count_ours as *const () as usize;
+    // SAFETY: the handler only counts.
+    assert_eq!(unsafe { libc::sigaction(signal, &raw const own, ptr::null_mut()) }, 0);
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    thread::scope(|scope| {
+        let senders: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    while seen.go.load(SeqCst) == 0 {
+                        raise(signal);
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..500 {
+            let module = library.map();
+            handle(&module, seen, signal, 2);
+            raise(signal);
+            assert_eq!(module.end(AT_ONCE).signals, 1);
+        }
+        seen.go.store(1, SeqCst);
+        senders.into_iter().for_each(|sender| sender.join().expect("it ends well"));
+    });
+    assert!(seen.run.load(SeqCst) >= 500);
+    assert_eq!(stale_mappings(library.stage().path()).expect("the maps can be read").len(), 0);
+}
+
+fn at_exit(module: &Module, seen: &Seen, digit: c_long, how: c_int) {
+    let at_exit: extern "C" fn(*mut c_void, c_long, c_int) = module.function(c"at_exit");
+    at_exit(seen.pointer(), digit, how);
+}
+
+#[test]
+fn exit_handlers_run_before_the_image_goes_last_first_and_what_they_owe_is_paid() {
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    at_exit(&module, seen, 1, 0);
+    at_exit(&module, seen, 2, 1);
+    at_exit(&module, seen, 0, 2);
+    at_exit(&module, seen, 3, 0);
+    assert_eq!(module.ledger.counts().exit_handlers, 4);
+    let report = module.end(AT_ONCE);
+    assert_eq!((report.exit_handlers, report.thread_locals_run), (4, 1));
+    assert_eq!((seen.order.load(SeqCst), seen.run.load(SeqCst)), (321, 101));
+}
+
+const CHILD: &str = "ALCEDO_SYS_TEST_EXIT_IN_CHILD";
+
+#[test]
+fn exit_handlers_of_living_images_run_when_the_process_ends_and_those_of_gone_ones_do_not() {
+    let here = env::current_exe().expect("this program has a path");
+    let mut child = Command::new(here);
+    child.env(CHILD, "1").args(["--exact", "--nocapture", "a_child_exits_with_handlers_left"]);
+    let output = child.output().expect("this program runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert!(text.ends_with("order 21, later 0\n"), "{text}");
+}
+
+/// Passes at once unless this process was started as a child.
+#[test]
+fn a_child_exits_with_handlers_left() {
+    static SEEN: std::sync::OnceLock<&'static Seen> = std::sync::OnceLock::new();
+    extern "C" fn tell() {
+        let seen = SEEN.get().expect("set below");
+        let text = format!("order {}, later {}\n", seen.order.load(SeqCst), seen.run.load(SeqCst));
+        // SAFETY: the text lives during the call; the test's own stdout may be captured, the descriptor is not.
+        unsafe { libc::write(1, text.as_ptr().cast(), text.len()) };
+    }
+    if env::var_os(CHILD).is_none() {
+        return;
+    }
+    let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
+    // Registered before any image, so called after all of them.
+    // SAFETY: the function only prints.
+    unsafe { libc::atexit(tell) };
+    let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    at_exit(&module, gone, 5, 0);
+    module.end(AT_ONCE);
+    assert_eq!(gone.order.load(SeqCst), 5);
+    let module = library.map();
+    at_exit(&module, seen, 1, 0);
+    at_exit(&module, seen, 2, 1);
+    std::process::exit(7);
+}
+
+#[test]
+fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
+    const MIB: usize = 1 << 20;
+    let library = Library::new();
+    let round = || {
+        let module = library.map();
+        let word = module.ledger.word();
+        let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: the word is that of a living ledger, here and below; the rest asks for fresh pages.
+        let map = unsafe { hooks::map(word, ptr::null_mut(), 4 * MIB, read_write, anonymous, -1, 0) };
+        // SAFETY: the pages are ours and writable.
+        unsafe { map.cast::<u8>().write_bytes(1, 4 * MIB) };
+        let middle = map.wrapping_byte_add(MIB);
+        // SAFETY: nobody uses the pages in the middle.
+        assert_eq!(unsafe { hooks::unmap(word, middle, MIB) }, 0);
+        // SAFETY: the pages behind it are ours and may move.
+        let moved = unsafe {
+            hooks::remap(word, middle.wrapping_byte_add(MIB), MIB, 2 * MIB, libc::MREMAP_MAYMOVE, ptr::null_mut())
+        };
+        assert_ne!(moved, libc::MAP_FAILED);
+        assert_eq!(module.ledger.counts().maps_bytes, 4 * MIB as u64);
+        // SAFETY: any size may be asked for.
+        let heap = unsafe { hooks::heap_grow(word, MIB) };
+        assert!(!heap.is_null() && heap.addr().is_multiple_of(64 * 1024));
+        // SAFETY: the pages are ours and writable.
+        unsafe { heap.cast::<u8>().write_bytes(2, MIB) };
+        // SAFETY: nobody uses the second half.
+        unsafe { hooks::heap_shrink(word, heap.wrapping_byte_add(MIB / 2), MIB / 2) };
+        // SAFETY: any size may be asked for.
+        let mut blocks: Vec<_> = (0..100).map(|size| unsafe { hooks::malloc(word, 1_000 + size) }).collect();
+        // SAFETY: any sizes may be asked for.
+        blocks.push(unsafe { hooks::calloc(word, 10, 100) });
+        // SAFETY: the block is living.
+        blocks[0] = unsafe { hooks::realloc(word, blocks[0], 50_000) };
+        let mut aligned = ptr::null_mut();
+        // SAFETY: `aligned` is a place for a pointer.
+        assert_eq!(unsafe { hooks::memalign(word, &raw mut aligned, 256, 300) }, 0);
+        assert!(aligned.addr().is_multiple_of(256));
+        // SAFETY: the block is living and not used again.
+        unsafe { hooks::free(word, blocks.swap_remove(1)) };
+        // SAFETY: as above; another image frees what this one has taken.
+        unsafe { hooks::free(library.map().ledger.word(), blocks.swap_remove(1)) };
+        module.end(AT_ONCE)
+    };
+    let report = round();
+    let sizes: usize = (1_000..1_100).sum::<usize>() - 1_000 + 50_000 + 1_000 + 300;
+    assert_eq!(report.maps_bytes, 4 << 20);
+    assert_eq!(report.heap_bytes, 1 << 19);
+    assert_eq!(report.c_heap_blocks, 100);
+    assert!(report.c_heap_bytes < sizes as u64 && report.c_heap_bytes > sizes as u64 - 2_200, "{report:?}");
+    let before = rss_kib().expect("Linux tells");
+    for _ in 0..60 {
+        round();
+    }
+    let grown = rss_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 16 * 1024, "{grown} KiB for 60 rounds of 5 MiB each");
+}
+
+#[test]
+fn a_part_of_the_heap_is_whole_regions_of_zeroes() {
+    let module = Library::new().map();
+    let word = module.ledger.word();
+    for len in [0, 1, 4096, 65_537] {
+        // SAFETY: the word is that of a living ledger.
+        assert!(unsafe { hooks::heap_grow(word, len) }.is_null(), "{len}");
+    }
+    for regions in [1, 2, 16, 1_024] {
+        let len = regions * 64 * 1024;
+        // SAFETY: as above.
+        let pages = unsafe { hooks::heap_grow(word, len) };
+        assert!(pages.addr().is_multiple_of(64 * 1024));
+        // SAFETY: so many bytes were asked for and mapped readable.
+        let bytes = unsafe { std::slice::from_raw_parts(pages.cast::<u8>(), len) };
+        assert!(bytes.iter().all(|byte| *byte == 0));
+    }
+    assert_eq!(module.end(AT_ONCE).heap_bytes, (1 + 2 + 16 + 1_024) * 64 * 1024);
+}
+
+#[test]
+fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
+    let library = Library::new();
+    for close_fds in [false, true] {
+        let module = library.map();
+        let word = module.ledger.word();
+        let dir = tempfile::TempDir::new().expect("a temporary directory");
+        let open = |name: &str| {
+            let file = fs::File::create(dir.path().join(name)).expect("the directory is writable");
+            std::os::fd::IntoRawFd::into_raw_fd(file)
+        };
+        let [left, closed, reused, secret] = ["left", "closed", "reused", "secret"].map(open);
+        for fd in [left, closed, reused] {
+            // SAFETY: the word is that of a living ledger.
+            unsafe { hooks::fd_opened(word, fd) };
+        }
+        // SAFETY: as above.
+        unsafe { hooks::fd_closed(word, closed) };
+        // The number of one was closed behind the ledger's back and leads to something of the host's now.
+        let other = open("other");
+        // SAFETY: both are descriptors of this test.
+        assert_eq!(unsafe { libc::dup2(other, reused) }, reused);
+        assert_eq!(module.ledger.counts().fds, 1);
+        let report = module.end(EndPolicy { close_fds, ..AT_ONCE });
+        let (named, none) =
+            if close_fds { (report.fds_closed, report.fds_left) } else { (report.fds_left, report.fds_closed) };
+        assert_eq!(named.iter().map(|(fd, _)| *fd).collect::<Vec<_>>(), [left]);
+        assert!(named[0].1.ends_with("/left") && none.is_empty(), "{named:?}");
+        let open: Vec<_> = fds().expect("Linux tells").into_iter().filter(|(_, to)| *to == named[0].1).collect();
+        assert_eq!(open.len(), usize::from(!close_fds));
+        let unknown: Vec<_> = report.fds_unknown.iter().map(|(fd, _)| *fd).collect();
+        assert!(unknown.contains(&secret) && unknown.contains(&other) && !unknown.contains(&left), "{unknown:?}");
+        for fd in [closed, reused, secret, other] {
+            // SAFETY: these are descriptors of this test.
+            unsafe { libc::close(fd) };
+        }
+    }
+}
+
+#[test]
+fn a_forked_child_calls_the_c_functions_and_nothing_else() {
+    let module = Library::new().map();
+    let word = module.ledger.word();
+    // SAFETY: the child only calls what a child may call, and leaves at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: any size may be asked for.
+        let block = unsafe { hooks::malloc(word, 10) };
+        let counts = module.ledger.counts();
+        // SAFETY: the block is living.
+        unsafe { hooks::free(word, block) };
+        // SAFETY: nothing is left to do here.
+        unsafe { libc::_exit(i32::from(block.is_null() || counts.c_heap_blocks != 0)) };
+    }
+    let mut status = -1;
+    // SAFETY: the child is ours.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+    module.end(AT_ONCE);
+}

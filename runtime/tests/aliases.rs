@@ -1,0 +1,134 @@
+//! A stale handle is never another thing, however often its place is used again. With the feature `tiny-serials` every place
+//! is used up after 255 tenants, so that a million of them see each place to its end and thousands of new ones begun.
+
+use std::collections::HashSet;
+
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{AnyConjugate, ObjectHandle, Runtime, Value};
+
+const TENANTS: u64 = 1_000_000;
+/// How many live at a time, about.
+const LIVING: usize = 64;
+/// How many stale ones are tried again and again.
+const STALE: usize = 4096;
+const NODE: &str = "/Script/Graph.Node";
+
+/// A tiny generator of numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+/// How a store of handles is used.
+struct Store<H> {
+    make: fn(&Runtime, u64) -> H,
+    end: fn(&Runtime, H),
+    /// What was made with the handle, if it leads anywhere.
+    mark: fn(&Runtime, H) -> Option<u64>,
+    /// The bare number.
+    number: fn(H) -> u64,
+}
+
+/// Makes and ends a million, keeps handles of those that ended, and tries them.
+fn check<H: Copy + std::fmt::Debug>(host: &Runtime, seed: u64, store: &Store<H>) {
+    let Store { make, end, mark, number } = store;
+    let mut dice = Dice(seed);
+    let (mut living, mut stale): (Vec<(H, u64)>, Vec<H>) = Default::default();
+    let mut given = HashSet::new();
+    let mut aliases = 0;
+    for made in 1..=TENANTS {
+        let handle = make(host, made);
+        assert!(given.insert(number(handle)), "seed {seed}, tenant {made}: {handle:?} was given before");
+        living.push((handle, made));
+        if living.len() > LIVING {
+            let (handle, made) = living.swap_remove(dice.below(LIVING));
+            assert_eq!(mark(host, handle), Some(made), "seed {seed}: a living handle is its own");
+            end(host, handle);
+            if stale.len() < STALE {
+                stale.push(handle);
+            } else {
+                stale[dice.below(STALE)] = handle;
+            }
+        }
+        if !stale.is_empty() {
+            aliases += u64::from(mark(host, stale[dice.below(stale.len())]).is_some());
+        }
+    }
+    aliases += stale.iter().filter(|handle| mark(host, **handle).is_some()).count() as u64;
+    assert_eq!(aliases, 0, "seed {seed}: stale handles lead somewhere");
+    assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
+    living.into_iter().for_each(|(handle, _)| end(host, handle));
+    // A place that is used up is given up: the numbers show how many there were.
+    let places: HashSet<_> = given.iter().map(|number| *number as u32).collect();
+    let tenants = given.len() / places.len();
+    let is_tiny = cfg!(feature = "tiny-serials");
+    assert!(if is_tiny { (100..=255).contains(&tenants) } else { tenants > 255 }, "{tenants} tenants a place");
+}
+
+fn host() -> Runtime {
+    let node =
+        NativeClass::new("Graph", "Node", "/Script/Core.Object").property("mark", (PropertyKind::U64, ""), 0, "");
+    Runtime::builder().natives(Natives::in_package("Graph").class(node)).build().expect("right declarations")
+}
+
+#[test]
+fn a_million_objects_have_a_million_handles() {
+    let host = host();
+    let store: Store<ObjectHandle> = Store {
+        make: |host, made| {
+            let object = host.spawn(NODE).expect("an object");
+            host.set(object, "mark", &Value::U64(made)).expect("it may be written");
+            if made % 1000 == 0 {
+                host.safe_point();
+            }
+            object
+        },
+        end: |host, object| host.destroy(object),
+        mark: |host, object| match host.get(object, "mark") {
+            Ok(Value::U64(mark)) => Some(mark),
+            Ok(other) => panic!("a mark is a number, not {other:?}"),
+            Err(_stale) => {
+                assert!(!host.is_alive(object) && host.class_of(object).is_none());
+                None
+            }
+        },
+        number: |object| object.0,
+    };
+    check(&host, 7, &store);
+    assert_eq!(host.counters().objects, 0);
+}
+
+#[test]
+fn a_million_blacks_have_a_million_handles() {
+    let host = host();
+    let store: Store<AnyConjugate> = Store {
+        make: |host, made| host.make_black("Optional(u64)", &mark_of(made)).expect("a black"),
+        end: |host, black| host.drop_black(black),
+        mark: |host, black| match host.read_conjugate(black) {
+            Ok(Value::Optional(Some(mark))) => match *mark {
+                Value::U64(mark) => Some(mark),
+                other => panic!("a mark is a number, not {other:?}"),
+            },
+            Ok(other) => panic!("a mark is an optional, not {other:?}"),
+            Err(_expired) => {
+                assert!(host.is_expired(black));
+                host.drop_black(black);
+                None
+            }
+        },
+        number: AnyConjugate::number,
+    };
+    check(&host, 9, &store);
+    assert_eq!(host.blacks().count(), 0);
+}
+
+fn mark_of(made: u64) -> Value {
+    Value::Optional(Some(Box::new(Value::U64(made))))
+}

@@ -1,0 +1,179 @@
+//! Values that a real plugin owns in host memory: let go of on the game thread and on others, carried through a rollback,
+//! ended by a reload and an unload.
+
+mod support;
+
+use std::fs::write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use alcedo_runtime::{Budget, LeaseKind, ObjectHandle, Runtime, Value};
+
+const CAVE: &str = "/Script/Game.Cave";
+
+/// As long as a busy machine may take.
+const LONG: Duration = Duration::from_secs(60);
+
+fn hoard(features: &[&str]) -> PathBuf {
+    support::plugin("hoard", features)
+}
+
+fn host() -> Runtime {
+    support::host(&[hoard(&[])])
+}
+
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
+    host.spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+    host.call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+}
+
+/// A cave with so many treasures of each of three sorts.
+fn cave(host: &Runtime, count: u32) -> ObjectHandle {
+    let cave = spawn(host, CAVE);
+    ask(host, cave, "gather", &[Value::U32(count)]);
+    cave
+}
+
+fn until_flushed(host: &Runtime) {
+    support::until("all that was dropped is released", || {
+        host.tick(Budget::frame());
+        host.blacks().queued == 0
+    });
+}
+
+/// The live blacks, by type.
+fn counts(host: &Runtime) -> Vec<(String, u64)> {
+    host.blacks().live.into_iter().map(|count| (count.ty, count.count)).collect()
+}
+
+#[test]
+fn treasures_are_counted_by_type_and_let_go_of_at_once() {
+    let host = host();
+    let cave = cave(&host, 10);
+    let ten = |ty: &str| (ty.to_owned(), 10);
+    assert_eq!(counts(&host), [ten("Array(f64)"), ten("Map(String, u32)"), ten("String")]);
+    let leases: Vec<_> = host.leases().into_iter().map(|(module, lease)| (module, lease.kind, lease.owner)).collect();
+    assert!(leases.contains(&("hoard".to_owned(), LeaseKind::Black, "Array(f64)".to_owned())), "{leases:?}");
+    ask(&host, cave, "let_go", &[]);
+    assert_eq!((host.blacks().count(), host.blacks().queued, host.leases()), (0, 0, Vec::new()));
+}
+
+#[test]
+fn what_eight_threads_let_go_of_is_released_in_the_ticks() {
+    let host = host();
+    let cave = cave(&host, 400);
+    ask(&host, cave, "scatter", &[Value::U32(8)]);
+    assert_eq!((host.blacks().count(), host.blacks().queued), (1200, 1200));
+    until_flushed(&host);
+    assert_eq!(host.blacks().count(), 0);
+}
+
+#[test]
+fn a_rollback_brings_treasures_back() {
+    let host = host();
+    let cave = cave(&host, 10);
+    let worth = ask(&host, cave, "worth", &[]);
+    assert!(matches!(worth, Some(Value::F64(worth)) if worth > 0.0), "{worth:?}");
+    for _attempt in 0..3 {
+        let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!report.is_committed(), "{report}");
+        assert_eq!(ask(&host, cave, "worth", &[]), worth);
+    }
+    assert_eq!(host.blacks().count(), 30);
+    ask(&host, cave, "scatter", &[Value::U32(8)]);
+    let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!report.is_committed(), "{report}");
+    until_flushed(&host);
+    assert_eq!(host.blacks().count(), 0, "what was let go of before does not come back");
+}
+
+#[test]
+fn a_reload_ends_the_treasures_of_the_old_generation_and_no_others() {
+    let host = host();
+    let cave = cave(&host, 10);
+    for (build, features) in [(2, &["second"] as &[_]), (1, &[])] {
+        let report = host.reload(&[hoard(features)]).unwrap_or_else(|error| panic!("{error}"));
+        assert!(report.is_committed(), "{report}");
+        assert_eq!(ask(&host, cave, "build", &[]), Some(Value::U32(build)));
+        assert_eq!(host.blacks().count(), 0);
+        let worth = ask(&host, cave, "worth", &[]);
+        assert!(matches!(worth, Some(Value::F64(worth)) if worth == 0.0), "{worth:?}");
+        ask(&host, cave, "gather", &[Value::U32(5)]);
+        assert_eq!(host.blacks().count(), 15);
+    }
+    assert!(host.wait_for_unloads(LONG).expect("a safe point"));
+    assert_eq!(host.blacks().undropped, [], "their finalizers let go of all");
+    let end = host.shutdown();
+    assert_eq!((end.blacks.len(), end.halves, end.left), (0, 0, Vec::new()));
+}
+
+#[test]
+fn an_unload_ends_everything_and_tells_what_was_never_let_go_of() {
+    let host = host();
+    let cave = cave(&host, 10);
+    host.console("blacks sites on");
+    ask(&host, cave, "gather", &[Value::U32(1)]);
+    ask(&host, cave, "forget", &[]);
+    ask(&host, cave, "scatter", &[Value::U32(2)]);
+    assert_eq!(host.blacks().count(), 33, "nothing was released yet");
+    let told = host.console("blacks");
+    assert!(told.contains("33 black conjugates · 32 drops wait") && told.contains("src/lib.rs:"), "{told}");
+    host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((host.blacks().count(), host.blacks().queued), (0, 0), "an unload flushes all");
+    assert!(host.wait_for_unloads(LONG).expect("a safe point"));
+    let end = host.shutdown();
+    let blacks: Vec<_> = end.blacks.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
+    assert_eq!((blacks, end.left), (vec![("hoard", "String", 1)], Vec::<String>::new()));
+}
+
+#[test]
+fn a_thread_may_let_go_when_the_generation_is_long_over() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("now");
+    let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).build().expect("a host");
+    host.create_master(&[hoard(&[])]).unwrap_or_else(|error| panic!("{error}"));
+    let cave = cave(&host, 10);
+    ask(&host, cave, "hide", &[Value::Text(file.display().to_string())]);
+    host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    let undropped = || host.blacks().undropped.iter().map(|left| left.count).sum::<u64>();
+    assert_eq!((host.blacks().count(), undropped()), (0, 30), "they have ended with their generation");
+    write(&file, "").expect("a writable folder");
+    assert!(host.wait_for_unloads(LONG).expect("a safe point"));
+    assert_eq!((host.blacks().count(), undropped()), (0, 0), "the thread was heard, and nothing more");
+    assert_eq!(host.shutdown().blacks, []);
+}
+
+#[test]
+fn what_a_treasure_refers_to_is_not_collected() {
+    let host = host();
+    let knowing = spawn(&host, CAVE);
+    // An outer does not hold what lies in it.
+    let known = host.spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
+    ask(&host, knowing, "know", &[Value::Object(known)]);
+    host.collect().expect("a safe point");
+    assert!(host.is_alive(known));
+    ask(&host, knowing, "let_go", &[]);
+    host.collect().expect("a safe point");
+    assert!(!host.is_alive(known));
+}
+
+#[test]
+fn the_end_of_a_host_tells_what_was_left() {
+    let host = host();
+    let cave = cave(&host, 4);
+    ask(&host, cave, "forget", &[]);
+    let kept =
+        host.make_black("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.read_conjugate(kept).ok(), Some(Value::Array(vec![Value::F64(1.0)])));
+    let end = host.shutdown();
+    let mut blacks: Vec<_> =
+        end.blacks.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
+    blacks.sort_unstable();
+    assert_eq!(blacks, [("hoard", "String", 1), ("host", "Array(f64)", 1)]);
+    assert_eq!((end.halves, end.leases.len(), end.objects), (0, 0, 0));
+    assert!(end.to_string().contains("2 black conjugates never dropped"), "{end}");
+    assert_eq!(end.left, Vec::<String>::new());
+}

@@ -1,0 +1,230 @@
+//! A plugin does random operations to values of every kind, while the host collects, reloads, and reloads in vain. A model of
+//! std types does the same operations, and has to agree with every answer and, again and again, about everything there is.
+//!
+//! `CHURN_SEED` and `CHURN_OPERATIONS` say which and how many; a failure names the seed and the operation. With `CHURN_STEP=1`
+//! the two are compared after each operation, so that a failure shows the values as well.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod model;
+#[path = "../../../example-plugins/churn/src/ops.rs"]
+mod ops;
+mod values;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
+
+use crate::model::Model;
+use crate::ops::{Dice, Op};
+
+/// Operations between two things that the host does.
+const BATCH: u64 = 500;
+
+fn from_environment(name: &str, default: u64) -> u64 {
+    let Ok(text) = std::env::var(name) else { return default };
+    text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}"))
+}
+
+/// What the host does between operations, and how often.
+#[derive(Default, Debug)]
+struct Done {
+    operations: u64,
+    births: u64,
+    collections: u64,
+    collected: usize,
+    slices: u64,
+    reloads: u64,
+    rollbacks: u64,
+}
+
+struct Churn {
+    host: Runtime,
+    yard: ObjectHandle,
+    model: Model,
+    seed: u64,
+    done: Done,
+    /// The two builds that take turns, and one that does not come up.
+    builds: [PathBuf; 2],
+    failing: PathBuf,
+}
+
+impl Churn {
+    fn begin(seed: u64) -> Self {
+        let memory: &[&str] = if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] };
+        let build = |feature: &[&'static str]| support::plugin("churn", &[memory, feature].concat());
+        let builds = [build(&[]), build(&["second"])];
+        let host = support::host(&builds[..1]);
+        host.keep_black_sites(true);
+        let yard = host.spawn(ops::YARD).unwrap_or_else(|error| panic!("{error}"));
+        host.call(yard, "prepare", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let model = Model::new(&host, yard);
+        Self { host, yard, model, seed, done: Done::default(), builds, failing: build(&["failing"]) }
+    }
+
+    fn call(&self, function: &str) {
+        self.host.call(self.yard, function, &[]).unwrap_or_else(|error| panic!("`{function}`: {error}"));
+    }
+
+    fn word(&self, property: &str) -> u64 {
+        match self.host.get(self.yard, property) {
+            Ok(Value::U64(word)) => word,
+            other => panic!("{property} of the yard is a u64, not {other:?}"),
+        }
+    }
+
+    /// Some operations, in one call, and a look at each answer.
+    fn operate(&mut self, count: u64) {
+        let (seed, from) = (self.seed, self.done.operations);
+        let arguments = [Value::U64(seed), Value::U64(from), Value::U32(count as u32)];
+        let answers = match self.host.call(self.yard, "run", &arguments) {
+            Ok(Some(Value::Array(answers))) => answers,
+            Ok(other) => panic!("`run` answers each operation, not {other:?}"),
+            Err(error) => {
+                let index = self.word("progress");
+                panic!("operation {index}, {:?}: {error}", Op::nth(seed, index));
+            }
+        };
+        assert_eq!(answers.len() as u64, count, "an answer for each operation");
+        for (index, answer) in (from..).zip(answers) {
+            let Value::U64(answer) = answer else { panic!("answers are numbers, not {answer:?}") };
+            let op = Op::nth(seed, index);
+            self.done.births += u64::from(op.verb == ops::Verb::Spawn && answer != ops::NOTHING);
+            let expected = self.model.apply(op, answer);
+            if count == 1 {
+                eprintln!("operation {index}, {op:?}: {answer:x}");
+                self.model.compare(&self.host);
+            }
+            assert_eq!(answer, expected, "the answers of plugin and model to operation {index}, {op:?}");
+        }
+        self.done.operations += count;
+    }
+
+    /// What the host does next: mostly a tick, or something that a tick must be no different from.
+    fn intervene(&mut self) {
+        let mut dice = Dice::new(!self.seed, self.done.operations);
+        match dice.below(16) {
+            0..3 => self.collect(),
+            3..6 => self.collect_in_slices(),
+            6..8 => self.reload(),
+            8 => self.reload_in_vain(),
+            _ => self.host.tick(Budget::frame()),
+        }
+    }
+
+    fn collect(&mut self) {
+        // A black that a thread has yet to drop keeps what it refers to.
+        self.settle();
+        self.done.collected += self.host.collect().unwrap_or_else(|error| panic!("{error}"));
+        self.done.collections += 1;
+        self.model.collected(&self.host, true);
+    }
+
+    /// A collection whose mark sees a world that goes on changing.
+    fn collect_in_slices(&mut self) {
+        self.host.collect_in_slices();
+        loop {
+            self.host.tick(Budget::frame().with_collection(Duration::ZERO));
+            self.model.collected(&self.host, false);
+            self.done.slices += 1;
+            if let Some(collected) = self.host.take_collected().pop() {
+                self.done.collected += collected.objects;
+                return;
+            }
+            self.operate(20);
+        }
+    }
+
+    fn reload(&mut self) {
+        self.builds.swap(0, 1);
+        let reload = self.host.reload(&self.builds[..1]).unwrap_or_else(|error| panic!("{error}"));
+        assert!(reload.is_committed(), "{reload}");
+        self.done.reloads += 1;
+        self.model.reloaded();
+        assert!(self.host.wait_for_unloads(Duration::from_secs(60)).expect("a safe point"), "the old one goes");
+    }
+
+    fn reload_in_vain(&mut self) {
+        let reload = self.host.reload(&[&self.failing]).unwrap_or_else(|error| panic!("{error}"));
+        let Outcome::RolledBack { error, .. } = &reload.outcome else {
+            panic!("that build does not come up: {reload}")
+        };
+        assert!(error.contains("this build does not come up"), "{error}");
+        self.done.rollbacks += 1;
+        assert!(self.host.wait_for_unloads(Duration::from_secs(60)).expect("a safe point"), "the new one goes");
+    }
+
+    /// Everything has come to rest: no thread has a value to drop, and the host has heard of all that were dropped.
+    fn settle(&self) {
+        self.call("settle");
+        let drained = self.host.drain_finalizers(Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
+        assert!(drained.is_complete, "{drained:?}");
+        support::until("all drops are heard of", || {
+            self.host.safe_point();
+            self.host.blacks().queued == 0
+        });
+    }
+
+    fn compare(&mut self) {
+        self.model.compare(&self.host);
+        self.settle();
+        let blacks = self.host.blacks();
+        assert_eq!(blacks.count(), self.model.count_blacks(), "blacks of host and model: {blacks}");
+        assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");
+    }
+
+    /// The end: no count of anything is left.
+    fn end(mut self) {
+        self.collect();
+        self.compare();
+        assert!(self.word("refused") > 0, "stale accesses were tried");
+        eprintln!("{:?}, {} stale accesses refused", self.done, self.word("refused"));
+        self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+        assert!(self.host.wait_for_unloads(Duration::from_secs(60)).expect("a safe point"), "the last one goes");
+        let blacks = self.host.blacks();
+        assert_eq!((blacks.count(), blacks.queued, blacks.undropped.len()), (0, 0, 0), "{blacks}");
+        assert_eq!(blacks.made, blacks.released);
+        self.host.destroy(self.yard);
+        self.host.collect().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(self.host.counters().objects, 0, "objects");
+        assert_eq!(self.host.leases(), [], "leases");
+        self.host.shutdown().into_result().unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn plugin_and_model_agree_after_any_operations() {
+    let record = support::record("churn");
+    let seed = from_environment("CHURN_SEED", 20_261_121);
+    let operations = from_environment("CHURN_OPERATIONS", 100_000);
+    let step = from_environment("CHURN_STEP", BATCH);
+    eprintln!("seed {seed}, {operations} operations");
+    let mut churn = Churn::begin(seed);
+    let run = catch_unwind(AssertUnwindSafe(|| {
+        while churn.done.operations < operations {
+            let end = churn.done.operations + BATCH;
+            while churn.done.operations < end {
+                churn.operate(step.min(end - churn.done.operations));
+            }
+            churn.intervene();
+            if churn.done.operations % (8 * BATCH) < BATCH {
+                churn.compare();
+            }
+        }
+    }));
+    if let Err(panic) = run {
+        let at = churn.done.operations;
+        eprintln!("again with: CHURN_SEED={seed} CHURN_OPERATIONS={}   ({:?})", at + BATCH, churn.done);
+        resume_unwind(panic);
+    }
+    let generations = churn.done.reloads + 1;
+    churn.end();
+    // Each generation has looked at its own from its finalizer: none may have been of use any more.
+    let lines = record.take();
+    let expired = lines.lines().filter(|line| line.starts_with("none is left, ") && *line != "none is left, 0 expired");
+    assert!(lines.lines().count() as u64 >= generations && expired.count() > 0, "{lines}");
+    assert!(!lines.contains("some are left"), "{lines}");
+}

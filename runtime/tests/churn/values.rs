@@ -1,0 +1,762 @@
+//! What a value of each kind is in the model, and how operations change it: what `change.rs` of the plugin does to values in
+//! host memory is done here to values of std, with the same draws and the same answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use alcedo_runtime::{Binding, LocalText, ObjectHandle, Runtime, Value};
+
+use crate::ops::{Dice, LATER, LONG, NOTHING, THING, THINGS, digest, hears};
+
+/// A thing, by the handle that it has for ever.
+pub(crate) type Id = ObjectHandle;
+
+/// What changes may need beside the value, or change as well.
+#[derive(Default)]
+pub(crate) struct State {
+    /// Which things are kept in the places of the yard.
+    pub(crate) pool: [Option<Id>; THINGS as usize],
+    /// What each thing that is there was told.
+    pub(crate) heard: BTreeMap<Id, u64>,
+    /// Where each of them is.
+    pub(crate) paths: BTreeMap<Id, String>,
+}
+
+impl State {
+    fn pick(&self, dice: &mut Dice) -> Option<Id> {
+        self.pool[dice.below(THINGS) as usize]
+    }
+
+    /// The thing, if it is there.
+    pub(crate) fn living(&self, thing: Option<Id>) -> Option<Id> {
+        thing.filter(|thing| self.heard.contains_key(thing))
+    }
+
+    fn tell(&mut self, Bound { thing, function }: Bound, stamp: u32) {
+        let Some(heard) = self.heard.get_mut(&thing) else { return };
+        *heard = hears(*heard, stamp);
+        if function == "hear_twice" {
+            *heard = hears(*heard, stamp);
+        }
+    }
+}
+
+/// As an answer says it.
+pub(crate) fn number(thing: Option<Id>) -> u64 {
+    thing.map_or(0, |thing| thing.0)
+}
+
+/// A value that the host's reflection can show.
+pub(crate) trait Shown {
+    /// What the host should show.
+    fn value(&self, host: &Runtime) -> Value;
+
+    /// Shows every thing that the value keeps.
+    fn edges(&self, _visit: &mut dyn FnMut(Id)) {}
+}
+
+/// A value that operations are done to.
+pub(crate) trait Change: Shown + Clone + Default + PartialEq {
+    /// As in the plugin.
+    const COMPARES: bool = true;
+    /// As in the plugin.
+    const PRINTS: bool = true;
+
+    /// Changes the value and says what came of it.
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64;
+}
+
+/// A name, which the host interns.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) struct Named(pub(crate) String);
+
+/// A reference that keeps a thing.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct Friend(pub(crate) Option<Id>);
+
+macro_rules! plain {
+    ($($ty:ty: $value:expr;)*) => {$(
+        impl Shown for $ty {
+            fn value(&self, host: &Runtime) -> Value {
+                let value: fn(&Self, &Runtime) -> Value = $value;
+                value(self, host)
+            }
+        }
+    )*};
+}
+plain! {
+    f64: |number, _| Value::F64(*number);
+    i32: |number, _| Value::I32(*number);
+    u32: |number, _| Value::U32(*number);
+    u16: |number, _| Value::U16(*number);
+    u8: |number, _| Value::U8(*number);
+    String: |text, _| Value::Text(text.clone());
+    Named: |name, host| Value::Name(host.intern(&name.0));
+    (f64, f64): |(x, y), _| Value::Struct(vec![(Arc::from("x"), Value::F64(*x)), (Arc::from("y"), Value::F64(*y))]);
+}
+
+impl Shown for Friend {
+    fn value(&self, _host: &Runtime) -> Value {
+        Value::Object(self.0.unwrap_or_default())
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.0.into_iter().for_each(visit);
+    }
+}
+
+impl<T: Shown> Shown for Vec<T> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::Array(self.iter().map(|value| value.value(host)).collect())
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.iter().for_each(|value| value.edges(visit));
+    }
+}
+
+impl<T: Shown> Shown for BTreeSet<T> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::Set(self.iter().map(|value| value.value(host)).collect())
+    }
+}
+
+impl<K: Shown, V: Shown> Shown for BTreeMap<K, V> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::Map(self.iter().map(|(key, value)| (key.value(host), value.value(host))).collect())
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.values().for_each(|value| value.edges(visit));
+    }
+}
+
+impl<T: Shown> Shown for Option<T> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::Optional(self.as_ref().map(|value| Box::new(value.value(host))))
+    }
+}
+
+/// How a kind of text is drawn and shown.
+pub(crate) trait Letters: Clone + Default + PartialEq {
+    fn word(dice: &mut Dice) -> String;
+    fn show(text: String) -> Value;
+}
+
+macro_rules! letters {
+    ($($name:ident $word:ident $value:ident;)*) => {$(
+        #[derive(Clone, Default, PartialEq)]
+        pub(crate) struct $name;
+
+        impl Letters for $name {
+            fn word(dice: &mut Dice) -> String {
+                dice.$word()
+            }
+
+            fn show(text: String) -> Value {
+                Value::$value(text)
+            }
+        }
+    )*};
+}
+letters! {
+    Utf word Text;
+    Wide word Utf8;
+    Ansi latin Ansi;
+}
+
+/// A text.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Text<L>(pub(crate) String, PhantomData<L>);
+
+impl<L: Letters> Shown for Text<L> {
+    fn value(&self, _host: &Runtime) -> Value {
+        L::show(self.0.clone())
+    }
+}
+
+impl<L: Letters> Change for Text<L> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        // Bytes as the host has them: one for each letter of ISO 8859-1.
+        let len = if L::show(String::new()).kind() == Value::Ansi(String::new()).kind() {
+            self.0.chars().count()
+        } else {
+            self.0.len()
+        };
+        match dice.below(4) {
+            0 => self.0 = L::word(dice),
+            1 if len < 200 => self.0 += &L::word(dice),
+            2 => self.0.clear(),
+            _ => {}
+        }
+        digest(&self.0)
+    }
+}
+
+/// A text for people.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Label {
+    shown: String,
+    namespace: Named,
+    key: Named,
+}
+
+impl Shown for Label {
+    fn value(&self, host: &Runtime) -> Value {
+        let (namespace, key) = (host.intern(&self.namespace.0), host.intern(&self.key.0));
+        Value::LocalText(LocalText { shown: self.shown.clone(), namespace, key })
+    }
+}
+
+impl Change for Label {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 => *self = Self { shown: dice.word(), ..Self::default() },
+            1 => {
+                let (namespace, key) = (Named(dice.name().into()), Named(dice.name().into()));
+                *self = Self { namespace, key, shown: dice.word() };
+            }
+            2 => *self = Self::default(),
+            _ => {}
+        }
+        digest(&self.shown) ^ digest(&self.key.0)
+    }
+}
+
+impl Change for Vec<f64> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        let len = self.len() as u64;
+        if len > LONG {
+            self.truncate(len as usize / 2);
+            return len;
+        }
+        match dice.below(10) {
+            0 | 1 => self.push(dice.number()),
+            2 => self.insert(dice.below(len + 1) as usize, dice.number()),
+            3 if len > 0 => return self.remove(dice.below(len) as usize).to_bits(),
+            4 if len > 0 => {
+                let at = dice.below(len) as usize;
+                self[at] = dice.number();
+            }
+            5 if dice.below(8) == 0 => self.clear(),
+            6 => *self = vec![dice.number(), dice.number(), dice.number()],
+            7 => self.sort_by(f64::total_cmp),
+            8 => return self.pop().map_or(NOTHING, f64::to_bits),
+            _ => {
+                let wanted = dice.number();
+                return self.iter().position(|number| *number == wanted).map_or(NOTHING, |at| at as u64);
+            }
+        }
+        self.iter().sum::<f64>().to_bits()
+    }
+}
+
+impl Change for Vec<Vec<String>> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        let len = self.len() as u64;
+        if len > LONG {
+            self.clear();
+            return len;
+        }
+        match dice.below(9) {
+            0 | 1 => self.push(dice.words()),
+            2 if len > 0 => {
+                let at = dice.below(len + 1) as usize;
+                self.insert(at, self[dice.below(len) as usize].clone());
+            }
+            3 if len > 0 => {
+                let row = &mut self[dice.below(len) as usize];
+                row.push(dice.word());
+                return row.len() as u64;
+            }
+            4 if len > 0 => return digest(&self.remove(dice.below(len) as usize).concat()),
+            5 if len > 0 => {
+                let at = dice.below(len) as usize;
+                self[at] = dice.words();
+            }
+            6 if dice.below(8) == 0 => *self = vec![dice.words(), dice.words()],
+            7 => {
+                let wanted = dice.words();
+                return self.iter().position(|row| *row == wanted).map_or(NOTHING, |at| at as u64);
+            }
+            _ => {}
+        }
+        self.iter().map(|row| row.len() as u64).sum()
+    }
+}
+
+/// A struct.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub(crate) struct SheetModel {
+    strength: f64,
+    motto: String,
+    titles: Vec<String>,
+    spot: Option<(f64, f64)>,
+    friend: Friend,
+}
+
+impl Shown for SheetModel {
+    fn value(&self, host: &Runtime) -> Value {
+        let field = |name: &str, value| (Arc::from(name), value);
+        Value::Struct(vec![
+            field("strength", self.strength.value(host)),
+            field("motto", self.motto.value(host)),
+            field("titles", self.titles.value(host)),
+            field("spot", self.spot.value(host)),
+            field("friend", self.friend.value(host)),
+        ])
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.friend.edges(visit);
+    }
+}
+
+impl Change for SheetModel {
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(7) {
+            0 => self.strength = dice.number(),
+            1 => self.motto = dice.word(),
+            2 if self.titles.len() as u64 > LONG => self.titles.clear(),
+            2 => self.titles.push(dice.word()),
+            3 => self.spot = Some((dice.number(), dice.number())),
+            4 => self.spot = None,
+            5 => self.friend = Friend(state.pick(dice)),
+            _ => self.titles = dice.words(),
+        }
+        digest(&self.motto) ^ self.titles.len() as u64
+    }
+}
+
+impl Change for Vec<SheetModel> {
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        let len = self.len() as u64;
+        if len > LONG / 4 {
+            self.truncate(1);
+            return len;
+        }
+        match dice.below(6) {
+            0 => self.push(SheetModel::default()),
+            1 | 2 if len > 0 => return self[dice.below(len) as usize].change(state, dice),
+            3 if len > 0 => return digest(&self.remove(dice.below(len) as usize).motto),
+            4 if len > 0 => self.push(self[dice.below(len) as usize].clone()),
+            _ => {}
+        }
+        len
+    }
+}
+
+impl Change for Vec<Friend> {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        let len = self.len() as u64;
+        match dice.below(6) {
+            _ if len > LONG => {
+                self.clear();
+                0
+            }
+            0 | 1 => {
+                self.push(Friend(state.pick(dice)));
+                len + 1
+            }
+            2 if len > 0 => number(state.living(self.remove(dice.below(len) as usize).0)),
+            3 if len > 0 => number(state.living(self[dice.below(len) as usize].0)),
+            4 if len > 0 => {
+                self[dice.below(len) as usize] = Friend(None);
+                len
+            }
+            _ => self.iter().filter(|friend| state.living(friend.0).is_some()).count() as u64,
+        }
+    }
+}
+
+impl Change for BTreeSet<Named> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        let name = Named(dice.name().into());
+        match dice.below(8) {
+            0..3 => u64::from(self.insert(name)),
+            3 | 4 => u64::from(self.remove(&name)),
+            5 => u64::from(self.contains(&name)),
+            6 if dice.below(6) == 0 => {
+                self.clear();
+                0
+            }
+            _ => self.len() as u64,
+        }
+    }
+}
+
+impl Change for BTreeSet<String> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        let word = dice.word();
+        let len = self.len() as u64;
+        match dice.below(8) {
+            _ if len > LONG => {
+                self.clear();
+                len
+            }
+            0..3 => u64::from(self.insert(word)),
+            3 | 4 => u64::from(self.remove(&word)),
+            5 => u64::from(self.contains(&word)),
+            _ => self.iter().map(|word| word.len() as u64).sum(),
+        }
+    }
+}
+
+impl Change for BTreeMap<String, i32> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        let (word, number) = (dice.word(), dice.below(100) as i32);
+        match dice.below(9) {
+            _ if self.len() as u64 > LONG => {
+                self.clear();
+                0
+            }
+            0..4 => u64::from(self.insert(word, number).is_none()),
+            4 | 5 => self.remove(&word).map_or(NOTHING, |number| number as u64),
+            6 => self.get(&word).map_or(NOTHING, |number| *number as u64),
+            7 if dice.below(6) == 0 => {
+                *self = Self::from([(word, number), ("one more".to_owned(), 1)]);
+                2
+            }
+            _ => self.iter().map(|(word, number)| word.len() as u64 + *number as u64).sum(),
+        }
+    }
+}
+
+impl Change for BTreeMap<Named, Vec<SheetModel>> {
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        let name = Named(dice.name().into());
+        match dice.below(8) {
+            0 | 1 => u64::from(self.insert(name, Vec::new()).is_none()),
+            2..6 => self.get_mut(&name).map_or(NOTHING, |row| row.change(state, dice)),
+            6 => self.remove(&name).map_or(NOTHING, |row| row.len() as u64),
+            _ => self.values().map(|row| row.len() as u64).sum(),
+        }
+    }
+}
+
+impl Change for Option<f64> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => *self = Some(dice.number()),
+            2 => return self.take().map_or(NOTHING, f64::to_bits),
+            _ => {}
+        }
+        self.map_or(NOTHING, f64::to_bits)
+    }
+}
+
+impl Change for Option<Vec<u32>> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match (dice.below(5), self.as_mut()) {
+            (0, _) => *self = Some(vec![dice.below(9) as u32, 7]),
+            (1 | 2, Some(row)) if row.len() as u64 <= LONG => row.push(dice.below(9) as u32),
+            (3, _) => *self = None,
+            _ => {}
+        }
+        self.as_ref().map_or(NOTHING, |row| row.iter().copied().map(u64::from).sum())
+    }
+}
+
+/// A class by path.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct ClassPath<S>(String, PhantomData<S>);
+
+/// One that has to be there.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Sub;
+
+/// One that may come later.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Soft;
+
+impl Shown for ClassPath<Sub> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::SubclassOf(host.intern(&self.0))
+    }
+}
+
+impl Shown for ClassPath<Soft> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::SoftClass(host.intern(&self.0))
+    }
+}
+
+impl<S> ClassPath<S> {
+    fn answer(&self) -> u64 {
+        digest(&self.0) ^ u64::from(self.0.is_empty() || self.0 == LATER)
+    }
+}
+
+impl Change for ClassPath<Sub> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => self.0 = dice.class().into(),
+            2 => self.0.clear(),
+            _ => {}
+        }
+        self.answer()
+    }
+}
+
+impl Change for ClassPath<Soft> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 => self.0 = dice.class().into(),
+            1 => self.0 = LATER.into(),
+            2 => self.0.clear(),
+            _ => {}
+        }
+        self.answer()
+    }
+}
+
+/// A reference by path.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct SoftRef(String);
+
+impl SoftRef {
+    /// The thing that has the path now.
+    pub(crate) fn resolve(&self, state: &State) -> Option<Id> {
+        state.paths.iter().find(|(_, path)| **path == self.0).map(|(thing, _)| *thing)
+    }
+}
+
+impl Shown for SoftRef {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::SoftObject(host.intern(&self.0))
+    }
+}
+
+impl Change for SoftRef {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => {
+                let thing = state.pick(dice);
+                self.0 = thing.map(|thing| state.paths[&thing].clone()).unwrap_or_default();
+            }
+            2 => self.0.clear(),
+            _ => {}
+        }
+        number(self.resolve(state))
+    }
+}
+
+macro_rules! references {
+    ($($(#[$doc:meta])* $name:ident $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Default, PartialEq)]
+        pub(crate) struct $name(Option<Id>);
+
+        impl $name {
+            pub(crate) fn resolve(&self, state: &State) -> Option<Id> {
+                state.living(self.0)
+            }
+        }
+
+        impl Shown for $name {
+            fn value(&self, _host: &Runtime) -> Value {
+                $value(self.0.unwrap_or_default())
+            }
+        }
+
+        impl Change for $name {
+            const COMPARES: bool = false;
+            const PRINTS: bool = false;
+
+            fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+                match dice.below(4) {
+                    0 | 1 => self.0 = state.pick(dice),
+                    2 => self.0 = None,
+                    _ => {}
+                }
+                number(self.resolve(state))
+            }
+        }
+    )*};
+}
+references! {
+    /// A reference by an id, which is the host's secret: only where it leads to is compared.
+    LazyRef |_| Value::Bool(true);
+    /// A reference that keeps nothing alive.
+    WeakRef Value::WeakObject;
+}
+
+/// A function that is to be called.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Bound {
+    thing: Id,
+    function: &'static str,
+}
+
+impl Bound {
+    fn binding(self, host: &Runtime) -> Binding {
+        Binding { object: self.thing, function: host.intern(self.function) }
+    }
+}
+
+/// A delegate that judges.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Decide(Option<Bound>);
+
+impl Shown for Decide {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::Delegate(self.0.map(|bound| bound.binding(host)).unwrap_or_default())
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.0.iter().for_each(|bound| visit(bound.thing));
+    }
+}
+
+impl Change for Decide {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(6) {
+            0 | 1 => {
+                let thing = state.pick(dice);
+                if let Some(thing) = thing {
+                    self.0 = Some(Bound { thing, function: "judge" });
+                }
+                u64::from(thing.is_some())
+            }
+            2 => {
+                self.0 = None;
+                0
+            }
+            3 => {
+                state.pick(dice);
+                1
+            }
+            _ => {
+                let asked = dice.number();
+                let Some(heard) = self.0.and_then(|bound| state.heard.get_mut(&bound.thing)) else { return NOTHING };
+                *heard = hears(*heard, 1);
+                u64::from(asked > 3.0)
+            }
+        }
+    }
+}
+
+/// A delegate that tells.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Told<S>(Vec<Bound>, PhantomData<S>);
+
+/// One that is an array.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Dense;
+
+/// One that is mostly nothing.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Rare;
+
+impl<S> Told<S> {
+    fn bindings(&self, host: &Runtime) -> Vec<Binding> {
+        self.0.iter().map(|bound| bound.binding(host)).collect()
+    }
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        let (thing, function) = (state.pick(dice), dice.listener());
+        match (dice.below(9), thing) {
+            (0..3, Some(thing)) => {
+                let bound = Bound { thing, function };
+                if !self.0.contains(&bound) {
+                    self.0.push(bound);
+                }
+                1
+            }
+            (3, Some(thing)) => {
+                let before = self.0.len();
+                self.0.retain(|bound| *bound != Bound { thing, function });
+                u64::from(self.0.len() < before)
+            }
+            (4, Some(thing)) => {
+                let before = self.0.len();
+                self.0.retain(|bound| bound.thing != thing);
+                (before - self.0.len()) as u64
+            }
+            (5, _) if dice.below(6) == 0 => {
+                self.0.clear();
+                0
+            }
+            (6 | 7, _) => {
+                let stamp = dice.below(1000) as u32;
+                self.0.iter().rev().for_each(|bound| state.tell(*bound, stamp));
+                2
+            }
+            _ => 3,
+        }
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.0.iter().for_each(|bound| visit(bound.thing));
+    }
+}
+
+macro_rules! told {
+    ($($of:ident $value:ident;)*) => {$(
+        impl Shown for Told<$of> {
+            fn value(&self, host: &Runtime) -> Value {
+                Value::$value(self.bindings(host))
+            }
+
+            fn edges(&self, visit: &mut dyn FnMut(Id)) {
+                Self::edges(self, visit);
+            }
+        }
+
+        impl Change for Told<$of> {
+            const COMPARES: bool = false;
+            const PRINTS: bool = false;
+
+            fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+                Self::change(self, state, dice)
+            }
+        }
+    )*};
+}
+told! {
+    Dense Multicast;
+    Rare Sparse;
+}
+
+/// A property by path.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct FieldName(String);
+
+impl Shown for FieldName {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::FieldPath(host.intern(&self.0))
+    }
+}
+
+impl Change for FieldName {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => self.0 = dice.field().into(),
+            2 => self.0.clear(),
+            _ => {}
+        }
+        let ty = match self.0.strip_prefix(THING) {
+            Some(":numbers") => "Array(f64)",
+            Some(":sheet") => "/Script/Game.Sheet",
+            Some(":heard") => "u64",
+            _ => "",
+        };
+        digest(&self.0) ^ digest(ty)
+    }
+}

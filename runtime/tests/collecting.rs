@@ -1,0 +1,152 @@
+//! Collections as a host sees them: at once and in slices, with natives that have their say.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{Budget, Collected, ObjectHandle, RenameError, Runtime, Value, World};
+
+const NODE: &str = "/Script/Graph.Node";
+
+const NONE: ObjectHandle = ObjectHandle::NONE;
+
+thread_local! {
+    /// Native hooks are plain functions, so they write down here what they saw.
+    static ENDED: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
+    /// What `add_references` says of every keeper.
+    static KEPT: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
+}
+
+fn host() -> Runtime {
+    fn ends(world: &World, object: ObjectHandle) {
+        assert!(world.objects.is_alive(object), "nothing of it has ended");
+        ENDED.with_borrow_mut(|ended| ended.push(object));
+    }
+    fn keeps(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
+        // Its class default object is a keeper too, and a root.
+        if !world.objects.is_template(object) {
+            KEPT.with_borrow(|kept| kept.iter().copied().for_each(visit));
+        }
+    }
+    let node = NativeClass::new("Graph", "Node", "/Script/Core.Object")
+        .property("next", (PropertyKind::OBJECT, NODE), 0, "")
+        .begin_destroy(ends);
+    let keeper = NativeClass::new("Graph", "Keeper", NODE).add_references(keeps);
+    let natives = Natives::in_package("Graph").class(node).class(keeper);
+    ENDED.take();
+    KEPT.take();
+    Runtime::builder().natives(natives).build().expect("right declarations")
+}
+
+/// An object that nothing keeps.
+fn loose(host: &Runtime) -> ObjectHandle {
+    let object = host.spawn(NODE).expect("an object");
+    assert!(host.remove_root(object));
+    object
+}
+
+fn link(host: &Runtime, from: ObjectHandle, to: ObjectHandle) {
+    host.set(from, "next", &Value::Object(to)).expect("it may be written");
+}
+
+/// A root, and so many objects behind it in a row.
+fn row(host: &Runtime, count: usize) -> Vec<ObjectHandle> {
+    let mut row = vec![host.spawn(NODE).expect("an object")];
+    for at in 0..count {
+        let object = loose(host);
+        link(host, row[at], object);
+        row.push(object);
+    }
+    row
+}
+
+/// Ticks until a collection is done.
+fn tick_until_collected(host: &Runtime) -> Collected {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        host.tick(Budget::frame().with_collection(Duration::ZERO));
+        if let Some(collected) = host.take_collected().pop() {
+            return collected;
+        }
+        assert!(host.is_collecting(), "it is done or under way");
+        assert!(Instant::now() < deadline, "a mark comes to its end");
+    }
+}
+
+#[test]
+fn a_collection_in_slices_keeps_what_moves_meanwhile() {
+    let host = host();
+    let row = row(&host, 20_000);
+    let dead: Vec<_> = (0..100).map(|_| loose(&host)).collect();
+    host.collect_in_slices();
+    host.tick(Budget::frame().with_collection(Duration::ZERO));
+    assert!(host.is_collecting() && host.take_collected().is_empty(), "the row is longer than a slice");
+    // The end of the row moves behind its root, which the mark has seen; what was between goes with the next collection.
+    link(&host, row[0], row[19_000]);
+    link(&host, row[18_999], NONE);
+    let born = loose(&host);
+    link(&host, row[20_000], born);
+    let collected = tick_until_collected(&host);
+    assert!(collected.slices > 2 && collected.objects >= dead.len(), "{collected:?}");
+    assert!(dead.iter().all(|object| !host.is_alive(*object)));
+    assert!(row[19_000..].iter().chain([&row[0], &born]).all(|object| host.is_alive(*object)));
+    host.collect().expect("a safe point");
+    assert!(row[1..19_000].iter().all(|object| !host.is_alive(*object)));
+    assert_eq!(host.objects().len(), 1_003);
+}
+
+#[test]
+fn a_collection_at_once_goes_before_one_in_slices() {
+    let host = host();
+    let row = row(&host, 5_000);
+    host.collect_in_slices();
+    host.tick(Budget::frame().with_collection(Duration::ZERO));
+    link(&host, row[10], NONE);
+    assert_eq!(host.collect().expect("a safe point"), 4_990);
+    // The one in slices begins again, and finds nothing more.
+    assert_eq!(tick_until_collected(&host).objects, 0);
+}
+
+#[test]
+fn natives_are_told_of_an_end_and_say_what_else_is_kept() {
+    let host = host();
+    let keeper = host.spawn("/Script/Graph.Keeper").expect("an object");
+    let (kept, dead) = (loose(&host), loose(&host));
+    KEPT.with_borrow_mut(|list| list.push(kept));
+    assert_eq!(host.collect().expect("a safe point"), 1);
+    assert_eq!(ENDED.take(), [dead]);
+    host.destroy(keeper);
+    assert_eq!(host.collect().expect("a safe point"), 1);
+    assert_eq!(ENDED.take(), [keeper, kept]);
+}
+
+#[test]
+fn what_a_running_call_was_given_stays_until_it_returns() {
+    let host = host();
+    let signature = "Object(/Script/Core.Object) -> bool".parse().expect("a signature");
+    let collect = |host: &Runtime, _: &[Value]| {
+        host.collect().expect("no plugin code is on the stack");
+        Ok(Some(Value::Bool(true)))
+    };
+    host.register("collect", signature, collect).expect("the name is free");
+    let object = loose(&host);
+    host.zcall("ex:/collect", &[Value::Object(object)]).expect("it answers");
+    assert!(host.is_alive(object));
+    assert_eq!(host.collect().expect("a safe point"), 1);
+    assert!(!host.is_alive(object));
+}
+
+#[test]
+fn an_object_changes_its_name_and_its_place() {
+    let host = host();
+    let (house, chair) = (host.spawn(NODE).expect("an object"), host.spawn(NODE).expect("an object"));
+    host.rename(chair, "chair", house).expect("nobody is called so in there");
+    assert_eq!((host.find_in(house, "chair"), host.find_in(NONE, "chair")), (Some(chair), None));
+    assert_eq!((host.outer_of(chair), host.name_of(chair).as_deref()), (Some(house), Some("chair")));
+    let other = host.spawn_in(NODE, house).expect("an object");
+    let refused = host.rename(other, "chair", house).expect_err("the name is taken");
+    assert!(matches!(refused, RenameError::Taken { holder, .. } if holder == chair), "{refused}");
+    let refused = host.rename(house, "house", chair).expect_err("it would lie in itself");
+    assert!(matches!(refused, RenameError::Circle { .. }), "{refused}");
+}

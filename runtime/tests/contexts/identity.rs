@@ -1,0 +1,99 @@
+//! What is the same, what is listed, and whose something is: table F up to F4.
+
+use alcedo_runtime::{ContextKind, ContextState, FoundModule};
+
+use crate::{build_tag, figures, gone, needy, refusal, reports, runtime, slim, support};
+
+#[test]
+fn f1_types_of_one_name_in_two_contexts_are_two_types() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = ["f1 one", "f1 other"].map(|name| slim(&contexts, name));
+    let [ours, theirs] = [&one, &other].map(|slim| slim.resolve_type("Report").expect("it is there"));
+    assert_eq!(ours.expect(&one.resolve_type("reports::Report").expect("it is there")), Ok(()));
+    let error = ours.expect(&theirs).expect_err("they are two").to_string();
+    let build = format!("{:032x}", one.modules()[0].build_id);
+    for fact in ["Slim \"f1 one\" #2 generation 1", "Slim \"f1 other\" #3 generation 1", &build, "reports 0.1.0"] {
+        assert!(error.contains(fact), "{error}");
+    }
+    gone(&one.replace(reports(1)).expect("it comes up"));
+    let next = one.resolve_type("Report").expect("it is there");
+    assert!(ours.expect(&next).is_err(), "another generation has another type");
+}
+
+#[test]
+fn f2_a_type_is_shared_by_resolving_it_to_the_same_module() {
+    let contexts = runtime().load_contexts();
+    contexts.default_context().load_path(figures(1)).expect("it is loaded");
+    let shared = contexts.default_context().resolve_type("Sum").expect("it is there");
+    for name in ["f2 one", "f2 other"] {
+        let slim = contexts.create_slim(name).expect("the name is free");
+        slim.load_path(needy()).expect("the Default has what it needs");
+        assert!(slim.resolve_type("Sum").is_err(), "it has none of its own");
+        assert_eq!(contexts.resolve_type("figures::Sum").expect("it is there").expect(&shared), Ok(()));
+        gone(&slim.begin_unload().expect("it is collectible"));
+    }
+}
+
+#[test]
+fn f3_what_cannot_die_stays_listed() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "f3");
+    let scope = slim.enter().expect("it is alive");
+    let old = slim.replace(reports(2)).expect("it comes up");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    gone(&ticket);
+    support::until("a scope blocks it", || old.poll() == ContextState::Blocked);
+    let listed = contexts.all();
+    let zombie = listed.iter().find(|info| info.name == "f3").expect("it is listed");
+    assert_eq!((zombie.id.generation, zombie.state), (1, ContextState::Blocked));
+    assert_eq!(zombie.to_string(), "Slim \"f3\" #2 generation 1: blocked");
+    drop(scope);
+    gone(&old);
+    assert!(contexts.all().iter().all(|info| info.name != "f3"));
+}
+
+#[test]
+fn f4_the_context_of_an_address_is_that_whose_image_it_lies_in() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "f4");
+    let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let owner = contexts.context_of_address(pointer.address()).expect("it is somebody's");
+    assert_eq!((owner.id, owner.name.as_str()), (pointer.context(), "f4"));
+    let ours = contexts.context_of_address(build_tag as *const ()).expect("it is the host's");
+    assert_eq!(ours.kind, ContextKind::Default);
+    let heap = Box::new(0_u8);
+    assert!(contexts.context_of_address(std::ptr::from_ref(&*heap).cast()).is_none());
+    assert!(contexts.context_of_address(std::ptr::null()).is_none());
+    let library = slim.native_library("libm.so.6", None).expect("the system has it");
+    let cos = library.symbol("cos").expect("it has");
+    assert!(contexts.context_of_address(cos).is_none_or(|owner| owner.name == "f4"));
+}
+
+#[test]
+fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
+    let runtime = support::host(&[support::plugin("switchboard", &[])]);
+    let line = runtime.spawn("/Script/Game.Line").expect("it is born");
+    let owner = runtime.context_of_object(line).expect("it lives");
+    assert_eq!(owner.to_string(), "Master #1 generation 1: alive");
+    let native = runtime.spawn("/Script/Engine.Actor").expect("it is born");
+    assert_eq!(runtime.context_of_object(native).expect("it lives").kind, ContextKind::Default);
+    runtime.reload(&[support::plugin("switchboard", &[])]).expect("there is a Master");
+    assert_eq!(runtime.context_of_object(line).expect("it lives").id.generation, 2);
+    runtime.destroy(line);
+    assert!(runtime.context_of_object(line).is_none());
+    let contexts = runtime.load_contexts();
+    let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
+    let ty = contexts.resolve_type_in(master.id, "Game.Line").expect("it is there");
+    assert_eq!((ty.module.name.as_str(), ty.path.as_str()), ("switchboard", "/Script/Game.Line"));
+}
+
+#[test]
+fn f_a_type_that_two_modules_have_is_asked_for_with_its_module() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("f").expect("the name is free");
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
+    slim.load_path(needy()).expect("it is loaded");
+    assert_eq!(slim.resolve_type("figures::Sum").expect("it is there").module.name, "figures");
+    let refused = refusal(slim.resolve_type("Nothing"));
+    assert_eq!(refused, "Slim \"f\" knows no type Nothing: it has Sum, Report");
+}

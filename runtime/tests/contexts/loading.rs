@@ -1,0 +1,197 @@
+//! Loading: table B, and the errors of table G that belong to it.
+
+use std::fs;
+
+use alcedo_runtime::{ContextError, FoundModule, ManifestInfo};
+
+use crate::{any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support};
+
+#[test]
+fn b1_a_path_is_absolute_and_leads_to_a_module() {
+    let slim = runtime().load_contexts().create_slim("b1").expect("the name is free");
+    let dir = tempfile::tempdir().expect("a folder");
+    let garbage = dir.path().join("garbage.so");
+    fs::write(&garbage, "no library at all").expect("it can be written");
+    let empty = dir.path().join("empty.so");
+    fs::write(&empty, "").expect("it can be written");
+    assert!(matches!(slim.load_path("target/x.so"), Err(ContextError::PathNotAbsolute { .. })));
+    assert!(matches!(slim.load_path(dir.path().join("nowhere.so")), Err(ContextError::NoFile { .. })));
+    assert!(matches!(slim.load_path(&garbage), Err(ContextError::BadImage { .. })));
+    assert!(refusal(slim.load_path(&empty)).contains("empty.so is no module:"));
+    assert!(slim.modules().is_empty());
+}
+
+#[test]
+fn b1_the_file_that_was_loaded_is_free_at_once() {
+    let contexts = runtime().load_contexts();
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("reports.so");
+    fs::copy(reports(1), &file).expect("it can be copied");
+    let slim = contexts.create_slim("b1").expect("the name is free");
+    let module = slim.load_path(&file).expect("it is loaded");
+    assert_eq!(module.origin.as_deref(), Some(file.as_path()));
+    fs::write(&file, "overwritten").expect("nobody holds it");
+    fs::remove_file(&file).expect("nobody holds it");
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
+}
+
+#[test]
+fn b3_a_module_comes_from_bytes() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("b3").expect("the name is free");
+    let bytes = fs::read(reports(1)).expect("it was built");
+    let module = slim.load_bytes("reports from memory", &bytes, None).expect("it is loaded");
+    assert_eq!((module.name.as_str(), module.origin.as_deref()), ("reports", None));
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
+    let refused = refusal(slim.load_bytes("half", &bytes[..bytes.len() / 2], None));
+    assert!(refused.starts_with("<half> is no module:"), "{refused}");
+    assert!(matches!(slim.load_bytes("none", &[], None), Err(ContextError::BadImage { .. })));
+}
+
+#[test]
+fn b4_symbols_lie_beside_the_image_under_a_name_of_their_own() {
+    let contexts = runtime().load_contexts();
+    let bytes = fs::read(reports(1)).expect("it was built");
+    let [one, other] = ["b4 one", "b4 other"].map(|name| {
+        let slim = contexts.create_slim(name).expect("the name is free");
+        let module = slim.load_bytes("reports", &bytes, Some(b"what debuggers read")).expect("it is loaded");
+        (slim, format!("{}.debug", module.image.display()))
+    });
+    assert_ne!(one.1, other.1);
+    assert_eq!(fs::read(&one.1).expect("it is beside the image"), b"what debuggers read");
+    gone(&one.0.begin_unload().expect("it is collectible"));
+    assert!(!fs::exists(&one.1).expect("the folder is there"), "it goes with its image");
+    assert!(fs::exists(&other.1).expect("the folder is there"));
+}
+
+#[test]
+fn b5_a_name_that_nobody_knows_is_not_found() {
+    let slim = runtime().load_contexts().create_slim("b5").expect("the name is free");
+    assert!(matches!(slim.load_name("reports", &any()), Err(ContextError::NotFound { .. })));
+    slim.set_resolver(|request| Ok((request.name == "reports").then(|| FoundModule::File(reports(1)))));
+    assert_eq!(slim.load_name("reports", &any()).expect("the resolver knows it").name, "reports");
+}
+
+#[test]
+fn b6_one_name_has_one_build_in_a_context() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("b6").expect("the name is free");
+    let first = slim.load_path(reports(1)).expect("it is loaded");
+    let again = slim.load_path(reports(1)).expect("it is the same build");
+    assert_eq!(again, first, "the same module, not another copy");
+    assert_eq!(slim.modules().len(), 1);
+    let other = ManifestInfo::peek(&reports(2)).expect("it can be read").build_id;
+    match slim.load_path(reports(2)) {
+        Err(ContextError::ModuleNameOccupied { loaded_build, requested_build, name, .. }) => {
+            assert_eq!((loaded_build, requested_build, name.as_str()), (first.build_id, other, "reports"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let elsewhere = contexts.create_slim("b6 too").expect("the name is free");
+    assert_eq!(elsewhere.load_path(reports(2)).expect("another context may").build_id, other);
+}
+
+#[test]
+fn b7_nothing_is_loaded_once_the_unload_has_begun() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "b7");
+    let _held = slim.enter().expect("it is alive");
+    let _ticket = slim.begin_unload().expect("it is collectible");
+    let bytes = fs::read(figures(1)).expect("it was built");
+    for refused in [
+        slim.load_path(figures(1)),
+        slim.load_path(reports(1)),
+        slim.load_bytes("figures", &bytes, None),
+        slim.load_name("reports", &any()),
+    ] {
+        assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
+    }
+    assert!(matches!(slim.replace(reports(2)), Err(ContextError::ContextUnloading { .. })));
+    let says = refusal(slim.load_path(figures(1)));
+    assert!(says.starts_with("Slim \"b7\" is unloading since "), "{says}");
+}
+
+#[test]
+fn b8_a_manifest_is_read_without_running_any_code() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let info = ManifestInfo::peek(&support::plugin("reports", &["needs-figures"])).expect("it can be read");
+    assert_eq!((info.name.as_str(), info.version.to_string().as_str()), ("reports", "0.1.0"));
+    assert_eq!(info.dependencies, [("figures".to_owned(), "^0.1".parse().expect("a range"))]);
+    assert!(info.sealed && info.classes.is_empty() && info.compiler.starts_with("rustc"), "{info:?}");
+    assert_eq!(info.will_park, None);
+    assert_ne!(info.build_id, ManifestInfo::peek(&reports(1)).expect("it can be read").build_id);
+    let classes = ManifestInfo::peek(&support::plugin("reports", &["with-class"])).expect("it can be read").classes;
+    assert_eq!(classes, ["/Script/Game.Chart"]);
+    assert!(matches!(ManifestInfo::peek(&dir.path().join("no.so")), Err(ContextError::NoFile { .. })));
+    assert!(matches!(ManifestInfo::peek("no.so".as_ref()), Err(ContextError::PathNotAbsolute { .. })));
+    let bytes = fs::read(reports(1)).expect("it was built");
+    assert_eq!(ManifestInfo::peek_bytes("reports", &bytes).expect("it can be read").name, "reports");
+
+    let witness = dir.path().join("witness");
+    let library = support::plugin("broken", &["witness"]);
+    // The library writes the file that this names when it is mapped.
+    let told = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "loading::peeks_in_a_child", "--ignored"])
+        .env("ALCEDO_WITNESS", &witness)
+        .env("ALCEDO_PEEKED", &library)
+        .status();
+    assert!(told.expect("it runs").success());
+    assert!(!witness.exists(), "an initialiser has run");
+}
+
+#[test]
+#[ignore = "the child of b8"]
+fn peeks_in_a_child() {
+    let Some(library) = std::env::var_os("ALCEDO_PEEKED") else { return };
+    assert_eq!(ManifestInfo::peek(library.as_ref()).expect("it can be read").name, "broken");
+}
+
+#[test]
+fn b9_a_context_lists_its_own_modules_only_dependencies_first() {
+    let contexts = runtime().load_contexts();
+    let _other = slim(&contexts, "b9 other");
+    let slim = contexts.create_slim("b9").expect("the name is free");
+    slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
+    slim.load_path(needy()).expect("it is loaded");
+    let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
+    assert_eq!(names, ["figures", "reports"]);
+}
+
+#[test]
+fn a_main_that_panics_leaves_nothing_behind() {
+    let runtime = runtime();
+    let slim = runtime.load_contexts().create_slim("panics").expect("the name is free");
+    let refused = refusal(slim.load_path(support::plugin("reports", &["panic-in-main"])));
+    assert!(refused.starts_with("main of reports panicked: \"broken on purpose: main\" at "), "{refused}");
+    assert!(slim.modules().is_empty());
+    let until = std::time::Instant::now() + crate::LONG;
+    while !alcedo_runtime::process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty() {
+        assert!(std::time::Instant::now() < until, "its image is still mapped");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert_eq!(slim.load_path(reports(1)).expect("the name is free").name, "reports");
+}
+
+#[test]
+fn a_class_is_for_the_master_and_the_error_names_it() {
+    let slim = runtime().load_contexts().create_slim("classes").expect("the name is free");
+    let refused = refusal(slim.load_path(support::plugin("reports", &["with-class"])));
+    assert_eq!(
+        refused,
+        "reports declares the class /Script/Game.Chart, and Slim \"classes\" has no objects: load it into the Master"
+    );
+}
+
+#[test]
+fn a_host_that_wants_seals_refuses_a_library_without_one() {
+    let runtime = support::builder().require_seal(true).build().expect("it is built");
+    let slim = runtime.load_contexts().create_slim("sealed").expect("the name is free");
+    slim.load_path(reports(1)).expect("the build has sealed it");
+    let mut bytes = fs::read(figures(1)).expect("it was built");
+    // The seal is the last thing in the file.
+    while ManifestInfo::peek_bytes("figures", &bytes).is_ok_and(|info| info.sealed) {
+        bytes.truncate(bytes.len() - 24);
+    }
+    let refused = refusal(slim.load_bytes("figures", &bytes, None));
+    assert!(refused.contains("<figures> has no seal"), "{refused}");
+}

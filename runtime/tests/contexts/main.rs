@@ -1,0 +1,91 @@
+//! Load contexts behave as their rules say: one test per rule, named as the rule, on real libraries. Letters and numbers
+//! are those of the table of what .NET's contexts do, in our translation; what has none is of the design itself.
+//!
+//! | rule | why there is no test |
+//! | --- | --- |
+//! | A4 a context per file | a Slim per file is `create_slim` and `load_path`, which B1 shows |
+//! | A5 code made at run time | plugins make none |
+//! | B2 precompiled images | there is only one form of a library |
+//! | C3 satellites by culture | modules have no cultures |
+//! | C6 one resolver for the whole process | left out on purpose: contexts know only what they were told |
+//! | E9, E10 the phases of the collector | there is none; the order is what E1 to E8 show |
+//! | G "unsupported in collectible" | `peek` says `will_park` before a load, B8 |
+//! | a null argument, a mock assembly | cannot be written down |
+
+mod identity;
+mod kinds;
+mod loading;
+mod natives;
+mod resolution;
+mod scopes;
+mod slims;
+mod unloading;
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use alcedo_runtime::{ContextError, ContextFunction, Contexts, LoadContext, Runtime, UnloadTicket, Value, VersionReq};
+
+/// Long enough for a machine that is shared; nothing that works waits for it.
+const LONG: Duration = Duration::from_secs(60);
+
+/// The library of `reports` that says it is build `tag`.
+fn reports(tag: u64) -> PathBuf {
+    support::tagged("reports", &[], tag)
+}
+
+/// The library of `figures` that says it is build `tag`.
+fn figures(tag: u64) -> PathBuf {
+    support::tagged("figures", &[], tag)
+}
+
+/// A library of `reports` that needs `figures`.
+fn needy() -> PathBuf {
+    support::plugin("reports", &["needs-figures"])
+}
+
+fn runtime() -> Runtime {
+    support::builder().build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A Slim with build 1 of `reports`.
+fn slim(contexts: &Contexts, name: &str) -> LoadContext {
+    let slim = contexts.create_slim(name).unwrap_or_else(|error| panic!("{error}"));
+    slim.load_path(reports(1)).unwrap_or_else(|error| panic!("{error}"));
+    slim
+}
+
+fn build_tag(slim: &LoadContext) -> ContextFunction {
+    slim.function("Report", "build_tag", "-> u64").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The number that a function without parameters returns.
+fn number(function: &ContextFunction) -> Result<u64, ContextError> {
+    match function.call(&[])? {
+        Some(Value::U64(number)) => Ok(number),
+        other => panic!("{other:?} is no number"),
+    }
+}
+
+/// Waits for the end of an unload that nothing keeps.
+fn gone(ticket: &UnloadTicket) {
+    if let Err(report) = ticket.wait(LONG) {
+        panic!("{report}");
+    }
+}
+
+fn any() -> VersionReq {
+    VersionReq::STAR
+}
+
+fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}
+
+/// What was refused, in words.
+fn refusal<T: std::fmt::Debug>(result: Result<T, ContextError>) -> String {
+    result.expect_err("it is to be refused").to_string()
+}

@@ -1,0 +1,120 @@
+//! Native libraries: table D.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use alcedo_runtime::ContextError;
+
+use crate::{gone, refusal, reports, runtime, slim};
+
+/// A copy of a library under a name of its own: any will do.
+fn native(dir: &Path, name: &str) -> PathBuf {
+    let path = dir.join(name);
+    fs::copy(reports(1), &path).expect("it can be copied");
+    path
+}
+
+/// Where its code is in this process.
+fn is_mapped(path: &Path) -> bool {
+    let maps = fs::read_to_string("/proc/self/maps").expect("it can be read");
+    maps.lines().any(|line| line.ends_with(&*path.to_string_lossy()))
+}
+
+#[test]
+fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
+    let (contexts, asked) = (runtime().load_contexts(), Arc::new(Mutex::new(Vec::new())));
+    let slim = slim(&contexts, "d1");
+    let told = |name: &'static str| {
+        let asked = Arc::clone(&asked);
+        move |wanted: &str| {
+            asked.lock().expect("nobody panics").push(format!("{name} {wanted}"));
+            Ok(None)
+        }
+    };
+    slim.on_resolving_native(told("handler 1"));
+    slim.on_resolving_native(told("handler 2"));
+    slim.set_native_resolver(told("resolver"));
+    slim.set_native_resolver_of("reports", told("module's"));
+    let refused = refusal(slim.native_library("nowhere", Some("reports")));
+    let order = ["module's nowhere", "resolver nowhere", "handler 1 nowhere", "handler 2 nowhere"];
+    assert_eq!(*asked.lock().expect("nobody panics"), order);
+    let folder = reports(1).parent().expect("a folder").display().to_string();
+    assert_eq!(
+        refused,
+        format!(
+            "Slim \"d1\" finds no native library nowhere: own libraries did not know it; the resolver of module reports \
+             did not know it; the resolver did not know it; the folder {folder} has none; the system's loader did not \
+             find it; handler 1 did not know it; handler 2 did not know it"
+        )
+    );
+}
+
+#[test]
+fn d1_the_system_and_the_folder_of_the_module_are_asked_before_the_handlers() {
+    let contexts = runtime().load_contexts();
+    let dir = tempfile::tempdir().expect("a folder");
+    native(dir.path(), "libbeside.so");
+    let file = native(dir.path(), "reports.so");
+    let slim = contexts.create_slim("d1").expect("the name is free");
+    slim.load_path(&file).expect("it is loaded");
+    slim.on_resolving_native(|name| panic!("nobody has to ask for {name}"));
+    let beside = slim.native_library("beside", Some("reports")).expect("it is beside the module");
+    assert_eq!(beside.path(), dir.path().join("libbeside.so"));
+    let system = slim.native_library("libm.so.6", None).expect("the system has it");
+    assert!(!system.symbol("cos").expect("it has").is_null());
+    assert!(matches!(system.symbol("nowhere"), Err(ContextError::Native { .. })));
+}
+
+#[test]
+fn d2_the_first_answer_wins_and_is_kept_for_the_context() {
+    let contexts = runtime().load_contexts();
+    let dir = tempfile::tempdir().expect("a folder");
+    let (first, second) = (native(dir.path(), "first.so"), native(dir.path(), "second.so"));
+    let slim = slim(&contexts, "d2");
+    let asked = Arc::new(Mutex::new(0));
+    let (count, answer) = (Arc::clone(&asked), first.clone());
+    slim.on_resolving_native(|_| Ok(None));
+    slim.on_resolving_native(move |_| {
+        *count.lock().expect("nobody panics") += 1;
+        Ok(Some(answer.clone()))
+    });
+    slim.on_resolving_native(move |_| Ok(Some(second.clone())));
+    assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
+    assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
+    assert_eq!(*asked.lock().expect("nobody panics"), 1);
+}
+
+#[test]
+fn d3_a_resolver_gives_an_absolute_path() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "d3");
+    slim.set_native_resolver(|_| Ok(Some("relative.so".into())));
+    assert!(matches!(slim.native_library("any", None), Err(ContextError::PathNotAbsolute { .. })));
+    slim.set_native_resolver(|_| Err("no luck".into()));
+    assert!(matches!(slim.native_library("any", None), Err(ContextError::ResolverError { .. })));
+    let dir = tempfile::tempdir().expect("a folder");
+    let garbage = dir.path().join("garbage.so");
+    fs::write(&garbage, "no library").expect("it can be written");
+    slim.set_native_resolver(move |_| Ok(Some(garbage.clone())));
+    assert!(matches!(slim.native_library("any", None), Err(ContextError::Native { .. })));
+}
+
+#[test]
+fn d4_a_native_library_stays_with_its_context_and_is_closed_after_it_only_where_that_is_allowed() {
+    let contexts = runtime().load_contexts();
+    let dir = tempfile::tempdir().expect("a folder");
+    let [stays, goes] = ["stays.so", "goes.so"].map(|name| native(dir.path(), name));
+    let slim = slim(&contexts, "d4");
+    for path in [&stays, &goes] {
+        let library = slim.native_library(&path.to_string_lossy(), None).expect("it is there");
+        if *path == goes {
+            library.mark_unloadable();
+        }
+    }
+    let listed = |path: &Path| contexts.natives().into_iter().any(|native| native.path == path);
+    assert!(listed(&stays) && listed(&goes) && is_mapped(&goes));
+    gone(&slim.begin_unload().expect("it is collectible"));
+    assert!(listed(&stays) && is_mapped(&stays), "nobody has said that it may go");
+    assert!(!listed(&goes) && !is_mapped(&goes));
+}

@@ -1,0 +1,261 @@
+//! The order in which a name is looked up: table C.
+
+use std::sync::{Arc, Mutex};
+
+use alcedo_runtime::{
+    ContextError, ContextHappening, FoundModule, LoadContext, LoadError, ManifestInfo, ModuleRequest,
+};
+
+use crate::{LONG, any, figures, gone, needy, refusal, reports, runtime, slim, support};
+
+/// Who was asked, in order.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+/// A resolver that knows `figures` if `library` is there, and writes down that it was asked.
+fn knows(
+    asked: &Asked,
+    name: &str,
+    library: Option<u64>,
+) -> impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, alcedo_runtime::ResolverFailure> + Send + Sync + 'static {
+    let (asked, name) = (Arc::clone(asked), name.to_owned());
+    move |request| {
+        asked.lock().expect("nobody panics").push(format!("{name} {}", request.name));
+        Ok(library.filter(|_| request.name == "figures").map(|tag| FoundModule::File(figures(tag))))
+    }
+}
+
+fn taken(asked: &Asked) -> Vec<String> {
+    std::mem::take(&mut *asked.lock().expect("nobody panics"))
+}
+
+/// The tag of the build of `figures` that a module of the context sees.
+fn build_of_figures(slim: &LoadContext) -> u128 {
+    slim.load_name("figures", &any()).expect("it is there").build_id
+}
+
+fn id_of(tag: u64) -> u128 {
+    ManifestInfo::peek(&figures(tag)).expect("it can be read").build_id
+}
+
+#[test]
+fn c1_a_context_asks_itself_first_and_nobody_else_then() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let slim = contexts.create_slim("c1").expect("the name is free");
+    slim.set_resolver(knows(&asked, "resolver", Some(2)));
+    slim.load_path(figures(1)).expect("it is loaded");
+    slim.load_path(needy()).expect("what it needs is there");
+    assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
+}
+
+#[test]
+fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let slim = contexts.create_slim("c1").expect("the name is free");
+    slim.load_path(figures(1)).expect("it is loaded");
+    slim.on_resolving(knows(&asked, "handler", Some(2)));
+    let refused = refusal(slim.load_path(support::plugin("reports", &["needs-newer-figures"])));
+    assert!(refused.starts_with("Slim \"c1\" has figures 0.1.0, and >=0.2 is asked for"), "{refused}");
+    assert!(taken(&asked).is_empty());
+}
+
+#[test]
+fn c2_the_resolver_comes_before_the_default() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    contexts.default_context().load_path(figures(1)).expect("it is loaded");
+    let slim = contexts.create_slim("c2").expect("the name is free");
+    slim.set_resolver(knows(&asked, "resolver", Some(2)));
+    slim.load_path(needy()).expect("it is loaded");
+    assert_eq!(build_of_figures(&slim), id_of(2));
+    assert_eq!(taken(&asked), ["resolver figures"], "and is asked once: the answer is kept");
+}
+
+#[test]
+fn c2_an_answer_of_another_name_is_refused() {
+    let slim = runtime().load_contexts().create_slim("c2").expect("the name is free");
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(support::plugin("figures", &["misnamed"])))));
+    let refused = refusal(slim.load_path(needy()));
+    assert!(refused.starts_with("the resolver of Slim \"c2\" was asked for figures and gave figurines"), "{refused}");
+    assert!(slim.modules().is_empty());
+}
+
+#[test]
+fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let slim = contexts.create_slim("c2").expect("the name is free");
+    slim.on_resolving(knows(&asked, "handler", Some(1)));
+    slim.set_resolver(|_| Err("the disk is gone".into()));
+    let refused = refusal(slim.load_path(needy()));
+    assert_eq!(refused, "the resolver of Slim \"c2\" failed when it was asked for figures: the disk is gone");
+    slim.set_resolver(|_| panic!("on purpose"));
+    let refused = slim.load_path(needy());
+    assert!(matches!(refused, Err(ContextError::ResolverError { .. })), "{refused:?}");
+    assert!(refusal(refused).ends_with("it panicked: \"on purpose\""));
+    assert!(taken(&asked).is_empty());
+}
+
+#[test]
+fn c2_a_resolver_may_answer_with_another_version_and_is_taken_at_its_word() {
+    let slim = runtime().load_contexts().create_slim("c2").expect("the name is free");
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
+    slim.load_path(support::plugin("reports", &["needs-newer-figures"])).expect("the resolver knows what it does");
+    let range = ">=0.2".parse().expect("a range");
+    assert_eq!(slim.load_name("figures", &range).expect("it was answered before").version.to_string(), "0.1.0");
+    assert!(slim.load_name("figures", &">=0.3".parse().expect("a range")).is_err(), "nobody has answered this one");
+}
+
+#[test]
+fn c2_a_resolver_may_answer_with_bytes() {
+    let slim = runtime().load_contexts().create_slim("c2").expect("the name is free");
+    slim.set_resolver(|_| Ok(Some(FoundModule::Bytes { image: std::fs::read(figures(1))?, symbols: None })));
+    slim.load_path(needy()).expect("it is loaded");
+    assert_eq!(slim.modules()[0].name, "figures");
+}
+
+#[test]
+fn c2_a_module_of_another_runtime_is_refused() {
+    let (here, elsewhere) = (runtime().load_contexts(), runtime().load_contexts());
+    let foreign = elsewhere.create_slim("foreign").expect("the name is free");
+    let module = foreign.load_path(figures(1)).expect("it is loaded");
+    let slim = here.create_slim("c2").expect("the name is free");
+    slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
+    assert!(matches!(slim.load_path(needy()), Err(ContextError::ForeignModule { .. })));
+}
+
+#[test]
+fn c4_the_default_comes_before_the_handlers() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    contexts.default_context().load_path(figures(1)).expect("it is loaded");
+    let slim = contexts.create_slim("c4").expect("the name is free");
+    slim.on_resolving(knows(&asked, "handler", Some(2)));
+    slim.load_path(needy()).expect("it is loaded");
+    assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
+    let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
+    assert_eq!(names, ["reports"], "what is shared stays in the Default");
+}
+
+#[test]
+fn c5_handlers_are_asked_in_order_the_first_answer_wins_and_is_kept() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let slim = contexts.create_slim("c5").expect("the name is free");
+    for (name, library) in [("first", None), ("second", Some(1)), ("third", Some(2))] {
+        slim.on_resolving(knows(&asked, name, library));
+    }
+    slim.load_path(needy()).expect("the second knows it");
+    assert_eq!(taken(&asked), ["first figures", "second figures"]);
+    assert_eq!(build_of_figures(&slim), id_of(1));
+    assert!(taken(&asked).is_empty());
+}
+
+#[test]
+fn c5_a_replacement_asks_the_same_ones() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let slim = slim(&contexts, "c5");
+    slim.on_resolving(knows(&asked, "handler", Some(1)));
+    gone(&slim.replace(needy()).expect("it comes up"));
+    assert_eq!(taken(&asked), ["handler figures"]);
+}
+
+#[test]
+fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
+    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let slim = contexts.create_slim("c7").expect("the name is free");
+    slim.set_resolver(knows(&asked, "resolver", None));
+    slim.on_resolving(knows(&asked, "one", None));
+    slim.on_resolving(knows(&asked, "other", None));
+    assert_eq!(
+        refusal(slim.load_path(needy())),
+        "Slim \"c7\" finds no module `figures` ^0.1, which `reports` needs: own modules did not know it; \
+         the resolver did not know it; Default did not know it; handler 1 did not know it; handler 2 did not know it"
+    );
+    assert_eq!(taken(&asked), ["resolver figures", "one figures", "other figures"]);
+}
+
+#[test]
+fn c_what_stays_for_ever_does_not_depend_on_what_may_go() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("may go").expect("the name is free");
+    let module = slim.load_path(figures(1)).expect("it is loaded");
+    let default = contexts.default_context();
+    default.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
+    let refused = default.load_path(needy());
+    assert!(matches!(refused, Err(ContextError::PinnedDependsOnCollectible { .. })), "{refused:?}");
+    assert_eq!(
+        refusal(refused),
+        "reports in Default, which is never unloaded, cannot depend on figures in Slim \"may go\", which may be: load \
+         the dependency into the Default as well"
+    );
+}
+
+#[test]
+fn c_a_module_that_another_depends_on_stays_until_that_is_gone() {
+    let contexts = runtime().load_contexts();
+    let base = contexts.create_slim("base").expect("the name is free");
+    let module = base.load_path(figures(1)).expect("it is loaded");
+    let top = contexts.create_slim("top").expect("the name is free");
+    top.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
+    top.load_path(needy()).expect("it is loaded");
+    let ticket = base.begin_unload().expect("it is collectible");
+    let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("somebody depends on it");
+    let owners: Vec<_> = blocked.blockers.iter().map(|by| format!("{} {}", by.kind, by.owner)).collect();
+    assert!(owners.contains(&"dependent module module reports of Slim \"top\"".to_owned()), "{owners:?}");
+    gone(&top.begin_unload().expect("it is collectible"));
+    gone(&ticket);
+}
+
+#[test]
+fn c_modules_start_after_all_they_need() {
+    let contexts = runtime().load_contexts();
+    let started = Asked::default();
+    let heard = Arc::clone(&started);
+    contexts.on_notice(move |notice| {
+        if let ContextHappening::Loaded(module) = &notice.event {
+            heard.lock().expect("nobody panics").push(module.clone());
+        }
+    });
+    let slim = contexts.create_slim("order").expect("the name is free");
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
+    slim.load_path(needy()).expect("it is loaded");
+    assert_eq!(taken(&started), ["figures", "reports"]);
+}
+
+#[test]
+fn c_modules_that_need_each_other_are_refused_and_the_circle_is_printed() {
+    let slim = runtime().load_contexts().create_slim("circle").expect("the name is free");
+    slim.set_resolver(|request| {
+        Ok(Some(FoundModule::File(match request.name.as_str() {
+            "figures" => support::plugin("figures", &["needs-reports"]),
+            _ => needy(),
+        })))
+    });
+    let refused = slim.load_path(needy());
+    assert!(matches!(refused, Err(ContextError::Load(LoadError::Order(_)))), "{refused:?}");
+    assert!(refusal(refused).contains("reports → figures → reports"));
+    assert!(slim.modules().is_empty());
+}
+
+#[test]
+fn c_a_resolver_may_load_something_itself() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("nested").expect("the name is free");
+    let again = contexts.slim("nested").expect("it is living");
+    slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(again.load_path(figures(1))?))));
+    slim.load_path(needy()).expect("what it needs was loaded meanwhile");
+    let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
+    assert_eq!(names, ["figures", "reports"]);
+    // The resolver holds a handle, so the last one is not dropped here.
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
+fn c_threads_that_ask_for_one_module_at_once_get_one() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("race").expect("the name is free");
+    let (reports, file) = (reports(1), &slim);
+    let loaded: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| file.load_path(&reports).expect("it is loaded"))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
+    });
+    assert!(loaded.iter().all(|module| module.image == loaded[0].image), "{loaded:?}");
+    assert_eq!(slim.modules().len(), 1);
+    assert!(slim.begin_unload().expect("it is collectible").wait(LONG).is_ok());
+}

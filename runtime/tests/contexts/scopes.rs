@@ -1,0 +1,148 @@
+//! Contextual scopes: F5 to F8.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+
+use alcedo_runtime::{ContextError, Contexts, LeaseKind};
+
+use crate::{figures, gone, runtime, slim};
+
+fn current() -> Option<String> {
+    Contexts::current().map(|info| info.name)
+}
+
+#[test]
+fn f5_a_thread_is_in_no_context_at_first_and_scopes_are_its_own() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "f5");
+    assert_eq!(current(), None);
+    let _scope = slim.enter().expect("it is alive");
+    assert_eq!(current().as_deref(), Some("f5"));
+    assert_eq!(thread::spawn(current).join().expect("it does not panic"), None);
+}
+
+#[test]
+fn f6_a_scope_is_entered_and_left_and_none_can_be_entered_as_well() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "f6");
+    let scope = slim.enter().expect("it is alive");
+    {
+        let _none = Contexts::enter_none();
+        assert_eq!(current(), None);
+    }
+    assert_eq!(current().as_deref(), Some("f6"));
+    drop(scope);
+    assert_eq!(current(), None);
+}
+
+#[test]
+fn f7_scopes_nest_and_each_restores_what_was_before_it() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
+    let outer = one.enter().expect("it is alive");
+    let inner = other.enter().expect("it is alive");
+    assert_eq!(current().as_deref(), Some("other"));
+    drop(inner);
+    assert_eq!(current().as_deref(), Some("one"));
+    drop(outer);
+    assert_eq!(current(), None);
+}
+
+#[test]
+fn f7_a_scope_that_is_left_out_of_order_still_restores_its_own_predecessor() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
+    let outer = one.enter().expect("it is alive");
+    let inner = other.enter().expect("it is alive");
+    drop(outer);
+    assert_eq!(current(), None, "what was before the outer one");
+    drop(inner);
+    assert_eq!(current().as_deref(), Some("one"), "what was before the inner one");
+    gone(&one.begin_unload().expect("nobody is in its scope any more"));
+    let _clean = Contexts::enter_none();
+}
+
+#[test]
+fn f7_a_scope_is_a_lease() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "f7");
+    let scope = slim.enter().expect("it is alive");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    let report = ticket.wait(std::time::Duration::ZERO).expect_err("a scope holds it");
+    assert_eq!(report.blockers[0].kind, LeaseKind::Scope);
+    assert!(report.blockers[0].place.as_deref().is_some_and(|place| place.contains("scopes.rs:")), "{report}");
+    assert_eq!(current().as_deref(), Some("f7"), "it is still there");
+    drop(scope);
+    gone(&ticket);
+    assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));
+}
+
+/// Is ready when it is polled for the second time; says each time where it is.
+struct Twice(Vec<Option<String>>);
+
+impl Future for Twice {
+    type Output = Vec<Option<String>>;
+
+    fn poll(mut self: std::pin::Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.push(current());
+        match self.0.len() {
+            2 => Poll::Ready(std::mem::take(&mut self.0)),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+struct Nobody;
+
+impl Wake for Nobody {
+    fn wake(self: Arc<Self>) {}
+}
+
+#[test]
+fn f7_a_task_is_in_its_context_on_whatever_thread_it_is_polled() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = ["task", "thread"].map(|name| slim(&contexts, name));
+    let mut task = Box::pin(one.scope(Twice(Vec::new())).expect("it is alive"));
+    let ticket = one.begin_unload().expect("it is collectible");
+    let waker = Waker::from(Arc::new(Nobody));
+    let scope = other.enter().expect("it is alive");
+    assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!(current().as_deref(), Some("thread"), "the thread is where it was");
+    drop(scope);
+    let report = ticket.wait(std::time::Duration::ZERO).expect_err("the task holds it between polls");
+    assert_eq!(report.blockers[0].kind, LeaseKind::Scope);
+    let seen = thread::spawn(move || match task.as_mut().poll(&mut Context::from_waker(&waker)) {
+        Poll::Ready(seen) => seen,
+        Poll::Pending => panic!("it is ready the second time"),
+    });
+    let seen = seen.join().expect("it does not panic");
+    assert_eq!(seen, [Some("task".to_owned()), Some("task".to_owned())]);
+    gone(&ticket);
+}
+
+#[test]
+fn f8_a_type_is_looked_up_in_the_scope_and_in_the_default_without_one() {
+    let contexts = runtime().load_contexts();
+    contexts.default_context().load_path(figures(1)).expect("it is loaded");
+    let slim = contexts.create_slim("f8").expect("the name is free");
+    slim.load_path(figures(2)).expect("it is loaded");
+    let found = |path| contexts.resolve_type(path).map(|ty| ty.context);
+    assert_eq!(found("Sum").expect("it is there"), "Default");
+    let scope = slim.enter().expect("it is alive");
+    assert_eq!(found("figures::Sum").expect("it is there"), "Slim \"f8\"");
+    {
+        let _none = Contexts::enter_none();
+        assert_eq!(found("Sum").expect("it is there"), "Default");
+    }
+    drop(scope);
+    // A task's scope counts like a thread's.
+    let sum = slim.scope(async { contexts.resolve_type("Sum").map(|ty| ty.context) }).expect("it is alive");
+    let waker = Waker::from(Arc::new(Nobody));
+    match pin!(sum).poll(&mut Context::from_waker(&waker)) {
+        Poll::Ready(found) => assert_eq!(found.expect("it is there"), "Slim \"f8\""),
+        Poll::Pending => panic!("it waits for nobody"),
+    }
+}

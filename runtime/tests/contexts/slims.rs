@@ -1,0 +1,150 @@
+//! Slims: what the design says of them besides the tables.
+
+use std::thread;
+
+use alcedo_runtime::{CallError, ContextError, ContextState, Value};
+
+use crate::{any, build_tag, gone, number, refusal, reports, runtime, slim, support, text};
+
+#[test]
+fn a_slim_lives_on_any_thread() {
+    let contexts = runtime().load_contexts();
+    let life = move || {
+        let slim = slim(&contexts, "anywhere");
+        let tag = number(&build_tag(&slim)).expect("it answers");
+        gone(&slim.begin_unload().expect("it is collectible"));
+        (tag, slim.state())
+    };
+    assert_eq!(thread::spawn(life).join().expect("it does not panic"), (1, ContextState::Dead));
+}
+
+#[test]
+fn a_replacement_answers_at_once_while_the_old_one_drains() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "replaced");
+    let function = build_tag(&slim);
+    let old = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let ticket = slim.replace(reports(2)).expect("it comes up");
+    assert_eq!(ticket.subject(), "Slim \"replaced\" generation 1");
+    assert_eq!(number(&function).expect("the new one answers"), 2);
+    assert_eq!(old.call(&[]).expect("the old one is there"), Some(Value::U64(1)));
+    assert!(ticket.wait(std::time::Duration::ZERO).is_err(), "a pointer holds it");
+    assert_eq!((slim.state(), slim.unloads().len()), (ContextState::Alive, 1));
+    drop(old);
+    gone(&ticket);
+    assert_eq!((slim.unloads().len(), slim.id().expect("it is alive").generation), (0, 2));
+}
+
+#[test]
+fn a_replacement_that_does_not_come_up_changes_nothing() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "unchanged");
+    let function = build_tag(&slim);
+    let before = slim.to_string();
+    for library in [support::plugin("reports", &["panic-in-main"]), support::plugin("reports", &["needs-figures"])] {
+        assert!(slim.replace(library).is_err());
+        assert_eq!((slim.to_string(), number(&function).expect("it answers")), (before.clone(), 1));
+    }
+    gone(&slim.replace(reports(2)).expect("it comes up"));
+    assert_eq!(slim.to_string(), "Slim \"unchanged\" #2 generation 2: alive", "numbers are not lost");
+}
+
+#[test]
+fn a_replacement_may_come_from_bytes() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "bytes");
+    let bytes = std::fs::read(reports(2)).expect("it was built");
+    gone(&slim.replace_bytes("reports", &bytes, None).expect("it comes up"));
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 2);
+}
+
+#[test]
+fn a_function_is_found_by_type_method_and_signature() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "functions");
+    for ty in ["Report", "reports:Report"] {
+        let render = contexts.function("functions", ty, "render", "String, u32 -> String").expect("it is offered");
+        let answer = render.call(&[text("somebody"), Value::U32(3)]).expect("it answers");
+        assert_eq!(answer, Some(text("somebody x3 by build 1")));
+    }
+    match slim.function("Report", "render", "String -> String") {
+        Err(ContextError::Call(CallError::Signature { name, found, wanted })) => assert_eq!(
+            (name.as_str(), found.as_str(), wanted.as_str()),
+            ("nm:/reports:Report:render", "String, u32 -> String", "String -> String")
+        ),
+        other => panic!("{other:?}"),
+    }
+    let refused = refusal(slim.function("Report", "print", ""));
+    assert!(
+        refused.starts_with("Slim \"functions\" offers no function Report:print: it offers nm:/reports:"),
+        "{refused}"
+    );
+    assert!(refused.contains("nm:/reports:Report:render"), "{refused}");
+    assert!(slim.function("other:Report", "render", "String, u32 -> String").is_err());
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_before_the_call() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "arguments");
+    let render = slim.function("Report", "render", "String, u32 -> String").expect("it is offered");
+    let calls = slim.function("Report", "calls", "-> u64").expect("it is offered");
+    let refused = refusal(render.call(&[Value::U32(1), text("x")]));
+    assert!(refused.contains("argument 0 is u32, it must be String"), "{refused}");
+    assert!(refusal(render.call(&[])).contains("does not take 0 arguments"));
+    assert_eq!(number(&calls).expect("it answers"), 0);
+}
+
+#[test]
+fn a_panic_in_a_slim_is_an_error_of_the_call_with_its_place() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "panics");
+    let fail = slim.function("Report", "fail", "String").expect("it is offered");
+    let failed = thread::spawn(move || fail.call(&[text("on purpose")])).join().expect("it is caught on its side");
+    match failed {
+        Err(ContextError::Call(CallError::Panicked { message, place })) => {
+            assert_eq!(message, "on purpose");
+            let line = support::line_of("reports", "panic!(\"{message}\")");
+            assert!(place.is_some_and(|place| place.to_string().starts_with(&line)));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(number(&build_tag(&slim)).expect("it answers as before"), 1);
+}
+
+#[test]
+fn what_a_slim_logs_arrives_from_any_thread() {
+    let record = support::record("reports");
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "logs");
+    let note = slim.function("Report", "note", "String").expect("it is offered");
+    thread::spawn(move || note.call(&[text("a line of the Slim's")]))
+        .join()
+        .expect("it is caught")
+        .expect("it answers");
+    assert!(record.take().lines().any(|line| line == "a line of the Slim's"));
+}
+
+#[test]
+fn two_slims_have_statics_of_their_own() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = ["statics one", "statics other"].map(|name| slim(&contexts, name));
+    for _ in 0..3 {
+        number(&build_tag(&one)).expect("it answers");
+    }
+    let calls = |slim: &alcedo_runtime::LoadContext| {
+        number(&slim.function("Report", "calls", "-> u64").expect("it is offered")).expect("it answers")
+    };
+    assert_eq!((calls(&one), calls(&other)), (3, 0));
+}
+
+#[test]
+fn a_slim_outlives_its_runtime() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let slim = slim(&contexts, "outlives");
+    drop((runtime, contexts));
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
+    assert!(slim.load_name("nothing", &any()).is_err());
+    gone(&slim.begin_unload().expect("it is collectible"));
+}

@@ -1,0 +1,291 @@
+//! Unloading: table E.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use alcedo_runtime::{
+    BlockerReport, ContextError, ContextHappening, ContextState, LeaseKind, LoadContext, UnloadTicket, Value, process,
+};
+
+use crate::{LONG, any, build_tag, figures, gone, number, refusal, reports, runtime, slim, support, text};
+
+/// A thread inside `wait_for`, until the file is there.
+fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Result<Option<Value>, ContextError>> {
+    let wait = slim.function("Report", "wait_for", "String -> bool").expect("it is offered");
+    let path = text(&file.to_string_lossy());
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(move || wait.call(&[path])).expect("a thread can be started")
+}
+
+/// Waits until an unload is called blocked, and says by whom.
+fn until_held(ticket: &UnloadTicket, kind: LeaseKind) -> BlockerReport {
+    support::until("it is blocked", || ticket.poll() == ContextState::Blocked);
+    let report = ticket.report();
+    assert!(report.blockers.iter().any(|by| by.kind == kind), "{report}");
+    report
+}
+
+#[test]
+fn e1_an_unload_waits_for_running_calls_and_names_them() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let dir = tempfile::tempdir().expect("a folder");
+    let (slim, file) = (slim(&contexts, "e1"), dir.path().join("go"));
+    let thread = caller(&slim, &file, "worker-3");
+    support::until("the call has begun", || !slim.held_by().is_empty());
+    let ticket = slim.begin_unload().expect("it is collectible");
+    let report = until_held(&ticket, LeaseKind::Call);
+    assert_eq!((report.state, ticket.state()), (ContextState::Blocked, ContextState::Blocked));
+    let call = &report.blockers[0];
+    assert_eq!((call.owner.as_str(), call.thread.as_str()), ("nm:/reports:Report:wait_for", "worker-3"));
+    assert!(call.place.as_deref().is_some_and(|place| place.contains("unloading.rs:")), "{call:?}");
+    assert!(report.to_string().starts_with("Slim \"e1\" is blocked ("), "{report}");
+    std::fs::write(&file, "").expect("it can be written");
+    let answer = thread.join().expect("it does not panic").expect("the call completes");
+    assert_eq!(answer, Some(Value::Bool(true)));
+    gone(&ticket);
+    assert_eq!(
+        process::stale_mappings(&runtime.stage_dir()).expect("it can be asked"),
+        Vec::<std::path::PathBuf>::new()
+    );
+}
+
+#[test]
+fn e2_a_context_goes_from_alive_by_unloading_to_dead() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "e2");
+    assert_eq!(slim.state(), ContextState::Alive);
+    let scope = slim.enter().expect("it is alive");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    assert!(matches!(slim.state(), ContextState::Unloading | ContextState::Blocked));
+    until_held(&ticket, LeaseKind::Scope);
+    assert_eq!(slim.state(), ContextState::Blocked);
+    drop(scope);
+    gone(&ticket);
+    assert_eq!((slim.state(), ticket.state()), (ContextState::Dead, ContextState::Dead));
+}
+
+#[test]
+fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
+    let contexts = runtime().load_contexts();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let slim = slim(&contexts, "e3");
+    let (told, own) = (Arc::clone(&heard), contexts.clone());
+    contexts.on_notice(move |notice| {
+        let word = match &notice.event {
+            ContextHappening::Unloading => format!("unloading, and `slim` gives {:?}", own.slim("e3").is_some()),
+            other => format!("{other:?}"),
+        };
+        told.lock().expect("nobody panics").push(word);
+    });
+    let again = contexts.slim("e3").expect("it is living");
+    let refused = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&refused);
+    slim.on_unloading(0, move |_| {
+        assert!(matches!(again.load_path(figures(1)), Err(ContextError::ContextUnloading { .. })));
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    let ticket = slim.begin_unload().expect("it is collectible");
+    let _same = slim.begin_unload().expect("it is collectible");
+    gone(&ticket);
+    assert_eq!(*heard.lock().expect("nobody panics"), ["unloading, and `slim` gives false", "Dead"]);
+    assert_eq!(refused.load(Ordering::Relaxed), 1);
+    assert!(ticket.report().problems.is_empty(), "{}", ticket.report());
+}
+
+#[test]
+fn e4_a_callback_that_panics_stops_nothing_and_stands_on_the_ticket() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "e4");
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    for (priority, name) in [(7, "last"), (1, "first"), (3, "panics")] {
+        let heard = Arc::clone(&heard);
+        slim.on_unloading(priority, move |_| {
+            assert!(name != "panics", "on purpose");
+            heard.lock().expect("nobody panics while it is held").push(name);
+        });
+    }
+    let ticket = slim.begin_unload().expect("it is collectible");
+    gone(&ticket);
+    assert_eq!(*heard.lock().expect("nobody panics while it is held"), ["first", "last"]);
+    assert_eq!(ticket.report().problems, ["a callback of priority 3 panicked: \"on purpose\""]);
+}
+
+#[test]
+fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("e4").expect("the name is free");
+    slim.load_path(support::plugin("reports", &["panic-in-exit"])).expect("it is loaded");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    gone(&ticket);
+    let problems = ticket.report().problems;
+    assert!(problems[0].starts_with("the exit hook of reports panicked: \"broken on purpose: exit\""), "{problems:?}");
+}
+
+#[test]
+fn e5_an_unload_that_is_asked_for_again_is_the_same() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "e5");
+    let first = slim.begin_unload().expect("it is collectible");
+    assert_eq!(slim.begin_unload().expect("it is collectible"), first);
+    gone(&first);
+    assert_eq!(slim.begin_unload().expect("it is collectible"), first, "also after its end");
+}
+
+#[test]
+fn e6_the_default_is_not_collectible() {
+    let contexts = runtime().load_contexts();
+    let default = contexts.default_context();
+    assert!(matches!(default.begin_unload(), Err(ContextError::NotCollectible { .. })));
+    assert!(matches!(default.replace(reports(1)), Err(ContextError::NotCollectible { .. })));
+    assert!(refusal(default.begin_unload()).starts_with("Default is never unloaded"));
+}
+
+#[test]
+fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_dropped_it() {
+    let record = support::record("alcedo_runtime::load::context::handle");
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "e7 dropped");
+    let other = slim.clone();
+    let function = build_tag(&slim);
+    drop(slim);
+    assert_eq!(number(&function).expect("another handle is there"), 1);
+    let thread = thread::Builder::new().name("dropper".into());
+    thread.spawn(move || drop(other)).expect("a thread can be started").join().expect("it does not panic");
+    assert!(matches!(number(&function), Err(ContextError::ContextUnloading { .. })));
+    let lines = record.take();
+    let line = lines.lines().find(|line| line.contains("e7 dropped")).unwrap_or_else(|| panic!("{lines}"));
+    assert!(line.contains("thread=\"dropper\"") && line.contains("contexts/main.rs:"), "{line}");
+    support::until("it is gone", || contexts.all().len() == 1);
+}
+
+#[test]
+fn e8_who_is_inside_goes_on_and_nobody_else_gets_in() {
+    let contexts = runtime().load_contexts();
+    let dir = tempfile::tempdir().expect("a folder");
+    let (slim, file) = (slim(&contexts, "e8"), dir.path().join("go"));
+    let (function, thread) = (build_tag(&slim), caller(&slim, &file, "inside"));
+    support::until("the call has begun", || !slim.held_by().is_empty());
+    let ticket = slim.begin_unload().expect("it is collectible");
+    assert!(matches!(number(&function), Err(ContextError::ContextUnloading { .. })));
+    assert!(matches!(function.pointer(), Err(ContextError::ContextUnloading { .. })));
+    assert!(matches!(slim.function("Report", "calls", "-> u64"), Err(ContextError::ContextUnloading { .. })));
+    assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));
+    assert!(matches!(slim.native_library("m", None), Err(ContextError::ContextUnloading { .. })));
+    assert!(matches!(slim.load_name("reports", &any()), Err(ContextError::ContextUnloading { .. })));
+    std::fs::write(&file, "").expect("it can be written");
+    assert_eq!(thread.join().expect("it does not panic").expect("it completes"), Some(Value::Bool(true)));
+    gone(&ticket);
+    assert!(refusal(number(&function)).starts_with("Slim \"e8\" is unloading since "));
+}
+
+#[test]
+fn e11_the_private_copy_is_removed_with_its_image() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "e11");
+    let image = slim.modules()[0].image.clone();
+    assert!(image.exists());
+    gone(&slim.begin_unload().expect("it is collectible"));
+    assert!(!image.exists());
+}
+
+#[test]
+fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    for round in 0..100 {
+        let slim = contexts.create_slim("e12").expect("the one before is dead");
+        slim.load_path(reports(1 + round % 2)).expect("it is loaded");
+        assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1 + round % 2);
+        gone(&slim.begin_unload().expect("it is collectible"));
+    }
+    assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
+    assert_eq!(contexts.all().len(), 1);
+}
+
+#[test]
+fn e13_thread_locals_of_a_slim_end_on_their_threads() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let slim = contexts.create_slim("e13").expect("the name is free");
+    slim.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
+    let render = Arc::new(slim.function("Report", "render", "String, u32 -> String").expect("it is offered"));
+    let arguments = || [text("somebody"), Value::U32(2)];
+    assert_eq!(render.call(&arguments()).expect("it answers"), Some(text("somebody x2 by build 0")));
+    let (done, wait) = std::sync::mpsc::channel::<()>();
+    let (inside, called) = (Arc::clone(&render), Arc::new(AtomicU32::new(0)));
+    let count = Arc::clone(&called);
+    let thread = thread::Builder::new().name("keeper".into()).spawn(move || {
+        let answer = inside.call(&arguments());
+        count.fetch_add(u32::from(answer.is_ok()), Ordering::SeqCst);
+        wait.recv().expect("it is told");
+    });
+    let thread = thread.expect("a thread can be started");
+    support::until("it has called", || called.load(Ordering::SeqCst) == 1);
+    let ticket = slim.begin_unload().expect("it is collectible");
+    let report = until_held(&ticket, LeaseKind::ThreadLocal);
+    assert!(report.blockers.iter().any(|by| by.thread.contains("keeper")), "{report}");
+    done.send(()).expect("it listens");
+    thread.join().expect("it does not panic");
+    let end = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(end.modules[0].thread_locals_run, 2, "{end}");
+}
+
+#[test]
+fn e14_the_address_of_a_function_keeps_it() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "e14");
+    let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    let report = until_held(&ticket, LeaseKind::Borrow);
+    assert_eq!(report.blockers[0].owner, "pointer to nm:/reports:Report:build_tag");
+    assert!(report.blockers[0].place.as_deref().is_some_and(|place| place.contains("unloading.rs:")), "{report}");
+    assert_eq!(pointer.call(&[]).expect("its image is there"), Some(Value::U64(1)));
+    drop(pointer);
+    gone(&ticket);
+}
+
+#[test]
+fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let slim = slim(&contexts, "e15");
+    let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    until_held(&ticket, LeaseKind::Borrow);
+    slim.park();
+    assert_eq!(ticket.state(), ContextState::Parked);
+    assert!(
+        ticket.report().parked[0].reason.contains("pointer to nm:/reports:Report:build_tag"),
+        "{}",
+        ticket.report()
+    );
+    assert_eq!(pointer.call(&[]).expect("its image stays"), Some(Value::U64(1)));
+    let listed = contexts.all().into_iter().find(|info| info.name == "e15").expect("it is listed for ever");
+    assert_eq!(listed.state, ContextState::Parked);
+    assert_eq!(runtime.parked().len(), 1);
+    contexts.create_slim("e15").expect("the name of one that was given up is free");
+}
+
+#[test]
+fn e15_a_context_is_given_up_by_itself_where_the_host_wants_that() {
+    let contexts = runtime().load_contexts();
+    contexts.park_after(Some(Duration::from_millis(1)));
+    let slim = slim(&contexts, "patience");
+    let _pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    support::until("it is parked", || ticket.state() == ContextState::Parked);
+}
+
+#[test]
+fn a_host_that_shuts_down_ends_every_slim() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
+    assert!(runtime.shutdown().into_result().is_ok());
+    assert_eq!((one.state(), other.state()), (ContextState::Dead, ContextState::Dead));
+    assert!(matches!(one.load_path(figures(1)), Err(ContextError::ContextUnloading { .. })));
+}

@@ -1,0 +1,327 @@
+//! A class goes away while it has objects, and comes back: they sleep meanwhile, keep what they have, and wake. And a class
+//! that moves to another native class: its objects are born anew under their handles.
+
+mod support;
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Budget, Error, ObjectHandle, Reload, Runtime, Value};
+use expect_test::{Expect, expect};
+
+const GHOST: &str = "/Script/Game.Ghost";
+const PHANTOM: &str = "/Script/Game.Phantom";
+const DIVER: &str = "/Script/Game.Diver";
+const ACTOR: &str = "/Script/Engine.Actor";
+
+fn host() -> Runtime {
+    support::host(&[support::plugin("shapeshifter", &[])])
+}
+
+fn reload(host: &Runtime, features: &[&str]) -> Reload {
+    let report = host.reload(&[support::plugin("shapeshifter", features)]).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Two ghosts: one as it was born, one that differs in everything and follows the other.
+fn ghosts(host: &Runtime) -> [ObjectHandle; 2] {
+    let [plain, changed] = [(); 2].map(|()| host.spawn(GHOST).expect("a ghost"));
+    host.set(changed, "chill", &Value::F64(-4.5)).expect("a number");
+    host.set(changed, "look", &Value::Text("grim".to_owned())).expect("a text");
+    host.set(changed, "haunts", &Value::Object(plain)).expect("a reference");
+    host.set(changed, "label", &Value::Text("of the base".to_owned())).expect("a text");
+    host.call(changed, "moan", &[]).expect("it moans");
+    host.call(changed, "moan", &[]).expect("it moans");
+    [plain, changed]
+}
+
+fn told(host: &Runtime, object: ObjectHandle, properties: &str) -> String {
+    let line = |property: &str| match host.get(object, property) {
+        Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
+        Ok(value) => format!("{property} = {value:?}\n"),
+        Err(error) => format!("{property}: {error}\n"),
+    };
+    let own = host.call(object, "own", &[]).map_or_else(|error| error.to_string(), |own| format!("{own:?}"));
+    properties.split_whitespace().map(line).collect::<String>() + &own + "\n"
+}
+
+fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expect) {
+    expected.assert_eq(&told(host, object, properties));
+}
+
+fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHandle {
+    match host.get(object, property) {
+        Ok(Value::Object(part)) => part,
+        other => panic!("{property} is a reference: {other:?}"),
+    }
+}
+
+/// The lines of the report about classes, not the many about the properties of the other classes of the plugin.
+fn classes(report: &Reload) -> Vec<String> {
+    report.classes.iter().map(|fate| format!("{} {}: {}", fate.class, fate.change, fate.objects)).collect()
+}
+
+#[test]
+fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
+    let host = host();
+    let [plain, changed] = ghosts(&host);
+    let sheet = subobject(&host, changed, "sheet");
+    let report = reload(&host, &["v2"]);
+    assert_eq!(
+        classes(&report),
+        ["Game.Ghost is gone: its objects are dormant and seen as Engine.Actor until it returns: 2"]
+    );
+    assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 0), "two ghosts, two sheets, nobody awake");
+    for ghost in [plain, changed] {
+        assert!(host.is_alive(ghost));
+        assert_eq!(host.class_of(ghost).as_deref(), Some(ACTOR));
+        assert_eq!(host.dormant_class(ghost).as_deref(), Some(GHOST));
+        assert_eq!(host.color_of(ghost), None, "it has no plugin half");
+        assert_eq!(host.get(ghost, "can_tick").expect("of the base"), Value::Bool(false), "nobody ticks a sleeper");
+    }
+    assert!(host.is_alive(sheet), "what belongs to a sleeper stays");
+    check(
+        &host,
+        changed,
+        "label chill",
+        expect![[r#"
+            label = Text("of the base")
+            chill: /Script/Engine.Actor has no property `chill`
+            /Script/Engine.Actor has no function `own`
+        "#]],
+    );
+    let error = host.spawn(GHOST).expect_err("there is no class");
+    assert!(matches!(error, Error::UnknownClass { waiting: 2, .. }));
+    expect!["there is no class /Script/Game.Ghost: it is dormant, since the loaded modules do not declare it any more; 2 objects wait for a reload that brings it back"].assert_eq(&error.to_string());
+    host.tick(Budget::frame());
+}
+
+#[test]
+fn they_wake_with_their_values_when_it_returns_even_after_several_reloads() {
+    let host = host();
+    let [plain, changed] = ghosts(&host);
+    let sheets = [plain, changed].map(|ghost| subobject(&host, ghost, "sheet"));
+    reload(&host, &["v2"]);
+    host.set(changed, "label", &Value::Text("written in its sleep".to_owned())).expect("a text");
+    let report = reload(&host, &["v2"]);
+    assert_eq!(classes(&report), ["Game.Ghost is still gone: its objects are dormant and seen as Engine.Actor: 2"]);
+    assert_eq!(host.collect().expect("a safe point"), 0, "and what they refer to is held");
+    let report = reload(&host, &[]);
+    assert_eq!(classes(&report), ["Game.Ghost is back: its objects are awake: 2"]);
+    assert_eq!((report.objects_kept, report.conjugates_rebuilt, report.class_constructors_rerun), (4, 2, 0));
+    let properties = "chill look label can_tick";
+    check(
+        &host,
+        changed,
+        properties,
+        expect![[r#"
+            chill = F64(-4.5)
+            look = Text("grim")
+            label = Text("written in its sleep")
+            can_tick = Bool(true)
+            Some(Text("moans=2 steps=0"))
+        "#]],
+    );
+    check(
+        &host,
+        plain,
+        properties,
+        expect![[r#"
+            chill = F64(10.0)
+            look = Text("pale")
+            label = Text("")
+            can_tick = Bool(true)
+            Some(Text("moans=0 steps=0"))
+        "#]],
+    );
+    assert_eq!(host.get(changed, "haunts").expect("a reference"), Value::Object(plain));
+    for (ghost, sheet) in [plain, changed].into_iter().zip(sheets) {
+        assert_eq!(host.class_of(ghost).as_deref(), Some(GHOST));
+        assert_eq!(host.dormant_class(ghost), None);
+        assert!(host.color_of(ghost).is_some());
+        assert_eq!(subobject(&host, ghost, "sheet"), sheet, "the very one");
+        assert_eq!(subobject(&host, ghost, "root_component"), sheet);
+    }
+}
+
+#[test]
+fn a_class_that_comes_back_changed_takes_what_fits() {
+    let host = host();
+    let [plain, changed] = ghosts(&host);
+    let sheet = subobject(&host, changed, "sheet");
+    reload(&host, &["v2"]);
+    let report = reload(&host, &["ghost-later"]);
+    let lines: Vec<_> = report
+        .properties
+        .iter()
+        .filter(|change| change.class == "Game.Ghost")
+        .map(|change| (change.property.as_str(), change.kept, change.followed, change.defaulted, change.dropped))
+        .collect();
+    assert_eq!(lines, [("chill", 1, 1, 0, 0), ("look", 1, 1, 0, 0), ("haunts", 1, 1, 0, 0)]);
+    check(
+        &host,
+        changed,
+        "chill look can_tick",
+        expect![[r#"
+            chill = F64(-4.5)
+            look = Name("grim")
+            can_tick = Bool(false)
+            Some(Text("later moans=2"))
+        "#]],
+    );
+    check(
+        &host,
+        plain,
+        "chill look",
+        expect![[r#"
+            chill = F64(20.0)
+            look = Name("")
+            Some(Text("later moans=0"))
+        "#]],
+    );
+    assert!(!host.is_alive(sheet), "the class has none any more");
+    let chain = subobject(&host, changed, "chain");
+    assert_eq!((host.is_alive(chain), host.outer_of(chain)), (true, Some(changed)));
+    assert_eq!(subobject(&host, changed, "root_component"), chain);
+}
+
+#[test]
+fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_half() {
+    let host = host();
+    let phantom = host.spawn(PHANTOM).expect("a phantom");
+    host.set(phantom, "veil", &Value::I32(9)).expect("a number");
+    host.set(phantom, "chill", &Value::F64(1.25)).expect("a number");
+    host.call(phantom, "moan", &[]).expect("it moans");
+    host.call(phantom, "appear", &[]).expect("it is seen");
+    let report = reload(&host, &["ghost-later"]);
+    assert_eq!(
+        classes(&report),
+        ["Game.Phantom is gone: its objects are dormant and seen as Game.Ghost until it returns: 1"]
+    );
+    assert_eq!(host.class_of(phantom).as_deref(), Some(GHOST));
+    check(
+        &host,
+        phantom,
+        "chill",
+        expect![[r#"
+            chill = F64(1.25)
+            the plugin half of #14.1, which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: its generation is over or is being replaced
+        "#]],
+    );
+    let report = reload(&host, &["v2"]);
+    assert_eq!(classes(&report), ["Game.Phantom is still gone: its objects are dormant and seen as Engine.Actor: 1"]);
+    reload(&host, &[]);
+    check(
+        &host,
+        phantom,
+        "chill veil",
+        expect![[r#"
+            chill = F64(1.25)
+            veil = I32(9)
+            Some(Text("moans=1 steps=0"))
+        "#]],
+    );
+    assert_eq!(host.call(phantom, "appear", &[]).expect("it is seen"), Some(Value::U32(2)));
+}
+
+#[test]
+fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
+    let host = host();
+    let [_, changed] = ghosts(&host);
+    let fail = |features: &[&str]| {
+        let before = (host.world_digest(), told(&host, changed, "chill look"));
+        let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+        let report = host.reload(&[support::plugin("shapeshifter", features)]).expect("a Master");
+        drop(armed);
+        assert!(!report.is_committed(), "{report}");
+        assert_eq!(report.classes, vec![]);
+        assert_eq!(before.0.differences(&host.world_digest()), Vec::<String>::new());
+        assert_eq!(told(&host, changed, "chill look"), before.1);
+    };
+    fail(&["v2"]);
+    reload(&host, &["v2"]);
+    fail(&[]);
+    assert_eq!(host.dormant_class(changed).as_deref(), Some(GHOST));
+    reload(&host, &[]);
+    assert_eq!(host.dormant_class(changed), None);
+}
+
+#[test]
+fn a_sleeper_can_be_destroyed_and_holds_what_it_refers_to_until_then() {
+    let host = host();
+    let owner = host.spawn(ACTOR).expect("an actor");
+    let [_, changed] = ghosts(&host);
+    let held = host.spawn_in(ACTOR, owner).expect("an actor that only a reference keeps");
+    host.set(changed, "haunts", &Value::Object(held)).expect("a reference");
+    reload(&host, &["v2"]);
+    assert_eq!(host.collect().expect("a safe point"), 0);
+    assert!(host.is_alive(held));
+    host.destroy(changed);
+    assert!(!host.is_alive(changed));
+    host.collect().expect("a safe point");
+    assert!(!host.is_alive(held), "nobody holds it any more");
+    let report = reload(&host, &[]);
+    assert_eq!(classes(&report), ["Game.Ghost is back: its objects are awake: 1"]);
+}
+
+#[test]
+fn an_unload_ends_sleepers_too() {
+    let host = host();
+    let [plain, changed] = ghosts(&host);
+    reload(&host, &["v2"]);
+    let unload = host.unload_master().expect("a Master");
+    assert_eq!(unload.objects_ended, 2);
+    assert!(!host.is_alive(plain) && !host.is_alive(changed));
+}
+
+#[test]
+fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_handle() {
+    let host = host();
+    let [plain, changed] = [(); 2].map(|()| host.spawn(DIVER).expect("a diver"));
+    host.set(changed, "depth", &Value::F64(40.0)).expect("a number");
+    host.set(changed, "can_tick", &Value::Bool(true)).expect("a property of both bases");
+    host.set(changed, "label", &Value::Text("gone with the actor".to_owned())).expect("a text");
+    host.call(changed, "dive", &[]).expect("it dives");
+    host.tick(Budget::frame());
+    let suits = [plain, changed].map(|diver| subobject(&host, diver, "suit"));
+    let births = host.counters().births;
+    let report = reload(&host, &["v2"]);
+    assert_eq!(classes(&report), ["Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 2"]);
+    assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (2, 0));
+    assert_eq!(host.counters().births, births, "nobody came who was not there");
+    let properties = "depth constructed_as can_tick has_begun_play relative_location label";
+    check(
+        &host,
+        changed,
+        properties,
+        expect![[r#"
+            depth = F64(40.0)
+            constructed_as = Text("component")
+            can_tick = Bool(true)
+            has_begun_play = Bool(false)
+            relative_location = Struct([("x", F64(0.0)), ("y", F64(0.0)), ("z", F64(0.0))])
+            label: /Script/Game.Diver has no property `label`
+            Some(Text("component dives=1 breath=0"))
+        "#]],
+    );
+    check(
+        &host,
+        plain,
+        "depth can_tick",
+        expect![[r#"
+            depth = F64(3.0)
+            can_tick = Bool(false)
+            Some(Text("component dives=0 breath=0"))
+        "#]],
+    );
+    for (diver, suit) in [plain, changed].into_iter().zip(suits) {
+        assert!(host.is_a(diver, "/Script/Engine.SceneComponent"));
+        assert_eq!(subobject(&host, diver, "suit"), suit, "what it has on both bases stays");
+        assert_eq!(host.outer_of(suit), Some(diver));
+    }
+    host.tick(Budget::frame());
+    assert_eq!(host.get(plain, "has_begun_play").expect("a property"), Value::Bool(true), "it begins anew");
+    reload(&host, &[]);
+    assert_eq!(
+        told(&host, changed, "depth constructed_as"),
+        "depth = F64(40.0)\nconstructed_as = Text(\"actor\")\nSome(Text(\"actor dives=1 breath=0\"))\n"
+    );
+}

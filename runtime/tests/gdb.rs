@@ -1,0 +1,93 @@
+//! A debugger beside a host that reloads: a breakpoint set by name in a plugin hits in the old code and in the new, and
+//! stands in the source. The host is this binary itself, started under gdb as one of its tests.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Budget, Canary};
+
+/// The library that the host under gdb watches; its directory is the test's.
+const WATCHED: &str = "ALCEDO_GDB_WATCHED";
+/// The plugin's function. A build with full debug information knows it by its whole path as well, the usual one of the
+/// examples, which has line tables only, by this.
+const FUNCTION: &str = "say_hello_implementation";
+
+/// Whether gdb is there; says so if it is not.
+fn gdb_is_there() -> bool {
+    let there = Command::new("gdb").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !there {
+        // CI installs it, so there it must not be missed.
+        assert!(std::env::var_os("CI").is_none(), "gdb is not installed");
+        eprintln!("skipped: gdb is not installed");
+    }
+    there
+}
+
+#[test]
+fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
+    if !gdb_is_there() {
+        return;
+    }
+    let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let watched = folder.path().join("libmagic_cube.so");
+    std::fs::copy(&first, &watched).expect("the first build");
+    let script = folder.path().join("script");
+    // Nobody knows the function before the host has mapped the plugin, so the breakpoint is pending at first. The build
+    // is replaced while the host stands still, as a build does it: beside, then renamed.
+    let steps = format!(
+        "set pagination off\nset confirm off\nset debuginfod enabled off\nset breakpoint pending on\n\
+          break {FUNCTION}\nrun\necho [first]\\n\nbacktrace 1\ninfo breakpoints\n\
+         shell cp '{second}' '{watched}.new' && mv '{watched}.new' '{watched}'\n\
+         tbreak the_host_has_reloaded\ndisable 1\ncontinue\nenable 1\ncontinue\n\
+         echo [second]\\n\nbacktrace 1\ninfo breakpoints\nkill\nquit\n",
+        second = second.display(),
+        watched = watched.display(),
+    );
+    std::fs::write(&script, steps).expect("a script");
+    let mut gdb = Command::new("gdb");
+    gdb.args(["--batch", "--nx", "-x"]).arg(&script).arg("--args").arg(std::env::current_exe().expect("this binary"));
+    gdb.args(["--exact", "the_host_under_gdb", "--ignored", "--nocapture"]).env(WATCHED, &watched);
+    // Plugins may be built beside it by other tests; what gdb needs to know is in the files.
+    let output = gdb.output().expect("gdb was there a moment ago");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let line = support::line_of("magic-cube", "self.greetings += 1;");
+    let place = line.rsplit_once('/').map_or(line.as_str(), |(_, place)| place);
+    let (_, after_first) = said.split_once("[first]").unwrap_or_else(|| panic!("never in the old code:\n{said}"));
+    let (of_first, of_second) = after_first.split_once("[second]").unwrap_or_else(|| panic!("not in the new:\n{said}"));
+    for (which, hit) in [("old", of_first), ("new", of_second)] {
+        assert!(hit.contains(&format!("#0  {FUNCTION} ")), "{which}:\n{said}");
+        assert!(hit.contains(place), "{which} stands in the source, at {place}:\n{said}");
+    }
+}
+
+/// Where gdb waits for the reload.
+#[inline(never)]
+fn the_host_has_reloaded(generation: u64) {
+    std::hint::black_box(generation);
+}
+
+#[test]
+#[ignore = "it is the host that the other test runs under gdb"]
+fn the_host_under_gdb() {
+    let Some(watched) = std::env::var_os(WATCHED).map(PathBuf::from) else { return };
+    let builder = support::builder().canary(Canary::Off);
+    let host = builder.build().expect("a host");
+    host.create_master(&[Path::new(&watched)]).expect("the first build");
+    host.watch().expect("a folder to watch");
+    let cube = host.spawn("/Script/Game.MagicCube").expect("born");
+    let until = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < until {
+        host.call(cube, "say_hello", &[]).expect("it says hello");
+        host.tick(Budget::frame());
+        for report in host.take_reloads() {
+            let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+            the_host_has_reloaded(report.generation);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("nobody ended this host");
+}

@@ -1,0 +1,340 @@
+//! What is found again by name, path or id: delegates, and every kind of reference, over reloads and over the disk. The
+//! holders are native classes, so that what is tested here is the host; plugins have tests of their own.
+
+mod support;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{CallError, Error, Frame, ObjectHandle, Runtime, Value, World};
+use expect_test::{Expect, expect};
+
+const HUB: &str = "/Script/Test.Hub";
+const EAR: &str = "/Script/Test.Ear";
+const ACTOR: &str = "/Script/Engine.Actor";
+const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
+
+type Hearing = Rc<dyn Fn(&Runtime, ObjectHandle)>;
+
+thread_local! {
+    /// What was heard, by whom.
+    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// What an ear does when it hears something.
+    static DOES: RefCell<Option<(Runtime, Hearing)>> = const { RefCell::new(None) };
+}
+
+fn hear(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let words: String = frame.take()?;
+    frame.finish()?;
+    let name = world.objects.name(frame.object).map(|name| world.names.text(name)).unwrap_or_default();
+    HEARD.with_borrow_mut(|heard| heard.push(format!("{name}: {words}")));
+    if let Some((host, does)) = DOES.with_borrow(Clone::clone) {
+        does(&host, frame.object);
+    }
+    Ok(())
+}
+
+fn complain(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let words: String = frame.take()?;
+    frame.finish()?;
+    Err(CallError::other(format!("{words} is too loud")))
+}
+
+fn natives() -> Natives {
+    let text = (PropertyKind::STRING, "");
+    let hub = NativeClass::new("Test", "Hub", "/Script/Core.Object")
+        .property("single", (PropertyKind::DELEGATE, "String -> String"), 0, "")
+        .property("shift", (PropertyKind::DELEGATE, "-> String"), 0, "")
+        .property("said", (PropertyKind::MULTICAST_DELEGATE, "String"), 0, "")
+        .property("rarely", (PropertyKind::SPARSE_DELEGATE, "String"), 0, "")
+        .property("all", (PropertyKind::ARRAY, "Delegate(-> String)"), 0, "")
+        .property("soft", (PropertyKind::SOFT_OBJECT, ACTOR), 0, "")
+        .property("lazy", (PropertyKind::LAZY_OBJECT, ACTOR), 0, "")
+        .property("weak", (PropertyKind::WEAK_OBJECT, ACTOR), 0, "")
+        .property("listener", (PropertyKind::SCRIPT_INTERFACE, "/Script/Test.Listens"), 0, "")
+        .property("kind", (PropertyKind::SUBCLASS_OF, ACTOR), 0, "")
+        .property("later", (PropertyKind::SOFT_CLASS, ACTOR), 0, "")
+        .property("field", (PropertyKind::FIELD_PATH, ""), 0, "");
+    let ear = NativeClass::new("Test", "Ear", "/Script/Core.Object")
+        .implements("/Script/Test.Listens")
+        .function("hear", &[("words", text)], None, 0, hear)
+        .function("complain", &[("words", text)], None, 0, complain);
+    Natives::in_package("Test").class(hub).class(ear)
+}
+
+/// A host with these builds of `shapeshifter` and `switchboard`; none for a host without a Master.
+fn host(plugins: &[&str]) -> Runtime {
+    let host = support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
+    let libraries: Vec<_> = plugins.iter().map(|plugin| support::plugin(plugin, &[])).collect();
+    if !libraries.is_empty() {
+        host.create_master(&libraries).unwrap_or_else(|error| panic!("{error}"));
+    }
+    host
+}
+
+fn born(host: &Runtime, class: &str) -> ObjectHandle {
+    host.spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle; 3]) {
+    let (hub, ears) = (born(host, HUB), [(); 3].map(|()| born(host, EAR)));
+    for ear in ears {
+        host.bind_delegate(hub, property, ear, "hear").expect("it fits");
+    }
+    (hub, ears)
+}
+
+/// Who heard it.
+fn said(host: &Runtime, hub: ObjectHandle, property: &str, words: &str) -> String {
+    HEARD.take();
+    let outcome = host.broadcast(hub, property, &[Value::Text(words.to_owned())]);
+    let mut heard = HEARD.take();
+    heard.extend(outcome.err().map(|error| format!("! {error}")));
+    heard.join(", ")
+}
+
+/// What an ear does from now on when it hears something.
+fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
+    DOES.replace(Some((host.clone(), Rc::new(does))));
+}
+
+#[test]
+fn all_are_called_the_last_one_first_and_each_once() {
+    let host = host(&[]);
+    for property in ["said", "rarely"] {
+        let (hub, [one, two, three]) = hub_and_ears(&host, property);
+        host.bind_delegate(hub, property, one, "hear").expect("it is bound already");
+        let names = [three, two, one].map(|ear| host.name_of(ear).expect("a name"));
+        let expected = names.map(|name| format!("{name}: hi")).join(", ");
+        assert_eq!(said(&host, hub, property, "hi"), expected);
+        assert_eq!(host.unbind_delegate(hub, property, two, "hear").expect("a delegate"), 1);
+        assert_eq!(host.unbind_delegate(hub, property, two, "").expect("a delegate"), 0);
+        assert_eq!(said(&host, hub, property, "hi").matches("hi").count(), 2);
+        assert_eq!(host.unbind_delegate(hub, property, ObjectHandle::NONE, "").expect("a delegate"), 2);
+        assert_eq!(said(&host, hub, property, "hi"), "");
+    }
+}
+
+#[test]
+fn an_object_that_is_gone_is_passed_over_and_taken_out() {
+    let host = host(&[]);
+    let (hub, [one, two, three]) = hub_and_ears(&host, "said");
+    host.destroy(two);
+    assert_eq!(said(&host, hub, "said", "hi").matches("hi").count(), 2);
+    let Value::Multicast(left) = host.get(hub, "said").expect("a value") else { panic!("several") };
+    assert_eq!(left.iter().map(|binding| binding.object).collect::<Vec<_>>(), [one, three]);
+}
+
+#[test]
+fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called_the_next_time() {
+    let host = host(&[]);
+    let (hub, [one, two, _three]) = hub_and_ears(&host, "said");
+    let late = born(&host, EAR);
+    does(&host, move |host, _| {
+        host.unbind_delegate(hub, "said", two, "hear").expect("a delegate");
+        host.destroy(one);
+        host.bind_delegate(hub, "said", late, "hear").expect("it fits");
+    });
+    expect!["Ear_3: hi"].assert_eq(&said(&host, hub, "said", "hi"));
+    DOES.take();
+    expect!["Ear_4: again, Ear_3: again"].assert_eq(&said(&host, hub, "said", "again"));
+}
+
+#[test]
+fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
+    let host = host(&[]);
+    let (hub, _) = hub_and_ears(&host, "rarely");
+    does(&host, move |host, _| host.destroy(hub));
+    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi"].assert_eq(&said(&host, hub, "rarely", "hi"));
+    DOES.take();
+}
+
+#[test]
+fn calls_inside_each_other_end_with_an_error_and_not_with_the_stack() {
+    let host = host(&[]);
+    let hub = born(&host, HUB);
+    host.bind_delegate(hub, "said", born(&host, EAR), "hear").expect("it fits");
+    let deepest = Rc::new(RefCell::new(None));
+    let told = Rc::clone(&deepest);
+    does(&host, move |host, _| {
+        if let Err(Error::Call(error)) = host.broadcast(hub, "said", &[Value::Text("deeper".to_owned())]) {
+            told.replace(Some(error));
+        }
+    });
+    let heard = said(&host, hub, "said", "hi");
+    DOES.take();
+    assert_eq!(heard.split(", ").count(), 64);
+    let error = deepest.take().expect("somebody was refused");
+    assert!(matches!(error, CallError::TooDeep { limit: 64, .. }), "{error}");
+    assert_eq!(said(&host, hub, "said", "hi"), "Ear_1: hi", "and afterwards all is as before");
+}
+
+#[test]
+fn a_callee_that_fails_keeps_nobody_else_from_being_called() {
+    let host = host(&[]);
+    let (hub, [one, ..]) = hub_and_ears(&host, "said");
+    host.bind_delegate(hub, "said", one, "complain").expect("it fits");
+    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi, ! hi is too loud"].assert_eq(&said(&host, hub, "said", "hi"));
+}
+
+#[test]
+fn only_what_fits_is_bound() {
+    let host = host(&["switchboard"]);
+    let (hub, ear, line) = (born(&host, HUB), born(&host, EAR), born(&host, "/Script/Game.Line"));
+    let check = |property: &str, target: ObjectHandle, function: &str, expected: Expect| {
+        let outcome = host.bind_delegate(hub, property, target, function);
+        expected.assert_eq(&outcome.map_or_else(|error| error.to_string(), |()| "bound".to_owned()));
+    };
+    check("said", ear, "hear", expect!["bound"]);
+    check("single", line, "answer", expect!["bound"]);
+    check(
+        "single",
+        ear,
+        "hear",
+        expect![
+            "/Script/Test.Ear:hear has the signature (String), the caller was built for (String -> String): rebuild the caller"
+        ],
+    );
+    check(
+        "said",
+        ear,
+        "see",
+        expect!["/Script/Test.Ear has no function see to be bound: look at what the class declares"],
+    );
+    check(
+        "soft",
+        ear,
+        "hear",
+        expect![
+            "the value has the signature (SoftObject(/Script/Engine.Actor)), the caller was built for (a delegate): rebuild the caller"
+        ],
+    );
+    host.destroy(ear);
+    let gone = host.bind_delegate(hub, "said", ear, "hear").expect_err("it is gone");
+    assert!(matches!(gone, Error::Call(CallError::Stale { handle }) if handle == ear), "{gone}");
+}
+
+#[test]
+fn a_single_one_gives_its_result_and_an_override_answers() {
+    let host = host(&["switchboard"]);
+    let hub = born(&host, HUB);
+    let ask = || match host.broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
+        Ok(answer) => format!("{answer:?}"),
+        Err(error) => error.to_string(),
+    };
+    expect!["a delegate (String -> String) is bound to nothing: bind it first"].assert_eq(&ask());
+    let line = born(&host, "/Script/Game.DirectLine");
+    host.bind_delegate(hub, "single", line, "answer").expect("it fits");
+    expect![[r#"Some(Text("directly: line 7 answers me"))"#]].assert_eq(&ask());
+    host.destroy(line);
+    expect!["a delegate (String -> String) is bound to an object that is gone: bind it first"].assert_eq(&ask());
+}
+
+#[test]
+fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
+    let host = host(&["shapeshifter"]);
+    let (hub, shape) = (born(&host, HUB), born(&host, SHAPESHIFTER));
+    let ghost = born(&host, "/Script/Game.Ghost");
+    host.bind_delegate(hub, "shift", shape, "own").expect("it fits");
+    let name = |function: &str| host.intern(function);
+    let bound = |object, function: &str| {
+        let binding = alcedo_runtime::Binding { object, function: name(function) };
+        Value::Delegate(binding)
+    };
+    host.set(hub, "all", &Value::Array(vec![bound(shape, "own"), bound(shape, "shift"), bound(ghost, "own")]))
+        .expect("delegates");
+    let call = || host.broadcast(hub, "shift", &[]).map(|own| format!("{own:?}"));
+    expect![[r#"Some(Text("v1 shifts=0 mood=calm regrets=0 breath=0"))"#]].assert_eq(&call().expect("it answers"));
+    let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    expect![[r#"Some(Text("v2 shifts=0 mood=1 breath=0"))"#]].assert_eq(&call().expect("it answers"));
+    let lines: Vec<_> = report.structure.iter().filter(|line| line.starts_with("Test.Hub")).cloned().collect();
+    expect!["Test.Hub.all: Game.Shapeshifter has no function shift any more: 1 unbound"].assert_eq(&lines.join("\n"));
+    let left = Value::Array(vec![
+        bound(shape, "own"),
+        Value::Delegate(alcedo_runtime::Binding::default()),
+        bound(ghost, "own"),
+    ]);
+    assert_eq!(host.get(hub, "all").expect("delegates"), left, "what sleeps stays bound");
+}
+
+/// What each reference of a hub leads to.
+fn leads(host: &Runtime, hub: ObjectHandle) -> String {
+    let path = |object: ObjectHandle| host.path_of(object).unwrap_or_else(|| "none".to_owned());
+    let object = |property: &str| format!("{property} {}", path(host.resolve(hub, property).expect("a reference")));
+    let class = |property: &str| format!("{property} {:?}", host.resolve_class(hub, property).expect("a class"));
+    let field = format!("field {:?}", host.resolve_field(hub, "field").expect("a field"));
+    let objects = ["soft", "lazy", "weak", "listener"].map(object);
+    let classes = ["kind", "later"].map(class);
+    objects.into_iter().chain(classes).chain([field]).collect::<Vec<_>>().join("\n")
+}
+
+fn hub_of_references(host: &Runtime) -> (ObjectHandle, ObjectHandle) {
+    let (hub, shape, ear) = (born(host, HUB), born(host, SHAPESHIFTER), born(host, EAR));
+    for property in ["soft", "lazy", "weak"] {
+        host.point(hub, property, shape).expect("it suits");
+    }
+    host.point(hub, "listener", ear).expect("it suits");
+    host.point_at_class(hub, "kind", SHAPESHIFTER).expect("it suits");
+    host.point_at_class(hub, "later", "/Script/Game.NotYet").expect("it may come");
+    host.point_at_field(hub, "field", "/Script/Game.Shapeshifter:speed").expect("it is there");
+    (hub, shape)
+}
+
+const ALL_LEAD: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\nweak /World/Shapeshifter_1\n\
+    listener /World/Ear_1\nkind Some(\"/Script/Game.Shapeshifter\")\nlater None\n\
+    field Some(\"/Script/Game.Shapeshifter:speed\")";
+
+#[test]
+fn references_lead_to_the_same_after_a_reload() {
+    let host = host(&["shapeshifter"]);
+    let (hub, _) = hub_of_references(&host);
+    assert_eq!(leads(&host, hub), ALL_LEAD);
+    let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(leads(&host, hub), ALL_LEAD);
+}
+
+#[test]
+fn references_lead_to_the_same_after_a_way_over_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("saved.world");
+    let first = host(&["shapeshifter"]);
+    let (hub, shape) = hub_of_references(&first);
+    first.bind_delegate(hub, "shift", shape, "own").expect("it fits");
+    let id = first.lazy_id_of(shape).expect("it was pointed at");
+    first.save_world(&path).expect("it is saved");
+    let second = host(&["shapeshifter"]);
+    // Handles of the second host are others.
+    born(&second, ACTOR);
+    let report = second.load_world(&path).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.unresolved, Vec::<String>::new());
+    let hub = second.object_at("/World/Hub_1").expect("it is there");
+    assert_eq!(leads(&second, hub), ALL_LEAD);
+    let shape = second.object_at("/World/Shapeshifter_1").expect("it is there");
+    assert_eq!((second.lazy_id_of(shape), second.object_of_lazy_id(id)), (Some(id), Some(shape)));
+    let own = second.broadcast(hub, "shift", &[]).expect("it is bound");
+    assert_eq!(own, second.call(shape, "own", &[]).expect("it answers"));
+}
+
+#[test]
+fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
+    let host = host(&["shapeshifter"]);
+    let (hub, shape) = hub_of_references(&host);
+    host.world().objects.remove_root(shape);
+    host.collect().expect("a safe point");
+    assert!(!host.is_alive(shape));
+    expect![[r#"
+        soft none
+        lazy none
+        weak none
+        listener /World/Ear_1
+        kind Some("/Script/Game.Shapeshifter")
+        later None
+        field Some("/Script/Game.Shapeshifter:speed")"#]]
+    .assert_eq(&leads(&host, hub));
+    let wrong = host.point(hub, "soft", born(&host, EAR)).expect_err("an ear is no actor");
+    assert!(matches!(wrong, Error::Call(CallError::WrongClass { .. })), "{wrong}");
+}

@@ -1,0 +1,300 @@
+//! A reload that replaces no more than it must: what has changed, and what uses it. Everything else stays mapped in its
+//! generation, with its plugin halves and its handles.
+
+mod support;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Budget, ObjectHandle, Outcome, Phase, Reload, ReloadScope, Runtime, Value, process};
+
+const SET: &str = "/Script/Game.RegeneratingSet";
+const SHIELDED: &str = "/Script/Game.ShieldedSet";
+const HERO: &str = "/Script/Game.Hero";
+const CUBE: &str = "/Script/Game.MagicCube";
+
+/// Builds of the three modules, by their tags. `attributes_plus` depends on `attributes`, `magic_cube` on nobody.
+fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
+    vec![
+        support::tagged("attributes-plus", &[], plus),
+        support::tagged("attributes", &[], attributes),
+        support::tagged("magic-cube", &[], cube),
+    ]
+}
+
+/// A host with an object of each module, and of a class that spans two.
+struct Scene {
+    host: Runtime,
+    set: ObjectHandle,
+    shielded: ObjectHandle,
+    hero: ObjectHandle,
+    cube: ObjectHandle,
+}
+
+fn scene() -> Scene {
+    let host = support::host(&libraries(1, 1, 1));
+    let [set, shielded, hero, cube] = [SET, SHIELDED, HERO, CUBE].map(|class| host.spawn(class).expect("born"));
+    for health in [set, shielded] {
+        host.call(health, "change_health", &[Value::F64(-60.0)]).expect("it changes");
+    }
+    host.set(set, "regeneration", &Value::F64(0.5)).expect("a number");
+    host.call(cube, "say_hello", &[]).expect("it says hello");
+    host.tick(Budget::seconds(0.25));
+    Scene { host, set, shielded, hero, cube }
+}
+
+impl Scene {
+    fn reload(&self, attributes: u64, plus: u64, cube: u64) -> Reload {
+        let report = self.host.reload_changed(&libraries(attributes, plus, cube)).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"))
+    }
+
+    /// The generation of each module.
+    fn generations(&self) -> [u64; 3] {
+        let generations = self.host.module_generations();
+        ["attributes", "attributes_plus", "magic_cube"].map(|name| {
+            let found = generations.iter().find(|(module, _)| module == name);
+            found.unwrap_or_else(|| panic!("{name} is loaded: {generations:?}")).1
+        })
+    }
+
+    fn tags(&self) -> [Option<Value>; 3] {
+        [
+            "nm:/attributes:AttributeSet:build_tag",
+            "nm:/attributes_plus:ShieldedSet:build_tag",
+            "nm:/magic_cube:MagicCube:build_tag",
+        ]
+        .map(|name| self.host.zcall(name, &[]).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// The lines of the digest that say which body and which plugin half an object has.
+    fn half(&self, object: ObjectHandle) -> String {
+        let digest = self.host.world_digest();
+        let line = digest.part("halves").iter().find(|line| line.starts_with(&format!("{object} at ")));
+        line.expect("it is there").clone()
+    }
+
+    fn mapped(&self) -> usize {
+        process::stale_mappings(&self.host.stage_dir()).expect("the process map").len()
+    }
+}
+
+fn tags(tags: [u64; 3]) -> [Option<Value>; 3] {
+    tags.map(|tag| Some(Value::U64(tag)))
+}
+
+#[test]
+fn a_module_that_changed_alone_is_replaced_alone() {
+    let scene = scene();
+    let Scene { host, set, shielded, hero, cube } = &scene;
+    let kept = [*set, *cube].map(|object| scene.half(object));
+    let handles = ["nm:/attributes:AttributeSet:build_tag", "nm:/magic_cube:MagicCube:build_tag"]
+        .map(|name| host.zcall_resolve(name).expect("it is offered"));
+    let gone = host.zcall_resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
+
+    let report = scene.reload(1, 2, 1);
+
+    assert_eq!(report.modules, ["attributes_plus"]);
+    assert_eq!(report.kept_modules, ["attributes of generation 1", "magic_cube of generation 1"]);
+    assert_eq!(report.replaced_because, ["attributes_plus: its library has changed"]);
+    assert_eq!((report.generation, report.conjugates_rebuilt, report.parked.len()), (2, 3, 0), "set, hero, hero's set");
+    assert_eq!((host.generation(), scene.generations()), (2, [1, 2, 1]));
+    assert_eq!(host.contexts(), [(2, alcedo_runtime::ContextState::Alive)]);
+    assert_eq!(scene.tags(), tags([1, 2, 1]));
+    assert_eq!([*set, *cube].map(|object| scene.half(object)), kept, "the very plugin halves");
+    assert_eq!(
+        handles.map(|handle| host.zcall_handle(handle, &[]).expect("it answers")),
+        [1, 1].map(|tag| Some(Value::U64(tag)))
+    );
+    assert!(host.zcall_handle(gone, &[]).is_err());
+    assert_eq!(host.call(*set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)), "a tick healed it once");
+    assert_eq!(
+        host.call(*shielded, "absorbed", &[]).expect("it tells"),
+        Some(Value::F64(50.0)),
+        "a kept field of the new"
+    );
+    assert_eq!(
+        host.call(*shielded, "change_health", &[Value::F64(-10.0)]).expect("over two modules"),
+        Some(Value::F64(81.25))
+    );
+    assert!(host.is_alive(*hero));
+    assert_eq!(scene.mapped(), 3);
+    for class in [SET, SHIELDED, HERO, CUBE] {
+        host.spawn(class).expect("born of old and new modules");
+    }
+    host.tick(Budget::frame());
+}
+
+#[test]
+fn what_uses_a_module_goes_along_with_it() {
+    let scene = scene();
+    let cube = scene.half(scene.cube);
+    let report = scene.reload(2, 1, 1);
+    assert_eq!(report.modules, ["attributes", "attributes_plus"]);
+    assert_eq!(report.kept_modules, ["magic_cube of generation 1"]);
+    assert_eq!(report.replaced_because, ["attributes: its library has changed", "attributes_plus: it uses attributes"]);
+    assert_eq!((scene.generations(), scene.tags()), ([2, 2, 1], tags([2, 1, 1])));
+    assert_eq!(scene.half(scene.cube), cube);
+    assert_eq!(
+        scene.host.call(scene.set, "change_count", &[]).expect("it counts"),
+        Some(Value::U32(2)),
+        "kept over it"
+    );
+}
+
+#[test]
+fn who_inherits_a_class_of_a_module_uses_it_whether_it_says_so_or_not() {
+    let libraries = |attributes| {
+        [support::tagged("attributes", &[], attributes), support::plugin("attributes-plus", &["undeclared"])]
+    };
+    let host = support::host(&libraries(1));
+    let shielded = host.spawn(SHIELDED).expect("born");
+    let report = host.reload_changed(&libraries(2)).expect("a Master").into_result().expect("a reload");
+    assert_eq!(report.replaced_because, ["attributes: its library has changed", "attributes_plus: it uses attributes"]);
+    host.call(shielded, "change_health", &[Value::F64(-60.0)]).expect("over two modules");
+}
+
+#[test]
+fn generations_add_up_and_end_when_their_last_module_goes() {
+    let scene = scene();
+    scene.reload(1, 2, 1);
+    scene.reload(1, 2, 2);
+    assert_eq!((scene.generations(), scene.tags()), ([1, 2, 3], tags([1, 2, 2])));
+    scene.reload(1, 3, 2);
+    assert_eq!((scene.generations(), scene.mapped()), ([1, 4, 3], 3));
+    let report = scene.host.reload(&libraries(2, 3, 2)).expect("a Master").into_result().expect("all of them");
+    assert_eq!((report.kept_modules.len(), report.modules.len()), (0, 3));
+    assert_eq!((scene.generations(), scene.tags(), scene.mapped()), ([5, 5, 5], tags([2, 3, 2]), 3));
+    assert_eq!(scene.host.call(scene.cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)));
+    assert_eq!(scene.host.unload_master().expect("a Master").parked, Vec::<String>::new());
+    assert_eq!((scene.mapped(), scene.host.contexts()), (0, vec![]));
+}
+
+#[test]
+fn when_no_library_has_changed_nothing_happens() {
+    let scene = scene();
+    let before = scene.host.world_digest();
+    let report = scene.reload(1, 1, 1);
+    assert_eq!((report.generation, report.modules.len()), (1, 0));
+    assert!(report.to_string().contains("no library has changed"), "{report}");
+    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+    assert_eq!(scene.reload(1, 2, 1).generation, 2, "and no number was lost");
+}
+
+#[test]
+fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
+    let scene = scene();
+    let handle = scene.host.zcall_resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
+    for (step, kind) in [
+        (ReloadStep::Map, FaultKind::Error),
+        (ReloadStep::Declare, FaultKind::Panic),
+        (ReloadStep::SaveKept, FaultKind::Error),
+        (ReloadStep::ShutGates, FaultKind::Panic),
+        (ReloadStep::Main, FaultKind::Error),
+        (ReloadStep::ClassDefault, FaultKind::Error),
+        (ReloadStep::CarryObject, FaultKind::Panic),
+        (ReloadStep::RebuildObject, FaultKind::Error),
+        (ReloadStep::LoadKept, FaultKind::Panic),
+        (ReloadStep::BeforeCommit, FaultKind::Error),
+    ] {
+        let before = scene.host.world_digest();
+        let armed = faults::arm(Fault { step, nth: 0, kind });
+        let report = scene.host.reload_changed(&libraries(1, 2, 1)).expect("a Master");
+        assert!(armed.has_fired() && !report.is_committed(), "{step}: {report}");
+        drop(armed);
+        assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new(), "{step}: {report}");
+        assert_eq!((scene.generations(), scene.mapped()), ([1, 1, 1], 3), "{step}");
+        assert_eq!(scene.host.zcall_handle(handle, &[]).expect("it answers"), Some(Value::U64(1)), "{step}");
+    }
+    scene.reload(1, 2, 1);
+    assert_eq!(scene.tags(), tags([1, 2, 1]));
+}
+
+#[test]
+fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
+    let scene = scene();
+    let without = [support::tagged("attributes-plus", &[], 1), support::tagged("magic-cube", &[], 1)];
+    let before = scene.host.world_digest();
+    let report = scene.host.reload_changed(&without).expect("a Master");
+    let Outcome::RolledBack { phase: Phase::Stage, error } = &report.outcome else { panic!("{report}") };
+    assert!(error.contains("`attributes_plus` needs `attributes` ^0.1"), "{error}");
+    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+    let without = [support::tagged("attributes-plus", &[], 1), support::tagged("attributes", &[], 1)];
+    let report = scene.host.reload_changed(&without).expect("a Master").into_result().expect("nobody misses the cube");
+    assert_eq!(report.replaced_because, ["magic_cube: its library was taken out"]);
+    assert_eq!(scene.host.dormant_class(scene.cube).as_deref(), Some(CUBE));
+    assert_eq!((report.generation, scene.mapped()), (2, 2));
+    scene.reload(1, 1, 1);
+    assert_eq!(scene.host.dormant_class(scene.cube), None);
+    assert_eq!(scene.host.call(scene.cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)));
+}
+
+#[test]
+fn listeners_hear_what_stays() {
+    let events = Rc::new(RefCell::new(Vec::new()));
+    let heard = Rc::clone(&events);
+    let host =
+        support::builder().on_event(move |event| heard.borrow_mut().push(event.to_string())).build().expect("a host");
+    host.create_master(&libraries(1, 1, 1)).expect("a Master");
+    events.borrow_mut().clear();
+    host.reload_changed(&libraries(1, 2, 1)).expect("a Master").into_result().expect("a reload");
+    assert_eq!(
+        *events.borrow(),
+        [
+            "Unloading 1",
+            "Kept 2: attributes of generation 1, magic_cube of generation 1",
+            "PreStartup 2",
+            "Startup 2 attributes_plus",
+            "PostStartup 2",
+            "Loaded 2",
+            "Unloaded 1",
+            "Dead 1",
+        ]
+    );
+}
+
+#[test]
+fn requests_are_one_reload_that_is_as_wide_as_any_of_them() {
+    let scene = scene();
+    scene.host.request_reload_of(libraries(1, 2, 1), ReloadScope::Changed);
+    scene.host.request_reload_of(libraries(1, 3, 1), ReloadScope::Changed);
+    scene.host.safe_point();
+    let reports = scene.host.take_reloads();
+    assert_eq!(reports.iter().map(|report| (report.requests, report.kept_modules.len())).collect::<Vec<_>>(), [(2, 2)]);
+    assert_eq!(scene.tags(), tags([1, 3, 1]));
+    scene.host.request_reload_of(libraries(1, 1, 1), ReloadScope::Changed);
+    scene.host.request_reload(libraries(1, 1, 1));
+    scene.host.safe_point();
+    let reports = scene.host.take_reloads();
+    assert_eq!(reports.iter().map(|report| (report.requests, report.kept_modules.len())).collect::<Vec<_>>(), [(2, 0)]);
+}
+
+#[test]
+fn a_watch_that_is_asked_to_replaces_only_what_has_changed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |library: &Path, name: &str| {
+        let path = folder.path().join(name);
+        std::fs::copy(library, &path).expect("a copy");
+        path
+    };
+    let [plus, attributes, cube] = ["plus.so", "attributes.so", "cube.so"];
+    let first = libraries(1, 1, 1);
+    let watched = [place(&first[0], plus), place(&first[1], attributes), place(&first[2], cube)];
+    let host = support::host(&watched);
+    host.watch_changed().expect("a folder to watch");
+    place(&libraries(1, 1, 2)[2], cube);
+    let until = Instant::now() + Duration::from_secs(60);
+    let report = loop {
+        host.tick(Budget::frame());
+        match host.take_reloads().pop().filter(Reload::is_committed) {
+            Some(report) if !report.modules.is_empty() => break report,
+            _ => assert!(Instant::now() < until, "nothing was reloaded"),
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!((report.modules.len(), report.kept_modules.len()), (1, 2), "{report}");
+    assert_eq!(host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"), Some(Value::U64(2)));
+}

@@ -1,0 +1,107 @@
+//! The recipes of `docs/recipes.md`, each as a plugin that does what it says: work of its own threads comes to the game
+//! thread, and neither a reload nor an unload in the middle of it leaves anything behind.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Budget, ContextState, LeaseKind, ObjectHandle, Runtime, Value, process};
+
+fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+    host.call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+}
+
+fn number(host: &Runtime, object: ObjectHandle, property: &str) -> i32 {
+    match host.get(object, property) {
+        Ok(Value::I32(number)) => number,
+        other => panic!("{property} is a number: {other:?}"),
+    }
+}
+
+/// Ticks until it is so, for a minute at most.
+fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < until, "not within a minute: {what}\n{:?}", host.contexts());
+        host.tick(Budget::frame());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Only the living generation is left, and nothing of another one in the process.
+fn assert_clean(host: &Runtime) {
+    let living = host.generation();
+    wait(host, "every older generation is dead", || {
+        host.contexts().iter().all(|context| *context == (living, ContextState::Alive))
+    });
+    assert_eq!(host.parked(), Vec::<String>::new());
+    let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
+    assert_eq!(mapped.len(), host.modules().len(), "only living modules are mapped: {mapped:?}");
+}
+
+#[test]
+fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module() {
+    let host = support::host(&[support::plugin("tokio-worker", &[])]);
+    let courier = host.spawn("/Script/Game.Courier").expect("it is born");
+    call(&host, courier, "fetch", &[Value::U32(200), Value::U32(1)]);
+    wait(&host, "all parcels are there", || number(&host, courier, "parcels") == 200);
+    call(&host, courier, "ask", &[Value::Text("where".to_owned())]);
+    wait(&host, "there is an answer", || {
+        host.get(courier, "answer").expect("a text") == Value::Text("where? on tokio-worker".to_owned())
+    });
+
+    for tag in 2..5 {
+        // Some arrive before the reload, some never: theirs is a generation that has gone.
+        call(&host, courier, "fetch", &[Value::U32(50), Value::U32(1)]);
+        call(&host, courier, "fetch", &[Value::U32(50), Value::U32(60_000)]);
+        let next = support::tagged("tokio-worker", &[], tag);
+        host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
+        assert_clean(&host);
+    }
+    let before = number(&host, courier, "parcels");
+    call(&host, courier, "fetch", &[Value::U32(10), Value::U32(1)]);
+    wait(&host, "the new runtime works", || number(&host, courier, "parcels") == before + 10);
+    let _ended = host.unload_master().expect("there is one");
+    assert_clean(&host);
+}
+
+#[test]
+fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
+    let host = support::host(&[support::plugin("c-thread", &[])]);
+    let clock = host.spawn("/Script/Game.Clock").expect("it is born");
+    for tag in 2..5 {
+        let before = number(&host, clock, "beats");
+        assert_eq!(call(&host, clock, "listen", &[Value::U32(100)]), Some(Value::Bool(true)));
+        assert_eq!(
+            call(&host, clock, "listen", &[Value::U32(100)]),
+            Some(Value::Bool(false)),
+            "there is one metronome"
+        );
+        wait(&host, "the clock hears ten beats", || number(&host, clock, "beats") >= before + 10);
+        // It beats on, all through the reload.
+        let next = support::tagged("c-thread", &[], tag);
+        host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
+        assert_clean(&host);
+        let after = number(&host, clock, "beats");
+        host.tick(Budget::frame());
+        assert_eq!(number(&host, clock, "beats"), after, "nobody beats any more");
+    }
+    assert_eq!(call(&host, clock, "listen", &[Value::U32(100)]), Some(Value::Bool(true)));
+    let _ended = host.unload_master().expect("there is one");
+    assert_clean(&host);
+}
+
+#[test]
+fn a_thread_of_c_code_that_nobody_stops_keeps_the_image_and_is_named() {
+    let host = support::builder().park_after(Duration::from_millis(500)).build().expect("a host");
+    host.create_master(&[support::plugin("c-thread", &["forgets-to-stop"])]).expect("it loads");
+    let clock = host.spawn("/Script/Game.Clock").expect("it is born");
+    call(&host, clock, "listen", &[Value::U32(100)]);
+    wait(&host, "it beats", || number(&host, clock, "beats") > 0);
+    let unload = host.unload_master().expect("there is one");
+    wait(&host, "it is blocked", || unload.ticket.state() == ContextState::Blocked);
+    let report = unload.ticket.report();
+    assert!(report.blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread), "{report}");
+    wait(&host, "the host gives up on it", || unload.ticket.state() == ContextState::Parked);
+    assert_eq!(host.parked().len(), 1, "the image stays, and so its thread may run on: {:?}", host.parked());
+}

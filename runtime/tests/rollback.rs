@@ -1,0 +1,310 @@
+//! A reload that fails, at every step there is, by an error and by a panic of the host's own code: the world is as it was
+//! before, down to the very plugin halves, and the next reload works. The steps are the exhaustive list of
+//! `alcedo_runtime::faults`.
+
+mod support;
+
+use std::path::PathBuf;
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Error, ObjectHandle, Outcome, Runtime, Value, ZCallHandle, process};
+
+/// Two sets of libraries that differ in some classes: going either way adds a subobject, removes one, converts values,
+/// takes a class away, brings one back and moves one to another native class.
+fn libraries(turn: usize) -> Vec<PathBuf> {
+    let form: &[&str] = if turn.is_multiple_of(2) { &[] } else { &["v2"] };
+    let same = ["attributes-plus", "attributes", "magic-cube", "switchboard", "broken"];
+    let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
+    libraries.push(support::plugin("shapeshifter", form));
+    libraries
+}
+
+/// A host with objects of every module, each with something that only its plugin half knows.
+struct Scene {
+    host: Runtime,
+    turn: usize,
+    objects: Vec<(&'static str, ObjectHandle)>,
+    /// Of the host, so it outlives generations.
+    greeting: ZCallHandle,
+}
+
+/// What is asked of the objects of a class, and answered by its plugin half.
+const QUESTIONS: [(&str, &[&str]); 5] = [
+    ("Game.Hero", &[]),
+    ("Game.ShieldedSet", &["absorbed", "change_count"]),
+    ("Game.MagicCube", &["greeting_count"]),
+    ("Game.Fragile", &["state"]),
+    ("Game.Line", &["rings"]),
+];
+
+impl Scene {
+    fn new() -> Self {
+        let host = support::host(&libraries(0));
+        let signature = "String -> String".parse().expect("a signature");
+        let greet = |_: &Runtime, values: &[Value]| Ok(Some(Value::Text(format!("the host greets {values:?}"))));
+        host.register("host.greet", signature, greet).expect("a free name");
+        let greeting = host.zcall_resolve("ex:/host.greet").expect("it is registered");
+        let mut objects = Vec::new();
+        for (class, _) in QUESTIONS {
+            for _ in 0..2 {
+                objects
+                    .push((class, host.spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}"))));
+            }
+        }
+        for class in ["Game.Shapeshifter", "Game.Ghost", "Game.Diver"] {
+            for _ in 0..2 {
+                objects
+                    .push((class, host.spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}"))));
+            }
+        }
+        // From here on some sleep in every generation: ghosts in one, wisps in the other.
+        host.reload(&libraries(1)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        for _ in 0..2 {
+            let class = "Game.Wisp";
+            objects.push((class, host.spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}"))));
+        }
+        let scene = Self { host, turn: 1, objects, greeting };
+        let [cube, shape] = ["Game.MagicCube", "Game.Shapeshifter"].map(|class| scene.of(class)[0]);
+        scene.host.set(cube, "rotation_speed", &Value::F64(77.0)).expect("a number");
+        scene.host.set(shape, "speed", &Value::F64(90.0)).expect("a number");
+        scene.host.set(shape, "friend", &Value::Object(shape)).expect("a reference");
+        scene
+    }
+
+    fn of(&self, class: &str) -> Vec<ObjectHandle> {
+        self.objects.iter().filter(|(known, _)| *known == class).map(|(_, object)| *object).collect()
+    }
+
+    /// Gives the plugin halves something that no reload would carry over.
+    fn stir(&self) {
+        let call = |class: &str, function: &str, arguments: &[Value]| {
+            for object in self.of(class) {
+                self.host
+                    .call(object, function, arguments)
+                    .unwrap_or_else(|error| panic!("{class}:{function}: {error}"));
+            }
+        };
+        call("Game.MagicCube", "say_hello", &[]);
+        call("Game.Fragile", "poke", &[]);
+        call("Game.ShieldedSet", "change_health", &[Value::F64(-1.0)]);
+        call("Game.Line", "answer", &[Value::Text("a test".to_owned())]);
+    }
+
+    /// What the plugin halves, the names and the handles answer.
+    fn told(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
+        let mut told = Vec::new();
+        for (class, questions) in QUESTIONS {
+            for object in self.of(class) {
+                let answers = questions.iter().map(|question| self.host.call(object, question, &[]));
+                told.push(format!("{class} {object}: {:?}", answers.map(answer).collect::<Vec<_>>()));
+            }
+        }
+        for class in ["Game.Shapeshifter", "Game.Ghost", "Game.Diver", "Game.Wisp"] {
+            for object in self.of(class) {
+                let waits = self.host.dormant_class(object);
+                told.push(format!("{class} {object}: {} {waits:?}", answer(self.host.call(object, "own", &[]))));
+            }
+        }
+        let two = [Value::I32(20), Value::I32(22)];
+        told.push(answer(self.host.zcall("ex:/switchboard.add", &two)));
+        told.push(answer(self.host.zcall_handle(self.greeting, &[Value::Text("Ana".to_owned())])));
+        for (name, handle) in handles {
+            let arguments = if name.starts_with("ex:") { &two[..] } else { &[] };
+            told.push(format!("{name} {}: {}", handle.0, answer(self.host.zcall_handle(*handle, arguments))));
+        }
+        told
+    }
+
+    fn mapped(&self) -> usize {
+        process::stale_mappings(&self.host.stage_dir()).expect("the process map").len()
+    }
+
+    /// Lets the next reload fail, looks that nothing has changed, and reloads in earnest.
+    fn check(&mut self, fault: Fault) {
+        self.stir();
+        let names = ["ex:/switchboard.add", "nm:/magic_cube:MagicCube:build_tag", "nm:/switchboard:Line:office"];
+        let handles = names.map(|name| (name, self.host.zcall_resolve(name).expect("it is offered")));
+        let (generation, mapped) = (self.host.generation(), self.mapped());
+        let next = libraries(self.turn + 1);
+        let before = (self.host.world_digest(), self.told(&handles));
+
+        let armed = faults::arm(fault);
+        let report = self.host.reload(&next).expect("a Master");
+        assert!(armed.has_fired(), "{fault:?} was not reached: {report}");
+        drop(armed);
+
+        let Outcome::RolledBack { error, .. } = &report.outcome else { panic!("{fault:?}: {report}") };
+        assert!(error.contains(&fault.step.to_string()), "{fault:?}: {error}");
+        assert_eq!(before.0.differences(&self.host.world_digest()), Vec::<String>::new(), "{fault:?}: {report}");
+        assert_eq!(self.told(&handles), before.1, "{fault:?}");
+        assert_eq!((self.host.generation(), self.mapped()), (generation, mapped), "{fault:?}");
+        assert_eq!((report.generation, report.parked), (generation, vec![]), "{fault:?}");
+        for (_, object) in &self.objects {
+            assert!(self.host.is_alive(*object), "{fault:?}");
+        }
+
+        let report = self.host.reload(&next).expect("a Master");
+        let report = report.into_result().unwrap_or_else(|report| panic!("{fault:?}, and then: {report}"));
+        self.turn += 1;
+        assert_eq!((report.parked, self.mapped()), (vec![], mapped), "{fault:?}");
+        assert_eq!(report.class_constructors_rerun, 0, "{fault:?}");
+        for (name, handle) in handles {
+            assert!(self.host.zcall_handle(handle, &[]).is_err(), "{name} died with its generation");
+        }
+    }
+}
+
+fn answer(result: Result<Option<Value>, Error>) -> String {
+    result.map_or_else(|error| format!("refused: {error}"), |value| format!("{value:?}"))
+}
+
+/// Whether a step is done several times in one reload of the scene.
+fn repeats(step: ReloadStep) -> bool {
+    match step {
+        ReloadStep::Canary
+        | ReloadStep::Shadow
+        | ReloadStep::Declare
+        | ReloadStep::Survivors
+        | ReloadStep::Callbacks
+        | ReloadStep::ShutGates
+        | ReloadStep::PreStartup
+        | ReloadStep::PostStartup
+        | ReloadStep::BeforeCommit => false,
+        ReloadStep::Read
+        | ReloadStep::Check
+        | ReloadStep::Copy
+        | ReloadStep::Map
+        | ReloadStep::LayoutCheck
+        | ReloadStep::Attach
+        | ReloadStep::Enroll
+        | ReloadStep::FillCells
+        | ReloadStep::SaveKept
+        | ReloadStep::Main
+        | ReloadStep::ClassDefault
+        | ReloadStep::PlanClass
+        | ReloadStep::CarryObject
+        | ReloadStep::Sleep
+        | ReloadStep::Wake
+        | ReloadStep::Rebirth
+        | ReloadStep::AddSubobject
+        | ReloadStep::RebuildObject
+        | ReloadStep::LoadKept => true,
+    }
+}
+
+fn check_every_step(kind: FaultKind) {
+    let mut scene = Scene::new();
+    for step in ReloadStep::ALL {
+        scene.check(Fault { step, nth: 0, kind });
+        if repeats(step) {
+            scene.check(Fault { step, nth: 1, kind });
+        }
+    }
+    let stage_dir = scene.host.stage_dir();
+    assert_eq!(scene.host.unload_master().expect("a Master").parked, Vec::<String>::new());
+    assert_eq!(process::stale_mappings(&stage_dir).expect("the process map"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_error_at_any_step_leaves_the_world_as_it_was() {
+    check_every_step(FaultKind::Error);
+}
+
+#[test]
+fn a_panic_of_the_host_at_any_step_leaves_the_world_as_it_was() {
+    check_every_step(FaultKind::Panic);
+}
+
+#[test]
+fn a_digest_sees_a_value_a_name_and_a_plugin_half_that_changed() {
+    let scene = Scene::new();
+    let before = scene.host.world_digest();
+    let cube = scene.of("Game.MagicCube")[0];
+    scene.host.set(cube, "rotation_speed", &Value::F64(1.0)).expect("a number");
+    let differences = before.differences(&scene.host.world_digest());
+    assert_eq!(
+        differences,
+        [format!("values - {cube}.rotation_speed = 77"), format!("values + {cube}.rotation_speed = 1")]
+    );
+    scene.host.set(cube, "rotation_speed", &Value::F64(77.0)).expect("a number");
+    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+    scene.host.reload(&libraries(1)).expect("a Master").into_result().expect("a reload");
+    let differences = before.differences(&scene.host.world_digest());
+    let parts: std::collections::BTreeSet<_> = differences.iter().map(|line| line.split(' ').next()).collect();
+    // Values too, since the class default objects are others now.
+    let all = ["calls", "halves", "modules", "objects", "types", "values"];
+    assert_eq!(parts.into_iter().flatten().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn a_failed_create_leaves_no_trace_of_its_modules() {
+    for kind in [FaultKind::Error, FaultKind::Panic] {
+        for step in [
+            ReloadStep::Read,
+            ReloadStep::Check,
+            ReloadStep::Copy,
+            ReloadStep::Canary,
+            ReloadStep::Map,
+            ReloadStep::LayoutCheck,
+            ReloadStep::Attach,
+            ReloadStep::Declare,
+            ReloadStep::Enroll,
+            ReloadStep::FillCells,
+            ReloadStep::PreStartup,
+            ReloadStep::Main,
+            ReloadStep::PostStartup,
+            ReloadStep::ClassDefault,
+        ] {
+            let host = support::builder().build().expect("a host");
+            let actor = host.spawn("/Script/Engine.Actor").expect("a native actor");
+            let before = host.world_digest();
+            let armed = faults::arm(Fault { step, nth: 0, kind });
+            let error = host.create_master(&libraries(0)).expect_err("it fails").to_string();
+            assert!(armed.has_fired() && error.contains(&step.to_string()), "{step} {kind:?}: {error}");
+            drop(armed);
+            assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new(), "{step} {kind:?}");
+            assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
+            assert!(host.is_alive(actor));
+        }
+    }
+}
+
+#[test]
+fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
+    let record = support::record("meddling");
+    let host = support::host(&[support::plugin("broken", &[])]);
+    let actor = host.spawn("/Script/Engine.Actor").expect("a native actor");
+    let victim = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(actor)));
+    host.register("host.victim", " -> Object(/Script/Engine.Actor)".parse().expect("a signature"), victim)
+        .expect("a free name");
+    let before = host.world_digest();
+    let meddling = support::plugin("broken", &["meddles-in-class-constructor"]);
+
+    let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    let report = host.reload(std::slice::from_ref(&meddling)).expect("a Master");
+    drop(armed);
+    assert!(!report.is_committed(), "{report}");
+    assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new());
+    let refused = format!(
+        "writing to {actor} is refused while a reload is under way: new code may read anything, and write only what it is building"
+    );
+    assert_eq!(record.take(), format!("{refused}\n{refused}\nits own is written\n"));
+
+    host.reload(&[meddling]).expect("a Master").into_result().expect("only its writes are refused");
+    assert_eq!(host.get(actor, "can_tick").expect("a property"), Value::Bool(false));
+}
+
+#[test]
+fn what_a_new_module_registers_is_undone() {
+    let host = support::host(&[support::plugin("broken", &[])]);
+    let signature = || " -> i32".parse().expect("a signature");
+    let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    let next = [support::plugin("broken", &[]), support::plugin("switchboard", &[])];
+    let report = host.reload(&next).expect("a Master");
+    drop(armed);
+    assert!(!report.is_committed(), "{report}");
+    assert!(host.zcall_resolve("ex:/switchboard.add").is_err(), "nobody registered it");
+    assert!(host.zcall_resolve("nm:/switchboard:Line:office").is_err());
+    assert!(host.spawn("/Script/Game.Line").is_err());
+    host.register("switchboard.add", signature(), |_, _| Ok(Some(Value::I32(1)))).expect("the name is free again");
+}

@@ -1,0 +1,157 @@
+//! Calls from several threads race replacements and unloads of the Slim they call. Each call answers from a generation
+//! that was current at some moment of it, or is told that the context unloads; none enters an image that is gone, which
+//! would end this process. `ALCEDO_RACE_CALLS` says how many calls; a million unless it does.
+
+mod support;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{ContextError, ContextFunction, ContextState, Contexts, LoadContext, Value, process};
+
+const THREADS: u64 = 4;
+const LONG: Duration = Duration::from_secs(60);
+
+fn calls() -> u64 {
+    let asked = std::env::var("ALCEDO_RACE_CALLS").ok();
+    asked.map_or(1_000_000, |text| text.parse().expect("ALCEDO_RACE_CALLS is a number"))
+}
+
+/// Two builds that tell their tags apart: generation `n` of the race is the library `n % 2`.
+fn builds() -> [PathBuf; 2] {
+    [2, 1].map(|tag| support::tagged("reports", &[], tag))
+}
+
+fn tag_of(generation: u64) -> u64 {
+    2 - generation % 2
+}
+
+fn build_tag(slim: &LoadContext) -> ContextFunction {
+    slim.function("Report", "build_tag", "-> u64").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn number(answer: Option<Value>) -> u64 {
+    match answer {
+        Some(Value::U64(number)) => number,
+        other => panic!("{other:?} is no number"),
+    }
+}
+
+/// What a thread saw.
+#[derive(Debug, Default)]
+struct Seen {
+    answered: u64,
+    refused: u64,
+    /// Answers between which nothing was replaced, so that only one would have been right.
+    exact: u64,
+}
+
+#[test]
+fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current() {
+    let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let builds = builds();
+    let slim = runtime.load_contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
+    slim.load_path(&builds[1]).unwrap_or_else(|error| panic!("{error}"));
+    let function = build_tag(&slim);
+    // A replacement counts before it begins and after it has ended.
+    let (begun, ended, done) = (AtomicU64::new(1), AtomicU64::new(1), AtomicU64::new(0));
+    let share = calls() / THREADS;
+    let since = Instant::now();
+    let caller = || {
+        let mut seen = Seen::default();
+        while seen.answered < share {
+            let before = ended.load(Ordering::SeqCst);
+            let tag = number(function.call(&[]).unwrap_or_else(|error| panic!("{error}")));
+            let after = begun.load(Ordering::SeqCst);
+            seen.answered += 1;
+            assert!((1..=2).contains(&tag), "build {tag}");
+            if before == after {
+                assert_eq!(tag, tag_of(before), "generation {before} was the only one");
+                seen.exact += 1;
+            }
+        }
+        done.fetch_add(1, Ordering::SeqCst);
+        seen
+    };
+    let (seen, replaced) = thread::scope(|scope| {
+        let callers: Vec<_> = (0..THREADS).map(|_| scope.spawn(caller)).collect();
+        let mut generation = 1;
+        while done.load(Ordering::SeqCst) < THREADS {
+            generation += 1;
+            begun.store(generation, Ordering::SeqCst);
+            let old = slim.replace(&builds[generation as usize % 2]).unwrap_or_else(|error| panic!("{error}"));
+            ended.store(generation, Ordering::SeqCst);
+            old.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
+        }
+        let seen: Vec<_> = callers.into_iter().map(|caller| caller.join().expect("it does not panic")).collect();
+        (seen, generation - 1)
+    });
+    let exact: u64 = seen.iter().map(|seen| seen.exact).sum();
+    tell(&format!("{} calls, {exact} of them exact, {replaced} replacements, {:?}", share * THREADS, since.elapsed()));
+    assert!(replaced > 0 && exact > 0, "{seen:?}");
+    drop(function);
+    slim.begin_unload().expect("it is collectible").wait(LONG).unwrap_or_else(|report| panic!("{report}"));
+    assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
+}
+
+#[test]
+fn calls_race_unloads_and_each_is_answered_or_told_so() {
+    let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let contexts = runtime.load_contexts();
+    let builds = builds();
+    let stop = AtomicBool::new(false);
+    let answers = AtomicU64::new(0);
+    let share = calls() / 10 / THREADS;
+    let caller = |contexts: &Contexts| {
+        let mut seen = Seen::default();
+        while !stop.load(Ordering::SeqCst) {
+            let Ok(function) = contexts.function("mortal", "Report", "build_tag", "-> u64") else {
+                thread::yield_now();
+                continue;
+            };
+            loop {
+                match function.call(&[]) {
+                    Ok(answer) => {
+                        assert!((1..=2).contains(&number(answer)));
+                        seen.answered += 1;
+                        answers.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Err(ContextError::ContextUnloading { .. }) => break,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            seen.refused += 1;
+        }
+        seen
+    };
+    let mut lives = 0;
+    let seen = thread::scope(|scope| {
+        let callers: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| caller(&contexts))).collect();
+        while answers.load(Ordering::Relaxed) < share * THREADS {
+            let slim = contexts.create_slim("mortal").unwrap_or_else(|error| panic!("{error}"));
+            slim.load_path(&builds[lives % 2]).unwrap_or_else(|error| panic!("{error}"));
+            let before = answers.load(Ordering::Relaxed);
+            while answers.load(Ordering::Relaxed) < before + 200 {
+                thread::yield_now();
+            }
+            let ticket = slim.begin_unload().expect("it is collectible");
+            ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
+            assert_eq!(slim.state(), ContextState::Dead);
+            lives += 1;
+        }
+        stop.store(true, Ordering::SeqCst);
+        callers.into_iter().map(|caller| caller.join().expect("it does not panic")).collect::<Vec<_>>()
+    });
+    let (answered, refused) = seen.iter().fold((0, 0), |sum, seen| (sum.0 + seen.answered, sum.1 + seen.refused));
+    tell(&format!("{answered} calls, {refused} refused, {lives} lives"));
+    assert!(lives > 1 && refused > 0, "{seen:?}");
+    assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
+}
+
+/// For whoever runs the race to look at: `--nocapture` shows it.
+fn tell(line: &str) {
+    #![expect(clippy::print_stdout, reason = "a number for whoever runs the race by hand")]
+    println!("{line}");
+}

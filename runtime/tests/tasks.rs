@@ -1,0 +1,441 @@
+//! Tasks, timers and posted closures of a real plugin: in which order they run, on which clock, what ends them, and that
+//! a reload sets them aside, takes them back when it fails, and never lets an old one run in a new generation.
+
+mod support;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Budget, ContextState, LeaseKind, ObjectHandle, Runtime, Value, process};
+use expect_test::{Expect, expect};
+
+const ROBOT: &str = "/Script/Game.Robot";
+
+fn chores(features: &[&str]) -> PathBuf {
+    support::plugin("chores", features)
+}
+
+/// A record of what a plugin, or the host, tells under `target`, and a host with one robot. The record outlives the host,
+/// so that no other test hears how this one ends.
+fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
+    let record = support::record(target);
+    let host = support::host(&[chores(&[])]);
+    let robot = host.spawn(ROBOT).expect("it is born");
+    (record, host, robot)
+}
+
+fn call(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+    host.call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+}
+
+/// One tick of so many milliseconds.
+fn tick(host: &Runtime, milliseconds: u32) {
+    host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
+}
+
+fn told(record: &support::Record, expected: &Expect) {
+    expected.assert_eq(&record.take());
+}
+
+fn beats(host: &Runtime, robot: ObjectHandle) -> i32 {
+    match host.get(robot, "beats") {
+        Ok(Value::I32(beats)) => beats,
+        other => panic!("`beats` is a number: {other:?}"),
+    }
+}
+
+#[test]
+fn timers_come_by_their_time_then_tasks_then_what_was_posted() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "line_up", &[]);
+    told(&record, &expect![[""]]);
+    tick(&host, 20);
+    told(
+        &record,
+        &expect![[r#"
+            due first (build 0)
+            due second (build 0)
+            due second too (build 0)
+            task (build 0)
+            posted first (build 0)
+            posted second (build 0)
+        "#]],
+    );
+    tick(&host, 0);
+    told(
+        &record,
+        &expect![[r#"
+            timer of the task, a tick later (build 0)
+            task of the task, a tick later (build 0)
+        "#]],
+    );
+    assert_eq!(host.errands(), []);
+}
+
+#[test]
+fn a_timer_keeps_the_rhythm_of_game_time_until_it_is_cancelled() {
+    let (record, host, robot) = playing("chores");
+    tick(&host, 1_000);
+    call(&host, robot, "beat", &[Value::U32(100)]);
+    for milliseconds in [50, 300, 40, 20, 30, 0, 60] {
+        record.note(format!("a tick of {milliseconds} ms"));
+        tick(&host, milliseconds);
+    }
+    assert_eq!(host.game_time().as_millis(), 1_500);
+    assert_eq!(call(&host, robot, "rest", &[]), Some(Value::Bool(true)));
+    assert_eq!(call(&host, robot, "rest", &[]), Some(Value::Bool(false)), "it rests already");
+    tick(&host, 1_000);
+    told(
+        &record,
+        &expect![[r#"
+            a tick of 50 ms
+            a tick of 300 ms
+            Robot_1 beats for the 1. time at 1350 ms (build 0)
+            a tick of 40 ms
+            a tick of 20 ms
+            Robot_1 beats for the 2. time at 1410 ms (build 0)
+            a tick of 30 ms
+            a tick of 0 ms
+            a tick of 60 ms
+            Robot_1 beats for the 3. time at 1500 ms (build 0)
+            the beating timer is dropped (build 0)
+        "#]],
+    );
+}
+
+#[test]
+fn a_task_waits_for_the_next_tick_and_for_game_time() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "walk", &[]);
+    for _ in 0..8 {
+        tick(&host, 250);
+    }
+    told(
+        &record,
+        &expect![[r#"
+            Robot_1 takes step 1 at 250 ms (build 0)
+            Robot_1 takes step 2 at 500 ms (build 0)
+            Robot_1 takes step 3 at 1000 ms (build 0)
+            Robot_1 takes step 4 at 1250 ms (build 0)
+            Robot_1 takes step 5 at 1750 ms (build 0)
+            Robot_1 takes step 6 at 2000 ms (build 0)
+        "#]],
+    );
+}
+
+#[test]
+fn a_delay_wakes_whoever_polled_it() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "combine", &[]);
+    (0..6).for_each(|_| tick(&host, 10));
+    told(
+        &record,
+        &expect![[r#"
+            polled at 10 ms (build 0)
+            polled at 40 ms (build 0)
+            combined at 40 ms (build 0)
+        "#]],
+    );
+}
+
+#[test]
+fn tasks_that_wake_each_other_have_one_turn_in_each_tick() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "play_ball", &[Value::U32(2)]);
+    for _ in 0..4 {
+        record.note("a tick");
+        tick(&host, 10);
+    }
+    told(
+        &record,
+        &expect![[r#"
+            a tick
+            ping 0 (build 0)
+            pong 0 (build 0)
+            a tick
+            ping 1 (build 0)
+            pong 1 (build 0)
+            a tick
+            a tick
+        "#]],
+    );
+    assert_eq!(host.errands(), []);
+}
+
+#[test]
+fn what_lives_with_an_object_ends_with_it() {
+    let (record, host, robot) = playing("chores");
+    let other = host.spawn(ROBOT).expect("it is born");
+    for robot in [robot, other] {
+        call(&host, robot, "walk", &[]);
+        call(&host, robot, "beat", &[Value::U32(10)]);
+    }
+    tick(&host, 0);
+    record.take();
+    host.destroy(robot);
+    record.note("destroyed");
+    tick(&host, 10);
+    told(
+        &record,
+        &expect![[r#"
+            destroyed
+            the walking task is dropped (build 0)
+            the beating timer is dropped (build 0)
+            Robot_2 beats for the 1. time at 10 ms (build 0)
+            Robot_2 takes step 2 at 10 ms (build 0)
+        "#]],
+    );
+    let left: Vec<_> = host.errands().into_iter().map(|errand| (errand.kind, errand.object)).collect();
+    assert_eq!(
+        left,
+        [
+            (LeaseKind::Task, Some(other)),
+            (LeaseKind::Timer, Some(other)),
+            (LeaseKind::Timer, None), // of the walking task's `delay`, which has no object of its own
+        ]
+    );
+}
+
+#[test]
+fn a_timer_may_end_its_own_object() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "end_in_timer", &[]);
+    tick(&host, 10);
+    tick(&host, 10);
+    assert!(!host.is_alive(robot));
+    assert_eq!(host.errands(), []);
+    let name = robot.to_string();
+    let lines = record.take().replace(&name, "the robot");
+    expect![[r#"
+        the robot has ended itself (build 0)
+        the timer that ends its object is dropped (build 0)
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "walk", &[]);
+    call(&host, robot, "beat", &[Value::U32(100)]);
+    tick(&host, 10);
+    call(&host, robot, "line_up", &[]);
+    let before = host.errands();
+    assert_eq!(before.len(), 7, "the posted ones are not counted before the safe point: {before:#?}");
+    let world = host.world_digest();
+    record.take();
+
+    let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
+
+    assert!(!report.is_committed(), "{report}");
+    // What was posted may run while the host waits for the end of the new images, or later.
+    let mut posted = Vec::new();
+    let mut others = |lines: String| {
+        let (posts, others): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("posted"));
+        posted.extend(posts.into_iter().map(str::to_owned));
+        others.join("\n")
+    };
+    assert_eq!(others(record.take()), "main of the failing build (build 0)");
+    assert_eq!(world.differences(&host.world_digest()), Vec::<String>::new());
+    let after: Vec<_> = host.errands().into_iter().filter(|errand| errand.kind != LeaseKind::Posted).collect();
+    assert_eq!(after, before, "no errand is lost, none has come, and each is due when it was");
+    tick(&host, 90);
+    tick(&host, 10);
+    expect![[r#"
+        due first (build 0)
+        due second (build 0)
+        due second too (build 0)
+        Robot_1 beats for the 1. time at 100 ms (build 0)
+        task (build 0)
+        Robot_1 takes step 2 at 100 ms (build 0)
+        timer of the task, a tick later (build 0)
+        task of the task, a tick later (build 0)"#]]
+    .assert_eq(&others(record.take()));
+    assert_eq!(posted, ["posted first (build 0)", "posted second (build 0)"], "once, by the code that posted it");
+    assert_eq!(call(&host, robot, "steps", &[]), Some(Value::U32(2)), "the very plugin half that the task had");
+}
+
+#[test]
+fn a_reload_ends_them_and_none_runs_in_the_new_generation() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "walk", &[]);
+    call(&host, robot, "beat", &[Value::U32(10)]);
+    call(&host, robot, "line_up", &[]);
+    call(&host, robot, "cling", &[]);
+    let anew = support::tagged("chores", &["starts-anew"], 2);
+
+    host.reload(&[anew]).expect("a Master").into_result().expect("it is committed");
+
+    told(
+        &record,
+        &expect![[r#"
+            the timer of a red constructor is dropped (build 2)
+            the walking task is dropped (build 0)
+            the beating timer is dropped (build 0)
+            refused: the module of a task is not available: its generation is over or is being replaced (build 0)
+            refused: `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine (build 0)
+            exit: the module of a posted closure is not available: its generation is over or is being replaced (build 0)
+        "#]],
+    );
+    for _ in 0..3 {
+        tick(&host, 1_000);
+    }
+    assert_eq!((beats(&host, robot), record.take()), (3, String::new()), "only what the red constructor started runs");
+    assert_eq!(host.errands().iter().map(|errand| errand.generation).collect::<Vec<_>>(), [2]);
+    assert_eq!(host.parked(), Vec::<String>::new());
+}
+
+#[test]
+fn an_unload_ends_them_before_the_exit_hook() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "walk", &[]);
+    call(&host, robot, "cling", &[]);
+    tick(&host, 10);
+    record.take();
+    let unload = host.unload_master().expect("there is one");
+    told(
+        &record,
+        &expect![[r#"
+            the walking task is dropped (build 0)
+            refused: the module of a task is not available: its generation is over or is being replaced (build 0)
+            refused: `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine (build 0)
+            exit: the module of a posted closure is not available: its generation is over or is being replaced (build 0)
+        "#]],
+    );
+    assert_eq!((host.errands(), unload.parked), (vec![], vec![]));
+    tick(&host, 1_000);
+    assert_eq!(record.take(), "");
+}
+
+#[test]
+fn a_panic_ends_its_errand_and_is_logged_with_module_and_place() {
+    let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
+    call(&host, robot, "stumble", &[]);
+    tick(&host, 10);
+    let place = |text: &str| support::line_of("chores", text);
+    let (task, timer) = (place("broken on purpose: task"), place("broken on purpose: timer"));
+    let (closure, drop) = (place("broken on purpose: closure"), place("broken on purpose: drop"));
+    let lines = record.take();
+    for (kind, message, place) in [
+        ("task", "task", task),
+        ("timer", "timer", timer),
+        ("posted closure", "closure", closure),
+        ("timer", "drop", drop),
+    ] {
+        let found = lines.lines().any(|line| {
+            line.starts_with(&format!("a {kind} of chores from chores/src/lib.rs:"))
+                && line.contains(&format!("panicked: \"broken on purpose: {message}\" at {place}:"))
+        });
+        assert!(found, "{kind}, {message}, {place}:\n{lines}");
+    }
+    assert!(lines.contains("failed and ends  error=it has no legs"), "{lines}");
+    assert_eq!(lines.lines().count(), 5, "{lines}");
+    assert_eq!(host.errands(), []);
+    tick(&host, 10);
+    assert_eq!(record.take(), "");
+}
+
+#[test]
+fn threads_of_a_module_post_to_the_game_thread() {
+    let (_record, host, robot) = playing("chores");
+    call(&host, robot, "post_from_threads", &[Value::U32(4), Value::U32(250)]);
+    assert_eq!(beats(&host, robot), 0, "nothing runs before the safe point");
+    host.safe_point();
+    assert_eq!(beats(&host, robot), 1_000);
+    call(&host, robot, "post_from_threads", &[Value::U32(1), Value::U32(10)]);
+    let counted = beats(&host, robot);
+    host.destroy(robot);
+    host.safe_point();
+    assert_eq!((host.errands(), counted), (vec![], 1_000), "what was posted to a dead object is dropped");
+}
+
+#[test]
+fn threads_of_the_host_post_too_in_one_order_with_modules() {
+    let (record, host, robot) = playing("chores");
+    let poster = host.post_handle();
+    let note = |line: &'static str| move |_: &Runtime| support::Record::line("chores", line.to_owned());
+    assert!(poster.post(note("the host's first")));
+    call(&host, robot, "line_up", &[]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(poster.post(|_| panic!("a closure of the host's")));
+            assert!(
+                poster.post(move |host| support::Record::line("chores", format!("{} objects", host.objects().len())))
+            );
+        });
+    });
+    host.safe_point();
+    told(
+        &record,
+        &expect![[r#"
+            the host's first
+            posted first (build 0)
+            posted second (build 0)
+            1 objects
+        "#]],
+    );
+    drop(host);
+    assert!(!poster.post(note("too late")), "the runtime is gone");
+}
+
+#[test]
+fn off_the_game_thread_only_posting_is_allowed() {
+    let (_record, host, robot) = playing("chores");
+    let Some(Value::Text(refusals)) = call(&host, robot, "refusals", &[]) else { panic!("it tells a text") };
+    expect![[r#"
+        starting a task or a timer is for the game thread only: off it a module can finalize, post and log
+        starting a task or a timer is for the game thread only: off it a module can finalize, post and log
+        `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine
+        `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine
+        none: Ok(false)"#]]
+    .assert_eq(&refusals);
+}
+
+#[test]
+fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
+    let (record, host, robot) = playing("chores");
+    let dir = tempfile::tempdir().expect("a folder");
+    let let_go = dir.path().join("let go");
+    call(&host, robot, "wait_for_thread", &[Value::Text(let_go.display().to_string())]);
+    let mut lines = String::new();
+    wait(&host, "the task is woken", || {
+        lines += &record.take();
+        lines.contains("woken by a thread")
+    });
+    assert_eq!(host.errands(), [], "the task is done, its waker is not");
+
+    let unload = host.unload_master().expect("there is one");
+    wait(&host, "it is blocked", || unload.ticket.state() == ContextState::Blocked);
+    let report = unload.ticket.report();
+    let kinds: Vec<_> = report.blockers.iter().map(|blocker| blocker.kind).collect();
+    assert!(kinds.contains(&LeaseKind::Task) && kinds.contains(&LeaseKind::Thread), "{report}");
+    let waker = report.blockers.iter().find(|blocker| blocker.kind == LeaseKind::Task).expect("looked at just now");
+    let spawned = support::line_of("chores", "task::spawn(this, waiting)");
+    assert_eq!(waker.place.as_deref(), Some(spawned.as_str()), "{report}");
+
+    std::fs::write(&let_go, "").expect("the folder is writable");
+    wait(&host, "the images are gone", || unload.ticket.state() == ContextState::Dead);
+    assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn posted_closures_go_on_while_the_host_waits_for_an_unload() {
+    let (record, host, robot) = playing("chores");
+    let dir = tempfile::tempdir().expect("a folder");
+    let let_go = dir.path().join("let go");
+    call(&host, robot, "wait_for_thread", &[Value::Text(let_go.display().to_string())]);
+    wait(&host, "the task is woken", || record.take().contains("woken by a thread"));
+    // The thread ends only after this has run, and no tick comes any more that could run it.
+    assert!(host.post_handle().post(move |_| std::fs::write(&let_go, "").expect("the folder is writable")));
+    assert_eq!(host.shutdown().left, Vec::<String>::new());
+}
+
+/// Ticks until it is so, for a minute at most.
+fn wait(host: &Runtime, what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < until, "not within a minute: {what}");
+        tick(host, 10);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

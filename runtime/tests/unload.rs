@@ -1,0 +1,421 @@
+//! Unloads that do not end at once: who keeps a generation is named, it goes when they let go, and what never lets go is
+//! parked without holding the host up. The plugin is `lingering`, whose things end when a file appears.
+
+mod support;
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{
+    BlockerReport, Builder, ContextState, Error, LeaseKind, LoadError, ObjectHandle, Runtime, UnloadTicket, Value,
+    process,
+};
+use support::Record;
+use tempfile::TempDir;
+
+/// More than anything here takes on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+const SLEEPER: &str = "/Script/Game.Sleeper";
+
+fn lingering() -> PathBuf {
+    support::plugin("lingering", &[])
+}
+
+/// A host that waits for nothing by itself, and parks nothing. Without grace even a finalizer that is about to run may be
+/// seen as a blocker, and is: on a busy machine that is when it is seen.
+fn patient() -> Builder {
+    support::builder().unloads(|policy| {
+        policy.grace = Duration::ZERO;
+        policy.park_after = None;
+        policy.shutdown = LONG;
+    })
+}
+
+/// What a test with a host has to itself: declared first, dropped last.
+type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
+
+/// A host with `lingering`, what it logs, and what its Master goes through.
+fn stage(builder: Builder) -> Stage {
+    let record = support::record("lingering");
+    let events = Rc::new(RefCell::new(Vec::new()));
+    let heard = Rc::clone(&events);
+    let host = builder.on_event(move |event| heard.borrow_mut().push(event.to_string())).build().expect("a host");
+    host.create_master(&[lingering()]).unwrap_or_else(|error| panic!("{error}"));
+    events.borrow_mut().clear();
+    (record, host, events)
+}
+
+/// The events but for the one that says who blocks.
+fn unblocked(events: &RefCell<Vec<String>>) -> Vec<String> {
+    events.borrow().iter().filter(|event| !event.starts_with("Blocked")).cloned().collect()
+}
+
+/// A file that does not exist yet, and the folder that has to live as long.
+fn file() -> (TempDir, PathBuf, Value) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("now");
+    let value = Value::Text(path.to_str().expect("a plain path").to_owned());
+    (dir, path, value)
+}
+
+fn ask(host: &Runtime, name: &str, arguments: &[Value]) {
+    host.zcall(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Looks at it, with `step` between the looks, until these and no others block it.
+fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn()) -> BlockerReport {
+    let begun = Instant::now();
+    loop {
+        let report = ticket.report();
+        let mut found: Vec<_> = report.blockers.iter().map(|blocker| blocker.kind).collect();
+        found.sort();
+        let is_named = owners(&report, LeaseKind::Finalizer).iter().all(|owner| owner.starts_with("Drop of "));
+        if report.state == ContextState::Blocked && found == kinds && is_named {
+            return report;
+        }
+        assert!(begun.elapsed() < LONG, "{report}");
+        std::thread::sleep(Duration::from_millis(1));
+        step();
+    }
+}
+
+/// Who keeps it, of one kind.
+fn owners(report: &BlockerReport, kind: LeaseKind) -> Vec<&str> {
+    report.blockers.iter().filter(|blocker| blocker.kind == kind).map(|blocker| blocker.owner.as_str()).collect()
+}
+
+fn assert_gone(host: &Runtime, ticket: &UnloadTicket) {
+    assert_eq!(host.wait_for_unloads(LONG).ok(), Some(true), "{}", ticket.report());
+    assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
+    assert_eq!(host.parked(), Vec::<String>::new());
+}
+
+fn assert_nothing_mapped(host: &Runtime) {
+    let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
+    assert_eq!(mapped, Vec::<PathBuf>::new());
+}
+
+fn sleeper(host: &Runtime, alarm: &Value) -> ObjectHandle {
+    ask(host, "set_alarm", std::slice::from_ref(alarm));
+    let sleeper = host.spawn(SLEEPER).expect("born");
+    host.call(sleeper, "sleep", &[]).expect("it sleeps");
+    sleeper
+}
+
+#[test]
+fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
+    let (_record, host, events) = stage(patient());
+    let lease = host.lease("lingering", "the inspector").expect("it lives");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    let report = until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
+    assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
+    assert!(report.to_string().contains("1 borrowed data   the inspector   thread"), "{report}");
+    assert!(report.to_string().contains("runtime/tests/unload.rs:"), "{report}");
+    assert_eq!(host.contexts(), [(1, ContextState::Blocked)]);
+    assert_eq!(host.unloads(), std::slice::from_ref(&ticket));
+    host.safe_point();
+    assert_eq!(ticket.state(), ContextState::Blocked, "it is looked at again");
+    drop(lease);
+    host.safe_point();
+    assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
+    assert_eq!((host.contexts(), host.unloads()), (vec![], vec![]));
+    assert_nothing_mapped(&host);
+    let said = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("it was told");
+    assert!(said.contains("borrowed data    the inspector   thread "), "{said}");
+    assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
+}
+
+#[test]
+fn once_the_unload_has_begun_nothing_new_is_held() {
+    let (_record, host, _) = stage(patient());
+    let refused = Rc::new(RefCell::new(None));
+    let (runtime, told) = (host.clone(), Rc::clone(&refused));
+    host.on_unloading(0, move |_| *told.borrow_mut() = runtime.lease("lingering", "late").err());
+    host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    let error = refused.take().expect("it was asked");
+    assert!(matches!(error, Error::Sealed(_)), "{error}");
+    assert!(error.to_string().starts_with("lingering of generation 1 is unloading since "), "{error}");
+    assert!(host.lease("lingering", "of the next").is_ok());
+    let error = host.lease("absent", "nobody").expect_err("no such module");
+    assert!(matches!(error, Error::Load(LoadError::NoModule { .. })), "{error}");
+}
+
+#[test]
+fn a_thread_that_runs_blocks_the_unload_and_is_named_until_it_ends() {
+    let (record, host, _) = stage(patient());
+    let (_dir, path, until) = file();
+    ask(&host, "export", &[until]);
+    let ticket = host.unload_master().expect("a Master").ticket;
+    let report = until_blocked_by(&ticket, &[LeaseKind::Thread], || host.safe_point());
+    let threads = owners(&report, LeaseKind::Thread);
+    assert!(threads.len() == 1 && threads[0].contains("exporter"), "{report}");
+    fs::write(path, "").expect("the folder is ours");
+    assert_gone(&host, &ticket);
+    assert_nothing_mapped(&host);
+    assert_eq!(record.take(), "exit\nexported\n", "what it logs while it is waited for arrives");
+}
+
+#[test]
+fn threads_that_stop_when_they_are_asked_end_with_their_module() {
+    let (record, host, _) = stage(patient());
+    ask(&host, "obey", &[]);
+    ask(&host, "obey_joined", &[]);
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_gone(&host, &ticket);
+    assert_nothing_mapped(&host);
+    assert_eq!(record.take(), "exit\njoined\n", "the exit hook may wait for a thread that is asked to stop");
+}
+
+#[test]
+fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budget() {
+    let impatient = patient().park_after(Duration::ZERO).parked_budget(0);
+    let (_record, host, events) = stage(impatient);
+    let (_dir, _never, until) = file();
+    ask(&host, "export", &[until]);
+    let ticket = host.unload_master().expect("a Master").ticket;
+    until_blocked_by(&ticket, &[LeaseKind::Thread], || assert_ne!(ticket.poll(), ContextState::Dead));
+    host.safe_point();
+    assert_eq!(ticket.state(), ContextState::Parked);
+    let parked = host.parked();
+    assert!(
+        parked.len() == 1 && parked[0].starts_with("lingering of generation 1 stays mapped (lingering"),
+        "{parked:?}"
+    );
+    assert!(parked[0].contains("kept by thread \"exporter\""), "{parked:?}");
+    assert_eq!(host.contexts(), [(1, ContextState::Parked)], "it is listed for ever");
+    assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked 1: lingering")), "{events:?}");
+    let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
+    assert_eq!(mapped.len(), 1, "its code is still there: {mapped:?}");
+
+    let error = host.create_master(&[lingering()]).expect_err("the budget is spent");
+    assert!(matches!(error, Error::Load(LoadError::ParkedBudget { budget: 0, .. })), "{error}");
+    assert!(error.to_string().contains("raise `parked_budget`") && error.to_string().contains("exporter"), "{error}");
+    let left = host.shutdown().left;
+    assert_eq!(left, parked);
+}
+
+#[test]
+fn a_thread_that_never_stops_is_led_out_of_its_sleep_where_the_host_allows_it() {
+    let forceful = patient().unloads(|policy| policy.evict_after = Some(Duration::ZERO));
+    let (_record, host, _) = stage(forceful);
+    let (_dir, _never, until) = file();
+    ask(&host, "export", &[until]);
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_gone(&host, &ticket);
+    assert_nothing_mapped(&host);
+    let report = ticket.end_report().expect("it is gone");
+    assert_eq!(report.modules[0].threads_evicted, 1, "{report}");
+    assert!(report.to_string().contains("1 thread evicted"), "{report}");
+}
+
+#[test]
+fn a_host_may_give_a_blocked_generation_up_at_once() {
+    let (_record, host, _) = stage(patient());
+    let lease = host.lease("lingering", "the inspector").expect("it lives");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
+    host.park(1).expect("it is on its way out");
+    let report = ticket.wait(LONG).expect_err("it is parked");
+    assert_eq!((report.state, report.parked.len()), (ContextState::Parked, 1));
+    assert!(report.parked[0].reason.starts_with("kept by borrowed data the inspector"), "{report}");
+    let error = host.park(1).expect_err("it is parked already");
+    assert!(matches!(error, Error::Load(LoadError::NotLeaving { generation: 1 })), "{error}");
+    drop(lease);
+}
+
+#[test]
+fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
+    let (_record, host, events) = stage(patient());
+    for (priority, name) in [(5, "last"), (-1, "first"), (0, "panics"), (0, "after it")] {
+        let heard = Rc::clone(&events);
+        host.on_unloading(priority, move |generation| {
+            heard.borrow_mut().push(format!("{name} {generation}"));
+            assert!(name != "panics", "not today");
+        });
+    }
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_gone(&host, &ticket);
+    let expected = ["Unloading 1", "first 1", "panics 1", "after it 1", "last 1", "Unloaded 1", "Dead 1"];
+    assert_eq!(unblocked(&events), expected);
+    let problems = ticket.end_report().expect("it is gone").problems;
+    assert_eq!(problems, ["the unloading callback of priority 0 panicked: \"not today\""]);
+}
+
+#[test]
+fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
+    let (_record, host, _) = stage(patient());
+    host.on_unloading(7, |generation| assert!(generation != 1, "not today"));
+    let broken = support::plugin("broken", &["panic-in-main"]);
+    let failed = host.reload(&[lingering(), broken]).expect("a Master");
+    assert!(!failed.is_committed());
+    let told = "the unloading callback of priority 7 panicked: \"not today\"";
+    assert!(failed.warnings.iter().any(|warning| warning == told), "{failed}");
+    let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    assert!(report.to_string().matches(told).count() <= 1, "{report}");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_gone(&host, &ticket);
+    assert_eq!(ticket.end_report().expect("it is gone").problems, Vec::<String>::new());
+}
+
+#[test]
+fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_the_safe_point() {
+    let (_record, host, events) = stage(patient());
+    let lease = host.lease("lingering", "a worker").expect("it lives");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    until_blocked_by(&ticket, &[LeaseKind::Borrow], || assert_ne!(ticket.poll(), ContextState::Dead));
+    let early = ticket.wait(Duration::from_millis(5)).expect_err("it is held");
+    assert_eq!(owners(&early, LeaseKind::Borrow), ["a worker"]);
+    let other = ticket.clone();
+    let waiting = std::thread::spawn(move || other.wait(LONG));
+    drop(lease);
+    // The game thread does nothing at all meanwhile.
+    let report = waiting.join().expect("it waits").expect("it is gone");
+    assert_eq!(report.modules.len(), 1, "{report}");
+    assert_nothing_mapped(&host);
+    assert_eq!(unblocked(&events), ["Unloading 1"]);
+    host.safe_point();
+    assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
+}
+
+#[test]
+fn an_unload_asked_for_inside_a_call_waits_for_the_safe_point() {
+    let _alone = support::record("lingering");
+    let host = support::builder().build().expect("a host");
+    host.create_master(&[support::plugin("broken", &[])]).expect("a Master");
+    let later = |host: &Runtime, _: &[Value]| {
+        host.request_reload(vec![PathBuf::from("/nowhere")]);
+        host.request_unload();
+        host.safe_point();
+        Ok(Some(Value::Text(format!("generation {} still", host.generation()))))
+    };
+    host.register("host.unload_later", " -> String".parse().expect("a signature"), later).expect("a free name");
+    let fragile = host.spawn("/Script/Game.Fragile").expect("born");
+    let told = host.call(fragile, "relay", &[Value::Text("ex:/host.unload_later".to_owned())]).expect("it answers");
+    assert_eq!(told, Some(Value::Text("generation 1 still".to_owned())));
+    assert!(host.is_alive(fragile));
+    host.safe_point();
+    let unloads = host.take_unloads();
+    assert_eq!((host.generation(), unloads.len(), unloads[0].objects_ended), (0, 1, 1));
+    assert!(!host.is_alive(fragile));
+    assert_gone(&host, &unloads[0].ticket);
+    assert_eq!(host.take_reloads(), vec![], "the unload wins");
+}
+
+#[test]
+fn resources_left_to_the_module_are_dropped_after_the_exit_hook_with_what_they_leave() {
+    let (record, host, _) = stage(patient());
+    let text = |text: &str| Value::Text(text.to_owned());
+    ask(&host, "leave", &[text("first")]);
+    ask(&host, "leave_two", &[text("second"), text("left by it")]);
+    ask(&host, "leave", &[text("stubborn")]);
+    assert_eq!(record.take(), "");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_gone(&host, &ticket);
+    assert_eq!(record.take(), "exit\ndrop stubborn\ndrop second\ndrop first\ndrop left by it\n");
+    let problems = ticket.end_report().expect("it is gone").problems;
+    let told = "the exit hook of lingering panicked: \"dropping an auto-disposed resource: it would not go\"";
+    assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
+}
+
+#[test]
+fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the_host_goes_on() {
+    let (_record, host, _) = stage(patient());
+    let (_dir, path, alarm) = file();
+    let sleeper = sleeper(&host, &alarm);
+    let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    assert_eq!((report.generation, report.parked.len()), (2, 0));
+    assert!(report.blocked.is_some(), "{report}");
+    let ticket = host.unloads().remove(0);
+    let blocked = until_blocked_by(&ticket, &[LeaseKind::Finalizer], || host.safe_point());
+    let finalizers = owners(&blocked, LeaseKind::Finalizer);
+    assert!(
+        finalizers.len() == 1 && finalizers[0].starts_with("Drop of Game.Sleeper (lingering, generation 1)"),
+        "{blocked}"
+    );
+    // The new generation lives, and so does the game.
+    host.call(sleeper, "sleep", &[]).expect("the new code answers");
+    let again = host.reload(&[lingering()]).expect("a Master").into_result().expect("the older one is in nobody's way");
+    assert_eq!((again.generation, host.contexts().len()), (3, 3));
+    fs::write(path, "").expect("the folder is ours");
+    assert_gone(&host, &ticket);
+    assert_eq!(host.contexts(), [(3, ContextState::Alive)]);
+}
+
+#[test]
+fn a_finalizer_that_never_returns_is_given_up_and_another_thread_does_the_work_of_the_others() {
+    let (_record, host, _) = stage(patient());
+    let (_dir, path, alarm) = file();
+    let hanging = sleeper(&host, &alarm);
+    host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    let first = host.unloads().remove(0);
+    until_blocked_by(&first, &[LeaseKind::Finalizer], || host.safe_point());
+    host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    let second = host.unloads().remove(1);
+    let behind = until_blocked_by(&second, &[LeaseKind::Finalizer], || host.safe_point());
+    let finalizers = owners(&behind, LeaseKind::Finalizer);
+    assert!(finalizers.len() == 1 && finalizers[0].contains("generation 1"), "who is in the way is named: {behind}");
+    host.park(1).expect("it is on its way out");
+    assert!(host.parked()[0].contains("kept by finalizer Drop of Game.Sleeper (lingering, generation 1)"));
+    host.wait_for_unloads(LONG).expect("a safe point");
+    assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
+    assert!(host.is_alive(hanging));
+    // What hangs in a parked image may go on at any time.
+    fs::write(path, "").expect("the folder is ours");
+    assert_eq!(host.shutdown().left.len(), 1);
+}
+
+#[test]
+fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
+    let (_record, host, events) = stage(patient());
+    let (_dir, path, until) = file();
+    ask(&host, "export", &[until]);
+    for generation in 2..5 {
+        let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+        assert_eq!(report.generation, generation);
+    }
+    let ticket = host.unloads().remove(0);
+    until_blocked_by(&ticket, &[LeaseKind::Thread], || host.safe_point());
+    fs::write(path, "").expect("the folder is ours");
+    assert_gone(&host, &ticket);
+    assert_eq!(host.contexts(), [(4, ContextState::Alive)]);
+    let events = events.take();
+    for generation in 1..4 {
+        let at = |event: &str| events.iter().position(|seen| *seen == format!("{event} {generation}"));
+        assert!(at("Unloading") < at("Unloaded") && at("Unloaded") < at("Dead"), "{events:#?}");
+    }
+}
+
+#[test]
+fn a_host_that_ends_waits_and_then_says_who_is_left() {
+    let hasty = patient().unloads(|policy| policy.shutdown = Duration::ZERO);
+    let (_record, host, _) = stage(hasty);
+    let (_dir, _never, until) = file();
+    ask(&host, "export", &[until]);
+    let left = host.shutdown().left;
+    assert!(left.len() == 1 && left[0].contains("thread \"exporter\""), "{left:?}");
+}
+
+#[test]
+fn a_module_goes_after_those_that_depend_on_it() {
+    let _alone = support::record("lingering");
+    let libraries = [support::plugin("attributes", &[]), support::plugin("attributes-plus", &[])];
+    let host = patient().build().expect("a host");
+    host.create_master(&libraries).expect("a Master");
+    let lease = host.lease("attributes_plus", "the inspector").expect("it lives");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    let both = [LeaseKind::Borrow, LeaseKind::Dependent];
+    let report = until_blocked_by(&ticket, &both, || host.safe_point());
+    assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
+    assert_eq!(owners(&report, LeaseKind::Dependent), ["attributes_plus"]);
+    let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
+    assert_eq!(mapped.len(), 2, "the one it depends on has to wait: {mapped:?}");
+    drop(lease);
+    assert_gone(&host, &ticket);
+    let modules = ticket.end_report().expect("it is gone").modules;
+    assert_eq!(modules.iter().map(|end| end.module.as_str()).collect::<Vec<_>>(), ["attributes_plus", "attributes"]);
+    assert_nothing_mapped(&host);
+}

@@ -1,0 +1,327 @@
+//! What a plugin leaves behind does not keep its code: after each reload the old image is gone, its destructors have
+//! run where they had to, and the process has not grown.
+//!
+//! Memory, threads and signals are the process's, so each habit gets a process of its own: every test starts this
+//! program again with only itself to run, and that does the work.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Runtime, Value};
+use alcedo_sys::process;
+
+/// Set for the program that a test starts: where the journal is.
+const JOURNAL: &str = "LEFTOVERS_JOURNAL";
+
+/// A file for which a stubborn thread waits.
+const RELEASE: &str = "LEFTOVERS_RELEASE";
+
+/// Reloads before memory is looked at the first time, and those after which it is looked at again.
+const WARM_UP: u64 = 20;
+const RELOADS: u64 = 60;
+
+/// What a reload may leave, in KiB: the least that any of the leaks measures is above it.
+const MOST_KIB: u64 = 8;
+
+/// Runs `work` in a process of its own; what that process printed.
+fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output> {
+    if std::env::var_os(JOURNAL).is_some() {
+        work();
+        return None;
+    }
+    support::plugin("leftovers", &[]); // built once, not by each
+    let folder = tempfile::tempdir().expect("a folder for the journal");
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(JOURNAL, folder.path().join("journal"))
+        .env(RELEASE, folder.path().join("release"))
+        .envs(env.iter().copied())
+        .output()
+        .expect("this program starts");
+    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}: {said}", output.status);
+    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+    Some(output)
+}
+
+/// How often each line stands in the journal.
+fn journal() -> BTreeMap<String, u64> {
+    let path = std::env::var_os(JOURNAL).expect("this is a process of its own");
+    let mut counts = BTreeMap::new();
+    for line in std::fs::read_to_string(path).unwrap_or_default().lines() {
+        *counts.entry(line.to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+/// Looks again and again until it is so.
+fn eventually(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} is not so after a minute");
+        host.safe_point();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn mapped(host: &Runtime) -> Vec<PathBuf> {
+    process::stale_mappings(&host.stage_dir()).expect("the process map")
+}
+
+fn leave(host: &Runtime, habit: &str) {
+    let left = host.zcall("ex:/leftovers.leave", &[Value::Text(habit.to_owned())]);
+    left.unwrap_or_else(|error| panic!("{habit}: {error}"));
+}
+
+fn reload(host: &Runtime, library: &Path) {
+    let report = host.reload(&[library]).expect("there is a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(report.parked, Vec::<String>::new(), "{report}");
+    eventually(host, "one image is mapped", || mapped(host).len() == 1);
+}
+
+/// A habit, again in each generation, costs nothing that stays; then the last one goes too.
+fn check(habits: &[&str]) {
+    check_build(&support::plugin("leftovers", &[]), habits, RELOADS);
+}
+
+fn check_build(library: &Path, habits: &[&str], reloads: u64) {
+    let host = support::host(&[library.to_owned()]);
+    let look =
+        || [process::open_fds(), process::threads(), process::keys_in_use()].map(|count| count.expect("a count"));
+    let mut first = None;
+    for round in 0..WARM_UP + reloads {
+        if round == WARM_UP {
+            first = Some((look(), process::rss_kib().expect("a figure")));
+        }
+        habits.iter().for_each(|habit| leave(&host, habit));
+        reload(&host, library);
+    }
+    let (counts, rss) = first.expect("it was warm");
+    let grown = process::rss_kib().expect("a figure").saturating_sub(rss);
+    assert!(grown <= reloads * MOST_KIB, "{habits:?}: {grown} KiB in {reloads} reloads");
+    assert_eq!(look(), counts, "{habits:?}: descriptors, threads and keys");
+    host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+}
+
+/// Tests that are a habit and what the journal says in the end, once for each generation that had it.
+macro_rules! habits {
+    ($($name:ident: [$($habit:literal),*] => [$($line:literal),*];)*) => {$(
+        #[test]
+        fn $name() {
+            alone(stringify!($name), &[], || {
+                check(&[$($habit),*]);
+                let lines: BTreeMap<String, u64> = [$(($line.to_owned(), WARM_UP + RELOADS)),*].into();
+                assert_eq!(journal(), lines);
+            });
+        }
+    )*};
+}
+
+habits! {
+    a_plugin_that_leaves_nothing_goes: ["nothing"] => [];
+    a_thread_local_of_the_game_thread_ends_on_it: ["thread_local"] => ["began", "ended at home"];
+    a_thread_local_of_another_thread_ends_there: ["thread_local_there"] => ["began", "ended at home"];
+    printed_lines_leave_nothing: ["print_line"] => [];
+    logs_and_spans_leave_nothing: ["tracing"] => [];
+    random_numbers_leave_nothing: ["rand"] => ["a number"];
+    a_megabyte_in_a_static_goes_with_the_image: ["megabyte"] => [];
+    texts_in_a_static_go_with_the_image: ["once_lock"] => [];
+    a_joined_thread_leaves_nothing: ["joined_thread"] => ["a thread ran"];
+    a_finished_thread_that_nobody_joined_leaves_nothing: ["finished_thread"] => ["a thread ran"];
+    a_detached_thread_is_waited_for: ["detached_thread"] => ["began", "ended at home"];
+    a_thread_that_listens_is_asked_to_stop: ["polite_thread"] => ["was asked to stop"];
+    an_exit_handler_runs_before_its_code_goes: ["at_exit"] => ["the exit handler ran"];
+    a_mapping_that_nobody_unmapped_goes: ["mapping"] => [];
+    blocks_of_the_c_heap_go: ["c_heap"] => [];
+    a_key_is_deleted_and_its_value_ended: ["key"] => ["the value of a key ended"];
+    a_leaked_box_goes_with_the_image: ["leaked_box"] => [];
+}
+
+#[test]
+fn all_habits_together_leave_nothing() {
+    alone("all_habits_together_leave_nothing", &[], || {
+        check(&[
+            "thread_local",
+            "thread_local_there",
+            "tracing",
+            "megabyte",
+            "once_lock",
+            "finished_thread",
+            "polite_thread",
+            "at_exit",
+            "mapping",
+            "c_heap",
+            "key",
+            "leaked_box",
+            "signal_handler",
+        ]);
+        let lines = [
+            ("began", 2),
+            ("ended at home", 2),
+            ("a thread ran", 1),
+            ("was asked to stop", 1),
+            ("the exit handler ran", 1),
+            ("the value of a key ended", 1),
+        ];
+        let lines = lines.map(|(line, count)| (line.to_owned(), count * (WARM_UP + RELOADS)));
+        assert_eq!(journal(), BTreeMap::from(lines));
+    });
+}
+
+#[test]
+fn asking_who_the_thread_is_leaves_no_key() {
+    alone("asking_who_the_thread_is_leaves_no_key", &[], || {
+        check(&["current_thread"]);
+        assert_eq!(journal().values().sum::<u64>(), WARM_UP + RELOADS);
+    });
+}
+
+#[test]
+fn a_panic_with_a_backtrace_leaves_nothing() {
+    alone("a_panic_with_a_backtrace_leaves_nothing", &[("RUST_BACKTRACE", "1")], || {
+        // Each reads all the names of this program anew, which takes a while.
+        check_build(&support::plugin("leftovers", &[]), &["panic", "backtrace"], 24);
+        let lines = ["a backtrace with names", "panicked"].map(|line| (line.to_owned(), WARM_UP + 24));
+        assert_eq!(journal(), BTreeMap::from(lines));
+    });
+}
+
+#[test]
+fn a_line_without_its_end_is_not_lost() {
+    let output = alone("a_line_without_its_end_is_not_lost", &[], || {
+        check(&["print_part"]);
+    });
+    if let Some(output) = output {
+        let parts = String::from_utf8_lossy(&output.stdout).matches("leftovers prints a part;").count() as u64;
+        assert_eq!(parts, WARM_UP + RELOADS);
+    }
+}
+
+#[test]
+fn a_thread_local_of_the_finalizer_thread_ends_there() {
+    alone("a_thread_local_of_the_finalizer_thread_ends_there", &[], || {
+        let library = support::plugin("leftovers", &[]);
+        let host = support::host(std::slice::from_ref(&library));
+        for _ in 0..RELOADS {
+            let leaver = host.spawn("/Script/Game.Leaver").expect("an object");
+            host.call(leaver, "arm", &[]).expect("it is alive");
+            host.destroy(leaver);
+            reload(&host, &library);
+        }
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+        let lines = ["began", "ended at home"].map(|line| (line.to_owned(), RELOADS));
+        assert_eq!(journal(), BTreeMap::from(lines));
+    });
+}
+
+#[test]
+fn a_signal_handler_goes_and_the_hosts_own_comes_back() {
+    alone("a_signal_handler_goes_and_the_hosts_own_comes_back", &[], || {
+        check(&["signal_handler"]);
+        let library = support::plugin("leftovers", &[]);
+        let host = support::host(std::slice::from_ref(&library));
+        leave(&host, "signal_handler");
+        assert_eq!(host.zcall("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
+        reload(&host, &library);
+        // The new code has heard nothing, and hears its own only.
+        assert_eq!(host.zcall("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
+        leave(&host, "signal_handler");
+        assert_eq!(host.zcall("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
+    });
+}
+
+#[test]
+fn an_allocator_of_the_authors_own_is_left_to_him() {
+    if std::env::var_os(JOURNAL).is_none() {
+        support::plugin("leftovers", &["own-allocator"]);
+    }
+    alone("an_allocator_of_the_authors_own_is_left_to_him", &[], || {
+        let library = support::plugin("leftovers", &["own-allocator"]);
+        // Its heap is the C heap, whose blocks are on record.
+        check_build(&library, &["megabyte", "thread_local", "leaked_box"], RELOADS);
+    });
+}
+
+#[test]
+fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
+    let library = support::plugin("leftovers", &["bypass"]);
+    let host = support::host(std::slice::from_ref(&library));
+    leave(&host, "bypass");
+    let report = host.reload(&[&library]).expect("there is a Master").into_result().expect("it is loaded all the same");
+    let warned = report.warnings.iter().any(|line| line.contains("leftovers") && line.contains("timer_create"));
+    assert!(warned, "{report}");
+    eventually(&host, "the old image is parked", || !host.parked().is_empty());
+    assert_eq!(mapped(&host).len(), 2);
+    assert!(host.parked().iter().any(|line| line.contains("timer_create")), "{:?}", host.parked());
+}
+
+#[test]
+fn a_thread_that_does_not_listen_is_named_and_ends_when_it_likes() {
+    alone("a_thread_that_does_not_listen_is_named_and_ends_when_it_likes", &[], || {
+        let library = support::plugin("leftovers", &[]);
+        let host = support::host(std::slice::from_ref(&library));
+        leave(&host, "stubborn_thread");
+        host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
+        let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+        let report = ticket.wait(Duration::from_millis(100)).expect_err("the thread still runs").to_string();
+        assert!(report.contains("stubborn"), "{report}");
+        assert_eq!(mapped(&host).len(), 2);
+        std::fs::write(std::env::var_os(RELEASE).expect("a name"), "").expect("a file");
+        eventually(&host, "the old image is gone", || mapped(&host).len() == 1);
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
+}
+
+#[test]
+fn without_a_heap_of_its_own_a_megabyte_stays() {
+    if std::env::var_os(JOURNAL).is_none() {
+        support::plugin("leftovers", &["pass-through"]);
+    }
+    alone("without_a_heap_of_its_own_a_megabyte_stays", &[], || {
+        // What the other tests look for can be found: this build has none of the means against it.
+        let library = support::plugin("leftovers", &["pass-through"]);
+        let host = support::host(std::slice::from_ref(&library));
+        (0..WARM_UP).for_each(|_| reload(&host, &library));
+        let before = process::rss_kib().expect("a figure");
+        // More than what the allocator has to spare from before.
+        for _ in 0..RELOADS {
+            leave(&host, "megabyte");
+            reload(&host, &library);
+        }
+        let grown = process::rss_kib().expect("a figure").saturating_sub(before);
+        assert!(grown >= RELOADS * 512, "{grown} KiB");
+    });
+}
+
+#[test]
+fn a_built_plugin_neither_imports_nor_exports_what_is_hooked() {
+    const HOOKED: [&str; 12] = [
+        "__cxa_thread_atexit_impl",
+        "pthread_create",
+        "pthread_key_create",
+        "pthread_setspecific",
+        "sigaction",
+        "__cxa_atexit",
+        "malloc",
+        "free",
+        "mmap",
+        "munmap",
+        "open64",
+        "close",
+    ];
+    let library = support::plugin("leftovers", &[]);
+    let output = Command::new("nm").arg("-D").arg(&library).output().expect("binutils are there");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("alcedo_root_module") && table.contains(" U dlsym"), "{table}");
+    for line in table.lines() {
+        let name = line.split_whitespace().last().unwrap_or_default();
+        let name = name.split('@').next().unwrap_or_default();
+        assert!(!HOOKED.contains(&name), "{line}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Every kind of value, used by a real plugin through the real host: what it does is told as text and compared.
+
+mod support;
+
+use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
+use expect_test::{Expect, expect};
+
+const CABINET: &str = "/Script/Game.Cabinet";
+
+fn host() -> Runtime {
+    support::host(&[support::plugin("values", &[])])
+}
+
+fn cabinet(host: &Runtime) -> ObjectHandle {
+    host.spawn(CABINET).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn ask(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
+    match host.call(cabinet, function, &[]) {
+        Ok(Some(Value::Text(told))) => told,
+        Ok(other) => panic!("`{function}` tells a text, not {other:?}"),
+        Err(error) => format!("refused: {error}"),
+    }
+}
+
+fn check(function: &str, expected: Expect) {
+    let host = host();
+    let cabinet = cabinet(&host);
+    expected.assert_eq(&ask(&host, cabinet, function));
+    assert_eq!(host.blacks().count(), 0, "whatever `{function}` made is given back");
+}
+
+#[test]
+fn texts_are_written_where_they_lie() {
+    check(
+        "texts",
+        expect![[
+            r#"empty | a box of wood | wîde | närrow | Quit | '€' is no character of one byte: a UAnsiString cannot hold "€""#
+        ]],
+    );
+}
+
+#[test]
+fn arrays_grow_sort_and_nest() {
+    check("arrays", expect![[r#"11 | (2, 3) | (("a", "d"), ("b", "c")) | ((x=4, y=2))"#]]);
+}
+
+#[test]
+fn sets_maps_and_optionals_hold_anything() {
+    check(
+        "keyed",
+        expect![[
+            r#"(round) | (("Ada", 37), ("Eve", 5)) | some(2.5) | ((first, ((strength=3, motto="", titles=("king"), spot=none, friend=none))))"#
+        ]],
+    );
+}
+
+#[test]
+fn a_struct_is_used_where_it_lies_and_copied_by_clone() {
+    check("structs", expect![[r#"1.5 | onwards | ("first", "second")"#]]);
+}
+
+#[test]
+fn containers_of_std_are_copied_in_and_out() {
+    check("std_types", expect![[r#"["a", "b"] {"a": 1, "b": 2} {7} Some(3)"#]]);
+}
+
+#[test]
+fn references_lead_to_an_object_until_it_is_gone() {
+    let host = host();
+    let (one, other) = (cabinet(&host), cabinet(&host));
+    let told = host.call(one, "references", &[Value::Object(other)]).unwrap_or_else(|error| panic!("{error}"));
+    expect![[r#"Some(Text("[true, true, true] true false"))"#]].assert_eq(&format!("{told:?}"));
+}
+
+#[test]
+fn classes_are_named_by_path_and_spawned_from() {
+    check("classes", expect!["true /Script/Game.Cabinet /Script/Game.Cabinet /Script/Game.Later true"]);
+}
+
+#[test]
+fn delegates_call_what_they_are_bound_to() {
+    check("delegates", expect![[r#"[false, true] ["news", "red 2"]"#]]);
+}
+
+#[test]
+fn a_field_path_reads_and_writes_its_property() {
+    check("field_paths", expect!["/Script/Game.Cabinet:perhaps Optional(u8) Some(9)"]);
+}
+
+#[test]
+fn parameters_are_seen_where_they_lie_and_results_are_owned() {
+    check("calls", expect![[r#"("b", "c", "end") ("x", "y", "z", "end")"#]]);
+    check("calls_with_structs", expect!["1 7"]);
+}
+
+#[test]
+fn a_face_expires_with_its_place_and_says_so() {
+    check(
+        "expires",
+        expect![
+            "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its call or generation"
+        ],
+    );
+    check(
+        "expires_uncaught",
+        expect![
+            "refused: a red Array(String) of 1 change of its container ago has expired: `clone()` what is to be kept for longer than its call or generation"
+        ],
+    );
+}
+
+#[test]
+fn a_lent_slice_refuses_calls() {
+    check("lends", expect!["true true true"]);
+}
+
+#[test]
+fn what_plugin_code_keeps_lasts_over_calls_and_a_rollback_and_goes_with_a_reload() {
+    let host = host();
+    let cabinet = cabinet(&host);
+    host.call(cabinet, "keep", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let kept = |numbers: &str| format!("{numbers} | 7 | [\"one\", \"two\"]");
+    assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9)"));
+    assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9)"));
+    assert_eq!(host.blacks().count(), 4);
+    let numbers = host.get(cabinet, "numbers").unwrap_or_else(|error| panic!("{error}"));
+
+    let report = host.reload(&[support::plugin("values", &["failing"])]).expect("there is a Master");
+    assert_ne!(report.outcome, Outcome::Committed, "{report}");
+    assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9, 9)"));
+    assert_eq!(host.blacks().count(), 4, "they were set aside, and came back");
+
+    let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
+    assert_eq!(report.outcome, Outcome::Committed, "{report}");
+    assert_eq!(host.call(cabinet, "build", &[]).expect("it answers"), Some(Value::U32(2)));
+    assert_eq!(ask(&host, cabinet, "kept"), "nothing");
+    assert_eq!(host.blacks().count(), 0, "they went with their generation");
+    assert_eq!(host.get(cabinet, "numbers").expect("carried over"), numbers);
+    assert_eq!(ask(&host, cabinet, "structs"), "1.5 | onwards | (\"first\", \"second\")");
+    drop(host.shutdown());
+}
+
+#[test]
+fn values_may_be_dropped_on_any_thread() {
+    let host = host();
+    let cabinet = cabinet(&host);
+    host.call(cabinet, "drops_on_threads", &[Value::U32(8)]).unwrap_or_else(|error| panic!("{error}"));
+    support::until("all drops are released", || {
+        host.tick(Budget::frame());
+        host.blacks().count() == 0 && host.blacks().queued == 0
+    });
+    assert_eq!(host.blacks().made, 8 * 5);
+}
+
+#[test]
+fn a_value_of_each_kind_survives_a_reload() {
+    let host = host();
+    let cabinet = cabinet(&host);
+    for function in ["texts", "arrays", "keyed", "structs", "std_types"] {
+        let told = ask(&host, cabinet, function);
+        assert!(!told.starts_with("refused"), "{function}: {told}");
+    }
+    let values = |host: &Runtime| {
+        let one = |name: &String| format!("{name} = {:?}", host.get(cabinet, name));
+        host.properties_of(cabinet).iter().map(one).collect::<Vec<_>>()
+    };
+    let before = values(&host);
+    assert!(before.len() > 20, "{before:#?}");
+    let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
+    assert_eq!(report.outcome, Outcome::Committed, "{report}");
+    assert_eq!(values(&host), before);
+    drop(host.shutdown());
+}

@@ -1,0 +1,112 @@
+//! The watchdog with a real plugin that does not return until it is let go: what hangs is named while it hangs, and the
+//! host goes on afterwards.
+
+mod support;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use alcedo_runtime::{Budget, Hang, ObjectHandle, Runtime, Value};
+use tempfile::TempDir;
+
+/// What is too long in these tests.
+const LIMIT: Duration = Duration::from_millis(700);
+/// How long a hang is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A host under watch, with one object, and what is told of hangs.
+struct Watched {
+    host: Runtime,
+    fragile: ObjectHandle,
+    hangs: Receiver<Hang>,
+    folder: TempDir,
+}
+
+impl Watched {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (told, hangs) = channel();
+        let flag = folder.path().join("go on");
+        let builder = support::builder().watchdog(LIMIT).on_hang(move |hang| {
+            // On a machine that is slow enough, a phase of the host's own takes too long as well.
+            if hang.function.is_empty() {
+                return;
+            }
+            std::fs::write(&flag, "").expect("the folder is writable");
+            // Nobody listens any more when the test has failed.
+            let _sent = told.send(hang.clone());
+        });
+        let host = builder.build().expect("a host");
+        host.create_master(&[broken()]).expect("a healthy build");
+        let fragile = host.spawn("/Script/Game.Fragile").expect("born");
+        Self { host, fragile, hangs, folder }
+    }
+
+    /// The hook does not return when it runs next, until the watchdog has told of it.
+    fn hangs_in(&self, hook: &str) {
+        let flag = self.folder.path().join("go on");
+        assert!(!flag.exists(), "nothing hung so far: {:?}", self.hangs.try_recv());
+        let arguments = [hook, flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));
+        self.host.zcall("nm:/broken:Fragile:wait_next_in", &arguments).expect("it is told");
+    }
+
+    /// The one hang that was told.
+    fn told(&self) -> Hang {
+        let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is told");
+        assert_eq!(self.hangs.try_iter().collect::<Vec<_>>(), [], "once");
+        assert!(hang.since >= LIMIT, "{hang:?}");
+        std::fs::remove_file(self.folder.path().join("go on")).expect("it was let go");
+        hang
+    }
+}
+
+fn broken() -> PathBuf {
+    support::plugin("broken", &[])
+}
+
+#[test]
+fn a_function_that_does_not_return_is_named_with_its_module_while_it_hangs() {
+    let watched = Watched::new();
+    watched.hangs_in("method");
+    assert_eq!(watched.host.call(watched.fragile, "poke", &[]).expect("it was let go"), Some(Value::U32(1)));
+    let hang = watched.told();
+    assert_eq!(
+        (hang.thread, hang.module.as_str(), hang.function.as_str()),
+        ("game thread", "broken", "Game.Fragile:poke")
+    );
+    assert_eq!((hang.phase.len(), hang.calls), (0, vec!["Game.Fragile:poke".to_owned()]));
+    // What hung and came back is as good as any other.
+    watched.hangs_in("event");
+    watched.host.set(watched.fragile, "can_tick", &Value::Bool(true)).expect("an actor can tick");
+    watched.host.tick(Budget::frame());
+    assert!(watched.told().function.ends_with(":receive_tick"));
+}
+
+#[test]
+fn a_reload_that_does_not_end_is_named_with_its_phase() {
+    let watched = Watched::new();
+    watched.hangs_in("exit");
+    watched.host.reload(&[broken()]).expect("a Master").into_result().expect("a reload");
+    let hang = watched.told();
+    assert_eq!((hang.module.as_str(), hang.function.as_str()), ("broken", "exit hook of broken"));
+    assert_eq!(hang.phase, ["a reload", "retire"]);
+    let text = hang.to_string();
+    assert!(text.starts_with("the game thread has been at exit hook of broken of module broken for "), "{text}");
+    assert!(text.ends_with(" s, in a reload: retire"), "{text}");
+
+    watched.hangs_in("exit");
+    watched.host.unload_master().expect("a Master");
+    assert_eq!(watched.told().phase, ["unloading the Master"]);
+}
+
+#[test]
+fn a_finalizer_that_does_not_return_is_named_with_its_class() {
+    let watched = Watched::new();
+    watched.hangs_in("finalizer");
+    watched.host.destroy(watched.fragile);
+    watched.host.safe_point();
+    let hang = watched.told();
+    assert_eq!((hang.thread, hang.module.as_str()), ("finalizer thread", "broken"));
+    assert_eq!(hang.function, "Drop of Game.Fragile");
+}

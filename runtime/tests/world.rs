@@ -1,0 +1,457 @@
+//! The world on disk: saved by one host and loaded by another, by the same code and by code that has changed since; files
+//! that are damaged; and loads that fail half-way.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Error, ObjectHandle, Runtime, Value, WorldLoad};
+use expect_test::{Expect, expect};
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use tempfile::TempDir;
+
+const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
+const GHOST: &str = "/Script/Game.Ghost";
+const PHANTOM: &str = "/Script/Game.Phantom";
+const DIVER: &str = "/Script/Game.Diver";
+const ACTOR: &str = "/Script/Engine.Actor";
+
+/// A folder for one test, and a name in it.
+fn file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("saved.world");
+    (folder, path)
+}
+
+fn shapeshifters(features: &[&str]) -> Runtime {
+    support::host(&[support::plugin("shapeshifter", features)])
+}
+
+fn load(host: &Runtime, path: &Path) -> WorldLoad {
+    host.load_world(path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Objects that differ from their defaults in every way there is.
+fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
+    let born = |class: &str| host.spawn(class).unwrap_or_else(|error| panic!("{error}"));
+    let (plain, changed) = (born(SHAPESHIFTER), born(SHAPESHIFTER));
+    let point = |x| Value::Struct(vec![("x".into(), Value::F64(x)), ("y".into(), Value::F64(4.0))]);
+    let form = Value::Struct(vec![("width".into(), Value::F32(0.5)), ("height".into(), Value::F32(f32::NAN))]);
+    for (property, value) in [
+        ("same", Value::F64(2.5)),
+        ("removed", Value::I32(8)),
+        ("widened", Value::I32(-6)),
+        ("narrowed", Value::F64(12.0)),
+        ("named", Value::Name(host.intern("proteus"))),
+        ("speed", Value::F64(90.0)),
+        ("color", Value::Text("blue".to_owned())),
+        ("home", point(3.0)),
+        ("form", form),
+        ("friend", Value::Object(plain)),
+    ] {
+        host.set(changed, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+    }
+    let shifted = host.call(changed, "shift", &[]).expect("it shifts");
+    assert_eq!(shifted, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=1".to_owned())));
+    let (ghost, phantom) = (born(GHOST), born(PHANTOM));
+    host.set(ghost, "haunts", &Value::Object(changed)).expect("a reference");
+    host.set(ghost, "chill", &Value::F64(-4.5)).expect("a number");
+    host.call(ghost, "moan", &[]).expect("it moans");
+    let inside = host.spawn_in(ACTOR, changed).expect("an actor");
+    host.set(inside, "label", &Value::Text("inside".to_owned())).expect("a text");
+    let diver = born(DIVER);
+    BTreeMap::from([
+        ("plain", plain),
+        ("changed", changed),
+        ("ghost", ghost),
+        ("phantom", phantom),
+        ("inside", inside),
+        ("diver", diver),
+    ])
+}
+
+/// What can be said of a world without handles: a line for each object, and each of its values.
+fn told(host: &Runtime) -> String {
+    // A reference to what is gone reads as none, and is saved as none.
+    let path = |object: ObjectHandle| host.path_of(object).unwrap_or_else(|| "none".to_owned());
+    let words = |value: &Value| match value {
+        Value::Object(object) => path(*object),
+        Value::Name(name) => host.text(*name),
+        value => format!("{value:?}"),
+    };
+    let mut lines = Vec::new();
+    for object in host.objects() {
+        let class = host.dormant_class(object).or_else(|| host.class_of(object)).unwrap_or_default();
+        let root = host.world().objects.is_root(object);
+        lines.push(format!("{} is a {class}, root {root}", path(object)));
+        for property in host.properties_of(object) {
+            let value = host.get(object, &property).expect("it has the property");
+            lines.push(format!("  {property} = {}", words(&value)));
+        }
+        if let Ok(Some(Value::Text(own))) = host.call(object, "own", &[]) {
+            // What plugin halves do not keep begins anew, as after a reload.
+            let is_kept = |word: &&str| !word.starts_with("breath=") && !word.starts_with("steps=");
+            let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
+            lines.push(format!("  keeps {}", kept.join(" ")));
+        }
+    }
+    lines.join("\n")
+}
+
+fn check(host: &Runtime, path: &str, properties: &str, expected: Expect) {
+    let object = host.object_at(path).unwrap_or_else(|| panic!("nothing is at {path}"));
+    let line = |property: &str| match host.get(object, property) {
+        Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
+        Ok(value) => format!("{property} = {value:?}\n"),
+        Err(error) => format!("{property}: {error}\n"),
+    };
+    expected.assert_eq(&properties.split_whitespace().map(line).collect::<String>());
+}
+
+#[test]
+fn another_host_loads_the_same_world() {
+    let (_folder, path) = file();
+    let first = shapeshifters(&[]);
+    populate(&first);
+    let count = first.save_world(&path).expect("it is saved");
+    assert_eq!(count, first.objects().len() as u64);
+
+    let second = shapeshifters(&[]);
+    let report = load(&second, &path);
+    assert_eq!((report.objects, report.replaced), (count, 0));
+    assert_eq!((&report.properties, &report.unresolved, &report.structure), (&vec![], &vec![], &vec![]), "{report}");
+    assert_eq!(told(&first), told(&second));
+    let (before, after) = (first.world_digest(), second.world_digest());
+    for part in ["objects", "values"] {
+        assert_eq!(before.part(part), after.part(part), "{part}");
+    }
+}
+
+#[test]
+fn a_world_that_was_loaded_is_saved_as_the_same_bytes() {
+    let (folder, path) = file();
+    let again = folder.path().join("again.world");
+    let first = shapeshifters(&[]);
+    populate(&first);
+    first.save_world(&path).expect("it is saved");
+    let second = shapeshifters(&[]);
+    load(&second, &path);
+    second.save_world(&again).expect("it is saved");
+    assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
+}
+
+#[test]
+fn objects_that_are_loaded_live_on_and_are_not_born_again() {
+    let (_folder, path) = file();
+    let first = shapeshifters(&[]);
+    let changed = populate(&first)["changed"];
+    let name = first.path_of(changed).expect("it has a path");
+    first.save_world(&path).expect("it is saved");
+    let second = shapeshifters(&[]);
+    let before = second.counters();
+    let report = load(&second, &path);
+    let after = second.counters();
+    assert_eq!((after.births, after.class_constructors_run), (before.births, before.class_constructors_run));
+    assert!(report.conjugates_built > 0 && report.fields_kept > 0 && report.fields_lost.is_empty(), "{report}");
+    let changed = second.object_at(&name).expect("it is there");
+    let shifted = second.call(changed, "shift", &[]).expect("it shifts");
+    assert_eq!(shifted, Some(Value::Text("v1 shifts=2 mood=wild regrets=2 breath=1".to_owned())));
+}
+
+#[test]
+fn a_changed_build_takes_what_fits() {
+    let (_folder, path) = file();
+    let first = shapeshifters(&[]);
+    populate(&first);
+    first.save_world(&path).expect("it is saved");
+    let second = shapeshifters(&["v2"]);
+    let report = load(&second, &path);
+    let values = "added same removed widened narrowed named speed color home form";
+    check(
+        &second,
+        "/World/Shapeshifter_1",
+        values,
+        expect![[r#"
+        added = Text("new here")
+        same = F64(1.5)
+        removed: /Script/Game.Shapeshifter has no property `removed`
+        widened = I64(5)
+        narrowed = I32(9)
+        named = Text("")
+        speed = F64(240.0)
+        color = Text("golden")
+        home = Struct([("x", F64(2.0)), ("y", F64(0.0)), ("z", F64(0.0))])
+        form = Struct([("depth", F64(0.0)), ("width", F64(0.0)), ("height", F64(0.0))])
+    "#]],
+    );
+    check(
+        &second,
+        "/World/Shapeshifter_2",
+        values,
+        expect![[r#"
+        added = Text("new here")
+        same = F64(2.5)
+        removed: /Script/Game.Shapeshifter has no property `removed`
+        widened = I64(-6)
+        narrowed = I32(12)
+        named = Text("proteus")
+        speed = F64(90.0)
+        color = Text("blue")
+        home = Struct([("x", F64(3.0)), ("y", F64(4.0)), ("z", F64(0.0))])
+        form = Struct([("depth", F64(0.0)), ("width", F64(0.5)), ("height", F64(NaN))])
+    "#]],
+    );
+    expect![[r#"
+        13 objects loaded · 3 conjugates built · 3 fields put back
+          Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 1 objects
+          Game.Ghost is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
+          Game.Phantom is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
+          Game.Shapeshifter.added   added, default "new here": 2 followed
+          Game.Shapeshifter.widened   i32 → i64: 1 followed, 1 kept their own
+          Game.Shapeshifter.narrowed   f64 → i32: 1 followed, 1 kept their own
+          Game.Shapeshifter.named   Name → String: 1 followed, 1 kept their own
+          Game.Shapeshifter.removed   removed: 1 dropped
+          Game.Diver.owner   added, default none: 1 followed
+          Game.Diver.relative_location   added, default (x=0, y=0, z=0): 1 followed
+          Game.Diver.relative_rotation   added, default (pitch=0, yaw=0, roll=0): 1 followed
+          Game.Diver.location   removed
+          Game.Diver.rotation   removed
+          Game.Diver.seed   removed: 1 dropped
+          Game.Diver.root_component   removed
+          Game.Diver.label   removed
+          Game.Shapeshifter.tail is no such subobject any more: destroyed
+          Game.Shapeshifter.wings: every object gets one
+          Game.Shapeshifter.mood is of another type: 2 values dropped
+          Game.Shapeshifter.regrets is not kept any more: 2 values dropped"#]]
+    .assert_eq(&report.to_string());
+}
+
+#[test]
+fn objects_whose_class_is_not_there_sleep_and_wake_in_a_host_that_has_it() {
+    let (folder, path) = file();
+    let first = shapeshifters(&[]);
+    populate(&first);
+    first.save_world(&path).expect("it is saved");
+
+    let poorer = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let report = load(&poorer, &path);
+    let lines: Vec<_> =
+        report.classes.iter().map(|fate| format!("{} {}: {}", fate.class, fate.change, fate.objects)).collect();
+    expect![[r#"
+        Game.Diver is not there: its objects are dormant and seen as Engine.Actor until it is: 1
+        Game.Ghost is not there: its objects are dormant and seen as Engine.Actor until it is: 1
+        Game.Phantom is not there: its objects are dormant and seen as Engine.Actor until it is: 1
+        Game.Shapeshifter is not there: its objects are dormant and seen as Engine.Actor until it is: 2"#]]
+    .assert_eq(&lines.join("\n"));
+    let ghost = poorer.object_at("/World/Ghost_1").expect("it is there");
+    assert_eq!(poorer.dormant_class(ghost).as_deref(), Some(GHOST));
+    let again = folder.path().join("again.world");
+    poorer.save_world(&again).expect("it is saved");
+
+    let third = shapeshifters(&[]);
+    load(&third, &again);
+    assert_eq!(told(&first), told(&third));
+}
+
+#[test]
+fn a_damaged_file_is_refused_wherever_the_damage_is() {
+    let (_folder, path) = file();
+    let host = shapeshifters(&[]);
+    populate(&host);
+    host.save_world(&path).expect("it is saved");
+    let whole = std::fs::read(&path).expect("a file");
+    let before = host.world_digest();
+    for at in (0..whole.len()).step_by(16) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x41;
+        std::fs::write(&path, &bytes).expect("a file");
+        let error = host.load_world(&path).expect_err("it is refused");
+        assert!(matches!(error, Error::World(_)), "byte {at}: {error}");
+        std::fs::write(&path, &whole[..at]).expect("a file");
+        host.load_world(&path).expect_err("it is refused");
+    }
+    assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new());
+    let none = path.with_extension("none");
+    let error = host.load_world(&none).expect_err("it is refused").to_string();
+    assert!(error.starts_with("reading ") && error.contains("saved.none"), "{error}");
+}
+
+#[test]
+fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
+    let (_folder, path) = file();
+    let first = shapeshifters(&[]);
+    populate(&first);
+    first.save_world(&path).expect("it is saved");
+    // The other build has a subobject more, a class less, and one that sits elsewhere: every step there is.
+    let host = shapeshifters(&["v2"]);
+    let living = host.spawn(SHAPESHIFTER).expect("born");
+    let before = host.world_digest();
+    for step in [
+        ReloadStep::CarryObject,
+        ReloadStep::Sleep,
+        ReloadStep::Rebirth,
+        ReloadStep::AddSubobject,
+        ReloadStep::RebuildObject,
+        ReloadStep::LoadKept,
+        ReloadStep::BeforeCommit,
+    ] {
+        for (nth, kind) in [(0, FaultKind::Error), (0, FaultKind::Panic), (1, FaultKind::Error)] {
+            if nth != 0 && matches!(step, ReloadStep::Rebirth | ReloadStep::BeforeCommit) {
+                continue;
+            }
+            let armed = faults::arm(Fault { step, nth, kind });
+            let error = host.load_world(&path).expect_err("it fails").to_string();
+            assert!(armed.has_fired() && error.contains(&step.to_string()), "{step} {kind:?}: {error}");
+            drop(armed);
+            assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new(), "{step} {kind:?}");
+        }
+    }
+    let own = host.call(living, "own", &[]).expect("it answers");
+    assert_eq!(own, Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
+    load(&host, &path);
+    assert!(!host.is_alive(living));
+}
+
+#[test]
+fn what_was_there_makes_room_for_what_is_loaded() {
+    let (_folder, path) = file();
+    let host = shapeshifters(&[]);
+    let objects = populate(&host);
+    let before = told(&host);
+    host.save_world(&path).expect("it is saved");
+    host.set(objects["changed"], "speed", &Value::F64(1.0)).expect("a number");
+    host.spawn(GHOST).expect("one more");
+    let count = host.objects().len() as u64;
+    let report = load(&host, &path);
+    assert_eq!(report.replaced, count);
+    assert!(objects.values().all(|object| !host.is_alive(*object)), "each of them is another object now");
+    assert_eq!(told(&host), before);
+    let name = host.spawn(GHOST).map(|ghost| host.name_of(ghost));
+    assert!(!before.contains(&format!("/World/{} ", name.expect("born").expect("a name"))), "a new name is new");
+}
+
+#[test]
+fn neither_is_done_inside_a_call() {
+    let (_folder, path) = file();
+    let host = support::host(&[support::plugin("switchboard", &[])]);
+    host.save_world(&path).expect("it is saved");
+    let target = path.clone();
+    let tried = move |host: &Runtime, _: &[Value]| {
+        let refused = [host.save_world(&target).map(drop), host.load_world(&target).map(drop)];
+        let told = refused.map(|refused| match refused {
+            Err(error @ Error::NotASafePoint { .. }) => error.to_string(),
+            other => panic!("{other:?}"),
+        });
+        Ok(Some(Value::Text(told.join("; "))))
+    };
+    host.register("test.tried", " -> String".parse().expect("a signature"), tried).expect("a free name");
+    let line = host.spawn("/Script/Game.Line").expect("a line");
+    let told = host.call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())]).expect("it asks");
+    let Some(Value::Text(told)) = told else { panic!("{told:?}") };
+    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`"].assert_eq(&told);
+    assert!(host.is_alive(line));
+}
+
+#[test]
+fn numbers_come_back_to_the_last_bit() {
+    let (_folder, path) = file();
+    let (first, second) = (natives(), natives());
+    for bits in [0_u64, 1 << 63, 1, f64::NAN.to_bits() | 7, f64::NEG_INFINITY.to_bits(), 0.1_f64.to_bits()] {
+        let actor = first.spawn(ACTOR).expect("an actor");
+        let place = Value::Struct(vec![("x".into(), Value::F64(f64::from_bits(bits)))]);
+        first.set(actor, "location", &place).expect("an actor has a place");
+    }
+    first.save_world(&path).expect("it is saved");
+    load(&second, &path);
+    let places = |host: &Runtime| {
+        let place = |object: &ObjectHandle| host.get(*object, "location").expect("an actor has a place");
+        host.objects().iter().map(place).collect::<Vec<_>>()
+    };
+    assert_eq!(places(&second), places(&first));
+}
+
+/// One thing that is done to a world: which, and to whom.
+#[derive(Clone, Debug)]
+enum Deed {
+    Spawn,
+    SpawnIn(usize),
+    Refer(usize, usize),
+    Label(usize, String),
+    Move(usize, f64),
+    Unroot(usize),
+    Destroy(usize),
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let who = 0..24_usize;
+    let deed = prop_oneof![
+        4 => Just(Deed::Spawn),
+        3 => who.clone().prop_map(Deed::SpawnIn),
+        6 => (who.clone(), who.clone()).prop_map(|(from, to)| Deed::Refer(from, to)),
+        2 => (who.clone(), ".{0,12}").prop_map(|(who, text)| Deed::Label(who, text)),
+        2 => (who.clone(), any::<f64>()).prop_map(|(who, x)| Deed::Move(who, x)),
+        1 => who.clone().prop_map(Deed::Unroot),
+        2 => who.prop_map(Deed::Destroy),
+    ];
+    proptest::collection::vec(deed, 0..48)
+}
+
+/// A host with native classes only, since it is made for every case.
+fn natives() -> Runtime {
+    support::builder().build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn done(host: &Runtime, deeds: &[Deed]) {
+    const NODE: &str = "/Script/Engine.SceneComponent";
+    let mut objects = Vec::new();
+    for deed in deeds {
+        let pick = |who: usize| objects.get(who % objects.len().max(1)).copied().unwrap_or(ObjectHandle(0));
+        match deed {
+            Deed::Spawn => objects.push(host.spawn(ACTOR).expect("an actor")),
+            Deed::SpawnIn(who) if host.is_alive(pick(*who)) => {
+                objects.push(host.spawn_in(NODE, pick(*who)).expect("a component"));
+            }
+            // What a class does not have it refuses; that is as good a world as any.
+            Deed::Refer(from, to) => {
+                let _either = host.set(pick(*from), "root_component", &Value::Object(pick(*to)));
+                let _other = host.set(pick(*from), "owner", &Value::Object(pick(*to)));
+            }
+            Deed::Label(who, text) => drop(host.set(pick(*who), "label", &Value::Text(text.clone()))),
+            Deed::Move(who, x) => {
+                let place = Value::Struct(vec![("x".into(), Value::F64(*x))]);
+                let _either = host.set(pick(*who), "location", &place);
+                let _other = host.set(pick(*who), "relative_location", &place);
+            }
+            Deed::Unroot(who) => drop(host.world().objects.remove_root(pick(*who))),
+            Deed::Destroy(who) => host.destroy(pick(*who)),
+            Deed::SpawnIn(_) => {}
+        }
+    }
+    // What lay in something that is gone has no path, and lies in the world once it was saved and loaded.
+    while let Some(lost) = host.objects().into_iter().find(|object| host.path_of(*object).is_none()) {
+        host.destroy(lost);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_world_comes_back_as_it_was(deeds in deeds()) {
+        let (folder, path) = file();
+        let again = folder.path().join("again.world");
+        let (first, second) = (natives(), natives());
+        done(&first, &deeds);
+        first.save_world(&path).expect("it is saved");
+        let report = load(&second, &path);
+        prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().len()));
+        prop_assert_eq!(told(&first), told(&second));
+        second.save_world(&again).expect("it is saved");
+        prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
+        // Into the world that it was saved from, too.
+        load(&first, &path);
+        prop_assert_eq!(told(&first), told(&second));
+    }
+}

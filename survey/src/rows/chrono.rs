@@ -1,0 +1,13 @@
+//! The local time, whose zone is kept per thread.
+
+use chrono::{Datelike as _, Local, Utc};
+
+pub(crate) fn begin() {}
+
+pub(crate) fn work() -> String {
+    let (here, there) = (Local::now(), Utc::now());
+    let text = here.to_rfc3339();
+    if (here.year() - there.year()).abs() <= 1 && text.len() >= 20 { "ok".to_owned() } else { text }
+}
+
+pub(crate) fn end() {}

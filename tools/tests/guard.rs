@@ -1,0 +1,75 @@
+//! The crash guard with a real plugin that brings its host down in every way there is: what is told names module and
+//! function, and a development session goes on with the last build that was good.
+
+mod support;
+
+use std::process::Command;
+
+use support::{Dev, Scratch};
+
+/// What the cube does when it ticks, and what is told of it.
+const WAYS: [(&str, &str, &str); 3] = [
+    ("std::process::abort();", "SIGABRT", "abort"),
+    ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
+    ("std::hint::black_box(down(u64::from(delta.to_bits())));", "SIGSEGV", "the stack is full"),
+];
+
+/// Never comes back, and no optimization makes a loop of it.
+const DOWN: &str = "
+#[inline(never)]
+fn down(depth: u64) -> u64 {
+    let here = std::hint::black_box([depth; 64]);
+    down(depth + 1) + here[7]
+}
+";
+
+#[test]
+fn a_crash_names_module_and_function_and_the_session_goes_on_with_the_last_good_build() {
+    let scratch = Scratch::new();
+    let mut dev = Dev::start(&scratch);
+    dev.hears("generation 1 is live");
+    dev.hears("20 objects of Game.MagicCube");
+    let healthy = scratch.source();
+    let tick = "let delta = f64::from(delta);";
+    assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
+    for (way, signal, detail) in WAYS {
+        // All in one line, so that the place that is told can be known.
+        let healthy_but_unsafe = healthy.replace("#![forbid(unsafe_code)]", "");
+        let crashing = format!("{}{DOWN}", healthy_but_unsafe.replace(tick, &format!("{way} {tick}")));
+        let line = crashing.lines().position(|line| line.contains(way)).unwrap() + 1;
+        scratch.save(&crashing);
+        let crash = dev.hears("the host crashed:");
+        assert!(crash.contains(signal) && crash.contains("thread alcedo"), "{way}: {crash}");
+        let function = if way.contains("down") { "magic_cube::down" } else { "magic_cube::MagicCube::receive_tick" };
+        let culprit = dev.hears("  in ");
+        assert!(culprit.contains(function) && culprit.contains("module magic_cube, generation "), "{way}: {culprit}");
+        if !way.contains("down") {
+            assert!(culprit.ends_with(&format!("magic-cube/src/lib.rs:{line}")), "{way}, line {line}: {culprit}");
+        }
+        let calls = dev.hears("generation 1 is live   the last build that did not crash");
+        assert!(calls.contains("save to build again"));
+        let told = dev.all_since("the host crashed:");
+        assert!(told.contains(detail), "{way}: {told}");
+        // The host's own part of the stack is told as well.
+        assert!(way.contains("down") || told.contains("alcedo_runtime::"), "{way}: {told}");
+        dev.hears("20 objects of Game.MagicCube");
+        // What is healthy again is built and live again.
+        scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + line)));
+        dev.hears("generation 1 → 2");
+        dev.hears("20 conjugates rebuilt");
+    }
+    dev.wishes("q");
+    dev.ends_well();
+}
+
+#[test]
+fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
+    let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
+    let ended = guard(&["sh", "-c", "exit 7"]);
+    assert_eq!((ended.status.code(), ended.stderr.is_empty()), (Some(7), true));
+    // A program that crashed and has no words is told of all the same.
+    let crashed = guard(&["sh", "-c", "kill -SEGV $$"]);
+    let told = String::from_utf8_lossy(&crashed.stderr).into_owned();
+    assert_eq!(crashed.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("the host crashed: SIGSEGV") && told.contains("could not say where"), "{told}");
+}

@@ -1,0 +1,147 @@
+//! `alcedo dev` as a program on a pipe, and a copy of the example plugins to edit.
+#![expect(dead_code, reason = "each test file uses its own part of this")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Long enough for a first build on a busy machine; what comes ends the wait.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A copy of the example plugins, swept out of the target folder again at the end.
+pub(crate) struct Scratch {
+    dir: TempDir,
+    target: PathBuf,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("dev-test");
+        let dir = tempfile::tempdir().unwrap();
+        copy(&repository.join("example-plugins"), dir.path());
+        for manifest in manifests(dir.path()) {
+            let text = fs::read_to_string(&manifest).unwrap();
+            let whole = format!("\"{}/plugin-api", repository.display());
+            fs::write(&manifest, text.replace("\"../../plugin-api", &whole).replace("\"../plugin-api", &whole))
+                .unwrap();
+        }
+        Self { dir, target }
+    }
+
+    pub(crate) fn plugin(&self) -> PathBuf {
+        self.dir.path().join("magic-cube")
+    }
+
+    /// The source of the plugin as it is now.
+    pub(crate) fn source(&self) -> String {
+        fs::read_to_string(self.plugin().join("src/lib.rs")).unwrap()
+    }
+
+    /// Saves another source.
+    pub(crate) fn save(&self, source: &str) {
+        fs::write(self.plugin().join("src/lib.rs"), source).unwrap();
+    }
+
+    pub(crate) fn edit(&self, from: &str, to: &str) {
+        let path = self.plugin().join("src/lib.rs");
+        let source = fs::read_to_string(&path).unwrap();
+        assert_eq!(source.matches(from).count(), 1, "{from}");
+        fs::write(&path, source.replace(from, to)).unwrap();
+    }
+
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("CARGO_TARGET_DIR", &self.target);
+        command
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let mut cargo = self.command(env!("CARGO"));
+        cargo.args(["clean", "--quiet", "--package", "magic-cube", "--package", "engine-glue", "--manifest-path"]);
+        let _ = cargo.arg(self.dir.path().join("Cargo.toml")).stderr(Stdio::null()).status();
+    }
+}
+
+/// That of the workspace and those of its members.
+fn manifests(dir: &Path) -> Vec<PathBuf> {
+    let members = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path().join("Cargo.toml"));
+    members.chain([dir.join("Cargo.toml")]).filter(|path| path.is_file()).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != "target") {
+        let copied = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &copied);
+        } else {
+            fs::copy(entry.path(), copied).unwrap();
+        }
+    }
+}
+
+/// A running `alcedo dev`.
+pub(crate) struct Dev {
+    pub(crate) child: Child,
+    wishes: Option<ChildStdin>,
+    lines: Receiver<String>,
+    heard: Vec<String>,
+}
+
+impl Dev {
+    pub(crate) fn start(scratch: &Scratch) -> Self {
+        let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+        command.arg("dev").arg(scratch.plugin()).args(["--objects", "20"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { wishes: child.stdin.take(), child, lines, heard: Vec::new() }
+    }
+
+    /// Waits for a line that contains `text`.
+    pub(crate) fn hears(&mut self, text: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            self.heard.push(line.clone());
+            if line.contains(text) {
+                return line;
+            }
+        }
+        panic!("`{text}` did not come; all that came:\n{}", self.heard.join("\n"));
+    }
+
+    /// All lines from the last one that contains `text`.
+    pub(crate) fn all_since(&self, text: &str) -> String {
+        let from = self.heard.iter().rposition(|line| line.contains(text)).unwrap_or(0);
+        self.heard[from..].join("\n")
+    }
+
+    pub(crate) fn wishes(&mut self, line: &str) {
+        writeln!(self.wishes.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Waits for the end.
+    pub(crate) fn ends_well(mut self) {
+        drop(self.wishes.take());
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}:\n{}", self.heard.join("\n"));
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        // A test that failed must not leave a world behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
