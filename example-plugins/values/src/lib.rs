@@ -155,6 +155,16 @@ impl Cabinet {
         this.label().set_localized(UName::of(&this, "menu").expect("a host"), quit, "Quit");
         let refused = this.narrow().try_set("\u{20ac}").expect_err("no such byte");
         assert_eq!(this.label().key(), quit);
+        let copied = UText::default();
+        let copied = this.open(&copied);
+        copied.assign(this.label());
+        assert_eq!(copied.key(), quit, "a copy has the names");
+        copied.parse(&this.label().to_string()).expect("it is a text");
+        assert_eq!(
+            (copied.text().as_str(), copied.key()),
+            ("Quit", UName::default()),
+            "what is printed is what people see"
+        );
         format!(
             "{before} | {} | {} | {} | {} | {refused}",
             this.title(),

@@ -120,7 +120,8 @@ impl<'f, K: Kind> Lent<'f, K> {
         })
     }
 
-    /// Overwrites the value with what a text says, as `Display` writes it.
+    /// Overwrites the value with what a text says, as `Display` writes it. Of a text for people that is what is seen: the
+    /// names it was translated by are none afterwards.
     ///
     /// # Errors
     /// When the text is no value of this kind; nothing has changed then.

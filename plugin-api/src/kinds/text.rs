@@ -32,7 +32,8 @@ kind! {
 }
 
 kind! {
-    /// Text for people, with the key it is translated by.
+    /// Text for people, with the key it is translated by. `Display` writes what people see; who wants the key as well
+    /// copies the value, or asks for it.
     ///
     /// ```ignore
     /// let label = this.open(&self.label);

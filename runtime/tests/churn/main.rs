@@ -2,7 +2,7 @@
 //! std types does the same operations, and has to agree with every answer and, again and again, about everything there is.
 //!
 //! `CHURN_SEED` and `CHURN_OPERATIONS` say which and how many; a failure names the seed and the operation. With `CHURN_STEP=1`
-//! the two are compared after each operation, so that a failure shows the values as well.
+//! the two are compared after each operation, so that a failure shows the values as well; `CHURN_STEP_FROM` says from which on.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -200,13 +200,14 @@ fn plugin_and_model_agree_after_any_operations() {
     let record = support::record("churn");
     let seed = from_environment("CHURN_SEED", 20_261_121);
     let operations = from_environment("CHURN_OPERATIONS", 100_000);
-    let step = from_environment("CHURN_STEP", BATCH);
+    let (step, steps_from) = (from_environment("CHURN_STEP", BATCH), from_environment("CHURN_STEP_FROM", 0));
     eprintln!("seed {seed}, {operations} operations");
     let mut churn = Churn::begin(seed);
     let run = catch_unwind(AssertUnwindSafe(|| {
         while churn.done.operations < operations {
             let end = churn.done.operations + BATCH;
             while churn.done.operations < end {
+                let step = if churn.done.operations < steps_from { BATCH } else { step };
                 churn.operate(step.min(end - churn.done.operations));
             }
             churn.intervene();

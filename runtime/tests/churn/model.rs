@@ -141,7 +141,9 @@ fn on_value<T: Change>(
         (Verb::Compare, Some(red)) if T::COMPARES => {
             slots[op.slot].as_ref().map_or(NOTHING, |black| u64::from(black == red))
         }
-        (Verb::Print, Some(red)) if T::PRINTS => done(slots[op.slot].clone().map(|black| *red = black).is_some()),
+        (Verb::Print, Some(red)) if T::PRINTS => {
+            done(slots[op.slot].as_ref().map(|black| *red = black.printed()).is_some())
+        }
         (Verb::Twin, _) => match slots[op.slot].clone() {
             Some(twin) => {
                 slots[op.to] = Some(twin);

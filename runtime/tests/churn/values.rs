@@ -65,6 +65,11 @@ pub(crate) trait Change: Shown + Clone + Default + PartialEq {
 
     /// Changes the value and says what came of it.
     fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64;
+
+    /// What is left of it when it was printed and read again.
+    fn printed(&self) -> Self {
+        self.clone()
+    }
 }
 
 /// A name, which the host interns.
@@ -221,6 +226,11 @@ impl Change for Label {
             _ => {}
         }
         digest(&self.shown) ^ digest(&self.key.0)
+    }
+
+    /// What people see, which is not what it is translated by.
+    fn printed(&self) -> Self {
+        Self { shown: self.shown.clone(), ..Self::default() }
     }
 }
 
