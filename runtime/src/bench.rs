@@ -17,8 +17,7 @@ impl Stores<'_> {
     /// Object → conjugate: the plugin half of an object for a class, as every call into a module finds it.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
-        let (part, _module) = self.0.pairs.look(self.0.world.objects.half(object)?, ClassId(class))?;
-        Some(part.0)
+        Some(self.0.pairs.look(&self.0.world.objects, object, ClassId(class))?.0)
     }
 
     /// A whole mark, and the list of those that it did not reach.

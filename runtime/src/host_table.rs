@@ -277,9 +277,11 @@ unsafe extern "C" fn object_part(
     let host = unsafe { word(host) };
     into_module(failure, || {
         *out = host.enter("reaching a plugin half", |core| {
-            let half = core.world.objects.half(object).ok_or(CallError::Stale { handle: object })?;
-            let part = core.pairs.look(half, class);
-            Ok(part.filter(|(_, maker)| *maker == ModuleId(module)).map_or(PartPtr::NONE, |(part, _)| part))
+            if !core.world.objects.is_alive(object) {
+                return Err(CallError::Stale { handle: object });
+            }
+            let part = core.pairs.part_of(&core.world.objects, object, class);
+            Ok(part.filter(|part| part.gate.tag().id == ModuleId(module)).map_or(PartPtr::NONE, |part| part.ptr))
         })?;
         Ok(())
     })

@@ -4,11 +4,11 @@
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::io::Write as _;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
-use alcedo_abi::host::ModuleContext;
+use alcedo_abi::host::{ModuleContext, mode};
 
 use crate::trap::trap;
 use crate::{CallError, log_bridge, trace_bridge, trap as traps};
@@ -34,6 +34,12 @@ unsafe impl Sync for Attachment {}
 static ATTACHMENT: Attachment =
     Attachment { state: AtomicU8::new(ALONE), context: UnsafeCell::new(MaybeUninit::uninit()) };
 
+/// What stands for the host's mode word while there is no host: no mode there is, so whoever looks asks, and learns why.
+static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// The host's mode word while the module is attached. Every write of a property looks at it, so there is always one.
+static MODE: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const NO_MODE).cast_mut());
+
 /// Connects the module to its host: from now on it can log, and panics are noted for the trap.
 /// The host calls it once, before anything else.
 pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
@@ -43,6 +49,7 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         }
         // SAFETY: this thread moved the state from ALONE, so nobody else writes, and nobody reads before ATTACHED.
         unsafe { ATTACHMENT.context.get().write(MaybeUninit::new(*context)) };
+        MODE.store(context.mode.cast_mut(), Ordering::Release);
         ATTACHMENT.state.store(ATTACHED, Ordering::Release);
         // The buffer of the output is made now, since `detach` flushes it when the thread-locals of an author's own
         // allocator may have ended, and with them its way to allocate: mimalloc crashes then.
@@ -59,6 +66,7 @@ pub fn detach() {
     // A line without its end would go with the image. It fails when nobody reads the stream, and then nobody misses it.
     let _flushed = std::io::stdout().flush();
     ATTACHMENT.state.store(DETACHED, Ordering::Release);
+    MODE.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
     traps::remove_hook();
 }
 
@@ -72,4 +80,14 @@ pub fn context() -> Option<&'static ModuleContext> {
     let context = ATTACHMENT.context.get().cast::<ModuleContext>();
     // SAFETY: ATTACHED is stored after the context was written whole, and it is never written again.
     Some(unsafe { &*context })
+}
+
+/// Whether there is a host, and it does nothing at the moment that concerns a write. Two looks at memory that hardly ever
+/// changes. Game thread only: a host that lets go of the module does so there, and its word ends then.
+#[inline]
+#[must_use]
+pub fn is_mode_normal() -> bool {
+    // SAFETY: it leads to a static, or to the word that the host keeps as long as the module is attached.
+    let mode = unsafe { &*MODE.load(Ordering::Acquire) };
+    mode.load(Ordering::Relaxed) == mode::NORMAL
 }

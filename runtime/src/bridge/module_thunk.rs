@@ -30,9 +30,8 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         // In a reload an object may be called before its turn; it has it now.
         crate::bridge::rebuild::rebuild_one(core, object)?;
         let memory = core.world.objects.memory(object).ok_or_else(stale)?;
-        let half = core.world.objects.half(object).ok_or_else(stale)?;
-        let part = core.pairs.look(half, frame.function.owner);
-        let (part, _module) = part.ok_or_else(|| no_half(core, object, what))?;
+        let part = core.pairs.look(&core.world.objects, object, frame.function.owner);
+        let part = part.ok_or_else(|| no_half(core, object, what))?;
         (memory, part.0)
     };
     core.red.enter_module(&gate.tag().name, what, || {

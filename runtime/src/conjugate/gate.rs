@@ -1,12 +1,13 @@
 //! The door into a module's code. Every call goes through it, so a module whose generation is over is never
 //! entered, and how many calls are inside is known before its image may go.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::border::CallError;
-use crate::handles::{Generation, ModuleId};
+use crate::conjugate::doors::Doors;
+use crate::handles::{ClassId, Generation, ModuleId};
 
 /// Who stands behind a gate. The name is shared with the finalizer thread.
 #[derive(Clone, Debug)]
@@ -25,14 +26,14 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     open: Cell<bool>,
     inside: Cell<u32>,
-    /// Its number among the doors of the pairs; zero until something is built behind it.
-    number: Cell<u32>,
+    /// The doors to what was built behind it, which are open and shut as it is.
+    doors: RefCell<Option<(Rc<Doors>, Vec<u32>)>>,
 }
 
 impl Gate {
     /// A door that is open: its module is being loaded.
     pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
-        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0), number: Cell::new(0) })
+        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0), doors: RefCell::new(None) })
     }
 
     /// Whose door it is.
@@ -50,24 +51,28 @@ impl Gate {
         self.open.get()
     }
 
-    /// Its number among the doors of the pairs; zero for none.
-    pub(super) fn number(&self) -> u32 {
-        self.number.get()
+    /// The number of a new door, among `doors`, to what is built behind it of a class.
+    pub(super) fn add_door(&self, doors: &Rc<Doors>, class: ClassId) -> u32 {
+        let number = doors.add(class, self.is_open());
+        self.doors.borrow_mut().get_or_insert_with(|| (Rc::clone(doors), Vec::new())).1.push(number);
+        number
     }
 
-    /// It has that number from now on.
-    pub(super) fn set_number(&self, number: u32) {
-        self.number.set(number);
+    fn set_open(&self, is_open: bool) {
+        self.open.set(is_open);
+        if let Some((doors, numbers)) = &*self.doors.borrow() {
+            numbers.iter().for_each(|number| doors.set_open(*number, is_open));
+        }
     }
 
     /// From now on nobody gets in, until it is reopened.
     pub(crate) fn close(&self) {
-        self.open.set(false);
+        self.set_open(false);
     }
 
     /// Lets calls in again: a reload was rolled back.
     pub(crate) fn reopen(&self) {
-        self.open.set(true);
+        self.set_open(true);
     }
 
     /// Runs `call` behind the door.
@@ -96,8 +101,10 @@ impl Drop for Leave<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::{Gate, ModuleTag};
-    use crate::handles::{Generation, ModuleId};
+    use crate::handles::{ClassId, Generation, ModuleId};
 
     #[test]
     fn a_shut_gate_lets_nobody_in_and_a_reopened_one_does() {
@@ -108,5 +115,20 @@ mod tests {
         assert!(gate.through(|| Ok(())).is_err());
         gate.reopen();
         assert!(gate.through(|| Ok(())).is_ok());
+    }
+
+    #[test]
+    fn the_doors_of_a_gate_are_open_and_shut_as_it_is() {
+        let gate = Gate::new(ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) });
+        let doors = Rc::default();
+        let first = gate.add_door(&doors, ClassId(7));
+        let leads = |number| doors.leads(number, ClassId(7));
+        assert!(leads(first) && !doors.leads(first, ClassId(8)));
+        gate.close();
+        let later = gate.add_door(&doors, ClassId(7));
+        assert_eq!([first, later].map(leads), [false, false]);
+        gate.reopen();
+        assert_eq!([first, later, 0, 99].map(leads), [true, true, false, false]);
+        assert!(!doors.leads(0, ClassId::NONE), "what is behind no door is nothing");
     }
 }

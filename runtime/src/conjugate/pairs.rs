@@ -11,9 +11,11 @@ use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use smallvec::SmallVec;
 
 use crate::conjugate::build::ClassHooks;
+use crate::conjugate::doors::Doors;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
-use crate::handles::{ClassId, ModuleId, PartPtr};
+use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
+use crate::object::objects::Objects;
 use crate::object::seats::Half;
 
 new_key_type! {
@@ -68,9 +70,7 @@ struct Conjugate {
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     entries: RefCell<SlotMap<ConjugateKey, Conjugate>>,
-    /// The doors that conjugates were built behind, by number less one; none for a module that has ended. So what stands
-    /// beside an object says without a detour whether it still counts.
-    doors: RefCell<Vec<Option<Rc<Gate>>>>,
+    doors: Rc<Doors>,
     built: Cell<u64>,
 }
 
@@ -83,19 +83,8 @@ impl Pairs {
     /// Starts a red conjugate that lives with the module behind `gate`; its parts are pushed base first. What is to stand
     /// beside its object.
     pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, Half) {
-        let door = self.door(gate);
         let key = self.insert_red(Rc::clone(gate));
-        (key, Half { word: key.to_word(), door, ..Half::NONE })
-    }
-
-    /// The number of a door.
-    fn door(&self, gate: &Rc<Gate>) -> u32 {
-        if gate.number() == 0 {
-            let mut doors = self.doors.borrow_mut();
-            doors.push(Some(Rc::clone(gate)));
-            gate.set_number(u32::try_from(doors.len()).expect("fewer than four billion modules"));
-        }
-        gate.number()
+        (key, Half { word: key.to_word(), ..Half::NONE })
     }
 
     fn insert_red(&self, gate: Rc<Gate>) -> ConjugateKey {
@@ -133,19 +122,32 @@ impl Pairs {
         conjugate.life = conjugate.life.step(conjugate.color, Event::Build)?;
         self.built.set(self.built.get() + 1);
         let derived = conjugate.parts.last();
-        Ok(derived.map_or(half, |part| Half { part: part.ptr.0, class: part.class, ..half }))
+        Ok(derived.map_or(half, |part| Half { part: part.ptr.0, door: self.door(part), ..half }))
     }
 
-    /// The part for `class` of the conjugate that stands beside an object, and whose it is, when it is not expired.
-    #[inline]
-    pub(crate) fn look(&self, half: Half, class: ClassId) -> Option<(PartPtr, ModuleId)> {
-        if half.class == class && class != ClassId::NONE {
-            let doors = self.doors.borrow();
-            let gate = doors.get(half.door.wrapping_sub(1) as usize)?.as_ref()?;
-            return gate.is_open().then(|| (PartPtr(half.part), gate.tag().id));
+    /// The number of the door to a part.
+    fn door(&self, part: &Part) -> u32 {
+        if part.door.get() == 0 {
+            part.door.set(part.gate.add_door(&self.doors, part.class));
         }
-        let part = self.part(ConjugateKey::from_word(half.word)?, class)?;
-        Some((part.ptr, part.gate.tag().id))
+        part.door.get()
+    }
+
+    /// The part for `class` of the conjugate of a living object, when it is not expired. Of its most derived class that is
+    /// one look at what stands beside it.
+    #[inline]
+    pub(crate) fn look(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
+        let (part, door) = objects.part(object)?;
+        if self.doors.leads(door, class) {
+            return Some(PartPtr(part));
+        }
+        self.part_of(objects, object, class).map(|part| part.ptr)
+    }
+
+    /// The same, with whose it is.
+    #[cold]
+    pub(crate) fn part_of(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<Part> {
+        self.part(ConjugateKey::from_word(objects.conjugate(object)?)?, class)
     }
 
     /// Whether plugin code began it; none for an expired one.
@@ -180,12 +182,6 @@ impl Pairs {
 
     /// Ends every conjugate that lives with one of `modules`; parts by conjugate, derived before base.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
-        for door in &mut *self.doors.borrow_mut() {
-            // What stands beside an object may outlast its conjugate, and leads nowhere then.
-            if door.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id)) {
-                door.take().into_iter().for_each(|gate| gate.set_number(0));
-            }
-        }
         let mut entries = self.entries.borrow_mut();
         let keys: Vec<_> = entries
             .iter()

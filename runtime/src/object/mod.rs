@@ -27,6 +27,7 @@ pub(crate) mod owned;
 pub(crate) mod path;
 pub(crate) mod property;
 pub(crate) mod refusal;
+pub(crate) mod row;
 pub(crate) mod seats;
 pub(crate) mod storage;
 pub(crate) mod structs;

@@ -180,15 +180,14 @@ impl Objects {
     }
 
     /// Its conjugate's number; zero is none.
-    #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
-        Some(self.seats.half(object)?.word)
+        self.ask(object, |tenant| tenant.seen().half.word)
     }
 
-    /// What the floors above keep beside it.
+    /// Of what the floors above keep beside it, the part and the number of its door.
     #[inline]
-    pub(crate) fn half(&self, object: ObjectHandle) -> Option<Half> {
-        self.seats.half(object)
+    pub(crate) fn part(&self, object: ObjectHandle) -> Option<(*mut (), u32)> {
+        self.seats.part(object)
     }
 
     /// Gives it something to keep beside it. Whether the object is there.

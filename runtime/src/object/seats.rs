@@ -1,43 +1,39 @@
 //! The part of the store that is looked at most: what stands in each slot, in two rows without gaps. Plugins read the
 //! first row by themselves, so it lies in memory of its own, to which nobody ever makes a reference; that is also why
 //! the host may look at both while the rest of the store is borrowed.
-#![expect(unsafe_code, reason = "rows of entries that plugins read while the host writes them between their calls")]
+#![expect(unsafe_code, reason = "the head of a row that plugins read while the host writes it between their calls")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::cell::Cell;
 use std::ptr::NonNull;
 
 use alcedo_abi::host::{Directory, DirectoryEntry};
 
 use crate::handles::{ClassId, ObjectHandle};
+use crate::object::row::Row;
 
-/// What the floors above keep beside an object, for a look that goes nowhere else. The store copies it and knows no
-/// meaning; all zero is nothing.
+/// What the floors above keep beside an object. The store copies it and knows no meaning; all zero is nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(C)]
 pub(crate) struct Half {
     /// Which conjugate it is; zero is none.
     pub(crate) word: u64,
-    /// Its part for `class`.
+    /// Its part for its most derived class.
     pub(crate) part: *mut (),
-    /// The most derived class that it has a part for.
-    pub(crate) class: ClassId,
-    /// Behind which door it is.
+    /// Behind which door that part is.
     pub(crate) door: u32,
 }
 
 impl Half {
     /// No conjugate.
-    pub(crate) const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: ClassId::NONE, door: 0 };
+    pub(crate) const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), door: 0 };
 }
 
-/// A half and whose it is.
+/// The part of a half that is asked most, and whose it is. As long as an entry of the other row.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct HalfEntry {
-    half: Half,
     /// The serial of the object; zero when none lives there.
     serial: u32,
+    door: u32,
+    part: *mut (),
 }
 
 /// The two rows, and the head by which plugins find the first.
@@ -56,7 +52,11 @@ impl Seats {
     /// No slots.
     pub(super) fn new() -> Self {
         let head = Box::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 });
-        Self { entries: Row::new(), halves: Row::new(), head: NonNull::from(Box::leak(head)) }
+        // SAFETY: an entry is numbers and an address, and each may be zero.
+        let entries = unsafe { Row::new() };
+        // SAFETY: as above.
+        let halves = unsafe { Row::new() };
+        Self { entries, halves, head: NonNull::from(Box::leak(head)) }
     }
 
     /// Where plugins find the first row. The address stays as long as `self`.
@@ -66,7 +66,7 @@ impl Seats {
 
     /// How many slots there are.
     pub(super) fn len(&self) -> u32 {
-        self.entries.len.get()
+        self.entries.len()
     }
 
     /// What stands in a slot; an entry without a serial where nobody does.
@@ -82,11 +82,12 @@ impl Seats {
         self.entries.get(object.index()).filter(|entry| entry.serial == object.serial() && entry.serial != 0)
     }
 
-    /// What stands beside an object, if its handle works.
+    /// The part that stands beside an object and behind which door it is, if its handle works. Both are zero for none, as
+    /// for a handle that names none.
     #[inline]
-    pub(super) fn half(&self, object: ObjectHandle) -> Option<Half> {
+    pub(super) fn part(&self, object: ObjectHandle) -> Option<(*mut (), u32)> {
         let entry = self.halves.get(object.index())?;
-        (entry.serial == object.serial() && entry.serial != 0).then_some(entry.half)
+        (entry.serial == object.serial()).then_some((entry.part, entry.door))
     }
 
     /// The address of an entry, to have it fetched before it is looked at; any address for a slot that there is not.
@@ -99,14 +100,14 @@ impl Seats {
     pub(super) fn add(&self) {
         self.entries.push();
         self.halves.push();
-        let (entries, len) = (self.entries.start.get().as_ptr().cast_const(), self.len());
+        let (entries, len) = (self.entries.at(0).cast_const(), self.len());
         self.with_head(|head| Directory { entries, len, ..head });
     }
 
     /// Somebody stands in the slot now.
     pub(super) fn put(&self, index: u32, entry: DirectoryEntry, half: Half) {
         self.entries.set(index, entry);
-        self.halves.set(index, HalfEntry { half, serial: entry.serial });
+        self.put_part(index, entry.serial, half);
     }
 
     /// Nobody stands in the slot any more.
@@ -116,9 +117,13 @@ impl Seats {
 
     /// What stands beside the object in the slot is another thing now.
     pub(super) fn put_half(&self, index: u32, half: Half) {
-        if let Some(entry) = self.halves.get(index) {
-            self.halves.set(index, HalfEntry { half, ..entry });
+        if let Some(HalfEntry { serial, .. }) = self.halves.get(index) {
+            self.put_part(index, serial, half);
         }
+    }
+
+    fn put_part(&self, index: u32, serial: u32, half: Half) {
+        self.halves.set(index, HalfEntry { serial, door: half.door, part: half.part });
     }
 
     /// Addresses inside some object are wrong from now on.
@@ -139,79 +144,5 @@ impl Drop for Seats {
     fn drop(&mut self) {
         // SAFETY: `new` leaked this box, and modules, which know the address, end before their host does.
         drop(unsafe { Box::from_raw(self.head.as_ptr()) });
-    }
-}
-
-/// A row that grows. Of `T`, zero bytes are a value.
-#[derive(Debug)]
-struct Row<T: Copy> {
-    start: Cell<NonNull<T>>,
-    len: Cell<u32>,
-    capacity: Cell<u32>,
-}
-
-impl<T: Copy> Row<T> {
-    fn new() -> Self {
-        Self { start: Cell::new(NonNull::dangling()), len: Cell::default(), capacity: Cell::default() }
-    }
-
-    #[inline]
-    fn get(&self, index: u32) -> Option<T> {
-        if index >= self.len.get() {
-            return None;
-        }
-        // SAFETY: the row has more entries than `index`; each is a value, and no reference to one is ever made.
-        Some(unsafe { self.at(index).read() })
-    }
-
-    fn set(&self, index: u32, value: T) {
-        assert!(index < self.len.get(), "there is no slot {index}");
-        // SAFETY: the row has more entries than `index`, and no reference to one is ever made.
-        unsafe { self.at(index).write(value) };
-    }
-
-    /// The address of an entry, be it there or not.
-    #[inline]
-    fn at(&self, index: u32) -> *mut T {
-        self.start.get().as_ptr().wrapping_add(index as usize)
-    }
-
-    /// One entry more, of zero bytes.
-    fn push(&self) {
-        if self.len.get() == self.capacity.get() {
-            self.grow();
-        }
-        self.len.set(self.len.get() + 1);
-    }
-
-    #[cold]
-    fn grow(&self) {
-        let capacity = (self.capacity.get() * 2).max(64);
-        let layout = Self::layout(capacity);
-        // SAFETY: the layout has room for 64 entries at least, none of which is empty.
-        let fresh = unsafe { alloc_zeroed(layout) };
-        let Some(fresh) = NonNull::new(fresh.cast::<T>()) else { handle_alloc_error(layout) };
-        // SAFETY: the new row is apart from the old one and has room for all that is in that.
-        unsafe { fresh.copy_from_nonoverlapping(self.start.get(), self.len.get() as usize) };
-        self.free();
-        self.start.set(fresh);
-        self.capacity.set(capacity);
-    }
-
-    fn free(&self) {
-        if self.capacity.get() != 0 {
-            // SAFETY: `grow` allocated it with this layout, and nothing else frees it.
-            unsafe { dealloc(self.start.get().as_ptr().cast(), Self::layout(self.capacity.get())) };
-        }
-    }
-
-    fn layout(capacity: u32) -> Layout {
-        Layout::array::<T>(capacity as usize).expect("a row is shorter than half the address space")
-    }
-}
-
-impl<T: Copy> Drop for Row<T> {
-    fn drop(&mut self) {
-        self.free();
     }
 }
