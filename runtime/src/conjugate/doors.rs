@@ -13,17 +13,21 @@ pub(super) struct Doors {
     row: Row<Door>,
 }
 
-/// A door; zero is nobody's and shut.
+/// A door: the number of its class, and behind it whether it is open, in one word since the two are asked together. Zero is
+/// nobody's and shut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(C)]
-struct Door {
-    class: ClassId,
-    is_open: u32,
+#[repr(transparent)]
+struct Door(u64);
+
+impl Door {
+    fn new(class: ClassId, is_open: bool) -> Self {
+        Self(u64::from(class.0) << 1 | u64::from(is_open))
+    }
 }
 
 impl Default for Doors {
     fn default() -> Self {
-        // SAFETY: a class number and a number are all there is in a door, and both may be zero.
+        // SAFETY: a door is a number, which may be zero.
         let row = unsafe { Row::new() };
         row.push();
         Self { row }
@@ -35,20 +39,20 @@ impl Doors {
     pub(super) fn add(&self, class: ClassId, is_open: bool) -> u32 {
         let number = self.row.len();
         self.row.push();
-        self.row.set(number, Door { class, is_open: is_open.into() });
+        self.row.set(number, Door::new(class, is_open));
         number
     }
 
     /// Opens or shuts a door.
     pub(super) fn set_open(&self, number: u32, is_open: bool) {
-        if let Some(door) = self.row.get(number) {
-            self.row.set(number, Door { is_open: is_open.into(), ..door });
+        if let Some(Door(word)) = self.row.get(number) {
+            self.row.set(number, Door(word & !1 | u64::from(is_open)));
         }
     }
 
     /// Whether that door is open and leads to parts of that class.
     #[inline]
     pub(super) fn leads(&self, number: u32, class: ClassId) -> bool {
-        self.row.get(number) == Some(Door { class, is_open: 1 })
+        self.row.get(number) == Some(Door::new(class, true))
     }
 }
