@@ -3,6 +3,7 @@
 //! how deep is limited where types are read.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
+mod marks;
 mod named;
 
 use std::hash::Hasher;
@@ -18,6 +19,7 @@ use crate::object::property::PropertyType;
 use crate::object::structs::StructType;
 use crate::object::text_memory::{text_copy, text_destroy, text_equal, with_bytes};
 
+pub(crate) use marks::delegate_mark;
 pub(crate) use named::{map_objects, visit_objects};
 
 /// Makes the value at `at` zero, without looking at what was there.

@@ -2,6 +2,7 @@
 //! beside the old ones; then either all new ones are swapped in or all old ones are as they were.
 
 use std::cell::RefCell;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_abi::host::{Directory, mode};
@@ -414,6 +415,19 @@ impl Objects {
     /// [`CallError::Stale`] when the object is gone.
     pub fn with_body<T>(&self, object: ObjectHandle, look: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.ask(object, |tenant| look(tenant.seen())).ok_or(CallError::Stale { handle: object })
+    }
+
+    /// By what a delegate property is known while it is called. One that has no mark gets the fresh one.
+    ///
+    /// # Errors
+    /// As for [`Objects::read_value`].
+    pub(crate) fn delegate_mark(
+        &self,
+        object: ObjectHandle,
+        name: &str,
+        fresh: impl FnOnce() -> Option<NonZeroU32>,
+    ) -> Result<Option<NonZeroU32>, CallError> {
+        self.with_property(object, name, |view, property| view.delegate_mark(property, fresh))
     }
 
     fn with_property<T>(

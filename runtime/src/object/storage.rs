@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "the one door from safe code to property memory")]
 
 use std::hash::Hasher;
+use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -205,6 +206,20 @@ impl<'a> View<'a> {
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.
         unsafe { memory::map_objects(at, &property.ty, &mut map) };
         Ok(())
+    }
+
+    /// By what a delegate is known while it is called; see [`memory::delegate_mark`].
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property.
+    pub(super) fn delegate_mark(
+        self,
+        property: &Property,
+        fresh: impl FnOnce() -> Option<NonZeroU32>,
+    ) -> Result<Option<NonZeroU32>, CallError> {
+        let at = self.at(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
+        Ok(unsafe { memory::delegate_mark(at, &property.ty, fresh) })
     }
 
     /// Overwrites all of the memory with that of `other`, where both have the very same schema and no value in it owns
