@@ -175,7 +175,7 @@ pub(crate) unsafe fn array_copy(to: *mut ArrayRaw, from: *const ArrayRaw, elemen
     unsafe { (*to).len = source.len };
 }
 
-/// Ends all values, gives the memory back and leaves zeros.
+/// Ends all values and gives the memory back. The epoch goes on.
 ///
 /// # Safety
 /// As for [`array_splice`].
@@ -256,13 +256,16 @@ unsafe fn exactly(array: *mut ArrayRaw, step: Step, count: u32) -> *mut u8 {
     data
 }
 
-/// Gives the memory back and leaves zeros.
+/// Gives the memory back and leaves the empty array, whose epoch goes on.
 ///
 /// # Safety
 /// As for [`reserve`]; its values have ended or were moved.
 unsafe fn free(array: *mut ArrayRaw, step: Step) {
     // SAFETY: promised by the caller.
-    let old = unsafe { array.replace(ArrayRaw::EMPTY) };
+    let old = unsafe { array.read() };
+    let ArrayRaw { epoch, reserved, .. } = old;
+    // SAFETY: promised by the caller.
+    unsafe { array.write(ArrayRaw { epoch, reserved, ..ArrayRaw::EMPTY }) };
     if old.capacity == 0 {
         return;
     }
