@@ -406,10 +406,24 @@ impl Objects {
     /// As for [`Objects::set`].
     pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;
-        self.write_unasked(object, name, value)
+        self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Shows an object's body to `look`, which must not change the store.
+    /// Shows an object's body to `change`, which may overwrite properties and must not change the store. Nobody asks whether
+    /// they may be written now.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone.
+    pub(crate) fn with_body_to_write<T>(
+        &self,
+        object: ObjectHandle,
+        change: impl FnOnce(&Body) -> T,
+    ) -> Result<T, CallError> {
+        self.look_again(object);
+        self.with_body(object, change)
+    }
+
+    /// Shows an object's body to `look`, which writes nothing and must not change the store.
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone.
@@ -455,8 +469,9 @@ impl Objects {
 
 /// What a birth does to an object; the order is `birth.rs`'s.
 impl Objects {
-    /// Overwrites a property without testing the mode: the object is being born.
+    /// Overwrites a property without asking whether it may be written now: the object is being born.
     pub(crate) fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
+        self.look_again(object);
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
@@ -469,6 +484,7 @@ impl Objects {
         properties: &[Rc<Property>],
         pairs: &[(ObjectHandle, ObjectHandle)],
     ) -> Result<(), CallError> {
+        self.look_again(object);
         let store = self.store.borrow();
         let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;

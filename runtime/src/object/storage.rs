@@ -131,7 +131,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
-    pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
+    pub(crate) fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
         let at = self.at(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
         let written = unsafe { transfer::write(at, &property.ty, value) };
@@ -156,7 +156,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
-    pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
+    pub(crate) fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         let at = self.typed::<T>(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
         unsafe { value.store(at, &property.ty) };
@@ -167,7 +167,12 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when a memory has no such property or the types differ.
-    pub fn copy_from(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<(), CallError> {
+    pub(crate) fn copy_from(
+        self,
+        property: &Property,
+        other: View<'_>,
+        other_property: &Property,
+    ) -> Result<(), CallError> {
         let (to, from) = self.both(property, other, other_property)?;
         // SAFETY: `from_raw` was promised values there, `both` found that they have one type, and fields of two
         // schemas are the same or apart.
@@ -200,7 +205,11 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property.
-    pub fn replace_objects(self, property: &Property, pairs: &[(ObjectHandle, ObjectHandle)]) -> Result<(), CallError> {
+    pub(crate) fn replace_objects(
+        self,
+        property: &Property,
+        pairs: &[(ObjectHandle, ObjectHandle)],
+    ) -> Result<(), CallError> {
         let at = self.at(property)?;
         let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.

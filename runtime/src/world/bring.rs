@@ -203,7 +203,8 @@ impl<'a> Bringing<'a> {
             }
             Ok::<_, CallError>(())
         };
-        objects.with_body(object, |to| objects.with_body(plan.class.cdo.get(), |cdo| give_defaults(to, cdo)))???;
+        let cdo = plan.class.cdo.get();
+        objects.with_body_to_write(object, |to| objects.with_body(cdo, |cdo| give_defaults(to, cdo)))???;
         self.to_own.extend(to_own);
         for (property, value) in own {
             objects.write_unasked(object, &property.text, &value)?;
