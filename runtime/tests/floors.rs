@@ -1,6 +1,7 @@
 //! The floors of `runtime/src`: a module may use what is on its own floor or below, and nothing above. The list is the
-//! one of ARCHITECTURE.md; a new module has to be given its floor here.
+//! one of ARCHITECTURE.md; a new module has to be given its floor here. And the list of files with unsafe code there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,5 +87,44 @@ fn the_reload_floor_has_no_unsafe_code() {
     for file in files {
         let source = fs::read_to_string(&file).expect("a source");
         assert!(!source.contains("unsafe"), "{}", file.display());
+    }
+}
+
+/// The files that a text names in backticks: `room/{one,two}.rs` are two.
+fn files_named_in(text: &str) -> BTreeSet<String> {
+    let quoted = text.split('`').skip(1).step_by(2).filter(|words| words.ends_with(".rs"));
+    let spelled_out = |words: &str| match words.split_once('{').zip(words.split_once('}')) {
+        Some(((before, _), (inside, after))) => {
+            let inside = &inside[before.len() + 1..];
+            inside.split(',').map(|one| format!("{before}{one}{after}")).collect()
+        }
+        None => vec![words.to_owned()],
+    };
+    quoted.flat_map(spelled_out).collect()
+}
+
+#[test]
+fn the_map_names_every_file_with_unsafe_code_and_no_other() {
+    let host = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = fs::read_to_string(host.join("ARCHITECTURE.md")).expect("the map");
+    let section = map.split("\n## ").find(|section| section.starts_with("Where `unsafe` is")).expect("the section");
+    let rooms: Vec<_> = section.split("\n| in `").collect();
+    for room in ["runtime/src", "plugin-api/src"] {
+        let listed =
+            rooms.iter().find_map(|list| list.strip_prefix(room)?.strip_prefix('`')).expect("a list for each room");
+        let root = host.join("..").join(room);
+        let mut files = Vec::new();
+        sources(&root, &mut files);
+        let is_unsafe = |file: &PathBuf| {
+            let is_test = file.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"));
+            let source = fs::read_to_string(file).expect("a source");
+            let opens = |how: &str| source.lines().any(|line| line.trim_start().starts_with(how));
+            !is_test && (opens("#![expect(unsafe_code") || opens("unsafe_code,"))
+        };
+        let path = |file: &PathBuf| file.strip_prefix(&root).expect("below the root").display().to_string();
+        let found: BTreeSet<_> = files.iter().filter(|file| is_unsafe(file)).map(path).collect();
+        let listed = files_named_in(listed);
+        let wrong: Vec<_> = listed.symmetric_difference(&found).collect();
+        assert!(wrong.is_empty(), "{room}: {wrong:?} are in the list or have unsafe code, and not both");
     }
 }

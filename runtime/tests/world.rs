@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Error, ObjectHandle, Runtime, Value, WorldLoad};
 use expect_test::{Expect, expect};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
@@ -126,6 +128,60 @@ fn another_host_loads_the_same_world() {
     let (before, after) = (first.world_digest(), second.world_digest());
     for part in ["objects", "values"] {
         assert_eq!(before.part(part), after.part(part), "{part}");
+    }
+}
+
+/// A host whose keys keep what they refer to in these ways.
+fn keys(ways: [(PropertyKind, &'static str); 4]) -> Runtime {
+    let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
+    let key =
+        ["one", "two", "three", "all"].iter().zip(ways).fold(key, |key, (name, way)| key.property(name, way, 0, ""));
+    let builder = support::builder().natives(Natives::in_package("Test").class(key));
+    builder.build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn references_that_are_kept_in_another_way_now_lead_to_the_same_objects() {
+    const KEY: &str = "/Script/Test.Key";
+    let (_folder, path) = file();
+    let first = keys([
+        (PropertyKind::OBJECT, ACTOR),
+        (PropertyKind::SOFT_OBJECT, ACTOR),
+        (PropertyKind::WEAK_OBJECT, ACTOR),
+        (PropertyKind::ARRAY, "Object(/Script/Engine.Actor)"),
+    ]);
+    let born = |class| first.spawn(class).unwrap_or_else(|error| panic!("{error}"));
+    let (key, doors) = (born(KEY), [born(ACTOR), born(ACTOR), born(ACTOR)]);
+    let paths = doors.map(|door| first.path_of(door).expect("it lives"));
+    for (property, value) in [
+        ("one", Value::Object(doors[0])),
+        ("two", Value::SoftObject(first.intern(&paths[1]))),
+        ("three", Value::WeakObject(doors[2])),
+        ("all", Value::Array(doors.map(Value::Object).to_vec())),
+    ] {
+        first.set(key, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+    }
+    let key = first.path_of(key).expect("it lives");
+    first.save_world(&path).expect("it is saved");
+
+    let second = keys([
+        (PropertyKind::SOFT_OBJECT, ACTOR),
+        (PropertyKind::OBJECT, ACTOR),
+        (PropertyKind::SOFT_OBJECT, ACTOR),
+        (PropertyKind::ARRAY, "SoftObject(/Script/Engine.Actor)"),
+    ]);
+    let report = load(&second, &path);
+    let changes: Vec<_> = report.properties.iter().map(|change| (change.kept, change.defaulted)).collect();
+    assert_eq!(changes, [(1, 0); 4], "{report}");
+    let key = second.object_at(&key).expect("it was loaded");
+    let soft = |path: &String| Value::SoftObject(second.intern(path));
+    for (property, expected) in [
+        ("one", soft(&paths[0])),
+        ("two", Value::Object(second.object_at(&paths[1]).expect("it was loaded"))),
+        ("three", soft(&paths[2])),
+        ("all", Value::Array(paths.iter().map(soft).collect())),
+    ] {
+        assert_eq!(second.get(key, property).expect("it has the property"), expected, "{property}");
     }
 }
 

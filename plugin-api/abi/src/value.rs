@@ -97,7 +97,7 @@ pub struct ArrayRaw {
     /// Counted up, round about, by whatever moves a value or ends one: an address of a value that was taken at another
     /// count is stale.
     pub epoch: u32,
-    /// Zero.
+    /// The host's own, by which it knows a list of delegates again that has moved.
     pub reserved: u32,
 }
 

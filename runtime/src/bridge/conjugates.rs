@@ -9,6 +9,7 @@ use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
+use crate::bridge::delegates::DelegateMark;
 use crate::conjugate::Color;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::serials::{Age, Facts};
@@ -16,8 +17,8 @@ use crate::handles::ObjectHandle;
 use crate::object::objects::Body;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
-use crate::object::transfer;
 use crate::object::value::Value;
+use crate::object::{memory, transfer};
 
 /// What can be asked of any conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,6 +121,16 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
     // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
     let written = unsafe { transfer::write(opened.at, &opened.ty, value) };
     written.map_err(|error| CallError::other(error.to_string()))
+}
+
+/// By what the delegate of a conjugate is known while it is called.
+///
+/// # Errors
+/// When it has expired.
+pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
+    let opened = open(core, handle, now)?;
+    // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
+    Ok(unsafe { memory::delegate_mark(opened.at, &opened.ty, || core.delegates.fresh_mark()) })
 }
 
 /// Whether a value of the type begins so many bytes behind the start of something with these properties: one of them, or a

@@ -3,11 +3,12 @@
 //! runs, and nothing of a module is kept alive.
 //!
 //! What a broadcast means: it calls those that were bound when it began, the last one first. One that is taken out
-//! meanwhile, also by another callee, is not called any more; one that is added is called the next time. Objects that are
+//! meanwhile, also by another callee and wherever the delegate has moved to by then, is not called any more; one that is added is called the next time. Objects that are
 //! gone are passed over and taken out; so are those that sleep, but they stay bound. A callee that fails keeps nobody else
 //! from being called; the first failure is what the caller hears.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use crate::border::CallError;
@@ -28,20 +29,22 @@ pub(crate) const DEEPEST: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
     running: RefCell<Vec<Running>>,
+    /// The last mark that was given out.
+    marked: Cell<u32>,
 }
 
 /// One that is being called.
 #[derive(Debug)]
 struct Running {
-    /// Where it lies.
-    place: DelegatePlace,
+    /// Which one it is, if it can be bound to several.
+    mark: DelegateMark,
     /// Who is still to be called, the next one last.
     left: Vec<Binding>,
 }
 
-/// Which delegate is meant, for as long as it is not moved: its address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct DelegatePlace(pub usize);
+/// Which delegate is meant, wherever it has been moved to: the number that lies in it. None for one that has never been
+/// called, and for a single one.
+pub(crate) type DelegateMark = Option<NonZeroU32>;
 
 /// Ends a call, however it ends.
 struct Ended<'a>(&'a Delegates);
@@ -172,7 +175,7 @@ impl Delegates {
         &self,
         world: &World,
         ty: &PropertyType,
-        place: DelegatePlace,
+        mark: DelegateMark,
         delegate: &Value,
         call: &mut CallOne<'_>,
     ) -> Result<(), CallError> {
@@ -182,9 +185,9 @@ impl Delegates {
             return Err(CallError::TooDeep { what: format!("a delegate ({signature})"), limit: DEEPEST as u32 });
         }
         if let PropertyType::Delegate(_) = ty {
-            return self.call_one(world, signature, place, &left, call);
+            return self.call_one(world, signature, &left, call);
         }
-        self.running.borrow_mut().push(Running { place, left });
+        self.running.borrow_mut().push(Running { mark, left });
         let _ended = Ended(self);
         let mut outcome = Ok(());
         while let Some(binding) = self.next() {
@@ -201,7 +204,6 @@ impl Delegates {
         &self,
         world: &World,
         signature: &str,
-        place: DelegatePlace,
         bindings: &[Binding],
         call: &mut CallOne<'_>,
     ) -> Result<(), CallError> {
@@ -213,7 +215,7 @@ impl Delegates {
         }
         let function = target(world, signature, binding)
             .ok_or_else(|| nothing("is bound to an object that sleeps or has no such function"))?;
-        self.running.borrow_mut().push(Running { place, left: Vec::new() });
+        self.running.borrow_mut().push(Running { mark: None, left: Vec::new() });
         let _ended = Ended(self);
         call(&function, binding.object)
     }
@@ -226,21 +228,30 @@ impl Delegates {
         &self,
         world: &World,
         ty: &PropertyType,
-        place: DelegatePlace,
+        mark: DelegateMark,
         delegate: &Value,
         arguments: &[Value],
     ) -> Result<Option<Value>, CallError> {
         let mut result = None;
-        self.call(world, ty, place, delegate, &mut |function, object| {
+        self.call(world, ty, mark, delegate, &mut |function, object| {
             result = calls::call_with_values(world, function, object, arguments, calls::Dispatch::Final)?;
             Ok(())
         })?;
         Ok(result)
     }
 
+    /// A mark for a delegate that is about to be called for the first time. The numbers begin anew after the last, which
+    /// those that are called at the same time do not live to see.
+    pub(crate) fn fresh_mark(&self) -> DelegateMark {
+        let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
+        self.marked.set(mark.get());
+        Some(mark)
+    }
+
     /// Those that were taken out are not called any more by calls that are under way.
-    pub(crate) fn taken_out(&self, place: DelegatePlace, is_out: impl Fn(&Binding) -> bool) {
-        for running in self.running.borrow_mut().iter_mut().filter(|running| running.place == place) {
+    pub(crate) fn taken_out(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
+        let mut running = self.running.borrow_mut();
+        for running in running.iter_mut().filter(|running| mark.is_some() && running.mark == mark) {
             running.left.retain(|binding| !is_out(binding));
         }
     }

@@ -11,7 +11,7 @@ use crate::border::CallError;
 use crate::bridge::conjugate_calls::{give, read};
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{self, DelegatePlace};
+use crate::bridge::delegates;
 use crate::dynamic_call::set_plain;
 use crate::handles::ModuleId;
 use crate::object::type_text::SignatureText;
@@ -39,8 +39,8 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
         // Where it may not be written now, the dead are passed over only.
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
-    let place = DelegatePlace(opened.at.addr());
-    let result = core.delegates.call_with_values(&core.world, &opened.ty, place, &bound, &arguments)?;
+    let mark = conjugates::mark_delegate(core, handle, Instant::now())?;
+    let result = core.delegates.call_with_values(&core.world, &opened.ty, mark, &bound, &arguments)?;
     let (Some(word), Some(value)) = (signature.result, result) else { return Ok(()) };
     let at = buffer.len() - 1;
     match module {

@@ -114,7 +114,7 @@ pub(crate) unsafe fn array_splice(
     }
     let epoch = if moves || remove != 0 { epoch.wrapping_add(1) } else { epoch };
     // SAFETY: promised by the caller.
-    unsafe { array.write(ArrayRaw { data, len, capacity, epoch, reserved: 0 }) };
+    unsafe { array.write(ArrayRaw { data, len, capacity, epoch, ..old }) };
     Ok(())
 }
 
@@ -175,7 +175,7 @@ pub(crate) unsafe fn array_copy(to: *mut ArrayRaw, from: *const ArrayRaw, elemen
     unsafe { (*to).len = source.len };
 }
 
-/// Ends all values, gives the memory back and leaves zeros.
+/// Ends all values and gives the memory back. The epoch goes on.
 ///
 /// # Safety
 /// As for [`array_splice`].
@@ -228,11 +228,11 @@ unsafe fn move_to(array: *mut ArrayRaw, step: Step, capacity: u32) -> Result<(),
         // SAFETY: there are as many values, room for as many, and the new memory is apart from all other.
         unsafe { data.copy_from_nonoverlapping(old.data, step.size * old.len as usize) };
     }
-    let (len, epoch) = (old.len, old.epoch.wrapping_add(1));
+    let epoch = old.epoch.wrapping_add(1);
     // SAFETY: promised by the caller; the old memory's values were moved.
     unsafe { free(array, step) };
     // SAFETY: promised by the caller.
-    unsafe { array.write(ArrayRaw { data, len, capacity, epoch, reserved: 0 }) };
+    unsafe { array.write(ArrayRaw { data, capacity, epoch, ..old }) };
     Ok(())
 }
 
@@ -242,27 +242,30 @@ unsafe fn move_to(array: *mut ArrayRaw, step: Step, capacity: u32) -> Result<(),
 /// As for [`reserve`], and the array is empty.
 unsafe fn exactly(array: *mut ArrayRaw, step: Step, count: u32) -> *mut u8 {
     // SAFETY: promised by the caller.
-    let ArrayRaw { data, capacity, epoch, .. } = unsafe { array.read() };
-    if count <= capacity {
-        return data;
+    let old = unsafe { array.read() };
+    if count <= old.capacity {
+        return old.data;
     }
     // SAFETY: promised by the caller; it is empty.
     unsafe { free(array, step) };
     let layout = step.layout(count).expect("another container has as many");
     let data = block::take(layout).unwrap_or_else(|| handle_alloc_error(layout)).as_ptr();
-    let epoch = epoch.wrapping_add(1);
+    let epoch = old.epoch.wrapping_add(1);
     // SAFETY: promised by the caller.
-    unsafe { array.write(ArrayRaw { data, len: 0, capacity: count, epoch, reserved: 0 }) };
+    unsafe { array.write(ArrayRaw { data, len: 0, capacity: count, epoch, ..old }) };
     data
 }
 
-/// Gives the memory back and leaves zeros.
+/// Gives the memory back and leaves the empty array, whose epoch goes on.
 ///
 /// # Safety
 /// As for [`reserve`]; its values have ended or were moved.
 unsafe fn free(array: *mut ArrayRaw, step: Step) {
     // SAFETY: promised by the caller.
-    let old = unsafe { array.replace(ArrayRaw::EMPTY) };
+    let old = unsafe { array.read() };
+    let ArrayRaw { epoch, reserved, .. } = old;
+    // SAFETY: promised by the caller.
+    unsafe { array.write(ArrayRaw { epoch, reserved, ..ArrayRaw::EMPTY }) };
     if old.capacity == 0 {
         return;
     }

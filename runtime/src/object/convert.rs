@@ -31,30 +31,12 @@ impl Paths for World {
     }
 }
 
-/// Knows no object.
-pub(crate) struct NoPaths;
-
-impl Paths for NoPaths {
-    fn path_of(&self, _object: ObjectHandle) -> Option<String> {
-        None
-    }
-
-    fn object_at(&self, _path: &str) -> Option<ObjectHandle> {
-        None
-    }
-}
-
 /// `value` as a `wanted`, if nothing is lost: numbers that are the same number there, texts and names into each other
 /// where the letters are there and no translation gets lost, `false` and `true` into 0 and 1 and back, structs when every
 /// field has a place that takes it (new fields have their defaults), containers value by value when no two become one, a
-/// value into an optional one and back when it is there. A reference goes into any reference: whether the object's class
-/// suits is for the caller to see.
-pub(crate) fn convert(value: &Value, wanted: &PropertyType, names: &Names) -> Option<Value> {
-    convert_with(value, wanted, names, &NoPaths)
-}
-
-/// The same; references by handle and by path go into each other as far as `paths` knows them.
-pub(crate) fn convert_with(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
+/// value into an optional one and back when it is there. A reference goes into any reference, be it by handle or by path, as
+/// far as `paths` knows both: whether the object's class suits is for the caller to see.
+pub(crate) fn convert(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths }.convert(value, wanted)
 }
 
@@ -242,14 +224,14 @@ fn float_to(kind: PropertyKind, value: f64) -> Option<Value> {
 mod tests {
     use alcedo_abi::kinds::PropertyKind;
 
-    use super::{Paths, PropertyType, Value, convert, convert_with};
+    use super::{Paths, PropertyType, Value, convert};
     use crate::handles::{Name, ObjectHandle};
     use crate::object::decl::PropertyDecl;
     use crate::object::names::Names;
     use crate::object::testing::{structure, type_of};
 
     fn check(value: Value, wanted: &PropertyType, expected: Option<Value>) {
-        assert_eq!(convert(&value, wanted, &Names::new()), expected, "{value:?} to {wanted}");
+        assert_eq!(convert(&value, wanted, &Names::new(), &Door), expected, "{value:?} to {wanted}");
     }
 
     #[test]
@@ -300,8 +282,8 @@ mod tests {
     fn text_and_name_are_each_other() {
         let names = Names::new();
         let cube = names.intern("cube");
-        assert_eq!(convert(&Value::Text("cube".into()), &PropertyType::Name, &names), Some(Value::Name(cube)));
-        assert_eq!(convert(&Value::Name(cube), &PropertyType::Text, &names), Some(Value::Text("cube".into())));
+        assert_eq!(convert(&Value::Text("cube".into()), &PropertyType::Name, &names, &Door), Some(Value::Name(cube)));
+        assert_eq!(convert(&Value::Name(cube), &PropertyType::Text, &names, &Door), Some(Value::Text("cube".into())));
         check(Value::Name(Name(99)), &PropertyType::Text, None);
         check(Value::Text("1".into()), &PropertyType::U8, None);
     }
@@ -347,7 +329,7 @@ mod tests {
         for (from, text, to, expected) in rows {
             let (from, to) = (type_of(from), type_of(to));
             let value = Value::parse(text, &from, &names).unwrap_or_else(|error| panic!("{error}"));
-            let found = convert_with(&value, &to, &names, &Door);
+            let found = convert(&value, &to, &names, &Door);
             let printed = found.as_ref().map_or("-".to_owned(), |value| value.print(&names));
             assert_eq!(printed, *expected, "{from} {text} to {to}");
             assert!(found.is_none_or(|value| crate::object::transfer::fits(&to, &value).is_ok()), "{to} takes it");

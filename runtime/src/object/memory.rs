@@ -3,6 +3,7 @@
 //! how deep is limited where types are read.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
+mod marks;
 mod named;
 
 use std::hash::Hasher;
@@ -13,11 +14,11 @@ use rustc_hash::FxHasher;
 use crate::handles::Name;
 use crate::object::containers::{array_copy, array_destroy, map_copy, map_destroy, map_find, rows};
 use crate::object::nested::Row;
-use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::structs::StructType;
 use crate::object::text_memory::{text_copy, text_destroy, text_equal, with_bytes};
 
+pub(crate) use marks::delegate_mark;
 pub(crate) use named::{map_objects, visit_objects};
 
 /// Makes the value at `at` zero, without looking at what was there.
@@ -75,10 +76,8 @@ pub(crate) unsafe fn copy(to: *mut u8, from: *const u8, ty: &PropertyType) {
                 // SAFETY: the value lies behind the byte, and zeros are one.
                 unsafe { copy(value, other, of.ty()) };
             } else {
-                // Not destroyed: the epochs of containers in it go on, so that addresses from before are stale for good.
-                let empty = OwnedValue::zero(of.ty().clone());
-                // SAFETY: as above; the other value is apart.
-                unsafe { copy(value, empty.at(), of.ty()) };
+                // SAFETY: as above.
+                unsafe { destroy(value, of.ty()) };
             }
             // SAFETY: the caller promises the value to write.
             unsafe { to.write(is_there.into()) };
@@ -327,7 +326,8 @@ unsafe fn hash_map(at: *const MapRaw, row: Row<'_>, hasher: &mut dyn Hasher) {
     hasher.write_u64(sum);
 }
 
-/// Frees what the value at `at` owns and leaves zeros.
+/// Frees what the value at `at` owns and leaves the one that zero bytes mean. Only the epochs of containers in it go on, so
+/// that an address that was taken before is stale for good, whatever comes to lie there.
 ///
 /// # Safety
 /// `at` holds a value of `ty`, aligned, that nobody else reads or writes meanwhile.

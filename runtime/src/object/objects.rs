@@ -2,6 +2,7 @@
 //! beside the old ones; then either all new ones are swapped in or all old ones are as they were.
 
 use std::cell::RefCell;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_abi::host::{Directory, mode};
@@ -404,15 +405,42 @@ impl Objects {
     /// As for [`Objects::set`].
     pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;
-        self.write_unasked(object, name, value)
+        self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Shows an object's body to `look`, which must not change the store.
+    /// Shows an object's body to `change`, which may overwrite properties and must not change the store. Nobody asks whether
+    /// they may be written now.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone.
+    pub(crate) fn with_body_to_write<T>(
+        &self,
+        object: ObjectHandle,
+        change: impl FnOnce(&Body) -> T,
+    ) -> Result<T, CallError> {
+        self.look_again(object);
+        self.with_body(object, change)
+    }
+
+    /// Shows an object's body to `look`, which writes nothing and must not change the store.
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone.
     pub fn with_body<T>(&self, object: ObjectHandle, look: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.ask(object, |tenant| look(tenant.seen())).ok_or(CallError::Stale { handle: object })
+    }
+
+    /// By what a delegate property is known while it is called. One that has no mark gets the fresh one.
+    ///
+    /// # Errors
+    /// As for [`Objects::read_value`].
+    pub(crate) fn delegate_mark(
+        &self,
+        object: ObjectHandle,
+        name: &str,
+        fresh: impl FnOnce() -> Option<NonZeroU32>,
+    ) -> Result<Option<NonZeroU32>, CallError> {
+        self.with_property(object, name, |view, property| view.delegate_mark(property, fresh))
     }
 
     fn with_property<T>(
@@ -440,8 +468,9 @@ impl Objects {
 
 /// What a birth does to an object; the order is `birth.rs`'s.
 impl Objects {
-    /// Overwrites a property without testing the mode: the object is being born.
+    /// Overwrites a property without asking whether it may be written now: the object is being born.
     pub(crate) fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
+        self.look_again(object);
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
@@ -454,6 +483,7 @@ impl Objects {
         properties: &[Rc<Property>],
         pairs: &[(ObjectHandle, ObjectHandle)],
     ) -> Result<(), CallError> {
+        self.look_again(object);
         let store = self.store.borrow();
         let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;

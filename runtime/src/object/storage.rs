@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "the one door from safe code to property memory")]
 
 use std::hash::Hasher;
+use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -130,7 +131,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
-    pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
+    pub(crate) fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
         let at = self.at(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
         let written = unsafe { transfer::write(at, &property.ty, value) };
@@ -155,7 +156,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
-    pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
+    pub(crate) fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         let at = self.typed::<T>(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
         unsafe { value.store(at, &property.ty) };
@@ -166,7 +167,12 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when a memory has no such property or the types differ.
-    pub fn copy_from(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<(), CallError> {
+    pub(crate) fn copy_from(
+        self,
+        property: &Property,
+        other: View<'_>,
+        other_property: &Property,
+    ) -> Result<(), CallError> {
         let (to, from) = self.both(property, other, other_property)?;
         // SAFETY: `from_raw` was promised values there, `both` found that they have one type, and fields of two
         // schemas are the same or apart.
@@ -199,12 +205,30 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property.
-    pub fn replace_objects(self, property: &Property, pairs: &[(ObjectHandle, ObjectHandle)]) -> Result<(), CallError> {
+    pub(crate) fn replace_objects(
+        self,
+        property: &Property,
+        pairs: &[(ObjectHandle, ObjectHandle)],
+    ) -> Result<(), CallError> {
         let at = self.at(property)?;
         let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.
         unsafe { memory::map_objects(at, &property.ty, &mut map) };
         Ok(())
+    }
+
+    /// By what a delegate is known while it is called; see [`memory::delegate_mark`].
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property.
+    pub(super) fn delegate_mark(
+        self,
+        property: &Property,
+        fresh: impl FnOnce() -> Option<NonZeroU32>,
+    ) -> Result<Option<NonZeroU32>, CallError> {
+        let at = self.at(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
+        Ok(unsafe { memory::delegate_mark(at, &property.ty, fresh) })
     }
 
     /// Overwrites all of the memory with that of `other`, where both have the very same schema and no value in it owns

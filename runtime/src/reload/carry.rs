@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
-use crate::object::convert::convert_with;
+use crate::object::convert::convert;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
 use crate::object::objects::Body;
 use crate::object::property::Property;
@@ -182,7 +182,7 @@ fn decide<'p>(
                 count(change, |change| &mut change.followed);
                 return Ok(Decision::Default(default));
             }
-            let converted = convert_with(&sources.own.read(from)?, &property.ty, names, &core.world);
+            let converted = convert(&sources.own.read(from)?, &property.ty, names, &core.world);
             match converted.filter(|value| fits(&property.ty, value).is_ok()) {
                 Some(value) => {
                     count(change, |change| &mut change.kept);
@@ -203,8 +203,7 @@ fn decide<'p>(
                     return Ok(Decision::Default(default));
                 }
             };
-            match convert_with(own, &property.ty, names, &core.world).filter(|value| fits(&property.ty, value).is_ok())
-            {
+            match convert(own, &property.ty, names, &core.world).filter(|value| fits(&property.ty, value).is_ok()) {
                 Some(value) => {
                     count(change, |change| &mut change.kept);
                     Decision::Write(value)

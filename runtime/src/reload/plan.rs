@@ -314,7 +314,7 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
             let Some(class) = objects.class(object) else { return Ok(()) };
             let Some(property) = class.find_property(&own.property) else { return Ok(()) };
             let pairs = parts_of(core, class.cdo.get(), object);
-            objects.with_body(object, |body| body.view().replace_objects(property, &pairs))?
+            objects.with_body_to_write(object, |body| body.view().replace_objects(property, &pairs))?
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use alcedo_abi::value::LazyRaw;
 
 use crate::border::CallError;
-use crate::bridge::delegates::{self, DelegatePlace};
+use crate::bridge::delegates::{self, DelegateMark};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::property::PropertyType;
@@ -122,8 +122,10 @@ impl Runtime {
         delegates::signature_of(&ty)?;
         let is_out = |binding: &_| delegates::is_meant(self.world(), binding, target, function);
         let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
+        // Before the write: a sparse one without bindings has no mark any more.
+        let mark = self.delegate_mark(object, property, || None)?;
         self.set(object, property, &left)?;
-        self.inner.core.delegates.taken_out(self.delegate_place(object, property)?, is_out);
+        self.inner.core.delegates.taken_out(mark, is_out);
         Ok(removed)
     }
 
@@ -144,16 +146,18 @@ impl Runtime {
             }
             now = left;
         }
-        let place = self.delegate_place(object, property)?;
-        Ok(self.inner.core.delegates.call_with_values(self.world(), &ty, place, &now, arguments)?)
+        let delegates = &self.inner.core.delegates;
+        let mark = self.delegate_mark(object, property, || delegates.fresh_mark())?;
+        Ok(delegates.call_with_values(self.world(), &ty, mark, &now, arguments)?)
     }
 
-    fn delegate_place(&self, object: ObjectHandle, property: &str) -> Result<DelegatePlace, Error> {
-        let stale = CallError::Stale { handle: object };
-        let memory = self.world().objects.memory(object).ok_or_else(|| stale.clone())?;
-        let class = self.world().objects.class(object).ok_or(stale)?;
-        let offset = class.find_property(property).map_or(0, |property| property.offset);
-        Ok(DelegatePlace(memory.addr() + offset as usize))
+    fn delegate_mark(
+        &self,
+        object: ObjectHandle,
+        property: &str,
+        fresh: impl FnOnce() -> DelegateMark,
+    ) -> Result<DelegateMark, Error> {
+        Ok(self.world().objects.delegate_mark(object, property, fresh)?)
     }
 
     fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {

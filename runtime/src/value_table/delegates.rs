@@ -11,9 +11,10 @@ use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
 use crate::border::{CallError, into_module};
 use crate::bridge::calls;
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{self, DelegatePlace};
+use crate::bridge::delegates;
 use crate::bridge::slots;
 use crate::host_table::{text_of, word};
+use crate::object::memory;
 use crate::object::property::PropertyType;
 use crate::object::thunk::ParamBlock;
 use crate::object::transfer;
@@ -63,9 +64,12 @@ pub(super) unsafe extern "C" fn delegate_unbind(
             // SAFETY: `ValueTable::delegate_unbind` has a live value of the type at the place.
             let now = unsafe { transfer::read(delegate.at, &ty) };
             let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
+            // Before the write: a sparse one without bindings has no mark any more.
+            // SAFETY: as above.
+            let mark = unsafe { memory::delegate_mark(delegate.at, &ty, || None) };
             // SAFETY: as above.
             unsafe { write(core, delegate, &ty, &left) }?;
-            core.delegates.taken_out(DelegatePlace(delegate.at.addr()), is_out);
+            core.delegates.taken_out(mark, is_out);
             Ok(removed)
         })?;
         Ok(())
@@ -89,8 +93,9 @@ pub(super) unsafe extern "C" fn delegate_call(
         let now = unsafe { transfer::read(delegate.at, &ty) };
         // SAFETY: as above.
         let now = unsafe { without_dead(core, delegate, &ty, now) };
-        let place = DelegatePlace(delegate.at.addr());
-        core.delegates.call(&core.world, &ty, place, &now, &mut |function, object| {
+        // SAFETY: as above.
+        let mark = unsafe { memory::delegate_mark(delegate.at, &ty, || core.delegates.fresh_mark()) };
+        core.delegates.call(&core.world, &ty, mark, &now, &mut |function, object| {
             let mut block = ParamBlock::new(function);
             slots::read_parameters(&buffer, 0, function, &block)?;
             calls::invoke(&core.world, function, object, &mut block)?;

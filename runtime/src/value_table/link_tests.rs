@@ -8,7 +8,7 @@ use std::time::Instant;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::TextView;
+use alcedo_abi::value::{ArrayRaw, TextView};
 use alcedo_abi::values::Place;
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
@@ -33,12 +33,16 @@ const MODULE: ModuleId = ModuleId(7);
 
 thread_local! {
     static HEARD: RefCell<Vec<(ObjectHandle, i32)>> = const { RefCell::new(Vec::new()) };
+    static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
 fn hear(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let number = frame.take::<i32>()?;
     frame.finish()?;
     HEARD.with_borrow_mut(|heard| heard.push((frame.object, number)));
+    if let Some(meanwhile) = MEANWHILE.take() {
+        meanwhile();
+    }
     Ok(())
 }
 
@@ -113,6 +117,24 @@ impl Host {
         count
     }
 
+    /// Puts so many empty values in front of those of an array.
+    fn put_in_front(&self, array: &Place, count: u32) {
+        let asked = self.ask(|failure| {
+            // SAFETY: as above.
+            unsafe { table().array_splice()(self.word.to_ref(), array, 0, 0, count, failure) }
+        });
+        asked.expect("there is room");
+    }
+
+    /// A value of an array, whose type is called so.
+    fn value_of(&self, array: &Place, words: &str, index: usize) -> Place {
+        let ty = self.ty(words);
+        let size = self.core.value_types.get(ty).expect("a type").size();
+        // SAFETY: the place is that of an array which lives.
+        let data = unsafe { (*array.at.cast::<ArrayRaw>()).data };
+        Place { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
+    }
+
     fn call(&self, place: &Place, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
@@ -144,6 +166,58 @@ fn a_module_binds_calls_and_unbinds() {
     assert_eq!(host.unbind(&place, ObjectHandle::NONE, ""), 1, "the other went with its object");
     assert_eq!(host.call(&place, &mut [number(7)]), Ok(()));
     assert_eq!(HEARD.take(), []);
+}
+
+/// Two ears are bound to the first delegate of an array. It is called, and what the ear that is called first does
+/// `meanwhile`, to the host and the array, decides whether the other is called.
+fn check_while_called(kind: &str, meanwhile: fn(&Host, &Place, &str), is_called: bool) {
+    let host = Rc::new(Host::new());
+    let [one, two] = host.ears;
+    let (_, array) = host.black(&format!("Array({kind})"));
+    host.put_in_front(&array, 1);
+    let delegate = host.value_of(&array, kind, 0);
+    host.bind(&delegate, one, "hear").expect("it fits");
+    host.bind(&delegate, two, "hear").expect("it fits");
+    let (inside, words) = (Rc::clone(&host), kind.to_owned());
+    MEANWHILE.set(Some(Box::new(move || meanwhile(&inside, &array, &words))));
+    assert_eq!(host.call(&delegate, &mut [number(5)]), Ok(()));
+    let expected = if is_called { vec![(two, 5), (one, 5)] } else { vec![(two, 5)] };
+    assert_eq!(HEARD.take(), expected, "{kind}");
+}
+
+#[test]
+fn what_is_unbound_while_its_delegate_moves_is_not_called() {
+    for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
+        let moves = |host: &Host, array: &Place, kind: &str| {
+            host.put_in_front(array, 99);
+            assert_eq!(host.unbind(&host.value_of(array, kind, 99), host.ears[0], "hear"), 1);
+        };
+        check_while_called(kind, moves, false);
+    }
+}
+
+#[test]
+fn what_is_unbound_from_another_delegate_is_called() {
+    for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
+        // Another lies where the one that is called lay when the call began.
+        let takes_its_place = |host: &Host, array: &Place, kind: &str| {
+            host.put_in_front(array, 1);
+            let other = host.value_of(array, kind, 0);
+            host.bind(&other, host.ears[0], "hear").expect("it fits");
+            assert_eq!(host.unbind(&other, host.ears[0], "hear"), 1);
+        };
+        check_while_called(kind, takes_its_place, true);
+        let is_a_copy = |host: &Host, array: &Place, kind: &str| {
+            host.put_in_front(array, 1);
+            let (copy, called) = (host.value_of(array, kind, 0), host.value_of(array, kind, 1));
+            let copied = host.ask(|failure| {
+                // SAFETY: both places are those of values of the array.
+                unsafe { table().copy()(host.word.to_ref(), &copy, called.at, failure) }
+            });
+            assert_eq!((copied, host.unbind(&copy, host.ears[0], "hear")), (Ok(()), 1));
+        };
+        check_while_called(kind, is_a_copy, true);
+    }
 }
 
 #[test]

@@ -15,7 +15,6 @@ use crate::border::{CallError, into_module};
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::host_table::{give_text, text_of, word};
-use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::object::{memory, text_memory, transfer};
@@ -147,15 +146,8 @@ pub(super) unsafe extern "C" fn clear(host: HostRef, place: &Place, failure: &mu
     into_module(failure, || {
         host.enter("clearing a value", |core| {
             let ty = writable(core, place)?;
-            if place.owner.is_none() {
-                // SAFETY: the place is that of a live value of the type, by the promise of the table.
-                unsafe { memory::destroy(place.at, &ty) };
-            } else {
-                let empty = OwnedValue::zero(ty);
-                // In an object an epoch goes on, so that addresses from before are known to be stale.
-                // SAFETY: as above; the other value is apart.
-                unsafe { memory::copy(place.at, empty.at(), empty.ty()) };
-            }
+            // SAFETY: the place is that of a live value of the type, by the promise of the table.
+            unsafe { memory::destroy(place.at, &ty) };
             Ok(())
         })
     })

@@ -203,7 +203,8 @@ impl<'a> Bringing<'a> {
             }
             Ok::<_, CallError>(())
         };
-        objects.with_body(object, |to| objects.with_body(plan.class.cdo.get(), |cdo| give_defaults(to, cdo)))???;
+        let cdo = plan.class.cdo.get();
+        objects.with_body_to_write(object, |to| objects.with_body(cdo, |cdo| give_defaults(to, cdo)))???;
         self.to_own.extend(to_own);
         for (property, value) in own {
             objects.write_unasked(object, &property.text, &value)?;
@@ -241,7 +242,8 @@ impl<'a> Bringing<'a> {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
                 Target::Property { to, change } => {
-                    let converted = convert(&value, &to.ty, names).filter(|value| fits(&to.ty, value).is_ok());
+                    let converted =
+                        convert(&value, &to.ty, names, &self.core.world).filter(|value| fits(&to.ty, value).is_ok());
                     let fitted = converted.is_some();
                     own.extend(converted.map(|value| (Rc::clone(to), value)));
                     match change.map(|change| &mut self.report.properties[change]) {

@@ -38,13 +38,10 @@ pub struct StagedFile {
     path: PathBuf,
     /// What is written over it when it is mapped, and where in the file.
     patches: Vec<(u64, Vec<u8>)>,
-    /// Another process made the copy, and removes it.
-    is_foreign: bool,
-    /// The file is somebody else's from now on.
-    is_handed_on: bool,
     symbols: Option<PathBuf>,
-    /// Where the file goes when its image is gone.
-    spares: Option<Arc<Spares>>,
+    /// Where the file may go when its image is gone. None if it is not ours to remove: another process made it, or it has
+    /// gone there.
+    home: Option<Arc<Spares>>,
 }
 
 /// Files of images that are gone from this process, without a trace. Writing over one costs a fraction of a new one, whose
@@ -194,22 +191,15 @@ impl StageDir {
     fn named(&self, label: &str) -> StagedFile {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = self.path.join(file_name(label, number));
-        let spares = Some(Arc::clone(&self.spares));
-        StagedFile { path, symbols: None, patches: Vec::new(), is_foreign: false, is_handed_on: false, spares }
+        let home = Some(Arc::clone(&self.spares));
+        StagedFile { path, patches: Vec::new(), symbols: None, home }
     }
 }
 
 impl StagedFile {
     /// A copy that another process staged, and will remove.
     pub fn of_another(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            symbols: None,
-            patches: Vec::new(),
-            is_foreign: true,
-            is_handed_on: false,
-            spares: None,
-        }
+        Self { path: path.to_owned(), patches: Vec::new(), symbols: None, home: None }
     }
 
     /// Where the copy is: absolute, without symbolic links, never the path of an earlier copy.
@@ -247,9 +237,7 @@ impl StagedFile {
 
     /// Gives the file back to be written over. Its image is gone, and this process maps none of its bytes.
     pub(crate) fn recycle(mut self) {
-        if let Some(spares) = self.spares.take().filter(|_| !self.is_foreign) {
-            self.is_handed_on = spares.put(&self.path);
-        }
+        self.home = self.home.take().filter(|home| !home.put(&self.path));
     }
 
     /// Where the bytes of its symbol file are, if there were any.
@@ -260,11 +248,8 @@ impl StagedFile {
 
 impl Drop for StagedFile {
     fn drop(&mut self) {
-        if self.is_foreign {
-            return;
-        }
-        let file = Some(&self.path).filter(|_| !self.is_handed_on);
-        for path in [file, self.symbols.as_ref()].into_iter().flatten() {
+        let file = self.home.is_some().then_some(&self.path);
+        for path in file.into_iter().chain(&self.symbols) {
             match fs::remove_file(path) {
                 Ok(()) => {}
                 // The directory may have gone first and taken the file with it.

@@ -1,8 +1,8 @@
 //! Which objects nobody needs: found at once, or in slices between which the world goes on. Marking only; the caller
 //! destroys what is found, in its own order.
 //!
-//! A mark in slices is right in the end because nothing escapes it: what is written to asks first, and is looked at
-//! again; what is born is looked at; and the last slice, which nobody interrupts, begins with all roots once more. What was
+//! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that asks first or by
+//! the host, is looked at again; what is born is looked at; and the last slice, which nobody interrupts, begins with all roots once more. What was
 //! reachable when the mark began and is not when it ends may stay until the next.
 
 mod marker;

@@ -102,10 +102,18 @@ impl Test {
     }
 
     fn write(&mut self, object: ObjectHandle, value: Value) -> Result<(), crate::border::CallError> {
-        match self.dice.roll(3) {
-            0 => self.world.objects.write_value(object, "one", &value),
-            1 => self.world.objects.write_value(object, "two", &value),
-            _ => self.world.objects.write_value(object, "link", &Value::Struct(vec![("to".into(), value)])),
+        let objects = &self.world.objects;
+        let property = |at: usize| &self.class.properties[at];
+        match self.dice.roll(5) {
+            0 => objects.write_value(object, "one", &value),
+            1 => objects.write_unasked(object, "two", &value),
+            2 => objects.with_body_to_write(object, |body| body.view().write(property(2), &value))?,
+            3 => {
+                // As a plugin does it: it asks, and then writes to memory.
+                objects.may_write(object)?;
+                objects.with_body(object, |body| body.view().write(property(0), &value))?
+            }
+            _ => objects.write_value(object, "link", &Value::Struct(vec![("to".into(), value)])),
         }
     }
 

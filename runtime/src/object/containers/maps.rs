@@ -173,7 +173,7 @@ pub(crate) unsafe fn map_copy(to: *mut MapRaw, from: *const MapRaw, row: Row<'_>
     }
 }
 
-/// Ends all rows, gives the memory back and leaves zeros.
+/// Ends all rows and gives the memory back. The epoch goes on.
 ///
 /// # Safety
 /// As for [`map_insert`].

@@ -2,17 +2,21 @@
 #![expect(unsafe_code, reason = "the blocks of these tests are raw memory")]
 
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::ArrayRaw;
 
 use super::{PropertyType, copy, destroy, equal, hash, map_objects, visit_objects};
 use crate::handles::ObjectHandle;
 use crate::object::block::{Block, live};
 use crate::object::decl::PropertyDecl;
 use crate::object::names::Names;
+use crate::object::owned::OwnedValue;
 use crate::object::testing::{structure, type_of};
 use crate::object::transfer::{read, write};
+use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
 /// `(flag: bool, label: String, who: Object, from: Point)`: padding, owned memory, a reference, a nested struct.
@@ -56,7 +60,7 @@ fn check(ty: &PropertyType, text: &str) {
     // SAFETY: as above.
     assert!(unsafe { equal(one.start(), two.start(), ty) }, "{text}");
     assert_eq!(hashed(&one, ty), hashed(&two, ty));
-    // SAFETY: the block holds a value; it is zeros afterwards.
+    // SAFETY: the block holds a value; it means zeros afterwards.
     unsafe { destroy(one.start(), ty) };
     // SAFETY: zeros are a value.
     assert_eq!(unsafe { read(one.start(), ty) }, Value::zero(ty));
@@ -180,6 +184,62 @@ fn what_keeps_objects_alive_is_found_wherever_it_is() {
     check("Array(MulticastDelegate())", "((#5.1:f, #6.1:g), ())", &[5, 6]);
     check("SparseDelegate()", "(#7.1:g)", &[7]);
     check("LazyObject(/Script/Engine.Object)", "00000000000000010000000000000002", &[]);
+}
+
+/// How often a value in the container inside of optionals was moved or ended.
+fn epoch(own: &OwnedValue) -> u32 {
+    let (mut at, mut ty) = (own.at(), own.ty());
+    while let PropertyType::Optional(of) = ty {
+        (at, ty) = (at.wrapping_add(of.value_at()), of.ty());
+    }
+    // SAFETY: the callers have a container there, and each begins with a row.
+    unsafe { at.cast::<ArrayRaw>().read() }.epoch
+}
+
+/// However an optional is emptied: who took an address in it before knows by the epoch that it is stale, also when there is
+/// a value again.
+fn check_emptied<T: FrameValue>(words: &str, text: &str) {
+    let ways: [(&str, fn(&OwnedValue)); 4] = [
+        ("a value of the host's", |own| {
+            // SAFETY: the value of this test.
+            unsafe { write(own.at(), own.ty(), &Value::Optional(None)) }.unwrap();
+        }),
+        ("an option of Rust's", |own| {
+            assert!(Option::<T>::matches(own.ty()));
+            // SAFETY: the value of this test, and the type matches.
+            unsafe { None::<T>.store(own.at(), own.ty()) };
+        }),
+        ("a copy", |own| {
+            let none = OwnedValue::zero(own.ty().clone());
+            // SAFETY: two values of the type.
+            unsafe { copy(own.at(), none.at(), own.ty()) };
+        }),
+        ("the end of what it owns", |own| {
+            // SAFETY: the value of this test.
+            unsafe { destroy(own.at(), own.ty()) };
+        }),
+    ];
+    let (ty, names, before) = (type_of(words), Names::new(), live());
+    let value = Value::parse(text, &ty, &names).unwrap();
+    for (way, empty) in ways {
+        let mut own = OwnedValue::zero(ty.clone());
+        own.write(&value).unwrap();
+        let taken = epoch(&own);
+        empty(&own);
+        assert_eq!(own.read(), Value::Optional(None), "{words} by {way}");
+        own.write(&value).unwrap();
+        assert!(epoch(&own) > taken, "{words} by {way}: {} after {taken}", epoch(&own));
+    }
+    assert_eq!(live(), before, "{words} leaves nothing behind");
+}
+
+#[test]
+fn an_address_inside_of_an_optional_is_stale_once_that_was_empty() {
+    check_emptied::<Vec<u8>>("Optional(Array(u8))", "some((1, 2))");
+    check_emptied::<Vec<String>>("Optional(Array(String))", "some((a, b))");
+    check_emptied::<BTreeSet<u8>>("Optional(Set(u8))", "some((1, 2))");
+    check_emptied::<BTreeMap<u8, String>>("Optional(Map(u8, String))", "some(((1, a), (2, b)))");
+    check_emptied::<Option<Vec<u8>>>("Optional(Optional(Array(u8)))", "some(some((1, 2)))");
 }
 
 #[test]
