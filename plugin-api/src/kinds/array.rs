@@ -4,10 +4,10 @@
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::give::Give;
+use super::give::{Give, owned};
 use super::kind;
 use super::row::{Row, count, load_row};
-use crate::{Kind, Lent, Value, host};
+use crate::{Lent, Value, host};
 
 kind! {
     /// An array of values of any type, in host memory.
@@ -27,10 +27,7 @@ impl<T: Value> UArray<T> {
     /// As [`Self::new`].
     #[track_caller]
     pub fn of(values: impl Give<Self>) -> Result<Self, CallError> {
-        let array = Self::new()?;
-        // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-        unsafe { values.put(array.owned().at::<Self>()) }?;
-        Ok(array)
+        owned(values)
     }
 }
 

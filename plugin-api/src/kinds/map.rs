@@ -8,7 +8,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::give::{Give, with_raw};
+use super::give::{Give, owned, with_raw};
 use super::row::{Entries, Row};
 use super::set::entries;
 use super::temp::Temp;
@@ -42,10 +42,7 @@ impl<K: Value, V: Value> UMap<K, V> {
     /// As [`Self::new`].
     #[track_caller]
     pub fn of(entries: impl Give<Self>) -> Result<Self, CallError> {
-        let map = Self::new()?;
-        // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-        unsafe { entries.put(map.owned().at::<Self>()) }?;
-        Ok(map)
+        owned(entries)
     }
 }
 

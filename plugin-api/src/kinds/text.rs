@@ -7,8 +7,9 @@ use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw, TextView};
 use alcedo_rt::{CallError, fail};
 
+use super::give::owned;
 use super::kind;
-use crate::{Kind, Lent, UName, Value, host};
+use crate::{Lent, UName, Value, host};
 
 kind! {
     /// UTF-8 text in host memory: what `String` is as a property, but used where it lies.
@@ -150,10 +151,7 @@ macro_rules! texts {
             /// As [`Self::new`], and `OTHER` for a character that this kind cannot hold.
             #[track_caller]
             pub fn of(text: &str) -> Result<Self, CallError> {
-                let value = Self::new()?;
-                // SAFETY: the host keeps the value while we own it; it was made on this thread, the game thread.
-                unsafe { PutText::put_text(PhantomData::<Self>, text, value.owned().at::<Self>()) }?;
-                Ok(value)
+                owned(text)
             }
         }
 
