@@ -12,10 +12,14 @@ use crate::{Lent, Value, host};
 kind! {
     /// An array of values of any type, in host memory.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { list: UArray<f64> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let list = this.open(&self.list);
     /// list.push(1.0);
     /// let sum = list.with_slice(|values| values.iter().sum::<f64>());
+    /// # } }
     /// ```
     UArray<T: Value>, raw: ArrayRaw, kind: ARRAY, path: T::TYPE.as_str(), literal: crate::value::NoDefault, pointer
 }

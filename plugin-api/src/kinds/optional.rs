@@ -23,10 +23,14 @@ pub struct OptionalRaw<T> {
 kind! {
     /// A value or none, in host memory.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { best: UOptional<f64> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let best = this.open(&self.best);
     /// best.set(12.5);
     /// assert_eq!(best.get(), Some(12.5));
+    /// # } }
     /// ```
     UOptional<T: Value>, raw: OptionalRaw<T::Raw>, kind: OPTIONAL, path: T::TYPE.as_str(),
     literal: crate::value::NoDefault, pointer

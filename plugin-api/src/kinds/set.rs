@@ -16,10 +16,14 @@ use crate::{Kind, Lent, Value, host};
 kind! {
     /// A set of values, in host memory. Its order is that of insertion until something is removed.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { tags: USet<String> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let tags = this.open(&self.tags);
     /// tags.insert("red");
     /// assert!(tags.contains("red"));
+    /// # } }
     /// ```
     USet<T: Value>, raw: MapRaw, kind: SET, path: T::TYPE.as_str(), literal: crate::value::NoDefault, pointer
 }

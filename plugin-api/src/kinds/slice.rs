@@ -12,8 +12,17 @@ use crate::{Lent, Plain, Value};
 impl<T: Value> Lent<'_, UArray<T>> {
     /// Lends the values as a slice while `code` runs. Calls to the host and writes are refused meanwhile; logging works.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     samples: UArray<f64>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>) {
     /// let sum: f64 = this.samples().with_slice(|samples| samples.iter().sum());
+    /// # }
     /// ```
     pub fn with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> R
     where
@@ -40,8 +49,17 @@ impl<T: Value> Lent<'_, UArray<T>> {
     /// Lends the values to be changed while `code` runs. Calls to the host and all other faces are refused meanwhile;
     /// logging works.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     samples: UArray<f64>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>) {
     /// this.samples().with_slice_mut(|samples| samples.sort_by(f64::total_cmp));
+    /// # }
     /// ```
     pub fn with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> R
     where
