@@ -42,7 +42,7 @@ pub use obj::Obj;
 pub use object::{Object, ObjectFace};
 pub use signature::{Params, ReturnValue};
 pub use this::This;
-pub use value::Value;
+pub use value::{Plain, Value};
 
 /// All that most plugins need.
 pub mod prelude {

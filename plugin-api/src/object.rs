@@ -86,8 +86,12 @@ impl<'f> ObjectFace<'f> {
 
     /// A value that plugin code owns, for use in the running call.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { scores: UArray<f64> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// this.open(&self.scores).push(12.5);
+    /// # } }
     /// ```
     #[must_use]
     pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {

@@ -6,12 +6,22 @@
 //! is dropped: no task goes on in a new generation. What shall run there too is asked for in a red constructor, which
 //! runs again in each reload.
 //!
-//! ```ignore
+//! ```no_run
+//! # use alcedo_plugin_api::prelude::*;
+//! # use core::time::Duration;
+//! # #[uclass(package = "Game")]
+//! # #[derive(Default)]
+//! # pub struct Sign {
+//! #     #[uproperty]
+//! #     label: String,
+//! # }
+//! # fn show(this: This<'_, Sign>, obj: Obj<Sign>) {
 //! task::spawn(this, async move {
 //!     task::delay(Duration::from_secs(2)).await;
 //!     obj.with(|this| this.set_label("awake"))?;
 //!     Ok(())
 //! });
+//! # }
 //! ```
 //!
 //! [`This`] is bound to one call and cannot be held over an `await`, which the compiler sees to: keep the [`Obj`] and

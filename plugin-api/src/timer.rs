@@ -1,8 +1,18 @@
 //! Closures that the game thread runs when their time has come. What ends them, and what a reload does with them, is
 //! said in [`crate::task`].
 //!
-//! ```ignore
+//! ```no_run
+//! # use alcedo_plugin_api::prelude::*;
+//! # use core::time::Duration;
+//! # #[uclass(package = "Game")]
+//! # #[derive(Default)]
+//! # pub struct Sign {
+//! #     #[uproperty]
+//! #     label: String,
+//! # }
+//! # fn show(this: This<'_, Sign>) {
 //! timer::every(this, Duration::from_millis(500), |this| this.set_label("tick"));
+//! # }
 //! ```
 
 use core::panic::Location;

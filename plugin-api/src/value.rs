@@ -21,7 +21,7 @@ use crate::{Class, Obj, UName};
 /// # Safety
 /// `Raw` has the size, alignment and meaning that the host gives to `KIND` and `TYPE_PATH`, any bytes are valid for it
 /// until they are followed, and zero bytes are a value. The slots made and read are those that the border prescribes for
-/// the kind. Where `IS_PLAIN`, the type lies in memory as `Raw` does, and any bytes are valid for it too.
+/// the kind.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a property, a parameter or a result",
     label = "the host does not know this type",
@@ -36,9 +36,6 @@ pub unsafe trait Value: Sized + 'static {
     /// The text of the whole type.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// Whether values may be lent as they lie in host memory.
-    #[doc(hidden)]
-    const IS_PLAIN: bool = false;
     /// Whether a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
@@ -115,6 +112,18 @@ pub unsafe trait Value: Sized + 'static {
     unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError>;
 }
 
+/// A value that may be lent as it lies in host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs of these. A
+/// `bool` may not, since a byte there may be any.
+///
+/// # Safety
+/// The type lies in memory as its `Raw` does, and any bytes are valid for it too.
+#[diagnostic::on_unimplemented(
+    message = "an array of `{Self}` cannot be lent as a slice",
+    label = "such a value owns something, or does not lie in host memory as it does in Rust",
+    note = "numbers, UName, Obj<Class> and `#[ustruct(pod)]` structs of these can be lent"
+)]
+pub unsafe trait Plain: Value {}
+
 /// No literal: a property of this kind has no `default = …`.
 #[derive(Debug)]
 pub enum NoDefault {}
@@ -187,11 +196,13 @@ macro_rules! numbers {
         unsafe impl Value for $rust {
             const KIND: PropertyKind = PropertyKind::$kind;
             const TYPE_PATH: &'static str = "";
-            const IS_PLAIN: bool = true;
             type Literal = Self;
             in_memory!(value: Self => *value, |raw| raw);
             in_the_slot!(value => *value, |value| value);
         }
+
+        // SAFETY: it is its own raw form; any bytes are a number.
+        unsafe impl Plain for $rust {}
     )*};
 }
 numbers!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64);
@@ -209,22 +220,26 @@ unsafe impl Value for bool {
 unsafe impl Value for UName {
     const KIND: PropertyKind = PropertyKind::NAME;
     const TYPE_PATH: &'static str = "";
-    const IS_PLAIN: bool = true;
     type Literal = &'static str;
     in_memory!(value: Name => value.0, Self);
     in_the_slot!(value => value.0, Self);
 }
+
+// SAFETY: the name is transparent over its raw form, a number.
+unsafe impl Plain for UName {}
 
 // SAFETY: the host's reference is the handle that `Obj` wraps; that its object is of the class is checked when the
 // handle is used.
 unsafe impl<C: Class> Value for Obj<C> {
     const KIND: PropertyKind = PropertyKind::OBJECT;
     const TYPE_PATH: &'static str = C::PATH;
-    const IS_PLAIN: bool = true;
     type Literal = NoDefault;
     in_memory!(value: ObjectHandle => value.handle(), Self::from_handle);
     in_the_slot!(value => value.handle(), Self::from_handle);
 }
+
+// SAFETY: the reference is transparent over its raw form, a handle; any bytes are one, be it a stale one.
+unsafe impl<C: Class> Plain for Obj<C> {}
 
 /// A result text on the caller's stack.
 #[doc(hidden)]

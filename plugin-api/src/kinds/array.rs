@@ -4,18 +4,22 @@
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::give::Give;
+use super::give::{Give, owned};
 use super::kind;
 use super::row::{Row, count, load_row};
-use crate::{Kind, Lent, Value, host};
+use crate::{Lent, Value, host};
 
 kind! {
     /// An array of values of any type, in host memory.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { list: UArray<f64> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let list = this.open(&self.list);
     /// list.push(1.0);
     /// let sum = list.with_slice(|values| values.iter().sum::<f64>());
+    /// # } }
     /// ```
     UArray<T: Value>, raw: ArrayRaw, kind: ARRAY, path: T::TYPE.as_str(), literal: crate::value::NoDefault, pointer
 }
@@ -27,10 +31,7 @@ impl<T: Value> UArray<T> {
     /// As [`Self::new`].
     #[track_caller]
     pub fn of(values: impl Give<Self>) -> Result<Self, CallError> {
-        let array = Self::new()?;
-        // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-        unsafe { values.put(array.owned().at::<Self>()) }?;
-        Ok(array)
+        owned(values)
     }
 }
 

@@ -10,9 +10,18 @@ use crate::{Class, Kind, Lent, Obj, Object, ObjectFace, host};
 kind! {
     /// A class that is `C` or one of its subclasses.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     enemy: SubclassOf<Object>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>) {
     /// this.enemy().set("/Script/Game.Goblin");
     /// let goblin = this.enemy().spawn(&this, Obj::none());
+    /// # }
     /// ```
     SubclassOf<C: Class>, raw: Name, kind: SUBCLASS_OF, path: C::PATH, literal: crate::value::NoDefault, pointer
 }

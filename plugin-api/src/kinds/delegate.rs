@@ -14,9 +14,19 @@ kind! {
     /// A function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive,
     /// which may be destroyed all the same: then nothing is called.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     decide: Delegate<fn(f64) -> bool>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>, judge: Obj<Object>) -> Result<(), CallError> {
     /// this.decide().bind(judge, "is_good");
     /// let good = this.decide().call((0.5,))?;
+    /// # Ok(())
+    /// # }
     /// ```
     Delegate<F: Signature>, raw: DelegateRaw, kind: DELEGATE, path: F::TEXT.as_str(), literal: crate::value::NoDefault,
     pointer
@@ -25,9 +35,18 @@ kind! {
 kind! {
     /// Any number of such functions, called one after the other: `MulticastDelegate<fn(f64)>`.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     on_hit: MulticastDelegate<fn(f64)>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>, listener: Obj<Object>) {
     /// this.on_hit().bind(listener, "hit");
     /// this.on_hit().broadcast((12.0,));
+    /// # }
     /// ```
     MulticastDelegate<F: Signature>, raw: ArrayRaw, kind: MULTICAST_DELEGATE, path: F::TEXT.as_str(),
     literal: crate::value::NoDefault, pointer

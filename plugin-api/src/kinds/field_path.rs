@@ -10,10 +10,15 @@ use crate::{Class, Kind, Lent, Obj, Value, host, zcall};
 kind! {
     /// A property by its path, `/Script/Game.Cube:speed`.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { watched: FieldPath }
+    /// # impl Part { fn show(&self, this: This<'_, Object>, cube: Obj<Object>) -> Result<(), CallError> {
     /// let field = this.open(&self.watched);
     /// field.set("/Script/Game.Cube:speed");
     /// let speed: f64 = field.read(cube)?;
+    /// # Ok(())
+    /// # } }
     /// ```
     FieldPath<>, raw: Name, kind: FIELD_PATH, path: "", literal: crate::value::NoDefault, pointer
 }

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "writes values in host form")]
 
 use core::hash::{BuildHasher, Hash};
+use core::panic::Location;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use alcedo_rt::CallError;
@@ -12,6 +13,7 @@ use super::row::put_row;
 use super::set::put_keys;
 use super::temp::Temp;
 use super::{Kind, Lent, UArray, UMap, UOptional, USet};
+use crate::plumbing::new_owned;
 use crate::{UAnsiString, UString, UText, UUtf8String, Value};
 
 /// Something that can be given where a value of type `T` is wanted.
@@ -55,6 +57,18 @@ pub(crate) fn staged<T: Value, G: Give<T> + ?Sized>(given: &G) -> Result<Temp<T>
     // SAFETY: zero bytes are a value of every type.
     unsafe { given.put(temp.at_mut()) }?;
     Ok(temp)
+}
+
+/// What is given, as a value that plugin code owns.
+///
+/// # Errors
+/// As `new` of the kind, and what the host refuses to take in.
+#[track_caller]
+pub(super) fn owned<K: Kind>(given: impl Give<K>) -> Result<K, CallError> {
+    let value = new_owned::<K>(Location::caller())?;
+    // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
+    unsafe { given.put(value.owned().at::<K>()) }?;
+    Ok(value)
 }
 
 impl<T: Value> Give<T> for T {

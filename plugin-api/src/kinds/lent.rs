@@ -78,8 +78,18 @@ impl<'f, K: Kind> Lent<'f, K> {
 
     /// A copy that plugin code owns, and may keep.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     tags: USet<String>,
+    /// #     seen: USet<String>,
+    /// # }
+    /// # impl Thing { fn show(&mut self, this: This<'_, Self>) {
     /// self.seen = this.tags().clone();
+    /// # } }
     /// ```
     #[must_use]
     #[track_caller]
@@ -101,8 +111,17 @@ impl<'f, K: Kind> Lent<'f, K> {
 
     /// Overwrites the value with another: a black one, a face, or what std has for it.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     tags: USet<String>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>) {
     /// this.tags().assign(["red", "round"]);
+    /// # }
     /// ```
     pub fn assign(&self, value: impl Give<K>) {
         self.try_assign(value).unwrap_or_else(|error| alcedo_rt::fail(error));

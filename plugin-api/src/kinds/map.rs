@@ -8,7 +8,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::give::{Give, with_raw};
+use super::give::{Give, owned, with_raw};
 use super::row::{Entries, Row};
 use super::set::entries;
 use super::temp::Temp;
@@ -19,10 +19,14 @@ use crate::{Kind, Lent, Value, host};
 kind! {
     /// Values by key, in host memory. The order is that of insertion until something is removed.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { ages: UMap<String, u32> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let ages = this.open(&self.ages);
     /// ages.insert("Ada", 36);
     /// assert_eq!(ages.get("Ada"), Some(36));
+    /// # } }
     /// ```
     UMap<K: Value, V: Value>, raw: MapRaw, kind: MAP, path: Path::<K, V>::TEXT.as_str(), literal: crate::value::NoDefault,
     pointer
@@ -42,10 +46,7 @@ impl<K: Value, V: Value> UMap<K, V> {
     /// As [`Self::new`].
     #[track_caller]
     pub fn of(entries: impl Give<Self>) -> Result<Self, CallError> {
-        let map = Self::new()?;
-        // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-        unsafe { entries.put(map.owned().at::<Self>()) }?;
-        Ok(map)
+        owned(entries)
     }
 }
 
@@ -201,8 +202,17 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
 
     /// The value under a key, which `make` gives if there is none yet.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     scores: UMap<String, u32>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>) {
     /// this.scores().or_insert_with("Ada", || 0);
+    /// # }
     /// ```
     pub fn or_insert_with<G: Give<V>>(&self, key: impl Give<K> + Copy, make: impl FnOnce() -> G) -> V::Seen<'f> {
         if let Some(there) = self.get(key) {

@@ -6,11 +6,11 @@ use core::mem::offset_of;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::{CallError, fail};
 
-use super::give::Give;
+use super::give::{Give, owned};
 use super::kind;
 use super::lending::{self, Access};
 use super::temp::Temp;
-use crate::{Kind, Lent, Value, host};
+use crate::{Lent, Value, host};
 
 /// An optional as the host has it: a byte that is zero or one, and the value at the next offset that suits it.
 #[repr(C)]
@@ -23,10 +23,14 @@ pub struct OptionalRaw<T> {
 kind! {
     /// A value or none, in host memory.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { best: UOptional<f64> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let best = this.open(&self.best);
     /// best.set(12.5);
     /// assert_eq!(best.get(), Some(12.5));
+    /// # } }
     /// ```
     UOptional<T: Value>, raw: OptionalRaw<T::Raw>, kind: OPTIONAL, path: T::TYPE.as_str(),
     literal: crate::value::NoDefault, pointer
@@ -39,10 +43,7 @@ impl<T: Value> UOptional<T> {
     /// As [`Self::new`].
     #[track_caller]
     pub fn of(value: impl Give<Self>) -> Result<Self, CallError> {
-        let optional = Self::new()?;
-        // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-        unsafe { value.put(optional.owned().at::<Self>()) }?;
-        Ok(optional)
+        owned(value)
     }
 }
 

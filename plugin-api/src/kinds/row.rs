@@ -10,7 +10,7 @@ use alcedo_rt::CallError;
 
 use super::Give;
 use super::lending::{self, Access};
-use crate::{Value, host};
+use crate::{Plain, Value, host};
 
 /// An entry of a set or map: the key and, for a map, its value at the next offset that suits it.
 #[repr(C)]
@@ -66,24 +66,24 @@ impl Row {
     /// The values themselves.
     ///
     /// # Safety
-    /// They are of type `T`, whose host form it has itself; nothing writes them for `'a`.
-    pub(crate) unsafe fn slice<'a, T: Value>(self) -> &'a [T] {
+    /// They are of type `T`; nothing writes them for `'a`.
+    pub(crate) unsafe fn slice<'a, T: Plain>(self) -> &'a [T] {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: the row has `len` values, aligned for their type; the rest is promised by the caller.
+        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; the rest is promised by the caller.
         unsafe { core::slice::from_raw_parts(self.data.cast(), self.len) }
     }
 
     /// The values themselves, to be changed.
     ///
     /// # Safety
-    /// They are of type `T`, whose host form it has itself; nothing else reads or writes them for `'a`.
-    pub(crate) unsafe fn slice_mut<'a, T: Value>(self) -> &'a mut [T] {
+    /// They are of type `T`; nothing else reads or writes them for `'a`.
+    pub(crate) unsafe fn slice_mut<'a, T: Plain>(self) -> &'a mut [T] {
         if self.len == 0 {
             return &mut [];
         }
-        // SAFETY: the row has `len` values, aligned for their type; the rest is promised by the caller.
+        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; the rest is promised by the caller.
         unsafe { core::slice::from_raw_parts_mut(self.data.cast(), self.len) }
     }
 }

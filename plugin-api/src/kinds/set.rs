@@ -8,7 +8,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 use alcedo_rt::{CallError, fail};
 
-use super::give::{Give, with_raw};
+use super::give::{Give, owned, with_raw};
 use super::kind;
 use super::row::{Row, load_row};
 use crate::{Kind, Lent, Value, host};
@@ -16,10 +16,14 @@ use crate::{Kind, Lent, Value, host};
 kind! {
     /// A set of values, in host memory. Its order is that of insertion until something is removed.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { tags: USet<String> }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let tags = this.open(&self.tags);
     /// tags.insert("red");
     /// assert!(tags.contains("red"));
+    /// # } }
     /// ```
     USet<T: Value>, raw: MapRaw, kind: SET, path: T::TYPE.as_str(), literal: crate::value::NoDefault, pointer
 }
@@ -31,10 +35,7 @@ impl<T: Value> USet<T> {
     /// As [`Self::new`].
     #[track_caller]
     pub fn of(values: impl Give<Self>) -> Result<Self, CallError> {
-        let set = Self::new()?;
-        // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-        unsafe { values.put(set.owned().at::<Self>()) }?;
-        Ok(set)
+        owned(values)
     }
 }
 

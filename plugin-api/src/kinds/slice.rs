@@ -7,24 +7,27 @@ use alcedo_rt::{CallError, fail};
 use super::UArray;
 use super::lending::{Access, Lending};
 use super::row::Row;
-use crate::{Lent, Value};
-
-/// Compiles for types whose values may be lent as they lie.
-const fn is_plain<T: Value>() {
-    assert!(
-        T::IS_PLAIN,
-        "only values that own nothing and lie in host memory as they do in Rust can be lent as a slice: numbers, UName, \
-         Obj and `#[ustruct(pod)]` structs of these"
-    );
-}
+use crate::{Lent, Plain, Value};
 
 impl<T: Value> Lent<'_, UArray<T>> {
     /// Lends the values as a slice while `code` runs. Calls to the host and writes are refused meanwhile; logging works.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     samples: UArray<f64>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>) {
     /// let sum: f64 = this.samples().with_slice(|samples| samples.iter().sum());
+    /// # }
     /// ```
-    pub fn with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> R {
+    pub fn with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> R
+    where
+        T: Plain,
+    {
         self.try_with_slice(code).unwrap_or_else(|error| fail(error))
     }
 
@@ -32,22 +35,36 @@ impl<T: Value> Lent<'_, UArray<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `LENT` inside of `with_slice_mut`.
-    pub fn try_with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> Result<R, CallError> {
-        const { is_plain::<T>() };
+    pub fn try_with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> Result<R, CallError>
+    where
+        T: Plain,
+    {
         // SAFETY: the array was looked at just now.
         let row = unsafe { Row::of(self.raw()?) };
         let _lending = Lending::begin(Access::Read);
-        // SAFETY: `is_plain` compiled; until `_lending` goes, whatever could write is refused.
+        // SAFETY: `Plain` promises the form; until `_lending` goes, whatever could write is refused.
         Ok(code(unsafe { row.slice::<T>() }))
     }
 
     /// Lends the values to be changed while `code` runs. Calls to the host and all other faces are refused meanwhile;
     /// logging works.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Thing {
+    /// #     #[uproperty]
+    /// #     samples: UArray<f64>,
+    /// # }
+    /// # fn show(this: This<'_, Thing>) {
     /// this.samples().with_slice_mut(|samples| samples.sort_by(f64::total_cmp));
+    /// # }
     /// ```
-    pub fn with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> R {
+    pub fn with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> R
+    where
+        T: Plain,
+    {
         self.try_with_slice_mut(code).unwrap_or_else(|error| fail(error))
     }
 
@@ -55,12 +72,14 @@ impl<T: Value> Lent<'_, UArray<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`; `LENT` inside of another such closure.
-    pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError> {
-        const { is_plain::<T>() };
+    pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
+    where
+        T: Plain,
+    {
         // SAFETY: the array was looked at just now.
         let row = unsafe { Row::of(self.raw_mut()?) };
         let _lending = Lending::begin(Access::Write);
-        // SAFETY: `is_plain` compiled; until `_lending` goes, whatever could read or write is refused.
+        // SAFETY: `Plain` promises the form; until `_lending` goes, whatever could read or write is refused.
         Ok(code(unsafe { row.slice_mut::<T>() }))
     }
 }

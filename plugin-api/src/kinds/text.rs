@@ -7,16 +7,21 @@ use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw, TextView};
 use alcedo_rt::{CallError, fail};
 
+use super::give::owned;
 use super::kind;
-use crate::{Kind, Lent, UName, Value, host};
+use crate::{Lent, UName, Value, host};
 
 kind! {
     /// UTF-8 text in host memory: what `String` is as a property, but used where it lies.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { title: UString }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) {
     /// let title = this.open(&self.title);
     /// title.set("a box");
     /// title.push_str(" of wood");
+    /// # } }
     /// ```
     UString<>, raw: TextRaw, kind: STRING, path: "", literal: &'static str, text, plain: utf8
 }
@@ -35,9 +40,14 @@ kind! {
     /// Text for people, with the key it is translated by. `Display` writes what people see; who wants the key as well
     /// copies the value, or asks for it.
     ///
-    /// ```ignore
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # struct Part { label: UText }
+    /// # impl Part { fn show(&self, this: This<'_, Object>) -> Result<(), CallError> {
     /// let label = this.open(&self.label);
     /// label.set_localized(UName::of(&this, "menu")?, UName::of(&this, "quit")?, "Quit");
+    /// # Ok(())
+    /// # } }
     /// ```
     UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: shown
 }
@@ -150,10 +160,7 @@ macro_rules! texts {
             /// As [`Self::new`], and `OTHER` for a character that this kind cannot hold.
             #[track_caller]
             pub fn of(text: &str) -> Result<Self, CallError> {
-                let value = Self::new()?;
-                // SAFETY: the host keeps the value while we own it; it was made on this thread, the game thread.
-                unsafe { PutText::put_text(PhantomData::<Self>, text, value.owned().at::<Self>()) }?;
-                Ok(value)
+                owned(text)
             }
         }
 

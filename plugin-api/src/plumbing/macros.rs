@@ -276,15 +276,28 @@ macro_rules! __alcedo_pod {
             $($field: <$ty as $crate::plumbing::Value>::Raw,)*
         }
 
+        /// The struct as C lays it out.
+        #[repr(C)]
+        struct AlcedoForm {
+            $($field: $ty,)*
+        }
+
+        const _: () = assert!(
+            ::core::mem::size_of::<$name>() == ::core::mem::size_of::<AlcedoForm>()
+                && ::core::mem::align_of::<$name>() == ::core::mem::align_of::<AlcedoForm>(),
+            "a `#[ustruct(pod)]` struct lies in memory as C lays it out: take away its own `repr`",
+        );
+
+        // SAFETY: the struct is `repr(C)` and nothing more, which is asserted above; so where each field lies as its raw form
+        // does and takes any bytes, the whole does. `for` makes a field that does not a matter of who asks.
+        unsafe impl $crate::plumbing::Plain for $name where $(for<'plain> $ty: $crate::plumbing::Plain),* {}
+
         // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment
         // and offsets are compared by fingerprint; each field's raw form is valid for any bytes, so the whole is.
         // Structs travel behind pointers to this form.
         unsafe impl $crate::plumbing::Value for $name {
             const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
             const TYPE_PATH: &'static str = $path;
-            const IS_PLAIN: bool = true $(&& <$ty as $crate::plumbing::Value>::IS_PLAIN)*
-                && ::core::mem::size_of::<Self>() == ::core::mem::size_of::<AlcedoRaw>()
-                && ::core::mem::align_of::<Self>() == ::core::mem::align_of::<AlcedoRaw>();
             const OWNS_MEMORY: bool = false $(|| <$ty as $crate::plumbing::Value>::OWNS_MEMORY)*;
             type Raw = AlcedoRaw;
             type Seen<'f> = Self;

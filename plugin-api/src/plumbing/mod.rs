@@ -35,7 +35,7 @@ pub use crate::{
     __alcedo_property as property, __alcedo_red as red, __alcedo_register as register, __alcedo_root as root,
     __alcedo_struct as structure, __alcedo_type_record as type_record,
 };
-pub use crate::{CallError, Class, ObjectFace, Params, ReturnValue, This, Value};
+pub use crate::{CallError, Class, ObjectFace, Params, Plain, ReturnValue, This, Value};
 pub use crate::{Give, Kind, Lent};
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use describe::{

@@ -25,6 +25,27 @@ pub struct Outer {
     seen: BTreeSet<String>,
 }
 
+/// What can be lent as a slice: a struct of what can be.
+#[ustruct(pod, package = "Game")]
+pub struct Mark {
+    at: f64,
+    who: Obj<Object>,
+    name: UName,
+}
+
+/// And one around it.
+#[ustruct(pod, package = "Game")]
+pub struct Marks {
+    first: Mark,
+    count: u8,
+}
+
+/// Counts without a copy.
+pub fn count(marks: &Lent<'_, UArray<Marks>>, whose: &Lent<'_, UArray<Obj<Object>>>) -> u32 {
+    marks.with_slice(|marks| marks.iter().map(|marks| u32::from(marks.count)).sum::<u32>())
+        + whose.with_slice_mut(|whose| whose.len() as u32)
+}
+
 #[uclass(package = "Game")]
 pub struct Holder {
     #[uproperty]
