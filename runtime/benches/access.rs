@@ -4,6 +4,8 @@
 //!
 //! * `read`, `write`: a property through the frame-bound object, beside a struct field behind a pointer.
 //! * `read_by_handle`, `write_by_handle`: the same with a look whether the handle is still right, beside the same field.
+//! * `write_while_marking`: the same write while a collection in slices is under way, when each asks the host, beside the
+//!   write in peace.
 //! * `sum`: an `Array(f64)` of so many numbers as a lent slice, beside a `Vec<f64>`.
 
 mod support;
@@ -38,6 +40,19 @@ fn access(criterion: &mut Criterion) {
         }
         group.finish();
     }
+    let mut group = criterion.benchmark_group("property_write_while_marking");
+    group.throughput(Throughput::Elements(ROUNDS));
+    for (id, is_marking) in [("alcedo", true), ("in_peace", false)] {
+        group.bench_function(id, |bencher| {
+            let stores = runtime.bench();
+            if is_marking {
+                stores.begin_mark();
+            }
+            bencher.iter_custom(|rounds| time(&runtime, gauge, "write", rounds * ROUNDS));
+            stores.abandon_mark();
+        });
+    }
+    group.finish();
     let mut group = criterion.benchmark_group("array_sum");
     for count in COUNTS {
         runtime.call(gauge, "fill", &[Value::U32(count)]).expect("two rows");
