@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
 use crate::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
-use crate::values::{
-    Ansi, Change, ClassPath, Decide, Dense, FieldName, Friend, Id, Label, LazyRef, Named, Rare, SheetModel, Shown,
-    Soft, SoftRef, State, Sub, Text, Told, Utf, WeakRef, Wide, number,
-};
+use crate::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, WeakRef};
+use crate::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
 
 /// The properties of a thing that are plain words, or containers of std in the plugin.
 #[derive(Clone, Default)]
