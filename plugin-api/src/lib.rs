@@ -8,6 +8,7 @@ mod borrow_state;
 mod class;
 mod dispose;
 mod host;
+mod interface;
 mod keep;
 mod kinds;
 mod name;
@@ -28,10 +29,11 @@ pub mod plumbing;
 
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
-pub use alcedo_macros::{module, uclass, ustruct, zcall, zmethods};
+pub use alcedo_macros::{module, uclass, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, Place};
 pub use class::Class;
 pub use dispose::auto_dispose;
+pub use interface::Interface;
 pub use kinds::{
     Delegate, FieldPath, Give, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, Signature, SoftClass,
     SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
@@ -47,7 +49,8 @@ pub use value::Value;
 /// All that most plugins need.
 pub mod prelude {
     pub use crate::{
-        CallError, FailureKind, Lent, Obj, Object, This, UName, module, task, timer, uclass, ustruct, zcall, zmethods,
+        CallError, FailureKind, Lent, Obj, Object, This, UName, module, task, timer, uclass, uinterface, ustruct,
+        zcall, zmethods,
     };
     pub use crate::{
         Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,

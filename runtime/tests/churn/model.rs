@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
 use crate::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
-use crate::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, WeakRef};
+use crate::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, Voice, WeakRef};
 use crate::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
 
 /// The properties of a thing that are plain words, or containers of std in the plugin.
@@ -444,6 +444,7 @@ fn living(value: Value, host: &Runtime) -> Value {
     match value {
         Value::Object(object) => Value::Object(alive(object)),
         Value::WeakObject(object) => Value::WeakObject(alive(object)),
+        Value::ScriptInterface(object) => Value::ScriptInterface(alive(object)),
         Value::Delegate(binding) if !host.is_alive(binding.object) => Value::Delegate(Default::default()),
         Value::Multicast(bindings) => Value::Multicast(bound(bindings)),
         Value::Sparse(bindings) => Value::Sparse(bound(bindings)),

@@ -135,6 +135,34 @@ references! {
     WeakRef Value::WeakObject;
 }
 
+/// A reference to a thing because of what it does, which keeps it.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Voice(Option<Id>);
+
+impl Shown for Voice {
+    fn value(&self, _host: &Runtime) -> Value {
+        Value::ScriptInterface(self.0.unwrap_or_default())
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.0.into_iter().for_each(visit);
+    }
+}
+
+impl Change for Voice {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(5) {
+            0 | 1 => self.0 = state.pick(dice),
+            2 => self.0 = None,
+            _ => {}
+        }
+        number(state.living(self.0))
+    }
+}
+
 /// A function that is to be called.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Bound {
