@@ -178,7 +178,8 @@ fn a_value_of_each_kind_survives_a_reload() {
 fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
     let host = host();
     let ringer = host.spawn(RINGER).unwrap_or_else(|error| panic!("{error}"));
-    expect!["true true (true, true) [true, true]: not a class that implements /Script/Game.Rings"].assert_eq(&ask(&host, ringer, "try_all"));
+    expect!["true true (true, true) [true, true]: not a class that implements /Script/Game.Rings"]
+        .assert_eq(&ask(&host, ringer, "try_all"));
     for (class, rings) in [("Bell", true), ("Chime", true), ("Ringer", false)] {
         let class = host.world().types.class_by_path(&format!("/Script/Game.{class}")).expect("it is declared");
         assert_eq!(class.implements("/Script/Game.Rings"), rings, "{}", class.path);
@@ -204,7 +205,8 @@ fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
     };
     assert_eq!(reload("second"), "/Script/Game.Bell", "it is the same interface, declared anew");
     assert_eq!(reload("mute"), "nobody");
-    expect![[r#"Some(Text("not a class that implements /Script/Game.Rings"))"#]].assert_eq(&take().expect("it answers"));
+    expect![[r#"Some(Text("not a class that implements /Script/Game.Rings"))"#]]
+        .assert_eq(&take().expect("it answers"));
     assert_eq!(host.resolve(ringer, "bell").expect("a reference"), ObjectHandle::NONE);
     assert_eq!(host.get(ringer, "bell").expect("a value"), Value::ScriptInterface(bell), "it was not overwritten");
     assert_eq!(reload("second"), "/Script/Game.Bell", "so it leads there again");
