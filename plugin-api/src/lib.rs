@@ -4,10 +4,12 @@
 //! A plugin depends on this crate only, says `#![forbid(unsafe_code)]`, and starts with
 //! `use alcedo_plugin_api::prelude::*;`. It knows nothing of files, generations, or of being reloaded.
 
+mod any_call;
 mod borrow_state;
 mod class;
 mod dispose;
 mod host;
+mod interface;
 mod keep;
 mod kinds;
 mod name;
@@ -28,14 +30,17 @@ pub mod plumbing;
 
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
-pub use alcedo_macros::{module, uclass, ustruct, zcall, zmethods};
+pub use alcedo_abi::kinds::PropertyKind;
+pub use alcedo_macros::{module, uclass, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, Place};
+pub use any_call::{AnyArgument, AnyArguments, AnyResult};
 pub use class::Class;
 pub use dispose::auto_dispose;
+pub use interface::Interface;
 pub use kinds::{
-    Delegate, FieldPath, Give, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, Signature, SoftClass,
-    SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
-    WeakObject,
+    AnyConjugate, Delegate, FieldPath, Give, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, Signature,
+    SoftClass, SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText,
+    UUtf8String, WeakObject,
 };
 pub use name::UName;
 pub use obj::Obj;
@@ -47,7 +52,8 @@ pub use value::{Plain, Value};
 /// All that most plugins need.
 pub mod prelude {
     pub use crate::{
-        CallError, FailureKind, Lent, Obj, Object, This, UName, module, task, timer, uclass, ustruct, zcall, zmethods,
+        AnyConjugate, CallError, FailureKind, Lent, Obj, Object, PropertyKind, This, UName, module, task, timer,
+        uclass, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{
         Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,

@@ -6,7 +6,7 @@ use alcedo_abi::handles::{ClassId, ObjectHandle};
 
 use crate::kinds::Spot;
 use crate::signature::{Params, ReturnValue};
-use crate::{CallError, Class, Kind, Lent, Obj, This, Value, host, zcall};
+use crate::{AnyArguments, AnyResult, CallError, Class, Kind, Lent, Obj, This, Value, any_call, host, zcall};
 
 /// The base of every class.
 #[derive(Debug)]
@@ -146,6 +146,17 @@ impl<'f> ObjectFace<'f> {
     /// the callee fails with.
     pub fn zcall<A: Params, R: ReturnValue>(&self, name: &str, args: A) -> Result<R, CallError> {
         zcall::by_name(self.handle(), name, args)
+    }
+
+    /// The same for who does not know the types of what it passes: plain values and objects as they are, everything else as
+    /// an [`AnyConjugate`](crate::AnyConjugate), also as the result, which is this module's own then. Conjugates go in as
+    /// copies. A property is read by `up:/…` with its object and `0_u8`, and written with `1_u8` and the value.
+    ///
+    /// # Errors
+    /// `EXPIRED`, with kind and age, for a conjugate that leads nowhere any more; `BUFFER` when the arguments are others than
+    /// the callee takes, `SIGNATURE` when it gives something else; `NOT_FOUND`, and whatever the callee fails with.
+    pub fn zcall_any<A: AnyArguments, R: AnyResult>(&self, name: &str, args: A) -> Result<R, CallError> {
+        any_call::by_name(self.handle(), name, &args)
     }
 
     /// Reads a property by path, as `up:/Script/Engine.Actor:seed`.

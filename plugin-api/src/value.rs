@@ -322,7 +322,7 @@ pub(crate) fn plain_slot<T: SlotValue>(value: T) -> Slot {
     Slot::from_bits(T::SLOT, value.into_bits())
 }
 
-fn plain_value<T: SlotValue>(slot: Slot) -> Result<T, CallError> {
+pub(crate) fn plain_value<T: SlotValue>(slot: Slot) -> Result<T, CallError> {
     if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_slot(slot, T::SLOT)) }
 }
 

@@ -13,6 +13,15 @@ pub struct Stats {
 }
 
 #[test]
+fn without_a_host_every_conjugate_has_expired() {
+    let nobodys = AnyConjugate::from_number(1 << 32 | 7);
+    assert!(nobodys.is_expired() && !nobodys.is_black());
+    assert_eq!((nobodys.kind(), nobodys.age(), nobodys.number()), (None, None, 1 << 32 | 7));
+    assert_eq!(nobodys.try_clone().expect_err("no host").kind(), FailureKind::UNAVAILABLE);
+    assert_eq!(format!("{nobodys:?}"), "unknown 0x100000007, expired");
+}
+
+#[test]
 fn without_a_host_making_a_value_is_a_typed_error() {
     for (what, error) in [
         ("Array(f64)", UArray::<f64>::new().expect_err("no host")),

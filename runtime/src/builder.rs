@@ -13,7 +13,8 @@ use crate::load::policy::UnloadPolicy;
 use crate::native::{Natives, Ticker};
 use crate::object::birth::make_cdo;
 use crate::object::class::Origin;
-use crate::object::decl::{Batch, ClassDecl};
+use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
+use crate::object::path::TypePath;
 use crate::runtime::Runtime;
 use crate::watchdog::{Hang, Listener};
 
@@ -168,15 +169,29 @@ impl Builder {
             for package in &natives.packages {
                 core.world.types.declare_package(package);
             }
+            batch.interfaces.extend(natives.interfaces);
             batch.structs.extend(natives.structs);
             batch.classes.extend(natives.classes);
             tickers.extend(natives.tickers);
             before_destroy.extend(natives.before_destroy);
         }
+        declare_implemented(&mut batch);
         let declared = core.world.types.declare(&core.world.names, &batch)?;
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
         Ok(Runtime::of(core, loads, tickers, before_destroy))
+    }
+}
+
+/// What a host's own classes implement is declared by their word: the host is compiled as a whole, so a wrong path is a
+/// misspelling at worst, and no second place would know better. A path that is none stays undeclared, and is refused then.
+fn declare_implemented(batch: &mut Batch) {
+    let Batch { interfaces, classes, .. } = batch;
+    for path in classes.iter().flat_map(|class| &class.interfaces) {
+        let Ok(path) = path.parse::<TypePath>() else { continue };
+        if !interfaces.iter().any(|known| known.package == path.package && known.name == path.name) {
+            interfaces.push(InterfaceDecl::new(&path.package, &path.name, Origin::Native));
+        }
     }
 }

@@ -492,7 +492,7 @@ mod tests {
             properties: vec![notes],
             ..ClassDecl::new("Game", "Thing", "", Origin::Native)
         };
-        let batch = Batch { structs: vec![label], classes: vec![thing] };
+        let batch = Batch { structs: vec![label], classes: vec![thing], ..Batch::default() };
         let class = core.world.types.declare(&core.world.names, &batch).expect("right types").classes.remove(0);
         let object = core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
         (core, object)

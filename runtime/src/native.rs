@@ -9,7 +9,7 @@ use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::{NativeHook, Origin};
-use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::object::thunk::{Frame, Thunk};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
@@ -26,6 +26,7 @@ pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 #[derive(Default)]
 pub struct Natives {
     pub(crate) packages: Vec<String>,
+    pub(crate) interfaces: Vec<InterfaceDecl>,
     pub(crate) structs: Vec<StructDecl>,
     pub(crate) classes: Vec<ClassDecl>,
     pub(crate) tickers: Vec<Ticker>,
@@ -49,6 +50,14 @@ impl Natives {
     #[must_use]
     pub fn structure(mut self, structure: NativeStruct) -> Self {
         self.structs.push(structure.0);
+        self
+    }
+
+    /// Adds an interface of `package`: for one that no native class implements. Those that one does need no word here.
+    #[must_use]
+    pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
+        let doc = doc.to_owned();
+        self.interfaces.push(InterfaceDecl { doc, ..InterfaceDecl::new(package, name, Origin::Native) });
         self
     }
 
@@ -123,7 +132,8 @@ impl NativeClass {
         self.add_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
     }
 
-    /// Says that it implements the interface of that path: references to the interface may lead to its objects.
+    /// Says that it implements the interface of that path: references to the interface may lead to its objects. Where
+    /// nobody else declares the interface, this does.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());

@@ -7,9 +7,13 @@ use std::fs::write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use alcedo_runtime::{Budget, LeaseKind, ObjectHandle, Runtime, Value};
+use alcedo_runtime::{Budget, CallError, LeaseKind, ObjectHandle, Runtime, Value};
+use expect_test::expect;
 
 const CAVE: &str = "/Script/Game.Cave";
+
+/// A function of the host.
+type Body = Box<dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>>;
 
 /// As long as a busy machine may take.
 const LONG: Duration = Duration::from_secs(60);
@@ -158,6 +162,95 @@ fn what_a_treasure_refers_to_is_not_collected() {
     ask(&host, knowing, "let_go", &[]);
     host.collect().expect("a safe point");
     assert!(!host.is_alive(known));
+}
+
+/// A host that lends goods and does sums, and a dealer who knows no types.
+fn fence() -> (Runtime, ObjectHandle) {
+    let host = host();
+    let numbers = |value: &Value| match value {
+        Value::Array(values) => {
+            values.iter().map(|value| if let Value::F64(value) = value { *value } else { f64::NAN }).collect()
+        }
+        other => panic!("an array, not {other:?}"),
+    };
+    let numbers: fn(&Value) -> Vec<f64> = numbers;
+    let register = |name: &str, signature: &str, body: Body| {
+        let signature = signature.parse().unwrap_or_else(|error| panic!("{error}"));
+        host.register(name, signature, move |host, values| body(host, values))
+            .unwrap_or_else(|error| panic!("{error}"));
+    };
+    let lend = |host: &Runtime, values: &[Value]| {
+        let [Value::Object(owner)] = values else { panic!("an object, not {values:?}") };
+        let lent = host.lend(*owner, "goods").unwrap_or_else(|error| panic!("{error}"));
+        Some(Value::U64(lent.number()))
+    };
+    register("lend", "Object(/Script/Core.Object) -> u64", Box::new(move |host, values| Ok(lend(host, values))));
+    register(
+        "find",
+        "Object(/Script/Core.Object) -> Object(/Script/Core.Object)",
+        Box::new(|_, values| Ok(values.first().cloned())),
+    );
+    register(
+        "sum",
+        "Array(f64) -> f64",
+        Box::new(move |_, values| Ok(Some(Value::F64(numbers(&values[0]).iter().sum())))),
+    );
+    let scale = move |values: &[Value]| {
+        let [array, Value::F64(times)] = values else { panic!("an array and a number, not {values:?}") };
+        Some(Value::Array(numbers(array).iter().map(|value| Value::F64(value * times)).collect()))
+    };
+    register("scale", "Array(f64), f64 -> Array(f64)", Box::new(move |_, values| Ok(scale(values))));
+    let fence = spawn(&host, "/Script/Game.Fence");
+    let goods = Value::Array(vec![Value::F64(1.0), Value::F64(2.0)]);
+    host.set(fence, "goods", &goods).unwrap_or_else(|error| panic!("{error}"));
+    (host, fence)
+}
+
+fn tells(host: &Runtime, object: ObjectHandle, function: &str) -> String {
+    match ask(host, object, function, &[]) {
+        Some(Value::Text(told)) => told,
+        other => panic!("`{function}` tells a text, not {other:?}"),
+    }
+}
+
+#[test]
+fn what_a_host_lends_by_number_expires_with_the_call_and_a_copy_of_it_stays() {
+    let (host, fence) = fence();
+    expect!["red Array false Array(f64) (1, 2); true Array(f64) is no Array(f32); (1, 2, 8)"]
+        .assert_eq(&tells(&host, fence, "borrow"));
+    assert_eq!(host.blacks().count(), 1, "the copy");
+    expect!["red Array true gone; black Array false Array(f64) (1, 2, 8)"].assert_eq(&tells(&host, fence, "look"));
+    expect!["[true, true, true, true] red Array true"].assert_eq(&tells(&host, fence, "misuse"));
+    for _ in 0..3 {
+        ask(&host, fence, "borrow", &[]);
+    }
+    assert_eq!(host.blacks().count(), 1, "each copy took the place of the one before");
+    ask(&host, fence, "let_go", &[]);
+    assert_eq!((host.blacks().count(), host.blacks().queued), (1, 1), "it was let go of on a thread");
+    until_flushed(&host);
+    assert_eq!(host.blacks().count(), 0);
+    assert_eq!(tells(&host, fence, "look"), "nothing; nothing");
+    drop(host.shutdown());
+}
+
+#[test]
+fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
+    let (host, fence) = fence();
+    tells(&host, fence, "borrow");
+    expect![[r#"
+        11 11 true (2, 4, 16)
+        slot 0 holds a conjugate of String, the call wants Array(f64)
+        ex:/sum has the signature (… -> f64), the caller was built for (… -> a value that has a conjugate): rebuild the caller
+        ex:/scale has the signature (… -> Array), the caller was built for (… -> f64): rebuild the caller
+        ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild the caller
+        ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild the caller
+        a black String that another owns: open a `clone()` of it
+        a String that is no property cannot be lent: lend a `clone()` of it"#]].assert_eq(&tells(&host, fence, "trade"));
+    assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "what was not kept has gone, whatever failed");
+    ask(&host, fence, "let_go", &[]);
+    until_flushed(&host);
+    assert_eq!((host.blacks().count(), host.blacks().queued), (0, 0));
+    drop(host.shutdown());
 }
 
 #[test]

@@ -288,6 +288,33 @@ const ALL_LEAD: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\n
     field Some(\"/Script/Game.Shapeshifter:speed\")";
 
 #[test]
+fn a_modules_class_implements_an_interface_of_the_host_by_name() {
+    let listening = support::plugin("values", &["listens"]);
+    let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let refused = stranger.create_master(&[&listening]).expect_err("nobody declares what its bells are").to_string();
+    expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which nobody declared: declare it in the same batch or load its module first"].assert_eq(&refused);
+    assert!(stranger.world().types.interface_by_path("/Script/Game.Rings").is_none(), "nothing of it was declared");
+
+    let host = host(&[]);
+    host.create_master(&[&listening]).unwrap_or_else(|error| panic!("{error}"));
+    let (hub, bell) = (born(&host, HUB), born(&host, "/Script/Game.Bell"));
+    host.point(hub, "listener", bell).expect("it suits");
+    let reload = |features: &[&'static str]| {
+        let report = host.reload(&[support::plugin("values", features)]).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"));
+        host.resolve(hub, "listener").expect("a reference")
+    };
+    assert_eq!(reload(&[]), ObjectHandle::NONE, "its bells do not listen");
+    let error = host.point(hub, "listener", bell).expect_err("it does not suit");
+    let Error::Call(CallError::WrongClass { found, wanted, .. }) = &error else { panic!("{error}") };
+    assert_eq!((&**found, &**wanted), ("/Script/Game.Bell", "class that implements /Script/Test.Listens"));
+    assert_eq!(reload(&["listens"]), bell);
+    host.unload_master().expect("a Master");
+    assert!(host.world().types.interface_by_path("/Script/Game.Rings").is_none(), "it went with its module");
+    assert!(host.world().types.interface_by_path("/Script/Test.Listens").is_some(), "a native class declares it");
+}
+
+#[test]
 fn references_lead_to_the_same_after_a_reload() {
     let host = host(&["shapeshifter"]);
     let (hub, _) = hub_of_references(&host);

@@ -6,6 +6,7 @@ use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
 use expect_test::{Expect, expect};
 
 const CABINET: &str = "/Script/Game.Cabinet";
+const RINGER: &str = "/Script/Game.Ringer";
 
 fn host() -> Runtime {
     support::host(&[support::plugin("values", &[])])
@@ -170,5 +171,48 @@ fn a_value_of_each_kind_survives_a_reload() {
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(values(&host), before);
+    drop(host.shutdown());
+}
+
+#[test]
+fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
+    let host = host();
+    let ringer = host.spawn(RINGER).unwrap_or_else(|error| panic!("{error}"));
+    expect!["true true (true, true) [true, true]: not a class that implements /Script/Game.Rings"]
+        .assert_eq(&ask(&host, ringer, "try_all"));
+    for (class, rings) in [("Bell", true), ("Chime", true), ("Ringer", false)] {
+        let class = host.world().types.class_by_path(&format!("/Script/Game.{class}")).expect("it is declared");
+        assert_eq!(class.implements("/Script/Game.Rings"), rings, "{}", class.path);
+    }
+    // The black keeps the chime, and the property the bell.
+    host.set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it is no object's");
+    let objects = host.counters().objects;
+    host.collect().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.counters().objects, objects - 1, "nobody knows the bell any more");
+    drop(host.shutdown());
+}
+
+#[test]
+fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
+    let host = host();
+    let (ringer, bell) = (host.spawn(RINGER).expect("a ringer"), host.spawn("/Script/Game.Bell").expect("a bell"));
+    let take = || host.call(ringer, "take", &[Value::Object(bell)]).map(|told| format!("{told:?}"));
+    assert_eq!(take().expect("it answers"), "Some(Text(\"/Script/Game.Bell\"))");
+    let reload = |build: &str| {
+        let report = host.reload(&[support::plugin("values", &[build])]).expect("there is a Master");
+        assert_eq!(report.outcome, Outcome::Committed, "{report}");
+        (ask(&host, ringer, "rings"), report.structure.join("\n"))
+    };
+    let rings = || ("/Script/Game.Bell".to_owned(), String::new());
+    assert_eq!(reload("second"), rings(), "it is the same interface, declared anew");
+    let (rung, told) = reload("mute");
+    assert_eq!(rung, "nobody");
+    expect!["Game.Bell implements /Script/Game.Rings no more: references by that lead to none of its objects"]
+        .assert_eq(&told);
+    expect![[r#"Some(Text("not a class that implements /Script/Game.Rings"))"#]]
+        .assert_eq(&take().expect("it answers"));
+    assert_eq!(host.resolve(ringer, "bell").expect("a reference"), ObjectHandle::NONE);
+    assert_eq!(host.get(ringer, "bell").expect("a value"), Value::ScriptInterface(bell), "it was not overwritten");
+    assert_eq!(reload("second"), rings(), "so it leads there again");
     drop(host.shutdown());
 }

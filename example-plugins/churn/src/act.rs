@@ -7,7 +7,7 @@ use crate::blacks::{Own, Slots};
 use crate::change::{Change, Context};
 use crate::ops::{FIELDS, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
 use crate::stale;
-use crate::thing::{Sheet, Spot, Thing};
+use crate::thing::{Sheet, Speaks, Spot, Thing};
 use crate::threads;
 
 /// Does an operation and says what came of it.

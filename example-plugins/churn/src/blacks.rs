@@ -7,7 +7,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::Yard;
 use crate::ops::{SLOTS, kinds};
-use crate::thing::{Sheet, Thing};
+use crate::thing::{Sheet, Speaks, Thing};
 use crate::threads::Workers;
 
 /// A slot for each value of one kind.

@@ -4,7 +4,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::change::{Change, Context};
 use crate::ops::{Dice, LATER, LONG, NOTHING, YARD, digest};
-use crate::thing::Thing;
+use crate::thing::{Speaks, Thing};
 
 impl Change for SubclassOf<Thing> {
     fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
@@ -51,6 +51,25 @@ macro_rules! references {
     )*};
 }
 references!(SoftObject, LazyObject, WeakObject);
+
+impl Change for ScriptInterface<Speaks> {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+        match dice.below(5) {
+            0 | 1 => face.set(context.pick(dice).as_object()),
+            2 => face.clear(),
+            3 => {
+                let mute = context.yard.as_base().as_obj();
+                assert_eq!(face.try_set(mute).expect_err("a yard does not speak").kind(), FailureKind::WRONG_CLASS);
+            }
+            _ => {}
+        }
+        assert_eq!(face.is_none(), face.get(&context.yard).is_none());
+        face.obj().handle().0
+    }
+}
 
 impl Change for UArray<Obj<Thing>> {
     const COMPARES: bool = false;

@@ -110,6 +110,7 @@ macro_rules! kinds {
             neighbor: SoftObject<Thing>, SoftRef;
             twin: LazyObject<Thing>, LazyRef;
             guest: WeakObject<Thing>, WeakRef;
+            voice: ScriptInterface<Speaks>, Voice;
             numbers: UArray<f64>, Vec<f64>;
             rows: UArray<UArray<String>>, Vec<Vec<String>>;
             sheets: UArray<Sheet>, Vec<SheetModel>;

@@ -31,8 +31,12 @@ pub struct Sheet {
     friend: Obj<Thing>,
 }
 
+/// What things do.
+#[uinterface(package = "Game")]
+pub trait Speaks {}
+
 /// One property of each kind.
-#[uclass(package = "Game")]
+#[uclass(package = "Game", implements(Speaks))]
 pub struct Thing {
     /// A text.
     #[uproperty]
@@ -61,6 +65,9 @@ pub struct Thing {
     /// Another one, as long as it is there.
     #[uproperty]
     guest: WeakObject<Thing>,
+    /// Another one, who is kept because it speaks.
+    #[uproperty]
+    voice: ScriptInterface<Speaks>,
     /// Numbers.
     #[uproperty]
     numbers: UArray<f64>,

@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 
+mod fence;
+
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bell;
 mod gauge;
 
 use std::collections::{BTreeMap, HashSet};

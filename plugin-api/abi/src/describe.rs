@@ -1,4 +1,4 @@
-//! What a module declares, as constant data: classes, structs, functions, imports and exports. The host copies
+//! What a module declares, as constant data: classes, structs, interfaces, functions, imports and exports. The host copies
 //! what it needs while emitting; the cells are the only part it writes, and they die with the image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -135,6 +135,20 @@ pub struct ClassDesc {
     pub cell: &'static Cell,
     /// The doc comment.
     pub doc: RStr<'static>,
+    /// Paths of the interfaces it implements, beside those of its bases.
+    pub implements: RSlice<'static, RStr<'static>>,
+}
+
+/// An interface: a name for now, that classes say of themselves.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct InterfaceDesc {
+    /// The package it binds to, without `/Script/`.
+    pub package: RStr<'static>,
+    /// Its name in the package.
+    pub name: RStr<'static>,
+    /// The doc comment.
+    pub doc: RStr<'static>,
 }
 
 /// A struct that travels by value.
@@ -173,6 +187,8 @@ impl ImportKind {
     pub const FUNCTION_FINAL: Self = Self(4);
     /// A struct: only its fingerprint is compared.
     pub const STRUCT: Self = Self(5);
+    /// An interface: it only has to be there.
+    pub const INTERFACE: Self = Self(6);
 }
 
 /// Something a module uses and another declares. Checked while loading, so that a missing member or another

@@ -31,7 +31,7 @@ pub const ABI_NUMBER: u32 = 1;
 pub const API_OLDEST: u32 = 1;
 
 /// The host API of this crate: it grows when a function is added to [`host::HostTable`].
-pub const API_CURRENT: u32 = 3;
+pub const API_CURRENT: u32 = 4;
 
 /// Whether the slots of a ZCall buffer carry their type byte in this build.
 pub const SLOT_TYPES: bool = cfg!(feature = "slot-types");

@@ -26,6 +26,8 @@ pub mod type_records {
     pub const CLASS: u8 = 1;
     /// A struct.
     pub const STRUCT: u8 = 2;
+    /// An interface.
+    pub const INTERFACE: u8 = 3;
 }
 
 const FLAG_UNWIND: u32 = 1;

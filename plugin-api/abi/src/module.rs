@@ -7,7 +7,7 @@ use abi_stable::sabi_types::VersionStrings;
 use abi_stable::std_types::{RSlice, RStr};
 
 use crate::call::{Failure, Status};
-use crate::describe::{ClassDesc, ExportDesc, ImportDesc, StructDesc};
+use crate::describe::{ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use crate::host::ModuleContext;
 
 /// The symbol under which a plugin exports its `LibHeader`.
@@ -39,6 +39,9 @@ pub struct Module {
     /// Bytes that the module's own heap has given out and not got back; zero where it has none. Any thread.
     #[sabi(missing_field(option))]
     pub heap_bytes: extern "C" fn() -> u64,
+    /// The interfaces it declares; none where the module is older than they are.
+    #[sabi(missing_field(option))]
+    pub interfaces: extern "C" fn() -> RSlice<'static, &'static InterfaceDesc>,
 }
 
 impl RootModule for ModuleRef {

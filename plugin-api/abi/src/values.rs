@@ -284,7 +284,6 @@ pub struct ValueTable {
     ) -> Status,
     /// `HostTable::zcall` for callers that know no types: what has a conjugate and is no object stands in its slot as a
     /// [`crate::zcall::SlotType::CONJUGATE`], going in any that has not expired, coming out a black of the module's.
-    #[sabi(last_prefix_field)]
     pub conjugate_zcall: unsafe extern "C" fn(
         host: HostRef,
         module: u64,
@@ -292,4 +291,23 @@ pub struct ValueTable {
         buffer: &mut ZCallBuffer,
         failure: &mut Failure,
     ) -> ZCallStatus,
+
+    /// As `conjugate_open`, for a caller that will use the value as one of the type `ty`. `SIGNATURE`, with both types, when
+    /// it is another.
+    pub conjugate_open_as: unsafe extern "C" fn(
+        host: HostRef,
+        conjugate: ConjugateHandle,
+        ty: TypeNumber,
+        out: &mut Place,
+        failure: &mut Failure,
+    ) -> Status,
+    /// The kind of what a call through a handle gives back, zero for nothing; of a property, its kind. `SIGNATURE` when only
+    /// the callee knows.
+    #[sabi(last_prefix_field)]
+    pub zcall_result: unsafe extern "C" fn(
+        host: HostRef,
+        handle: ZCallHandle,
+        out: &mut PropertyKind,
+        failure: &mut Failure,
+    ) -> Status,
 }

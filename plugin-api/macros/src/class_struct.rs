@@ -10,7 +10,7 @@ use crate::default_value::DefaultValue;
 use crate::docs;
 use crate::words::{Words, take_attr};
 
-const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "imported"];
+const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "implements", "imported"];
 const PROPERTY_WORDS: &[&str] = &[
     "edit_anywhere",
     "blueprint_read",
@@ -79,6 +79,9 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         let text = syn::ext::IdentExt::unraw(ident).to_string();
         Some(quote! { (#ident, #text, #ty) })
     });
+    let implements = words.paths("implements")?.iter().map(|interface| {
+        quote_spanned! {interface.span()=> ::alcedo_plugin_api::plumbing::interface_path::<#interface>() }
+    });
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
     let item = with_fields(&item, &fields);
@@ -95,6 +98,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
                 properties: [#(#descriptions),*],
                 kept: [#(#kept),*],
                 fields: [#((#field_names, #field_types)),*],
+                implements: [#(#implements),*],
             }
         };
     })
@@ -113,7 +117,7 @@ fn expand_imported(
             "an imported class has reflected properties only: its plugin half is elsewhere",
         ));
     }
-    for flag in ["blueprintable", "blueprint_type"] {
+    for flag in ["blueprintable", "blueprint_type", "implements"] {
         if let Some(word) = words.get(flag) {
             return Err(syn::Error::new(word.name.span(), "the class says this where it is declared"));
         }

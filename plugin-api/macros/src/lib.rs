@@ -10,6 +10,7 @@ mod default_value;
 mod docs;
 mod export;
 mod imported_impl;
+mod interface;
 mod method;
 mod module;
 mod pod;
@@ -32,6 +33,7 @@ use crate::words::Words;
 /// On its one `impl` block: `#[uclass]`, with methods that say `#[red_constructor]`, `#[class_constructor]`,
 /// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`; others stay plain.
 ///
+/// With `implements(Hears, Sings)`, references to those interfaces may lead to its objects; see [`macro@uinterface`].
 /// With `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -65,6 +67,21 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
             },
         ),
     )
+}
+
+/// An interface: `#[uinterface(package = "Game")] pub trait Hears {}`. The name becomes a type that stands for it, in
+/// `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. With `imported`, the host or another
+/// module declares it.
+///
+/// An interface is a name for now: it has no functions, and nothing is called through it.
+#[proc_macro_attribute]
+pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let output = match parse_macro_input!(item as Item) {
+        Item::Trait(item) => interface::expand(&words, &item),
+        other => Err(syn::Error::new_spanned(other, "`#[uinterface]` stands on a trait: `pub trait Hears {}`")),
+    };
+    finish(output)
 }
 
 /// A free function that anybody can call by name: `#[zcall(ex = "math.add")]` offers it as `ex:/math.add`.

@@ -1,11 +1,11 @@
-//! The words inside an attribute: `name` or `name = value`, separated by commas. Unknown words are refused where
+//! The words inside an attribute: `name`, `name = value` or `name(Type, …)`, separated by commas. Unknown words are refused where
 //! they stand, with the known ones listed.
 
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
 /// One word.
 pub(crate) struct Word {
@@ -13,6 +13,8 @@ pub(crate) struct Word {
     pub(crate) name: Ident,
     /// What follows its equals sign.
     pub(crate) value: Option<Expr>,
+    /// What stands in its parentheses.
+    list: Option<Vec<Path>>,
 }
 
 /// The words of one attribute, in order.
@@ -24,11 +26,17 @@ pub(crate) struct Words {
 impl Parse for Word {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.call(syn::ext::IdentExt::parse_any)?;
+        if input.peek(token::Paren) {
+            let inside;
+            parenthesized!(inside in input);
+            let list = Punctuated::<Path, Token![,]>::parse_terminated(&inside)?;
+            return Ok(Self { name, value: None, list: Some(list.into_iter().collect()) });
+        }
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,
         };
-        Ok(Self { name, value })
+        Ok(Self { name, value, list: None })
     }
 }
 
@@ -81,10 +89,11 @@ impl Words {
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
             None => Ok(false),
-            Some(Word { value: None, .. }) => Ok(true),
+            Some(Word { value: None, list: None, .. }) => Ok(true),
             Some(Word { value: Some(value), .. }) => {
                 Err(syn::Error::new_spanned(value, format!("`{name}` takes no value")))
             }
+            Some(word) => Err(syn::Error::new(word.name.span(), format!("`{name}` takes no parentheses"))),
         }
     }
 
@@ -94,6 +103,18 @@ impl Words {
             None => Ok(None),
             Some(Word { value: Some(Expr::Path(path)), .. }) => Ok(Some(path.path.clone())),
             Some(word) => Err(syn::Error::new(word.name.span(), format!("`{name}` takes a path: `{name} = Type`"))),
+        }
+    }
+
+    /// The paths in the parentheses of `name(…)`, each once; none where the word is not said.
+    pub(crate) fn paths(&self, name: &str) -> Result<&[Path]> {
+        let Some(word) = self.get(name) else { return Ok(&[]) };
+        let Some(paths) = word.list.as_deref().filter(|paths| !paths.is_empty()) else {
+            return Err(syn::Error::new(word.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
+        };
+        match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
+            Some((_, again)) => Err(syn::Error::new_spanned(again, format!("`{name}` lists this twice"))),
+            None => Ok(paths),
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use alcedo_abi::call::Failure;
-use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber};
+use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber, ZCallHandle};
 use alcedo_abi::host::{Directory, DirectoryEntry};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{TextSink, TextView};
@@ -76,6 +76,75 @@ pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateSta
     // SAFETY: the host is the word of this module's context, and it accepts any number; the references are live for it.
     check(|failure| unsafe { ask(context.host, conjugate, &mut state, failure) }).ok()?;
     Some(state)
+}
+
+/// A number for the value at a place, until the innermost call into this module has returned.
+///
+/// # Safety
+/// The place is a live property of its owner.
+pub(crate) unsafe fn conjugate_lend(place: &Place) -> Result<ConjugateHandle, CallError> {
+    let context = context("lending a value")?;
+    let lend = context.values.conjugate_lend();
+    let mut conjugate = ConjugateHandle::NONE;
+    // SAFETY: the host is the word of this module's context; the place is right by contract.
+    check(|failure| unsafe { lend(context.host, place, &mut conjugate, failure) })?;
+    Ok(conjugate)
+}
+
+/// Where the value of a conjugate lies, which is one of type `T`.
+pub(crate) fn conjugate_open_as<T: Value>(conjugate: ConjugateHandle) -> Result<Place, CallError> {
+    let ty = type_number::<T>()?;
+    let context = context("opening a conjugate")?;
+    let open = context.values.conjugate_open_as();
+    let mut place = Place { owner: ObjectHandle::NONE, at: core::ptr::null_mut(), ty };
+    // SAFETY: the host is the word of this module's context, and it accepts any number; the references are live for it.
+    check(|failure| unsafe { open(context.host, conjugate, ty, &mut place, failure) })?;
+    Ok(place)
+}
+
+/// A copy of the value of a conjugate, for plugin code to own.
+pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<Black, CallError> {
+    let context = context("cloning a conjugate")?;
+    let clone = context.values.conjugate_clone();
+    let site = Site { file: TextView::of(site.file()), line: site.line() };
+    let mut black = Black { handle: BlackHandle::NONE, at: core::ptr::null_mut() };
+    // SAFETY: host and module are the words of this module's context, and the host accepts any number; the references are
+    // live for the call.
+    check(|failure| unsafe { clone(context.host, context.module, conjugate, &site, &mut black, failure) })?;
+    Ok(black)
+}
+
+/// The type of the value of a conjugate, in words.
+pub(crate) fn conjugate_type(conjugate: ConjugateHandle) -> Result<String, CallError> {
+    let context = context("asking for the type of a conjugate")?;
+    let ask = context.values.conjugate_type();
+    let mut text = String::new();
+    let sink = TextSink { context: (&raw mut text).cast(), put: put_text };
+    // SAFETY: the host is the word of this module's context, and it accepts any number; the sink is live for the call.
+    check(|failure| unsafe { ask(context.host, conjugate, &sink, failure) })?;
+    Ok(text)
+}
+
+/// The kind of what a call through a handle gives back; zero for nothing.
+pub(crate) fn zcall_result(handle: ZCallHandle) -> Result<PropertyKind, CallError> {
+    let context = context("asking what a ZCall gives")?;
+    let ask = context.values.zcall_result();
+    let mut kind = PropertyKind(0);
+    // SAFETY: the host is the word of this module's context, and it accepts any handle; the references are live for it.
+    check(|failure| unsafe { ask(context.host, handle, &mut kind, failure) })?;
+    Ok(kind)
+}
+
+/// Calls through a handle with conjugates where the callee wants values that have one.
+pub(crate) fn conjugate_zcall(handle: ZCallHandle, what: &str, slots: &mut [Slot]) -> Result<(), CallError> {
+    let context = context(what)?;
+    let zcall = context.values.conjugate_zcall();
+    let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
+    let mut failure = Failure::none();
+    // SAFETY: host and module are the words of this module's context; the buffer lends `slots`, of which the host follows
+    // no address: what is neither plain nor a conjugate that it knows, it refuses.
+    let status = unsafe { zcall(context.host, context.module, handle, &mut buffer, &mut failure) };
+    outcome(status, failure, what)
 }
 
 /// What the module may read of the host's objects; `None` for a module that has to do with none.

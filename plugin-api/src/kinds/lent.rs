@@ -11,7 +11,7 @@ use alcedo_rt::CallError;
 
 use super::give::{Give, with_raw};
 use super::lending::Access;
-use super::{Kind, Owned, Spot};
+use super::{AnyConjugate, Kind, Owned, Spot};
 use crate::host;
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
@@ -107,6 +107,26 @@ impl<'f, K: Kind> Lent<'f, K> {
         let site = Location::caller();
         // SAFETY: it was looked at just now.
         unsafe { Owned::copy_of::<K>(self.raw()?, site) }.map(K::from_owned)
+    }
+
+    /// The value by a number, for calls that know no types, until the running call has returned. Only a property can be
+    /// lent, or a field of a struct in one: what lies in a container may move, and what plugin code owns has a number of its
+    /// own, [`AnyConjugate::of`].
+    ///
+    /// # Errors
+    /// `EXPIRED` when the value is not there any more; `OTHER` when it is no property.
+    pub fn lend(&self) -> Result<AnyConjugate, CallError> {
+        let at = self.raw()?;
+        if !self.spot.is_property() {
+            let what = K::TYPE.as_str();
+            return Err(CallError::other(format!(
+                "a {what} that is no property cannot be lent: lend a `clone()` of it"
+            )));
+        }
+        let place = host::values::place::<K>(self.spot.owner(), at.cast_mut())?;
+        // SAFETY: it was looked at just now, and is a property of its owner.
+        let lent = unsafe { host::values::conjugate_lend(&place) }?;
+        Ok(AnyConjugate::from_number(lent.0))
     }
 
     /// Overwrites the value with another: a black one, a face, or what std has for it.

@@ -2,6 +2,7 @@
 //! kind has an owned type, which plugin code may keep and drop anywhere (a *black* value), and one face for all places,
 //! [`Lent`], through which the game thread uses it for the length of a call.
 
+mod any;
 mod array;
 mod class_reference;
 mod delegate;
@@ -25,6 +26,7 @@ mod structure;
 mod temp;
 mod text;
 
+pub use any::AnyConjugate;
 pub use array::UArray;
 pub use class_reference::{SoftClass, SubclassOf};
 pub use delegate::{Delegate, MulticastDelegate, SparseDelegate};

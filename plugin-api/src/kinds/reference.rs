@@ -6,7 +6,7 @@ use alcedo_abi::value::LazyRaw;
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
-use crate::{Class, Kind, Lent, Obj, Object, ObjectFace, This, host};
+use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectFace, This, host};
 
 kind! {
     /// An object of class `C` by its path, be it there or not. It keeps nothing alive.
@@ -29,13 +29,19 @@ kind! {
 
 kind! {
     /// An object of whatever class implements the interface `I`. It keeps the object alive.
-    ScriptInterface<I: Class>, raw: ObjectHandle, kind: SCRIPT_INTERFACE, path: I::PATH,
+    ///
+    /// It leads to none while the class does not say that it implements `I`: a reload may change that.
+    ///
+    /// ```ignore
+    /// this.listener().try_set(ear.as_object())?;
+    /// ```
+    ScriptInterface<I: Interface>, raw: ObjectHandle, kind: SCRIPT_INTERFACE, path: I::PATH,
     literal: crate::value::NoDefault, pointer
 }
 
 macro_rules! references {
-    ($($name:ident<$class:ident> gives $target:ty;)*) => {$(
-        impl<$class: Class> $name<$class> {
+    ($($name:ident<$class:ident: $bound:ident> gives $target:ty;)*) => {$(
+        impl<$class: $bound> $name<$class> {
             /// A reference to an object or none, which plugin code owns.
             ///
             /// # Errors
@@ -51,7 +57,7 @@ macro_rules! references {
             }
         }
 
-        impl<$class: Class> Lent<'_, $name<$class>> {
+        impl<$class: $bound> Lent<'_, $name<$class>> {
             /// The object, if it is there, for the rest of the running call.
             #[must_use]
             pub fn get<'f>(&self, this: &ObjectFace<'f>) -> Option<This<'f, $target>> {
@@ -103,10 +109,10 @@ macro_rules! references {
     )*};
 }
 references! {
-    SoftObject<C> gives C;
-    LazyObject<C> gives C;
-    WeakObject<C> gives C;
-    ScriptInterface<I> gives Object;
+    SoftObject<C: Class> gives C;
+    LazyObject<C: Class> gives C;
+    WeakObject<C: Class> gives C;
+    ScriptInterface<I: Interface> gives Object;
 }
 
 impl<C: Class> Lent<'_, SoftObject<C>> {

@@ -89,6 +89,11 @@ impl Spot<'_> {
         self.owner
     }
 
+    /// Whether it is a property of an object, or a field in one, with no container on the way.
+    pub(crate) fn is_property(&self) -> bool {
+        !self.owner.is_none() && self.links.iter().all(|link| matches!(link, Link::None))
+    }
+
     /// Whether plugin code owns the value.
     pub(crate) fn is_black(&self) -> bool {
         self.is_black

@@ -9,7 +9,7 @@ use alcedo_abi::kinds::property_flags;
 
 use super::shells::{Method, invoke};
 use crate::signature::{BlockLayout, Params, ReturnValue, ValueType, fingerprint};
-use crate::{Class, Value};
+use crate::{Class, Interface, Value};
 
 /// What the `#[uclass] impl` block of a class adds to its description.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +145,12 @@ pub const fn property_fingerprint<T: Value>() -> u64 {
 #[must_use]
 pub const fn base_fingerprint<B: Class>() -> u64 {
     Fingerprint::START.text(B::PATH).finish()
+}
+
+/// The path of an interface that a class implements.
+#[must_use]
+pub const fn interface_path<I: Interface>() -> RStr<'static> {
+    RStr::from_str(I::PATH)
 }
 
 /// The fingerprint of a struct.

@@ -174,6 +174,7 @@ macro_rules! __alcedo_emit_class {
         properties: [$($property:expr),* $(,)?],
         kept: [$(($kept:ident, $kept_name:expr, $kept_ty:ty)),* $(,)?],
         fields: [$(($field:ident, $field_ty:ty)),* $(,)?],
+        implements: [$($implements:expr),* $(,)?],
     ) => {
         // SAFETY: every field was shown to be `Send` by `the_finalizer_thread_drops`.
         unsafe impl $crate::plumbing::Part for $class {
@@ -227,10 +228,43 @@ macro_rules! __alcedo_emit_class {
                 hooks: $crate::plumbing::hooks::<$class>(ALCEDO_BODY),
                 cell: &ALCEDO_CLASS,
                 doc: $crate::plumbing::RStr::from_str($doc),
+                implements: $crate::plumbing::RSlice::from_slice(&[$($implements),*]),
             }
         };
         $crate::plumbing::register!(CLASSES: $crate::plumbing::ClassDesc = &ALCEDO_DESC);
         $crate::plumbing::type_record!(CLASS $package, $name);
+    };
+}
+
+/// The type of an interface, and its declaration here or the mention of it elsewhere.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_interface {
+    (type: $(#[$attr:meta])* $vis:vis $name:ident $path:expr) => {
+        $(#[$attr])*
+        #[derive(Debug)]
+        $vis enum $name {}
+
+        impl $crate::plumbing::Interface for $name {
+            const PATH: &'static str = $path;
+        }
+    };
+    (emit: $package:expr, $name:expr, $doc:expr) => {
+        const _: () = {
+            static ALCEDO_DESC: $crate::plumbing::InterfaceDesc = $crate::plumbing::InterfaceDesc {
+                package: $crate::plumbing::RStr::from_str($package),
+                name: $crate::plumbing::RStr::from_str($name),
+                doc: $crate::plumbing::RStr::from_str($doc),
+            };
+            $crate::plumbing::register!(INTERFACES: $crate::plumbing::InterfaceDesc = &ALCEDO_DESC);
+            $crate::plumbing::type_record!(INTERFACE $package, $name);
+        };
+    };
+    (import: $path:expr) => {
+        const _: () = {
+            static ALCEDO_CELL: $crate::plumbing::Cell = $crate::plumbing::Cell::new();
+            $crate::plumbing::import!(INTERFACE $path, 0, ALCEDO_CELL);
+        };
     };
 }
 

@@ -71,6 +71,7 @@ impl<M: ModuleHooks> Root<M> {
         exit: exit_shell::<M>,
         detach,
         heap_bytes,
+        interfaces: registry::interfaces,
     }));
 }
 

@@ -46,7 +46,18 @@ pub fn count(marks: &Lent<'_, UArray<Marks>>, whose: &Lent<'_, UArray<Obj<Object
         + whose.with_slice_mut(|whose| whose.len() as u32)
 }
 
-#[uclass(package = "Game")]
+/// An interface that is declared here.
+#[uinterface(package = "Game")]
+pub trait Faces {}
+
+mod foreign {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(imported, package = "Engine")]
+    pub trait Sings {}
+}
+
+#[uclass(package = "Game", implements(Faces, foreign::Sings))]
 pub struct Holder {
     #[uproperty]
     outer: Outer,
@@ -59,7 +70,9 @@ pub struct Holder {
     #[uproperty]
     told: UArray<MulticastDelegate<fn()>>,
     #[uproperty]
-    face: ScriptInterface<Object>,
+    face: ScriptInterface<Faces>,
+    #[uproperty]
+    faces: UMap<UName, ScriptInterface<foreign::Sings>>,
 
     own: Vec<Outer>,
     spare: std::sync::Arc<std::sync::Mutex<Option<UString>>>,

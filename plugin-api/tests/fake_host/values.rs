@@ -9,6 +9,7 @@ use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber, ZCallHandle};
 use alcedo_abi::host::HostRef;
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{ArrayRaw, MapRaw, TextRaw, TextSink, TextView};
 use alcedo_abi::values::{Black, ConjugateState, Place, Site, ValueTable, ValueTableRef};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
@@ -630,6 +631,25 @@ unsafe extern "C" fn conjugate_zcall(
     ZCallStatus::DISPATCHER_ERROR
 }
 
+unsafe extern "C" fn conjugate_open_as(
+    _host: HostRef,
+    _conjugate: ConjugateHandle,
+    _ty: TypeNumber,
+    _out: &mut Place,
+    failure: &mut Failure,
+) -> Status {
+    refuse(failure, "dynamic calls")
+}
+
+unsafe extern "C" fn zcall_result(
+    _host: HostRef,
+    _handle: ZCallHandle,
+    _out: &mut PropertyKind,
+    failure: &mut Failure,
+) -> Status {
+    refuse(failure, "dynamic calls")
+}
+
 /// The table of these functions.
 pub(crate) fn table() -> ValueTableRef {
     ValueTable {
@@ -666,6 +686,8 @@ pub(crate) fn table() -> ValueTableRef {
         conjugate_clone,
         conjugate_type,
         conjugate_zcall,
+        conjugate_open_as,
+        zcall_result,
     }
     .leak_into_prefix()
 }

@@ -59,6 +59,28 @@ pub(crate) fn call(
     }
 }
 
+/// The kind of what a call through a handle gives back; zero for nothing.
+///
+/// # Errors
+/// When the handle is dead, or only the callee knows its types.
+pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
+    let (Some(name), Some(words)) = (core.zcalls.name(handle), core.zcalls.signature(handle)) else {
+        // A dead handle, or none: the call says which.
+        return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
+    };
+    let unknown = || CallError::Signature {
+        name: name.to_string(),
+        found: words.to_string(),
+        wanted: "types that the host knows".to_owned(),
+    };
+    if *name == *nd::NAME {
+        return Err(unknown());
+    }
+    let signature: SignatureText = words.parse().map_err(|_words| unknown())?;
+    let value = if name.starts_with("up:") { signature.arguments.first() } else { signature.result.as_deref() };
+    Ok(value.map_or(PropertyKind(0), TypeText::kind))
+}
+
 /// The object first, if the function has one; then the parameters; the result last.
 fn plan_function(slots: usize, signature: SignatureText) -> Option<Plan> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));

@@ -55,6 +55,24 @@ pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     }
 }
 
+/// The same for a caller that will use it as a value of the type `wanted`.
+///
+/// # Errors
+/// When it has expired, with its kind and age, or is of another type, with both.
+pub(crate) fn open_as(
+    core: &Core,
+    handle: ConjugateHandle,
+    wanted: &PropertyType,
+    now: Instant,
+) -> Result<Opened, CallError> {
+    let opened = open(core, handle, now)?;
+    if opened.ty == *wanted {
+        return Ok(opened);
+    }
+    let (found, wanted) = (opened.ty.to_string(), wanted.to_string());
+    Err(CallError::Signature { name: "the value of a conjugate".to_owned(), found, wanted })
+}
+
 /// Lends the value of a property, or of a part of one, until the innermost frame closes.
 ///
 /// # Errors

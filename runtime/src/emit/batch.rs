@@ -36,6 +36,8 @@ pub(crate) struct Declarer<'a> {
 pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut batch = Batch::default();
     for module in modules {
+        let interfaces = module.root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice());
+        batch.interfaces.extend(interfaces.map(|described| read::interface_decl(described)));
         for described in module.root.structs()().iter() {
             batch.structs.push(read::struct_decl(module.gate, described)?);
         }

@@ -34,6 +34,8 @@ pub(crate) struct ClassShape {
     pub bases: Vec<String>,
     /// Path of the nearest native class above it.
     pub native_ancestor: String,
+    /// Paths of the interfaces that it implements, itself or by a base.
+    pub interfaces: Vec<String>,
 }
 
 /// Where a property of the new build gets its values from. The names are those of the old build.
@@ -99,6 +101,8 @@ pub(crate) struct Difference {
     pub inserted_bases: Vec<String>,
     /// Its nearest native class.
     pub native_ancestor: NativeAncestor,
+    /// Paths of interfaces that it implemented and does no more, in the order of the old build.
+    pub lost_interfaces: Vec<String>,
 }
 
 /// Compares two builds of one class. `redirects` lead from the old name of a member to its new one: an author's
@@ -116,6 +120,7 @@ pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(Strin
     } else {
         NativeAncestor::Changed { from: old.native_ancestor.clone(), to: new.native_ancestor.clone() }
     };
+    let lost_interfaces = old.interfaces.iter().filter(|path| !new.interfaces.contains(path)).cloned().collect();
     Difference {
         properties,
         removed,
@@ -124,6 +129,7 @@ pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(Strin
         removed_subobjects,
         inserted_bases,
         native_ancestor,
+        lost_interfaces,
     }
 }
 
@@ -284,6 +290,17 @@ mod tests {
         assert_eq!(kept, [("mesh", "mesh"), ("old", "new")]);
         assert_eq!(found.added_subobjects, pairs("light:Spot more:Scene"));
         assert_eq!(found.removed_subobjects, pairs("light:Lamp gone:Scene"));
+    }
+
+    #[test]
+    fn an_interface_is_lost_when_neither_the_class_nor_a_base_implements_it() {
+        let shape = |interfaces: &str| ClassShape {
+            interfaces: interfaces.split_whitespace().map(str::to_owned).collect(),
+            ..ClassShape::default()
+        };
+        let lost = |old, new| difference(&shape(old), &shape(new), &[]).lost_interfaces.join(" ");
+        assert_eq!(lost("Hears Sings", "Sings Hears Hums"), "");
+        assert_eq!(lost("Hears Sings Hums", "Sings"), "Hears Hums");
     }
 
     #[test]

@@ -87,6 +87,10 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             }
             0
         }
+        ImportKind::INTERFACE => {
+            types.interface_by_path(path).ok_or_else(missing)?;
+            0
+        }
         other => return Err(wrong(format!("in a way this host does not know ({})", other.0))),
     };
     import.cell.fill(number);

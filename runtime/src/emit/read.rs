@@ -3,7 +3,7 @@
 
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::describe::{ClassDesc, FunctionDesc, PropertyDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, PropertyDesc, StructDesc};
 use alcedo_abi::kinds::property_flags;
 
 use crate::bridge::core::Core;
@@ -11,7 +11,7 @@ use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
 use crate::emit::error::EmitError;
 use crate::object::class::{Origin, SubobjectRole};
-use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
 
 /// The declaration of a struct.
 ///
@@ -26,6 +26,16 @@ pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructD
         fingerprint: described.fingerprint,
         doc: described.doc.as_str().to_owned(),
     })
+}
+
+/// The declaration of an interface.
+pub(crate) fn interface_decl(described: &InterfaceDesc) -> InterfaceDecl {
+    InterfaceDecl {
+        package: described.package.as_str().to_owned(),
+        name: described.name.as_str().to_owned(),
+        origin: Origin::Dynamic,
+        doc: described.doc.as_str().to_owned(),
+    }
 }
 
 /// The declaration of a class, with thunks that lead into the module.
@@ -49,7 +59,7 @@ pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDe
         properties: properties(gate, &short, &described.properties)?,
         functions,
         subobjects: described.properties.iter().filter_map(subobject).collect(),
-        interfaces: Vec::new(),
+        interfaces: described.implements.iter().map(|path| path.as_str().to_owned()).collect(),
         native_constructor: None,
         native_post_init: None,
         begin_destroy: None,

@@ -142,7 +142,7 @@ impl Module {
         self.root
     }
 
-    /// Paths of the types that it names: bases, types of members, and what it calls or reads of others. Its own are among
+    /// Paths of the types that it names: bases, interfaces, types of members, and what it calls or reads of others. Its own are among
     /// them.
     pub(crate) fn named_types(&self) -> BTreeSet<String> {
         let mut named = BTreeSet::new();
@@ -155,6 +155,7 @@ impl Module {
         let root = self.root;
         for class in root.classes()().iter() {
             name(class.base.as_str());
+            class.implements.iter().for_each(|interface| name(interface.as_str()));
             class.properties.iter().for_each(|property| name(property.type_path.as_str()));
             for function in class.functions.iter() {
                 name(function.overrides.as_str());

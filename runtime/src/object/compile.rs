@@ -8,7 +8,8 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 
 use crate::handles::ClassId;
 use crate::object::class::Class;
-use crate::object::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::object::interface::Interface;
 use crate::object::layout::{Placed, place};
 use crate::object::names::Names;
 use crate::object::order;
@@ -28,6 +29,8 @@ pub(super) trait Known {
     fn class(&self, path: &str) -> Option<Rc<Class>>;
     /// The struct of that path, or of the path it was renamed to.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
+    /// The interface of that path, or of the path it was renamed to.
+    fn interface(&self, path: &str) -> Option<Rc<Interface>>;
     /// Whether a new type may have that path.
     fn is_free(&self, path: &str) -> bool;
 }
@@ -35,6 +38,8 @@ pub(super) trait Known {
 /// The types of a batch, each after those it needs.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
+    /// Interfaces.
+    pub interfaces: Vec<Rc<Interface>>,
     /// Structs, each after those it holds.
     pub structs: Vec<Rc<StructType>>,
     /// Classes, base first.
@@ -47,6 +52,7 @@ pub(super) struct Compiler<'a> {
     known: &'a dyn Known,
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,
+    interfaces: HashMap<Rc<str>, Rc<Interface>>,
     /// Paths of all classes of the batch, also of those that are not compiled yet: a reference may name them.
     class_paths: HashSet<String>,
     /// Paths of all its structs, likewise: a delegate may name them.
@@ -67,8 +73,17 @@ pub(super) fn compile(
     let class_paths = batch.classes.iter().map(class_path).collect();
     let struct_paths = batch.structs.iter().map(struct_path).collect();
     let (structs, classes) = Default::default();
-    let mut compiler = Compiler { names, known, structs, classes, class_paths, struct_paths };
-    let mut declared = Declared::default();
+    let interfaces: Vec<_> = batch.interfaces.iter().map(interface).map(Rc::new).collect();
+    let mut compiler = Compiler {
+        names,
+        known,
+        structs,
+        classes,
+        interfaces: interfaces.iter().map(|found| (found.path.clone(), found.clone())).collect(),
+        class_paths,
+        struct_paths,
+    };
+    let mut declared = Declared { interfaces, ..Declared::default() };
     for index in struct_order(&batch.structs)? {
         let structure = Rc::new(compiler.lay_out(&batch.structs[index])?);
         compiler.structs.insert(structure.path.clone(), structure.clone());
@@ -93,12 +108,28 @@ fn struct_path(decl: &StructDecl) -> String {
     TypePath::new(&decl.package, &decl.name).to_string()
 }
 
+fn interface_path(decl: &InterfaceDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
+
+/// An interface is all that its declaration says.
+fn interface(decl: &InterfaceDecl) -> Interface {
+    Interface {
+        path: interface_path(decl).into(),
+        name: decl.name.as_str().into(),
+        package: decl.package.as_str().into(),
+        origin: decl.origin,
+        doc: decl.doc.as_str().into(),
+    }
+}
+
 fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     let packages = known.packages();
     let mut seen = HashSet::new();
     let structs = batch.structs.iter().map(|decl| (struct_path(decl), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (class_path(decl), &decl.package, &decl.name));
-    for (path, package, name) in structs.chain(classes) {
+    let interfaces = batch.interfaces.iter().map(|decl| (interface_path(decl), &decl.package, &decl.name));
+    for (path, package, name) in interfaces.chain(structs).chain(classes) {
         if !packages.iter().any(|known| **known == **package) {
             let known = packages.join(", ");
             return Err(DeclareError::UnknownPackage { path, package: package.clone(), known });
@@ -159,12 +190,21 @@ impl TypeResolver for Compiler<'_> {
     fn knows_class(&self, path: &str) -> bool {
         self.class_paths.contains(path) || self.known.class(path).is_some()
     }
+
+    fn knows_interface(&self, path: &str) -> bool {
+        self.find_interface(path).is_some()
+    }
 }
 
 impl Compiler<'_> {
     /// The class of that path, in the batch or before it.
     pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
         self.classes.get(path).cloned().or_else(|| self.known.class(path))
+    }
+
+    /// The interface of that path, in the batch or before it.
+    pub(super) fn find_interface(&self, path: &str) -> Option<Rc<Interface>> {
+        self.interfaces.get(path).cloned().or_else(|| self.known.interface(path))
     }
 
     fn lay_out(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {

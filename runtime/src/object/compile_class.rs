@@ -42,6 +42,7 @@ impl Compiler<'_> {
             own_functions.push(function);
         }
 
+        let interfaces = self.interfaces(decl, &path)?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {
@@ -71,7 +72,7 @@ impl Compiler<'_> {
             vtable,
             subobjects,
             subobject_overrides,
-            interfaces: decl.interfaces.iter().map(|path| path.as_str().into()).collect(),
+            interfaces,
             native_constructor: decl.native_constructor,
             native_post_init: decl.native_post_init,
             begin_destroy: decl.begin_destroy,
@@ -91,6 +92,15 @@ impl Compiler<'_> {
                 None => Err(DeclareError::UnknownBase { class: path.to_owned(), base: base.to_owned() }),
             },
         }
+    }
+
+    /// The paths of the interfaces it implements itself, as they read now.
+    fn interfaces(&self, decl: &ClassDecl, class: &str) -> Result<Vec<Rc<str>>, DeclareError> {
+        let found = |path: &String| match self.find_interface(path) {
+            Some(interface) => Ok(interface.path.clone()),
+            None => Err(DeclareError::UnknownInterface { class: class.to_owned(), interface: path.clone() }),
+        };
+        decl.interfaces.iter().map(found).collect()
     }
 
     fn function(

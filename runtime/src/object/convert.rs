@@ -357,7 +357,7 @@ mod tests {
         const WEAK: &str = "WeakObject(/Script/Engine.Object)";
         const SOFT: &str = "SoftObject(/Script/Engine.Object)";
         const LAZY: &str = "LazyObject(/Script/Engine.Object)";
-        const INTERFACE: &str = "ScriptInterface(/Script/Engine.Object)";
+        const INTERFACE: &str = "ScriptInterface(/Script/Engine.Sings)";
         const SUBCLASS: &str = "SubclassOf(/Script/Engine.Object)";
         const SOFT_CLASS: &str = "SoftClass(/Script/Engine.Object)";
         table(&[

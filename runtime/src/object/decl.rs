@@ -109,9 +109,24 @@ pub struct ClassDecl {
     pub doc: String,
 }
 
+/// An interface.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InterfaceDecl {
+    /// The package, without `/Script/`.
+    pub package: String,
+    /// Its name in the package.
+    pub name: String,
+    /// Where it is declared.
+    pub origin: Origin,
+    /// The doc comment.
+    pub doc: String,
+}
+
 /// Types that are declared together: all of them or none.
 #[derive(Clone, Default)]
 pub struct Batch {
+    /// Interfaces, in any order.
+    pub interfaces: Vec<InterfaceDecl>,
     /// Structs, in any order.
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
@@ -182,6 +197,13 @@ impl StructDecl {
             fingerprint: T::FINGERPRINT,
             ..Self::new(&path.package, &path.name, Origin::Native)
         })
+    }
+}
+
+impl InterfaceDecl {
+    /// An interface without a doc comment.
+    pub fn new(package: &str, name: &str, origin: Origin) -> Self {
+        Self { package: package.to_owned(), name: name.to_owned(), origin, doc: String::new() }
     }
 }
 

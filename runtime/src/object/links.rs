@@ -161,7 +161,7 @@ mod tests {
     const NODE: &str = "/Script/Engine.Node";
     const LEAF: &str = "/Script/Game.Leaf";
     const BIRD: &str = "/Script/Game.Bird";
-    const SINGS: &str = "/Script/Game.Sings";
+    const SINGS: &str = "/Script/Engine.Sings";
 
     /// A node, a leaf, which is a node, and a bird, which sings.
     fn forest() -> (World, [ObjectHandle; 3]) {

@@ -15,6 +15,7 @@ pub(crate) mod counters;
 pub(crate) mod decl;
 pub(crate) mod dormant;
 pub(crate) mod function;
+pub(crate) mod interface;
 pub(crate) mod layout;
 pub(crate) mod lazy;
 pub(crate) mod links;

@@ -64,6 +64,16 @@ pub enum DeclareError {
         /// Its base.
         base: String,
     },
+    /// An interface nobody declared.
+    #[error(
+        "{class} implements {interface}, which nobody declared: declare it in the same batch or load its module first"
+    )]
+    UnknownInterface {
+        /// The class.
+        class: String,
+        /// The path it names.
+        interface: String,
+    },
     /// A class that is not native must have a base.
     #[error("{class} names no base class: only a native class can be a root")]
     NoBase {

@@ -5,25 +5,28 @@ use std::rc::Rc;
 use crate::border::CallError;
 use crate::object::World;
 use crate::object::class::{Class, Origin};
-use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{Batch, ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::object::function::Function;
 use crate::object::property::PropertyType;
 use crate::object::structs::StructType;
 use crate::object::thunk::Frame;
 
-/// A world that knows the packages `Engine`, `Test` and `Game`, and the native root class `/Script/Engine.Object`.
+/// A world that knows the packages `Engine`, `Test` and `Game`, the native root class `/Script/Engine.Object`, and the
+/// interface `/Script/Engine.Sings`.
 pub(crate) fn world() -> World {
     let world = World::new();
     for package in ["Engine", "Test", "Game"] {
         world.types.declare_package(package);
     }
+    let interfaces = vec![InterfaceDecl::new("Engine", "Sings", Origin::Native)];
+    world.types.declare(&world.names, &Batch { interfaces, ..Batch::default() }).expect("a right declaration");
     declare(&world, [ClassDecl::new("Engine", "Object", "", Origin::Native)]);
     world
 }
 
 /// Declares classes that have to be right.
 pub(crate) fn declare(world: &World, classes: impl IntoIterator<Item = ClassDecl>) -> Vec<Rc<Class>> {
-    let batch = Batch { structs: Vec::new(), classes: classes.into_iter().collect() };
+    let batch = Batch { classes: classes.into_iter().collect(), ..Batch::default() };
     world.types.declare(&world.names, &batch).expect("a right declaration").classes
 }
 
@@ -49,7 +52,7 @@ pub(crate) fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     let wanted = StructDecl { fields: fields.to_vec(), ..StructDecl::new("Test", name, Origin::Native) };
     let structs = if name == "Point" { vec![wanted] } else { vec![point, wanted] };
     let world = world();
-    let declared = world.types.declare(&world.names, &Batch { structs, classes: Vec::new() });
+    let declared = world.types.declare(&world.names, &Batch { structs, ..Batch::default() });
     declared.expect("a right declaration").structs.pop().expect("the struct asked for")
 }
 
@@ -63,7 +66,7 @@ pub(super) fn type_of(text: &str) -> PropertyType {
         ],
         ..StructDecl::new("Test", "Point", Origin::Native)
     };
-    let batch = Batch { structs: vec![point], classes: Vec::new() };
+    let batch = Batch { structs: vec![point], ..Batch::default() };
     world.types.declare(&world.names, &batch).expect("a right declaration");
     PropertyType::parse(text, &world.types).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

@@ -271,7 +271,7 @@ mod tests {
         let world = world();
         // In any order: the batch sorts them.
         let structs = vec![StructDecl::plain::<Mark>().unwrap(), StructDecl::plain::<Point>().unwrap()];
-        world.types.declare(&world.names, &Batch { structs, classes: Vec::new() }).unwrap();
+        world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).unwrap();
         let mark = PropertyDecl::new("mark", PropertyKind::STRUCT).of_type("/Script/Test.Mark");
         let owner = ClassDecl { properties: vec![mark], ..ClassDecl::new("Test", "Owner", "", Origin::Native) };
         let class = declare(&world, [owner]).remove(0);
@@ -291,7 +291,7 @@ mod tests {
             fields: vec![PropertyDecl::new("y", PropertyKind::F64), PropertyDecl::new("x", PropertyKind::F32)],
             ..StructDecl::plain::<Point>().unwrap()
         };
-        let batch = |point| Batch { structs: vec![point], classes: Vec::new() };
+        let batch = |point| Batch { structs: vec![point], ..Batch::default() };
         let refused = world.types.declare(&world.names, &batch(point.clone())).unwrap_err();
         assert!(matches!(refused, DeclareError::Fingerprint { .. }), "{refused}");
         let point = StructDecl { fingerprint: 0, ..point };

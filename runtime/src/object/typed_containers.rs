@@ -233,7 +233,7 @@ mod tests {
             "00000000000000010000000000000002",
         );
         check("WeakObject(/Script/Engine.Object)", WeakObject(handle), "#3.4");
-        check("ScriptInterface(/Script/Engine.Object)", ScriptInterface(handle), "#3.4");
+        check("ScriptInterface(/Script/Engine.Sings)", ScriptInterface(handle), "#3.4");
         let binding = Binding { object: handle, function: Name(0) };
         check("Delegate()", binding, "#3.4:\"\"");
         check("MulticastDelegate()", MulticastDelegate(vec![binding]), "(#3.4:\"\")");

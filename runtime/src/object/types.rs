@@ -13,6 +13,7 @@ use crate::object::class::{Class, Origin};
 use crate::object::compile::{Declared, Known, compile};
 use crate::object::decl::Batch;
 use crate::object::function::Function;
+use crate::object::interface::Interface;
 use crate::object::names::Names;
 use crate::object::path::MemberPath;
 use crate::object::property::Property;
@@ -40,6 +41,7 @@ struct Registry {
 struct Table {
     classes: FxHashMap<Rc<str>, Rc<Class>>,
     structs: FxHashMap<Rc<str>, Rc<StructType>>,
+    interfaces: FxHashMap<Rc<str>, Rc<Interface>>,
     redirects: FxHashMap<Rc<str>, Rc<str>>,
 }
 
@@ -76,6 +78,7 @@ impl Types {
         registry.last_id += declared.classes.len() as u32;
         registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
         let table = registry.open_table();
+        table.interfaces.extend(declared.interfaces.iter().map(|found| (found.path.clone(), found.clone())));
         table.structs.extend(declared.structs.iter().map(|structure| (structure.path.clone(), structure.clone())));
         table.classes.extend(declared.classes.iter().map(|class| (class.path.clone(), class.clone())));
         Ok(declared)
@@ -121,6 +124,11 @@ impl Types {
         self.registry.borrow().structure(path)
     }
 
+    /// The interface of that path now.
+    pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
+        self.registry.borrow().interface(path)
+    }
+
     /// The function of that path: declared in the class named there, or inherited by it.
     pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
         self.registry.borrow().member(path, |class, name| class.find_function(name).cloned())
@@ -145,6 +153,14 @@ impl Types {
         let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.structs.keys());
         let paths: BTreeSet<_> = registry.live.structs.keys().chain(shadow).collect();
         paths.into_iter().filter_map(|path| registry.visible_struct(path).cloned()).collect()
+    }
+
+    /// All interfaces that can be found by path now, in order of their paths.
+    pub fn interfaces(&self) -> Vec<Rc<Interface>> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.interfaces.keys());
+        let paths: BTreeSet<_> = registry.live.interfaces.keys().chain(shadow).collect();
+        paths.into_iter().filter_map(|path| registry.visible_interface(path).cloned()).collect()
     }
 
     /// All redirects that hold now, in order.
@@ -191,10 +207,13 @@ impl Types {
         let mut registry = self.registry.borrow_mut();
         let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
         let mut replaced = Vec::new();
-        for path in hidden.iter().chain(table.classes.keys()).chain(table.structs.keys()) {
+        let declared = table.classes.keys().chain(table.structs.keys()).chain(table.interfaces.keys());
+        for path in hidden.iter().chain(declared) {
             replaced.extend(registry.live.classes.remove(path));
             registry.live.structs.remove(path);
+            registry.live.interfaces.remove(path);
         }
+        registry.live.interfaces.extend(table.interfaces);
         registry.live.classes.extend(table.classes);
         registry.live.structs.extend(table.structs);
         registry.live.redirects.extend(table.redirects);
@@ -242,6 +261,10 @@ impl TypeResolver for Types {
     fn knows_class(&self, path: &str) -> bool {
         self.class_by_path(path).is_some()
     }
+
+    fn knows_interface(&self, path: &str) -> bool {
+        self.interface_by_path(path).is_some()
+    }
 }
 
 impl Registry {
@@ -268,6 +291,16 @@ impl Registry {
                 shadow.table.structs.get(path).or_else(|| self.live.structs.get(path).filter(|_| shadow.shows(path)))
             }
             None => self.live.structs.get(path),
+        }
+    }
+
+    fn visible_interface(&self, path: &str) -> Option<&Rc<Interface>> {
+        match &self.shadow {
+            Some(shadow) => {
+                let before = || self.live.interfaces.get(path).filter(|_| shadow.shows(path));
+                shadow.table.interfaces.get(path).or_else(before)
+            }
+            None => self.live.interfaces.get(path),
         }
     }
 
@@ -306,14 +339,15 @@ impl Registry {
 impl Shadow {
     /// Whether what was there before is found through the shadow.
     fn shows(&self, path: &str) -> bool {
-        !self.hidden.contains(path) && !self.table.classes.contains_key(path) && !self.table.structs.contains_key(path)
+        !self.hidden.contains(path) && self.table.origin(path).is_none()
     }
 }
 
 impl Table {
     fn origin(&self, path: &str) -> Option<Origin> {
         let class = self.classes.get(path).map(|class| class.origin);
-        class.or_else(|| self.structs.get(path).map(|structure| structure.origin))
+        let structure = || self.structs.get(path).map(|structure| structure.origin);
+        class.or_else(structure).or_else(|| self.interfaces.get(path).map(|interface| interface.origin))
     }
 }
 
@@ -330,6 +364,11 @@ impl Known for Registry {
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         let exact = self.visible_struct(path).cloned();
         exact.or_else(|| self.ways(path).find_map(|way| self.visible_struct(&way).cloned()))
+    }
+
+    fn interface(&self, path: &str) -> Option<Rc<Interface>> {
+        let exact = self.visible_interface(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_interface(&way).cloned()))
     }
 
     fn is_free(&self, path: &str) -> bool {

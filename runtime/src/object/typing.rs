@@ -1,4 +1,4 @@
-//! From words to types: whether there are such structs and classes, and whether what is a key can be one.
+//! From words to types: whether there are such structs, classes and interfaces, and whether what is a key can be one.
 
 use std::rc::Rc;
 
@@ -9,14 +9,16 @@ use crate::object::property::PropertyType;
 use crate::object::structs::StructType;
 use crate::object::type_text::{SignatureText, TypeText, TypeTextError};
 
-/// Who knows the structs and classes that types name.
+/// Who knows the structs, classes and interfaces that types name.
 pub(crate) trait TypeResolver {
     /// The struct of that path, laid out.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
     /// Whether there is such a struct, be it laid out or not.
     fn knows_struct(&self, path: &str) -> bool;
-    /// Whether there is such a class or interface.
+    /// Whether there is such a class.
     fn knows_class(&self, path: &str) -> bool;
+    /// Whether there is such an interface.
+    fn knows_interface(&self, path: &str) -> bool;
 }
 
 /// Why words are no type here.
@@ -34,6 +36,12 @@ pub enum TypeError {
     /// A class nobody declared.
     #[error("there is no class {path}: declare it in the same batch or load its module first")]
     NoClass {
+        /// Its path.
+        path: String,
+    },
+    /// An interface nobody declared.
+    #[error("there is no interface {path}: declare it in the same batch or load its module first")]
+    NoInterface {
         /// Its path.
         path: String,
     },
@@ -59,7 +67,7 @@ impl PropertyType {
     /// The type that was read.
     ///
     /// # Errors
-    /// [`TypeError`] when it names a struct or class that is not there, or a key that cannot be one.
+    /// [`TypeError`] when it names a struct, class or interface that is not there, or a key that cannot be one.
     pub(crate) fn resolve(text: &TypeText, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
         match text {
             TypeText::Plain(kind) => Self::plain(*kind).ok_or_else(|| unknown(text)),
@@ -106,9 +114,11 @@ fn unknown(text: &TypeText) -> TypeError {
 }
 
 fn reference(kind: PropertyKind, path: &str, resolver: &dyn TypeResolver) -> Result<PropertyType, TypeError> {
-    // Interfaces are not declared yet: a class names those that it implements.
-    if kind != PropertyKind::SCRIPT_INTERFACE && !resolver.knows_class(path) {
-        return Err(TypeError::NoClass { path: path.to_owned() });
+    match kind {
+        PropertyKind::SCRIPT_INTERFACE if resolver.knows_interface(path) => {}
+        PropertyKind::SCRIPT_INTERFACE => return Err(TypeError::NoInterface { path: path.to_owned() }),
+        _ if resolver.knows_class(path) => {}
+        _ => return Err(TypeError::NoClass { path: path.to_owned() }),
     }
     let class: Rc<str> = path.into();
     Ok(match kind {
@@ -160,7 +170,7 @@ mod tests {
             structure("Point", field(PropertyKind::F64, "")),
             structure("Path", field(PropertyKind::ARRAY, "/Script/Test.Point")),
         ];
-        world.types.declare(&world.names, &Batch { structs, classes: Vec::new() }).unwrap();
+        world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).unwrap();
         let shown = match PropertyType::parse(text, &world.types) {
             Ok(ty) => {
                 assert_eq!(ty.to_string(), text, "Display is the inverse");
@@ -183,7 +193,7 @@ mod tests {
             ("SoftObject(/Script/Engine.Object)", "4/4"),
             ("LazyObject(/Script/Engine.Object)", "16/8"),
             ("WeakObject(/Script/Engine.Object)", "8/8"),
-            ("ScriptInterface(/Script/Engine.Object)", "8/8"),
+            ("ScriptInterface(/Script/Engine.Sings)", "8/8"),
             ("Array(u8)", "24/8"),
             ("Set(Name)", "32/8"),
             ("Map(String, Array(Object(/Script/Engine.Object)))", "32/8"),
@@ -209,6 +219,14 @@ mod tests {
         check(
             "Map(u8, WeakObject(/Script/Test.Point))",
             "! there is no class /Script/Test.Point: declare it in the same batch or load its module first",
+        );
+        check(
+            "Array(ScriptInterface(/Script/Engine.Object))",
+            "! there is no interface /Script/Engine.Object: declare it in the same batch or load its module first",
+        );
+        check(
+            "Delegate(ScriptInterface(/Script/Engine.Hums))",
+            "! there is no interface /Script/Engine.Hums: declare it in the same batch or load its module first",
         );
         check(
             "Delegate(/Script/Test.Potato)",

@@ -152,18 +152,20 @@ fn types(core: &Core) -> Vec<String> {
         let functions = class.own_functions.iter().map(|function| function.text.to_string());
         let vtable = class.vtable.iter().map(|function| function.path.to_string());
         format!(
-            "class {} {:?} tag {} cdo {} {:?} fn {:?} leads to {:?}",
+            "class {} {:?} tag {} cdo {} {:?} fn {:?} leads to {:?} implements {:?}",
             class.path,
             class.id,
             class.tag,
             class.cdo.get(),
             own.collect::<Vec<_>>(),
             functions.collect::<Vec<_>>(),
-            vtable.collect::<Vec<_>>()
+            vtable.collect::<Vec<_>>(),
+            class.interfaces,
         )
     };
     let mut lines: Vec<_> = types.classes().iter().map(class).collect();
     lines.extend(types.structs().iter().map(|found| format!("struct {} {:#x}", found.path, found.fingerprint())));
+    lines.extend(types.interfaces().iter().map(|found| format!("interface {} {:?}", found.path, found.origin)));
     lines.extend(types.redirects().iter().map(|(from, to)| format!("redirect {from} to {to}")));
     lines.push(format!(
         "{} classes known by number, {} with hooks",

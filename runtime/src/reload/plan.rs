@@ -87,7 +87,7 @@ pub(super) fn plan_class(
     notes: &mut Notes<'_>,
 ) -> Result<ClassPlan, CallError> {
     let redirects = core.world.types.member_redirects(new);
-    let difference = diff::difference(&shape(old), &shape(new), &redirects);
+    let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_asleep = matches!(fate, Fate::Asleep { .. });
     // A sleeper's two builds are not two builds of one class: what differs between them is no news.
     let is_news = !is_asleep && !was_dormant;
@@ -177,6 +177,10 @@ fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, s
             structure.push(line);
         }
     }
+    for interface in &difference.lost_interfaces {
+        structure
+            .push(format!("{short} implements {interface} no more: references by that lead to none of its objects"));
+    }
     for (name, class) in &difference.added_subobjects {
         structure.push(format!("{short}.{name}: every living object gets a {class}"));
     }
@@ -253,12 +257,13 @@ fn print(core: &Core, value: &Value) -> String {
     value.print(&core.world.names)
 }
 
-fn shape(class: &Rc<Class>) -> diff::ClassShape {
+fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
     let property = |property: &Rc<Property>| diff::PropertyShape {
         name: property.text.to_string(),
         key: diff::TypeKey { signature: property.ty.to_string(), layout: property.ty.layout() },
     };
     let subobjects = class.properties.iter().filter(|property| is_subobject(property));
+    let interfaces = class.lineage().flat_map(|class| &class.interfaces);
     diff::ClassShape {
         properties: class.properties.iter().map(property).collect(),
         subobjects: subobjects
@@ -266,6 +271,7 @@ fn shape(class: &Rc<Class>) -> diff::ClassShape {
             .collect(),
         bases: class.dynamic_chain().iter().map(|class| class.path.to_string()).collect(),
         native_ancestor: native_ancestor(class).to_string(),
+        interfaces: interfaces.map(|path| core.world.types.redirected(path).to_string()).collect(),
     }
 }
 

@@ -4,8 +4,9 @@
 use std::time::Instant;
 
 use alcedo_abi::call::{Failure, Status};
-use alcedo_abi::handles::{ConjugateHandle, ZCallHandle};
+use alcedo_abi::handles::{ConjugateHandle, TypeNumber, ZCallHandle};
 use alcedo_abi::host::HostRef;
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextSink;
 use alcedo_abi::values::{Black, ConjugateState, Place, Site, color};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
@@ -84,6 +85,24 @@ pub(super) unsafe extern "C" fn conjugate_open(
     })
 }
 
+pub(super) unsafe extern "C" fn conjugate_open_as(
+    host: HostRef,
+    conjugate: ConjugateHandle,
+    ty: TypeNumber,
+    out: &mut Place,
+    failure: &mut Failure,
+) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    into_module(failure, || {
+        *out = host.enter("opening a conjugate", |core| {
+            let opened = conjugates::open_as(core, conjugate, &core.value_types.get(ty)?, Instant::now())?;
+            Ok(Place { owner: opened.owner, at: opened.at, ty })
+        })?;
+        Ok(())
+    })
+}
+
 pub(super) unsafe extern "C" fn conjugate_clone(
     host: HostRef,
     module: u64,
@@ -139,4 +158,18 @@ pub(super) unsafe extern "C" fn conjugate_zcall(
             status_of(&error)
         }
     }
+}
+
+pub(super) unsafe extern "C" fn zcall_result(
+    host: HostRef,
+    handle: ZCallHandle,
+    out: &mut PropertyKind,
+    failure: &mut Failure,
+) -> Status {
+    // SAFETY: the module hands back its own word.
+    let host = unsafe { word(host) };
+    into_module(failure, || {
+        *out = host.enter("asking what a ZCall gives", |core| conjugate_calls::result(core, handle))?;
+        Ok(())
+    })
 }

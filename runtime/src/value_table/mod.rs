@@ -48,6 +48,8 @@ pub(crate) fn table() -> ValueTableRef {
         conjugate_clone: conjugates::conjugate_clone,
         conjugate_type: conjugates::conjugate_type,
         conjugate_zcall: conjugates::conjugate_zcall,
+        conjugate_open_as: conjugates::conjugate_open_as,
+        zcall_result: conjugates::zcall_result,
     });
     static STATIC: &WithMetadata<ValueTable> = &TABLE;
     ValueTableRef(STATIC.static_as_prefix())

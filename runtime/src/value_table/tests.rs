@@ -17,7 +17,7 @@ use super::table;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::dynamic_call;
-use crate::handles::{Generation, ModuleId, ObjectHandle};
+use crate::handles::{Generation, ModuleId, ObjectHandle, ZCallHandle};
 use crate::host_table::HostWord;
 use crate::lease::Leases;
 use crate::object::class::Origin;
@@ -127,6 +127,24 @@ impl Host {
             // SAFETY: the word is the host's own.
             unsafe { table().conjugate_open()(self.word.to_ref(), conjugate, out, failure) }
         })
+    }
+
+    fn open_as(&self, conjugate: ConjugateHandle, words: &str) -> Asked<Place> {
+        let (ty, none) = (self.ty(words), TypeNumber::NONE);
+        asked(Place { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: none }, |out, failure| {
+            // SAFETY: the word is the host's own.
+            unsafe { table().conjugate_open_as()(self.word.to_ref(), conjugate, ty, out, failure) }
+        })
+    }
+
+    /// The kind of what a call gives back, in words.
+    fn result_of(&self, name: &str) -> Result<&'static str, String> {
+        let handle = self.core.zcalls.resolve(&self.core.chain, name, 0).expect("it leads somewhere");
+        let kind = asked(PropertyKind(0), |out, failure| {
+            // SAFETY: the word is the host's own.
+            unsafe { table().zcall_result()(self.word.to_ref(), handle, out, failure) }
+        });
+        kind.map(|kind| kind.text().unwrap_or("nothing")).map_err(|failed| failed.message)
     }
 
     fn clone_of(&self, conjugate: ConjugateHandle) -> Asked<Black> {
@@ -320,6 +338,39 @@ fn a_call_that_knows_no_types_passes_conjugates_and_is_given_blacks() {
     let mut slots = [three];
     assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::BUFFER_ERROR);
     assert_eq!(host.core.blacks.report().count(), 3);
+}
+
+#[test]
+fn a_conjugate_is_opened_as_what_it_is_and_as_nothing_else() {
+    let host = Host::new();
+    let black = ConjugateHandle::from(host.make("Array(f64)", std::ptr::null()).expect("an array").handle);
+    let opened = host.open_as(black, "Array(f64)").expect("it is one");
+    assert_eq!((opened.at, opened.ty), (host.open(black).expect("it is there").at, host.ty("Array(f64)")));
+    let refused = failed(host.open_as(black, "Array(i64)"));
+    assert_eq!(refused.kind, FailureKind::SIGNATURE);
+    assert_eq!((&*refused.held, &*refused.wanted), ("Array(f64)", "Array(i64)"));
+    assert_eq!(failed(host.open_as(ConjugateHandle(u64::MAX), "Array(f64)")).kind, FailureKind::NOT_FOUND);
+    host.gate.close();
+    let refused = host.open_as(black, "Array(f64)");
+    host.gate.reopen();
+    assert_eq!(failed(refused).kind, FailureKind::EXPIRED);
+}
+
+#[test]
+fn what_a_call_gives_back_is_known_before_it() {
+    let host = Host::new();
+    for (name, signature) in [("give", "f64 -> Array(f64)"), ("count", "Array(f64) -> u32"), ("hear", "String")] {
+        let body: dynamic_call::Body = Rc::new(|_| panic!("nobody calls it"));
+        dynamic_call::register(&host.core, name, signature.parse().expect("a signature"), body).expect("a free name");
+    }
+    let given = ["ex:/give", "ex:/count", "ex:/hear"].map(|name| host.result_of(name));
+    assert_eq!(given, [Ok("Array"), Ok("u32"), Ok("nothing")]);
+    assert!(host.result_of("nd:/").is_err(), "only the delegate knows");
+    let dead = asked(PropertyKind(0), |out, failure| {
+        // SAFETY: the word is the host's own.
+        unsafe { table().zcall_result()(host.word.to_ref(), ZCallHandle::NONE, out, failure) }
+    });
+    assert_ne!(failed(dead).kind, FailureKind::NONE);
 }
 
 #[test]

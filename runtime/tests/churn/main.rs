@@ -10,6 +10,7 @@ mod support;
 mod model;
 #[path = "../../../example-plugins/churn/src/ops.rs"]
 mod ops;
+mod references;
 mod values;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

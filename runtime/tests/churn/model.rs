@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
 use crate::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
-use crate::values::{
-    Ansi, Change, ClassPath, Decide, Dense, FieldName, Friend, Id, Label, LazyRef, Named, Rare, SheetModel, Shown,
-    Soft, SoftRef, State, Sub, Text, Told, Utf, WeakRef, Wide, number,
-};
+use crate::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, Voice, WeakRef};
+use crate::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
 
 /// The properties of a thing that are plain words, or containers of std in the plugin.
 #[derive(Clone, Default)]
@@ -446,6 +444,7 @@ fn living(value: Value, host: &Runtime) -> Value {
     match value {
         Value::Object(object) => Value::Object(alive(object)),
         Value::WeakObject(object) => Value::WeakObject(alive(object)),
+        Value::ScriptInterface(object) => Value::ScriptInterface(alive(object)),
         Value::Delegate(binding) if !host.is_alive(binding.object) => Value::Delegate(Default::default()),
         Value::Multicast(bindings) => Value::Multicast(bound(bindings)),
         Value::Sparse(bindings) => Value::Sparse(bound(bindings)),

@@ -18,7 +18,7 @@ use crate::border::from_module;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::emit::error::EmitError;
-use crate::emit::read::{class_decl, struct_decl};
+use crate::emit::read::{class_decl, interface_decl, struct_decl};
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::{self, HostWord};
 use crate::load::open::root_of;
@@ -99,12 +99,15 @@ fn registration(core: &Rc<Core>, root: ModuleRef, name: &str) -> Result<usize, S
     let weak = Rc::downgrade(core);
     let told = |error: EmitError| error.to_string();
     let mut read = 0;
+    for declared in root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice()) {
+        read += interface_decl(declared).name.len();
+    }
     for declared in root.structs()().iter() {
         read += struct_decl(&gate, declared).map_err(told)?.fields.len();
     }
     for declared in root.classes()().iter() {
         let class = class_decl(&weak, &gate, declared).map_err(told)?;
-        read += class.properties.len() + class.functions.len();
+        read += class.properties.len() + class.functions.len() + class.interfaces.len();
     }
     // Of these a host takes the texts and numbers while it links them; putting them into words takes all of them.
     read += root.imports()().iter().map(|import| format!("{import:?}").len()).sum::<usize>();

@@ -125,7 +125,7 @@ mod tests {
                 PropertyDecl::new("link", PropertyKind::STRUCT).of_type("/Script/Game.Link"),
             ],
         );
-        world.types.declare(&world.names, &Batch { structs: vec![link], classes: Vec::new() }).unwrap();
+        world.types.declare(&world.names, &Batch { structs: vec![link], ..Batch::default() }).unwrap();
         let class = declare(&world, [node]).remove(0);
         let outers = edges.iter().filter(|(_, how, _)| *how == "outer");
         let outers: Vec<_> = outers.map(|(from, _, to)| (*from, *to)).collect();

@@ -38,7 +38,7 @@ impl Test {
             fields: vec![PropertyDecl::new("to", PropertyKind::OBJECT).of_type("/Script/Engine.Object")],
             ..StructDecl::new("Game", "Link", Origin::Dynamic)
         };
-        world.types.declare(&world.names, &Batch { structs: vec![link], classes: Vec::new() }).unwrap();
+        world.types.declare(&world.names, &Batch { structs: vec![link], ..Batch::default() }).unwrap();
         let class = declare(&world, [dynamic("Node", "/Script/Engine.Object", &node())]).remove(0);
         Self { world, class, dice: Dice(0xa1ced0), known: Vec::new(), held: Vec::new() }
     }

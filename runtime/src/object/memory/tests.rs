@@ -91,7 +91,7 @@ fn every_type_is_written_read_copied_compared_and_destroyed() {
         ("SoftObject(/Script/Engine.Object)", "Level.Door_1"),
         ("LazyObject(/Script/Engine.Object)", "00000000000000010000000000000002"),
         ("WeakObject(/Script/Engine.Object)", "#3.4"),
-        ("ScriptInterface(/Script/Engine.Object)", "#3.4"),
+        ("ScriptInterface(/Script/Engine.Sings)", "#3.4"),
         ("Array(u8)", "(1, 2, 3)"),
         ("Array(Array(String))", "((a, b), (), (c))"),
         ("Set(String)", "(a, b)"),
@@ -177,7 +177,7 @@ fn what_keeps_objects_alive_is_found_wherever_it_is() {
     };
     check("Array(Object(/Script/Engine.Object))", "(#1.1, #2.1)", &[1, 2]);
     check("Array(WeakObject(/Script/Engine.Object))", "(#1.1, #2.1)", &[]);
-    check("Map(WeakObject(/Script/Engine.Object), ScriptInterface(/Script/Engine.Object))", "((#1.1, #2.1))", &[2]);
+    check("Map(WeakObject(/Script/Engine.Object), ScriptInterface(/Script/Engine.Sings))", "((#1.1, #2.1))", &[2]);
     check("Set(Object(/Script/Engine.Object))", "(#4.1)", &[4]);
     check("Optional(Object(/Script/Engine.Object))", "some(#4.1)", &[4]);
     check("Delegate()", "#5.1:f", &[5]);

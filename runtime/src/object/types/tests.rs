@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use expect_test::{Expect, expect};
 
 use crate::handles::ClassId;
 use crate::object::World;
 use crate::object::class::{Class, Origin, Subobject, SubobjectRole};
-use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::decl::{Batch, ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
 use crate::object::function::Function;
 use crate::object::property::Property;
 use crate::object::testing::{declare, dynamic, native, world};
@@ -65,7 +66,8 @@ const ACTOR: &str = "/Script/Engine.Actor";
 fn refused(structs: Vec<StructDecl>, classes: Vec<ClassDecl>, expected: &str) {
     let world = engine();
     let before = describe_all(&world);
-    let error = world.types.declare(&world.names, &Batch { structs, classes }).unwrap_err().to_string();
+    let error =
+        world.types.declare(&world.names, &Batch { structs, classes, ..Batch::default() }).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}\n does not say\n{expected}");
     assert_eq!(describe_all(&world), before, "nothing of the batch is there");
 }
@@ -86,7 +88,7 @@ fn describe(class: &Class) -> String {
     };
     let part = |part: &Subobject| format!("part {} {} {:?}", part.name, part.class_path, part.role);
     let head = format!("{} {:x} {:?} {}/{}", class.path, class.flags, class.doc, class.size(), class.align());
-    let mut lines = vec![head, format!("{:?}", class.subobject_overrides)];
+    let mut lines = vec![head, format!("{:?} {:?}", class.subobject_overrides, class.interfaces)];
     lines.extend(class.properties.iter().map(property));
     lines.extend(class.own_functions.iter().map(function));
     lines.extend(class.vtable.iter().map(|function| function.path.to_string()));
@@ -107,6 +109,16 @@ fn each_broken_declaration_is_refused_by_name() {
             "the package Gone, which the host does not know",
         ),
         (none(), vec![dynamic("9x", OBJECT, &[])], "\"9x\" in Game cannot be a name"),
+        (
+            none(),
+            vec![ClassDecl { interfaces: vec!["/Script/Game.Hums".to_owned()], ..dynamic("X", OBJECT, &[]) }],
+            "/Script/Game.X implements /Script/Game.Hums, which nobody declared",
+        ),
+        (
+            none(),
+            d(&[PropertyDecl::new("who", PropertyKind::SCRIPT_INTERFACE).of_type(ACTOR)]),
+            "/Script/Game.X:who cannot be a ScriptInterface(/Script/Engine.Actor): there is no interface /Script/Engine.Actor",
+        ),
         (none(), d(&[f64("a b")]), "\"a b\" in /Script/Game.X cannot be a name"),
         (none(), vec![native("Actor", OBJECT, &[])], "/Script/Engine.Actor is declared already"),
         (none(), vec![dynamic("X", OBJECT, &[]), dynamic("X", OBJECT, &[])], "/Script/Game.X is declared already"),
@@ -318,7 +330,7 @@ fn native_and_emitted_declarations_give_equal_metadata() {
                 overriding("tick", ACTOR, &[PropertyDecl::new("delta", PropertyKind::F32)]),
             ],
         );
-        let batch = Batch { structs: vec![point], classes: vec![cube] };
+        let batch = Batch { structs: vec![point], classes: vec![cube], ..Batch::default() };
         describe(&world.types.declare(&world.names, &batch).unwrap().classes[0])
     };
     let (native, emitted) = (of(Origin::Native), of(Origin::Dynamic));
@@ -393,9 +405,9 @@ fn a_shadow_hides_the_old_and_shows_the_new() {
     let ids = |classes: Vec<Rc<Class>>| classes.iter().map(|class| class.id.0).collect::<Vec<_>>();
     assert_eq!(ids(world.types.classes()), [1, 2, 3, 6, 7, 8]);
     assert_eq!(ids(world.types.all_classes()), [1, 2, 3, 4, 5, 6, 7, 8]);
-    let again = Batch { structs: Vec::new(), classes: vec![dynamic("Cube", ACTOR, &[])] };
+    let again = Batch { classes: vec![dynamic("Cube", ACTOR, &[])], ..Batch::default() };
     assert!(world.types.declare(&world.names, &again).is_err(), "once in a shadow");
-    let actor = Batch { structs: Vec::new(), classes: vec![native("Actor", OBJECT, &[])] };
+    let actor = Batch { classes: vec![native("Actor", OBJECT, &[])], ..Batch::default() };
     assert!(world.types.declare(&world.names, &actor).is_err(), "native types are not replaced");
 }
 
@@ -424,6 +436,67 @@ fn a_dropped_shadow_was_never_there() {
     assert!(world.types.class(ClassId(7)).is_none() && world.types.class_by_path("/Script/Game.Old").is_none());
     let next = declare(&world, [dynamic("Next", ACTOR, &[])]);
     assert_eq!(next[0].id, ClassId(9), "a number is never used again");
+}
+
+#[test]
+fn an_interface_is_declared_hidden_and_replaced_as_any_type() {
+    let world = engine();
+    let try_batch = |interfaces: &[&str], implements: &[&str]| {
+        let doc = interfaces.join(" ");
+        let interface =
+            |name: &&str| InterfaceDecl { doc: doc.clone(), ..InterfaceDecl::new("Game", name, Origin::Dynamic) };
+        let ear = ClassDecl {
+            interfaces: implements.iter().map(|name| format!("/Script/Game.{name}")).collect(),
+            ..dynamic("Ear", OBJECT, &[])
+        };
+        let interfaces = interfaces.iter().map(interface).collect();
+        let classes = vec![ear, dynamic("FineEar", "/Script/Game.Ear", &[])];
+        let batch = Batch { interfaces, classes, ..Batch::default() };
+        world.types.declare(&world.names, &batch).map(drop).map_err(|error| error.to_string())
+    };
+    let seen = || {
+        let interfaces = world.types.interfaces();
+        let interfaces =
+            interfaces.iter().map(|found| format!("{} {}", found.path.rsplit('.').next().unwrap(), found.doc));
+        let ear = world.types.class_by_path("/Script/Game.FineEar").map_or(Vec::new(), |ear| {
+            let chain = ear.chain();
+            chain.iter().flat_map(|class| class.interfaces.iter().map(|path| path.to_string())).collect()
+        });
+        format!("{}; {}", interfaces.collect::<Vec<_>>().join(", "), ear.join(", "))
+    };
+    let check = |expected: Expect| expected.assert_eq(&seen());
+
+    try_batch(&["Hears"], &["Hears"]).unwrap();
+    check(expect!["Sings , Hears Hears; /Script/Game.Hears"]);
+    let ear = world.types.class_by_path("/Script/Game.FineEar").unwrap();
+    assert!(ear.implements("/Script/Game.Hears") && !ear.implements("/Script/Engine.Sings"));
+    world.types.begin_shadow();
+    world.types.hide_in_shadow([
+        "/Script/Game.Ear",
+        "/Script/Game.FineEar",
+        "/Script/Game.Hears",
+        "/Script/Engine.Sings",
+    ]);
+    check(expect!["Sings ; "]);
+    let error = try_batch(&[], &["Hears"]).unwrap_err();
+    assert!(error.contains("/Script/Game.Ear implements /Script/Game.Hears, which nobody declared"), "{error}");
+    let error = try_batch(&["Hears", "Hears"], &[]).unwrap_err();
+    assert!(error.contains("/Script/Game.Hears is declared already"), "{error}");
+    try_batch(&["Hears", "Sees"], &["Hears", "Sees"]).unwrap();
+    check(expect!["Sings , Hears Hears Sees, Sees Hears Sees; /Script/Game.Hears, /Script/Game.Sees"]);
+    world.types.drop_shadow();
+    check(expect!["Sings , Hears Hears; /Script/Game.Hears"]);
+
+    world.types.begin_shadow();
+    world.types.hide_in_shadow(["/Script/Game.Ear", "/Script/Game.FineEar", "/Script/Game.Hears"]);
+    world.types.redirect("/Script/Game.Hears", "/Script/Game.Listens");
+    let interfaces = vec![InterfaceDecl::new("Game", "Listens", Origin::Dynamic)];
+    world.types.declare(&world.names, &Batch { interfaces, ..Batch::default() }).unwrap();
+    try_batch(&[], &["Hears"]).unwrap();
+    world.types.commit_shadow();
+    check(expect!["Sings , Listens ; /Script/Game.Listens"]);
+    let error = try_batch(&["Listens"], &[]).unwrap_err();
+    assert!(error.contains("is declared already"), "{error}");
 }
 
 #[test]

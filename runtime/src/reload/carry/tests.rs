@@ -8,7 +8,7 @@ use super::carry;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Origin};
-use crate::object::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::object::objects::object_flags;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
@@ -22,7 +22,11 @@ fn core() -> Rc<Core> {
     for package in ["Game", "Test"] {
         core.world.types.declare_package(package);
     }
-    let batch = Batch { structs: Vec::new(), classes: vec![ClassDecl::new("Game", "Thing", "", Origin::Native)] };
+    let batch = Batch {
+        interfaces: vec![InterfaceDecl::new("Game", "Sings", Origin::Native)],
+        classes: vec![ClassDecl::new("Game", "Thing", "", Origin::Native)],
+        ..Batch::default()
+    };
     core.world.types.declare(&core.world.names, &batch).expect("a right declaration");
     core
 }
@@ -31,13 +35,13 @@ fn core() -> Rc<Core> {
 fn build(core: &Core, (words, default): (&str, &str), fields: &[(&str, PropertyKind)]) -> Rc<Class> {
     let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
     let structs = vec![StructDecl { fields, ..StructDecl::new("Test", "Point", Origin::Dynamic) }];
-    core.world.types.declare(&core.world.names, &Batch { structs, classes: Vec::new() }).expect("a right struct");
+    core.world.types.declare(&core.world.names, &Batch { structs, ..Batch::default() }).expect("a right struct");
     let ty = PropertyType::parse(words, &core.world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
     let x = PropertyDecl::new("x", ty.kind()).of_type(ty.type_path()).with_default(default);
     let part =
         PropertyDecl::new("part", PropertyKind::OBJECT).of_type(OBJECT).with_flags(property_flags::DEFAULT_SUBOBJECT);
     let decl = ClassDecl { properties: vec![x, part], ..ClassDecl::new("Game", "Cube", OBJECT, Origin::Dynamic) };
-    let batch = Batch { structs: Vec::new(), classes: vec![decl] };
+    let batch = Batch { classes: vec![decl], ..Batch::default() };
     let class = core.world.types.declare(&core.world.names, &batch).expect("a right class").classes.remove(0);
     let cdo = allocate(core, &class, object_flags::CDO);
     class.cdo.set(cdo);
@@ -103,7 +107,7 @@ fn values_of_every_kind_stay_when_nothing_changes() {
         ("SoftObject(/Script/Game.Thing)", "/World/door"),
         ("LazyObject(/Script/Game.Thing)", "00000000000000010000000000000002"),
         ("WeakObject(/Script/Game.Thing)", "#900.1"),
-        ("ScriptInterface(/Script/Game.Thing)", "none"),
+        ("ScriptInterface(/Script/Game.Sings)", "none"),
         ("Array(Map(String, Optional(f64)))", "(((\"a\", some(1)), (\"b\", none)), ())"),
         ("Set(Name)", "(a, b)"),
         ("Map(u8, /Script/Test.Point)", "((1, (a=1, b=2)))"),

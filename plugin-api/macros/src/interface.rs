@@ -1,0 +1,57 @@
+//! `#[uinterface]`: a trait that the author declares becomes a type, which stands for the name that the host knows.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{ItemTrait, Result};
+
+use crate::docs;
+use crate::words::Words;
+
+pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
+    words.expect(&["package", "imported"])?;
+    refuse(item)?;
+    let package = words.package(&item.ident)?;
+    let (attrs, vis, name) = (&item.attrs, &item.vis, &item.ident);
+    let path = format!("/Script/{}.{name}", package.value());
+    let declare = if words.flag("imported")? {
+        quote! { import: #path }
+    } else {
+        let (text, doc) = (name.to_string(), docs::text(attrs));
+        quote! { emit: #package, #text, #doc }
+    };
+    Ok(quote! {
+        ::alcedo_plugin_api::plumbing::interface! { type: #(#attrs)* #vis #name #path }
+        ::alcedo_plugin_api::plumbing::interface! { #declare }
+    })
+}
+
+/// Refuses what a name alone cannot have.
+fn refuse(item: &ItemTrait) -> Result<()> {
+    if let Some(member) = item.items.first() {
+        return Err(syn::Error::new_spanned(
+            member,
+            "an interface is a name for now, with nothing in it: declare functions in the classes that implement it, and call \
+             them by name",
+        ));
+    }
+    if let Some(base) = item.supertraits.first() {
+        return Err(syn::Error::new_spanned(
+            base,
+            "an interface extends nothing: a class lists all that it implements",
+        ));
+    }
+    if !item.generics.params.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &item.generics,
+            "an interface is not generic: the host knows it by one path",
+        ));
+    }
+    if let Some(bounds) = &item.generics.where_clause {
+        return Err(syn::Error::new_spanned(bounds, "an interface asks nothing of the classes that implement it"));
+    }
+    match (&item.unsafety, &item.auto_token) {
+        (Some(word), _) => Err(syn::Error::new_spanned(word, "an interface promises nothing that could be unsafe")),
+        (None, Some(word)) => Err(syn::Error::new_spanned(word, "a class says itself what it implements")),
+        (None, None) => Ok(()),
+    }
+}

@@ -1,0 +1,202 @@
+//! Calls by name of code that knows no types: numbers, names and objects travel as they are, everything else as a conjugate.
+
+use alcedo_abi::call::{Failure, FailureKind};
+use alcedo_abi::handles::{ConjugateHandle, ObjectHandle};
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::zcall::{Slot, SlotType};
+use alcedo_rt::CallError;
+
+use crate::value::{plain_slot, plain_value};
+use crate::{AnyConjugate, Class, Obj, UName, host};
+
+/// The kind that nothing is of.
+const NOTHING: PropertyKind = PropertyKind(0);
+
+/// What can stand in a slot of [`ObjectFace::zcall_any`](crate::ObjectFace::zcall_any).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed where nobody knows its type",
+    label = "take a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate` of the value"
+)]
+pub trait AnyArgument {
+    /// Its slot.
+    #[doc(hidden)]
+    fn slot(&self) -> Slot;
+}
+
+/// The arguments of such a call: a tuple of up to eight.
+pub trait AnyArguments {
+    /// Lends a row of slots: the object, the arguments, and one that is empty.
+    #[doc(hidden)]
+    fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R;
+}
+
+/// The result of such a call: a plain value, an [`AnyConjugate`] of the caller's own, or `()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result where nobody knows its type",
+    label = "take (), a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate`"
+)]
+pub trait AnyResult: Sized {
+    /// What the callee has to give; none for nothing.
+    #[doc(hidden)]
+    const WANTED: Option<Wanted>;
+
+    /// Takes it out of its slot.
+    #[doc(hidden)]
+    fn take(slot: Slot) -> Result<Self, CallError>;
+}
+
+/// What a caller that knows no types takes. The host is asked before the call: what comes out of a slot is a number, which
+/// nobody could tell from the number of another's value.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// Just this kind.
+    Plain(PropertyKind),
+    /// Whatever has a conjugate.
+    Conjugate,
+}
+
+impl Wanted {
+    /// Whether a result of that kind will do.
+    fn takes(self, kind: PropertyKind) -> bool {
+        match self {
+            Self::Plain(wanted) => wanted == kind,
+            Self::Conjugate => kind != NOTHING && !kind.fits_slot(),
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Plain(kind) => kind.text().unwrap_or("?"),
+            Self::Conjugate => "a value that has a conjugate",
+        }
+    }
+}
+
+macro_rules! plain {
+    ($($ty:ty: $kind:ident),*) => {$(
+        impl AnyArgument for $ty {
+            fn slot(&self) -> Slot {
+                plain_slot(*self)
+            }
+        }
+
+        impl AnyResult for $ty {
+            const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::$kind));
+
+            fn take(slot: Slot) -> Result<Self, CallError> {
+                plain_value(slot)
+            }
+        }
+    )*};
+}
+plain! {
+    u8: U8, u16: U16, u32: U32, u64: U64, i8: I8, i16: I16, i32: I32, i64: I64, f32: F32, f64: F64, bool: BOOL
+}
+
+impl AnyArgument for UName {
+    fn slot(&self) -> Slot {
+        plain_slot(self.0)
+    }
+}
+
+impl AnyResult for UName {
+    const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::NAME));
+
+    fn take(slot: Slot) -> Result<Self, CallError> {
+        plain_value(slot).map(Self)
+    }
+}
+
+impl<C: Class> AnyArgument for Obj<C> {
+    fn slot(&self) -> Slot {
+        plain_slot(self.handle())
+    }
+}
+
+impl<C: Class> AnyResult for Obj<C> {
+    const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::OBJECT));
+
+    fn take(slot: Slot) -> Result<Self, CallError> {
+        plain_value(slot).map(Self::from_handle)
+    }
+}
+
+impl AnyArgument for AnyConjugate {
+    fn slot(&self) -> Slot {
+        Slot::from_bits(SlotType::CONJUGATE, self.number())
+    }
+}
+
+impl AnyArgument for &AnyConjugate {
+    fn slot(&self) -> Slot {
+        AnyArgument::slot(*self)
+    }
+}
+
+impl AnyResult for AnyConjugate {
+    const WANTED: Option<Wanted> = Some(Wanted::Conjugate);
+
+    /// What comes out of such a call is a black of this module's, which nobody else has.
+    fn take(slot: Slot) -> Result<Self, CallError> {
+        plain_value::<ConjugateHandle>(slot).map(Self::own)
+    }
+}
+
+impl AnyResult for () {
+    const WANTED: Option<Wanted> = None;
+
+    fn take(_slot: Slot) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+macro_rules! arguments {
+    ($($name:ident $value:ident)*) => {
+        impl<$($name: AnyArgument),*> AnyArguments for ($($name,)*) {
+            fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R {
+                let ($($value,)*) = self;
+                code(&mut [plain_slot(object), $($value.slot(),)* Slot::EMPTY])
+            }
+        }
+    };
+}
+arguments!();
+arguments!(A a);
+arguments!(A a B b);
+arguments!(A a B b C c);
+arguments!(A a B b C c D d);
+arguments!(A a B b C c D d E e);
+arguments!(A a B b C c D d E e F f);
+arguments!(A a B b C c D d E e F f G g);
+arguments!(A a B b C c D d E e F f G g H h);
+
+/// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
+pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
+    object: ObjectHandle,
+    name: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    // Nobody has a signature to compare: the host looks at each argument, and says beforehand what comes back.
+    let handle = host::zcall_resolve(name, 0)?;
+    let result = host::values::zcall_result(handle)?;
+    let fits = match R::WANTED {
+        Some(wanted) => wanted.takes(result),
+        // A property that is written gives nothing back.
+        None => result == NOTHING || name.starts_with("up:"),
+    };
+    if !fits {
+        let words = |text: &str| format!("… -> {text}").into();
+        let (held, wanted) = (result.text().unwrap_or("nothing"), R::WANTED.map_or("nothing", Wanted::text));
+        let failure =
+            Failure { held: words(held), wanted: words(wanted), ..Failure::new(FailureKind::SIGNATURE, name) };
+        return Err(CallError::from_failure(failure));
+    }
+    args.with_slots(object, |slots| {
+        let first = usize::from(!name.starts_with("uf"));
+        let end = slots.len() - usize::from(R::WANTED.is_none());
+        let slots = &mut slots[first..end];
+        host::values::conjugate_zcall(handle, name, slots)?;
+        R::take(slots.last().copied().unwrap_or(Slot::EMPTY))
+    })
+}

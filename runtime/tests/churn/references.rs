@@ -1,0 +1,341 @@
+//! What references of every sort, and delegates, are in the model, and how operations change them: the counterpart of the
+//! plugin's `change_references.rs`.
+
+use std::marker::PhantomData;
+
+use alcedo_runtime::{Binding, Runtime, Value};
+
+use crate::ops::{Dice, LATER, NOTHING, THING, digest, hears};
+use crate::values::{Change, Id, Shown, State, number};
+
+/// A class by path.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct ClassPath<S>(String, PhantomData<S>);
+
+/// One that has to be there.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Sub;
+
+/// One that may come later.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Soft;
+
+impl Shown for ClassPath<Sub> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::SubclassOf(host.intern(&self.0))
+    }
+}
+
+impl Shown for ClassPath<Soft> {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::SoftClass(host.intern(&self.0))
+    }
+}
+
+impl<S> ClassPath<S> {
+    fn answer(&self) -> u64 {
+        digest(&self.0) ^ u64::from(self.0.is_empty() || self.0 == LATER)
+    }
+}
+
+impl Change for ClassPath<Sub> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => self.0 = dice.class().into(),
+            2 => self.0.clear(),
+            _ => {}
+        }
+        self.answer()
+    }
+}
+
+impl Change for ClassPath<Soft> {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 => self.0 = dice.class().into(),
+            1 => self.0 = LATER.into(),
+            2 => self.0.clear(),
+            _ => {}
+        }
+        self.answer()
+    }
+}
+
+/// A reference by path.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct SoftRef(String);
+
+impl SoftRef {
+    /// The thing that has the path now.
+    pub(crate) fn resolve(&self, state: &State) -> Option<Id> {
+        state.paths.iter().find(|(_, path)| **path == self.0).map(|(thing, _)| *thing)
+    }
+}
+
+impl Shown for SoftRef {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::SoftObject(host.intern(&self.0))
+    }
+}
+
+impl Change for SoftRef {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => {
+                let thing = state.pick(dice);
+                self.0 = thing.map(|thing| state.paths[&thing].clone()).unwrap_or_default();
+            }
+            2 => self.0.clear(),
+            _ => {}
+        }
+        number(self.resolve(state))
+    }
+}
+
+macro_rules! references {
+    ($($(#[$doc:meta])* $name:ident $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Default, PartialEq)]
+        pub(crate) struct $name(Option<Id>);
+
+        impl $name {
+            pub(crate) fn resolve(&self, state: &State) -> Option<Id> {
+                state.living(self.0)
+            }
+        }
+
+        impl Shown for $name {
+            fn value(&self, _host: &Runtime) -> Value {
+                $value(self.0.unwrap_or_default())
+            }
+        }
+
+        impl Change for $name {
+            const COMPARES: bool = false;
+            const PRINTS: bool = false;
+
+            fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+                match dice.below(4) {
+                    0 | 1 => self.0 = state.pick(dice),
+                    2 => self.0 = None,
+                    _ => {}
+                }
+                number(self.resolve(state))
+            }
+        }
+    )*};
+}
+references! {
+    /// A reference by an id, which is the host's secret: only where it leads to is compared.
+    LazyRef |_| Value::Bool(true);
+    /// A reference that keeps nothing alive.
+    WeakRef Value::WeakObject;
+}
+
+/// A reference to a thing because of what it does, which keeps it.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Voice(Option<Id>);
+
+impl Shown for Voice {
+    fn value(&self, _host: &Runtime) -> Value {
+        Value::ScriptInterface(self.0.unwrap_or_default())
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.0.into_iter().for_each(visit);
+    }
+}
+
+impl Change for Voice {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(5) {
+            0 | 1 => self.0 = state.pick(dice),
+            2 => self.0 = None,
+            _ => {}
+        }
+        number(state.living(self.0))
+    }
+}
+
+/// A function that is to be called.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Bound {
+    thing: Id,
+    function: &'static str,
+}
+
+impl Bound {
+    fn binding(self, host: &Runtime) -> Binding {
+        Binding { object: self.thing, function: host.intern(self.function) }
+    }
+}
+
+impl State {
+    fn tell(&mut self, Bound { thing, function }: Bound, stamp: u32) {
+        let Some(heard) = self.heard.get_mut(&thing) else { return };
+        *heard = hears(*heard, stamp);
+        if function == "hear_twice" {
+            *heard = hears(*heard, stamp);
+        }
+    }
+}
+
+/// A delegate that judges.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Decide(Option<Bound>);
+
+impl Shown for Decide {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::Delegate(self.0.map(|bound| bound.binding(host)).unwrap_or_default())
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.0.iter().for_each(|bound| visit(bound.thing));
+    }
+}
+
+impl Change for Decide {
+    const COMPARES: bool = false;
+    const PRINTS: bool = false;
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(6) {
+            0 | 1 => {
+                let thing = state.pick(dice);
+                if let Some(thing) = thing {
+                    self.0 = Some(Bound { thing, function: "judge" });
+                }
+                u64::from(thing.is_some())
+            }
+            2 => {
+                self.0 = None;
+                0
+            }
+            3 => {
+                state.pick(dice);
+                1
+            }
+            _ => {
+                let asked = dice.number();
+                let Some(heard) = self.0.and_then(|bound| state.heard.get_mut(&bound.thing)) else { return NOTHING };
+                *heard = hears(*heard, 1);
+                u64::from(asked > 3.0)
+            }
+        }
+    }
+}
+
+/// A delegate that tells.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Told<S>(Vec<Bound>, PhantomData<S>);
+
+/// One that is an array.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Dense;
+
+/// One that is mostly nothing.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Rare;
+
+impl<S> Told<S> {
+    fn bindings(&self, host: &Runtime) -> Vec<Binding> {
+        self.0.iter().map(|bound| bound.binding(host)).collect()
+    }
+
+    fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+        let (thing, function) = (state.pick(dice), dice.listener());
+        match (dice.below(9), thing) {
+            (0..3, Some(thing)) => {
+                let bound = Bound { thing, function };
+                if !self.0.contains(&bound) {
+                    self.0.push(bound);
+                }
+                1
+            }
+            (3, Some(thing)) => {
+                let before = self.0.len();
+                self.0.retain(|bound| *bound != Bound { thing, function });
+                u64::from(self.0.len() < before)
+            }
+            (4, Some(thing)) => {
+                let before = self.0.len();
+                self.0.retain(|bound| bound.thing != thing);
+                (before - self.0.len()) as u64
+            }
+            (5, _) if dice.below(6) == 0 => {
+                self.0.clear();
+                0
+            }
+            (6 | 7, _) => {
+                let stamp = dice.below(1000) as u32;
+                self.0.iter().rev().for_each(|bound| state.tell(*bound, stamp));
+                2
+            }
+            _ => 3,
+        }
+    }
+
+    fn edges(&self, visit: &mut dyn FnMut(Id)) {
+        self.0.iter().for_each(|bound| visit(bound.thing));
+    }
+}
+
+macro_rules! told {
+    ($($of:ident $value:ident;)*) => {$(
+        impl Shown for Told<$of> {
+            fn value(&self, host: &Runtime) -> Value {
+                Value::$value(self.bindings(host))
+            }
+
+            fn edges(&self, visit: &mut dyn FnMut(Id)) {
+                Self::edges(self, visit);
+            }
+        }
+
+        impl Change for Told<$of> {
+            const COMPARES: bool = false;
+            const PRINTS: bool = false;
+
+            fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64 {
+                Self::change(self, state, dice)
+            }
+        }
+    )*};
+}
+told! {
+    Dense Multicast;
+    Rare Sparse;
+}
+
+/// A property by path.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct FieldName(String);
+
+impl Shown for FieldName {
+    fn value(&self, host: &Runtime) -> Value {
+        Value::FieldPath(host.intern(&self.0))
+    }
+}
+
+impl Change for FieldName {
+    fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
+        match dice.below(4) {
+            0 | 1 => self.0 = dice.field().into(),
+            2 => self.0.clear(),
+            _ => {}
+        }
+        let ty = match self.0.strip_prefix(THING) {
+            Some(":numbers") => "Array(f64)",
+            Some(":sheet") => "/Script/Game.Sheet",
+            Some(":heard") => "u64",
+            _ => "",
+        };
+        digest(&self.0) ^ digest(ty)
+    }
+}
