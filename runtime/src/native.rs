@@ -162,7 +162,7 @@ impl NativeClass {
     }
 
     /// Tells the collection what else an object of the class refers to: what its properties do not say. The hook reads
-    /// the world and changes nothing.
+    /// the world and changes nothing. A collection in slices asks it when it comes to the object, and again at its end.
     #[must_use]
     pub fn add_references(mut self, hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle))) -> Self {
         self.0.add_references = Some(hook);

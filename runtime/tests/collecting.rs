@@ -97,6 +97,23 @@ fn a_collection_in_slices_keeps_what_moves_meanwhile() {
 }
 
 #[test]
+fn a_collection_in_slices_keeps_what_moves_to_a_native_meanwhile() {
+    let host = host();
+    let row = row(&host, 20_000);
+    host.spawn("/Script/Graph.Keeper").expect("an object");
+    host.collect_in_slices();
+    // The keeper is a root, so it has said in the first slice what it refers to.
+    host.tick(Budget::frame().with_collection(Duration::ZERO));
+    assert!(host.is_collecting() && host.take_collected().is_empty(), "the row is longer than a slice");
+    link(&host, row[18_999], NONE);
+    KEPT.with_borrow_mut(|list| list.push(row[19_000]));
+    tick_until_collected(&host);
+    assert!(row.iter().all(|object| host.is_alive(*object)));
+    KEPT.take();
+    assert_eq!(host.collect().expect("a safe point"), 1_001);
+}
+
+#[test]
 fn a_collection_at_once_goes_before_one_in_slices() {
     let host = host();
     let row = row(&host, 5_000);

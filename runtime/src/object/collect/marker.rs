@@ -26,6 +26,8 @@ pub(in crate::object) struct Marker {
     open: Vec<u32>,
     /// Objects that were born, or written to, since they were looked at.
     again: Vec<ObjectHandle>,
+    /// The objects of natives that said themselves what else they refer to.
+    told: Vec<u32>,
     /// By the number of the class.
     classes: Vec<Option<Rc<MarkClass>>>,
     /// References on their way into `open`.
@@ -46,6 +48,7 @@ impl Marker {
             marked: Bits::default(),
             open: Vec::new(),
             again: Vec::new(),
+            told: Vec::new(),
             classes: Vec::new(),
             found: Vec::new(),
         };
@@ -80,6 +83,11 @@ impl Marker {
         }
         world.stack.each_object(&mut |object| self.shade(&store.slots, object));
         others.each_object(&mut |object| self.shade(&store.slots, object));
+    }
+
+    /// Natives are to say once more what they refer to: nobody sees when they change that.
+    pub(super) fn ask_natives_again(&mut self) {
+        self.open.append(&mut self.told);
     }
 
     /// Looks at objects until there are none left, or `has_time` says no. Whether there are none left.
@@ -144,7 +152,7 @@ impl Marker {
 
     #[inline]
     fn look_at(&mut self, world: &World, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
-        let Self { marked, found, classes, .. } = self;
+        let Self { marked, found, classes, told, .. } = self;
         let mut find = |object: ObjectHandle| {
             if !object.is_none() && !marked.get(object.index()) {
                 fetch(slots.seats().address(object.index()));
@@ -156,7 +164,10 @@ impl Marker {
                 // SAFETY: seat and tenant are the same, so this is the memory of a body of the class, and nobody writes
                 // while a mark has its turn.
                 unsafe { class.schema.references().each(memory, &mut find) };
-                class.hooks.iter().for_each(|hook| hook(world, slots.handle(index), &mut find));
+                if !class.hooks.is_empty() {
+                    class.hooks.iter().for_each(|hook| hook(world, slots.handle(index), &mut find));
+                    told.push(index);
+                }
             }
             None => return self.look_at_stranger(world, slots, index),
         }

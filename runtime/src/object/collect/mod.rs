@@ -1,9 +1,10 @@
 //! Which objects nobody needs: found at once, or in slices between which the world goes on. Marking only; the caller
 //! destroys what is found, in its own order.
 //!
-//! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that asks first or by
-//! the host, is looked at again; what is born is looked at; and the last slice, which nobody interrupts, begins with all roots once more. What was
-//! reachable when the mark began and is not when it ends may stay until the next.
+//! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that asks first or
+//! by the host, is looked at again; what is born is looked at; and the last slice, which nobody interrupts, begins with
+//! all roots once more and asks the natives once more. What was reachable when the mark began and is not when it ends
+//! may stay until the next.
 
 mod marker;
 #[cfg(test)]
@@ -75,8 +76,9 @@ pub(crate) fn go_on(world: &World, others: &dyn RootSource, has_time: &mut dyn F
         *world.objects.marker.borrow_mut() = Some(marker);
         return Progress::More;
     }
-    // Nobody has been told of roots that came since, and nothing of the following is interrupted.
+    // Nobody has been told of roots that came since, nor of what natives hold, and nothing of the following is interrupted.
     marker.shade_roots(world, others);
+    marker.ask_natives_again();
     marker.run(world, &mut || true);
     world.mode.set(mode::NORMAL);
     Progress::Done(marker.unmarked(world))
