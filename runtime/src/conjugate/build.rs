@@ -96,18 +96,28 @@ impl Plugins<'_> {
         let (key, half) = self.pairs.begin_red(&hooks.gate);
         let _there = self.world.objects.set_half(object, half);
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_half()) {
-            true => self.build_chain(key, object, class),
-            false => self.build_part(key, object, &hooks).map_err(|error| (Rc::clone(derived), error)),
+            true => self.build_chain(key, object, class).and_then(|()| {
+                let whole = self.pairs.finish(key, half);
+                whole.map_err(|error| (Rc::clone(class), CallError::other(error.to_string())))
+            }),
+            false => self.build_only(key, half, object, hooks).map_err(|error| (Rc::clone(derived), error)),
         };
-        if let Err(failed) = built {
-            self.end(object);
-            return Err(failed);
-        }
-        let half = self.pairs.finish(key, half);
-        let half = half.map_err(|error| (Rc::clone(class), CallError::other(error.to_string())))?;
+        let half = built.inspect_err(|_| self.end(object))?;
         // It is there, and the conjugate is its own: one that had ended meanwhile could not be finished.
         let _there = self.world.objects.set_half(object, half);
         Ok(())
+    }
+
+    /// The part of the one dynamic class of a chain, which makes the conjugate whole.
+    fn build_only(
+        &self,
+        key: ConjugateKey,
+        half: Half,
+        object: ObjectHandle,
+        hooks: Rc<ClassHooks>,
+    ) -> Result<Half, CallError> {
+        let ptr = self.construct(object, &hooks)?;
+        self.pairs.finish_with(key, Part { ptr, of: hooks }, half).map_err(|part| self.too_late(object, part))
     }
 
     /// The parts of the dynamic classes of a chain, base first.
@@ -128,6 +138,12 @@ impl Plugins<'_> {
     }
 
     fn build_part(&self, key: ConjugateKey, object: ObjectHandle, hooks: &Rc<ClassHooks>) -> Result<(), CallError> {
+        let part = Part { ptr: self.construct(object, hooks)?, of: Rc::clone(hooks) };
+        self.pairs.push_part(key, part).map_err(|part| self.too_late(object, part))
+    }
+
+    /// Runs the red constructor of one class.
+    fn construct(&self, object: ObjectHandle, hooks: &ClassHooks) -> Result<PartPtr, CallError> {
         let memory = self.memory(object)?;
         let mut ptr = PartPtr::NONE;
         self.red.enter_module(&hooks.gate.tag().name, &hooks.names.red, || {
@@ -140,12 +156,13 @@ impl Plugins<'_> {
                 })
             })
         })?;
-        let part = Part { ptr, of: Rc::clone(hooks) };
-        self.pairs.push_part(key, part).map_err(|part| {
-            self.finalizer.defer(vec![part]);
-            CallError::Stale { handle: object }
-        })?;
-        Ok(())
+        Ok(ptr)
+    }
+
+    /// The conjugate ended while its part was made, which goes to the finalizer then.
+    fn too_late(&self, object: ObjectHandle, part: Part) -> CallError {
+        self.finalizer.defer(vec![part]);
+        CallError::Stale { handle: object }
     }
 
     /// Ends the conjugate of an object; its parts go to the finalizer thread.

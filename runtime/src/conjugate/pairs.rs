@@ -136,6 +136,22 @@ impl Pairs {
         Ok(derived.map_or(half, |part| Half { part: part.ptr.0, class: part.class, ..half }))
     }
 
+    /// The conjugate is whole with this part, which is the only one of its chain. What stands beside its object from now on:
+    /// `half`, and the part.
+    ///
+    /// # Errors
+    /// The part, when the conjugate has ended meanwhile: a red constructor may destroy its own object.
+    pub(crate) fn finish_with(&self, key: ConjugateKey, part: Part, half: Half) -> Result<Half, Part> {
+        let mut entries = self.entries.borrow_mut();
+        let Some(conjugate) = entries.get_mut(key) else { return Err(part) };
+        let Ok(life) = conjugate.life.step(conjugate.color, Event::Build) else { return Err(part) };
+        conjugate.life = life;
+        self.built.set(self.built.get() + 1);
+        let half = Half { part: part.ptr.0, class: part.class, ..half };
+        conjugate.parts.push(part);
+        Ok(half)
+    }
+
     /// The part for `class` of the conjugate that stands beside an object, and whose it is, when it is not expired.
     #[inline]
     pub(crate) fn look(&self, half: Half, class: ClassId) -> Option<(PartPtr, ModuleId)> {
