@@ -50,7 +50,7 @@ fn the_reloaded_world_goes_on_moving() {
 }
 
 /// Ticks until a reload was done, for ten seconds at most.
-fn next_reload(host: &alcedo_runtime::Runtime) -> Option<alcedo_runtime::Reload> {
+fn next_reload(host: &Runtime) -> Option<alcedo_runtime::Reload> {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while std::time::Instant::now() < until {
         host.tick(Budget::frame());

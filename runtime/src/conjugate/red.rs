@@ -11,7 +11,7 @@ use alcedo_abi::handles::ConjugateHandle;
 use crate::border::CallError;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::reds::Reds;
-use crate::watchdog::Lane;
+use crate::watchdog::{Entered, Lane};
 
 /// One host-to-plugin call.
 #[derive(Clone, Debug)]
@@ -34,15 +34,27 @@ pub(crate) struct RedStack {
 impl RedStack {
     /// Runs `call` in a red frame of its own.
     pub(crate) fn enter<T>(&self, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
-        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what), lent: self.reds.height() });
-        let _pop = Pop(self);
+        let _open = self.push(what);
         call()
     }
 
     /// Runs `call`, which is code of `module`, in a red frame of its own.
     pub(crate) fn enter_module<T>(&self, module: &str, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
-        let _published = self.lane.call(module, what);
-        self.enter(what, call)
+        let _open = self.open(module, what);
+        call()
+    }
+
+    /// Opens a red frame for code of `module`. It closes when what is given back is dropped.
+    #[inline]
+    pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> OpenFrame<'_> {
+        let published = self.lane.call(module, what);
+        OpenFrame { _pop: self.push(what), _published: published }
+    }
+
+    #[inline]
+    fn push(&self, what: &Rc<str>) -> Pop<'_> {
+        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what), lent: self.reds.height() });
+        Pop(self)
     }
 
     /// Lends a value until the innermost frame closes.
@@ -80,9 +92,17 @@ impl RedStack {
     }
 }
 
+/// A red frame that is open until this is dropped.
+#[must_use]
+pub(crate) struct OpenFrame<'a> {
+    _pop: Pop<'a>,
+    _published: Entered<'a>,
+}
+
 struct Pop<'a>(&'a RedStack);
 
 impl Drop for Pop<'_> {
+    #[inline]
     fn drop(&mut self) {
         let closed = self.0.frames.borrow_mut().pop();
         if let Some(frame) = closed {

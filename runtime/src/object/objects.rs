@@ -84,6 +84,7 @@ struct Shadow {
 
 impl Body {
     /// A body of that class, all properties at zero, without conjugate.
+    #[inline]
     pub fn new(class: &Rc<Class>) -> Self {
         let storage = Storage::new(class.schema().clone());
         Self { class: class.clone(), storage, half: Half::NONE, constructed: 0, dormant: None }
@@ -133,7 +134,20 @@ impl Objects {
         outer: ObjectHandle,
         flags: u32,
     ) -> ObjectHandle {
-        let body = Body::new(class);
+        self.allocate_as(class, name, outer, flags, 0)
+    }
+
+    /// The same for an object that the first so many classes of its chain have constructed, as far as there is anything
+    /// to be constructed.
+    #[inline]
+    pub(super) fn allocate_as(
+        &self,
+        class: &Rc<Class>,
+        name: Option<Name>,
+        outer: ObjectHandle,
+        flags: u32,
+        constructed: usize,
+    ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
         let Store { slots, naming, births, .. } = &mut *store;
         let object = slots.next();
@@ -143,8 +157,10 @@ impl Objects {
         };
         *births += 1;
         let birth = *births;
-        let (staged, life, subobjects) = (None, Life::Alive, Vec::new());
-        let object = slots.insert(Tenant { body, staged, life, outer, label, flags, birth, subobjects });
+        slots.insert(object, || {
+            let body = Body { constructed, ..Body::new(class) };
+            Tenant { body, staged: None, life: Life::Alive, outer, label, flags, birth, subobjects: Vec::new() }
+        });
         if let Some(marker) = &mut *self.marker.borrow_mut() {
             marker.born(object);
         }
@@ -456,13 +472,15 @@ impl Objects {
         pairs: &[(ObjectHandle, ObjectHandle)],
     ) -> Result<(), CallError> {
         let store = self.store.borrow();
-        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
-        let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
+        let to = store.slots.get(object).ok_or_else(|| CallError::Stale { handle: object })?;
+        let from = store.slots.get(from).ok_or_else(|| CallError::Stale { handle: from })?;
         let (view, template) = (to.seen().view(), from.seen().view());
         if to.subobjects.is_empty() && to.seen().class.properties.len() == properties.len() && view.copy_bytes(template)
         {
-            for property in properties.iter().filter(|it| view.names_objects() && it.ty.names_objects()) {
-                view.replace_objects(property, pairs)?;
+            if view.names_objects() {
+                for property in properties.iter().filter(|it| it.ty.names_objects()) {
+                    view.replace_objects(property, pairs)?;
+                }
             }
             return Ok(());
         }

@@ -116,8 +116,12 @@ impl Seats {
 
     /// What stands beside the object in the slot is another thing now.
     pub(super) fn put_half(&self, index: u32, half: Half) {
-        if let Some(entry) = self.halves.get(index) {
-            self.halves.set(index, HalfEntry { half, ..entry });
+        if index < self.len() {
+            // The serial stays, unread: what was written just now in other pieces is slow to read.
+            let first = self.halves.at(index).cast::<Half>();
+            // SAFETY: the row has more entries than `index`, a half is what an entry begins with, and no reference to one is
+            // ever made.
+            unsafe { first.write(half) };
         }
     }
 
