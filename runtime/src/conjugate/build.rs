@@ -73,6 +73,7 @@ pub(crate) struct Plugins<'a> {
 }
 
 impl Plugins<'_> {
+    #[inline]
     fn hooks_of(&self, class: &Class) -> Option<Rc<ClassHooks>> {
         self.hooks.borrow().get(&class.id).cloned()
     }
@@ -116,6 +117,7 @@ impl Plugins<'_> {
     }
 
     /// The part of the one dynamic class of a chain, which makes the conjugate whole.
+    #[inline(always)]
     fn build_only(
         &self,
         key: ConjugateKey,

@@ -151,6 +151,7 @@ impl Pairs {
 
     /// Starts a red conjugate that lives with the module behind `gate`; its parts are pushed base first. What is to stand
     /// beside its object.
+    #[inline(always)]
     pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, Half) {
         let door = self.door(gate);
         let key = self.entries.borrow_mut().begin_red(gate);
@@ -158,13 +159,21 @@ impl Pairs {
     }
 
     /// The number of a door.
+    #[inline]
     fn door(&self, gate: &Rc<Gate>) -> u32 {
-        if gate.number() == 0 {
-            let mut doors = self.doors.borrow_mut();
-            doors.push(Some(Rc::clone(gate)));
-            gate.set_number(u32::try_from(doors.len()).expect("fewer than four billion modules"));
+        match gate.number() {
+            0 => self.add_door(gate),
+            number => number,
         }
-        gate.number()
+    }
+
+    #[cold]
+    fn add_door(&self, gate: &Rc<Gate>) -> u32 {
+        let mut doors = self.doors.borrow_mut();
+        doors.push(Some(Rc::clone(gate)));
+        let number = u32::try_from(doors.len()).expect("fewer than four billion modules");
+        gate.set_number(number);
+        number
     }
 
     /// Adds the part of the next class of the chain.
@@ -201,6 +210,7 @@ impl Pairs {
     ///
     /// # Errors
     /// The part, when the conjugate has ended meanwhile: a red constructor may destroy its own object.
+    #[inline(always)]
     pub(crate) fn finish_with(&self, key: ConjugateKey, part: Part, half: Half) -> Result<Half, Part> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else { return Err(part) };

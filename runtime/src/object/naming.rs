@@ -50,7 +50,7 @@ const PASSED_OVER: ObjectHandle = ObjectHandle(u64::MAX);
 
 impl Naming {
     /// A name for `object`, which no other object has.
-    #[inline]
+    #[inline(always)]
     pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
         let known = self.by_class.get(class.id.0 as usize).copied().unwrap_or(0);
         let series = match known {

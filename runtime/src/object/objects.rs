@@ -151,16 +151,23 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         let Store { slots, naming, births, .. } = &mut *store;
         let object = slots.next();
-        let label = match name {
-            Some(name) => naming.give(&self.names, name, outer, object),
-            None => naming.make(class, object),
-        };
         *births += 1;
         let birth = *births;
-        slots.insert(object, || {
+        let tenant = |label| {
             let body = Body { constructed, ..Body::new(class) };
             Tenant { body, staged: None, life: Life::Alive, outer, label, flags, birth, subobjects: Vec::new() }
-        });
+        };
+        // Apart, so that no label has to be put together before it is where it belongs.
+        match name {
+            Some(name) => {
+                let label = naming.give(&self.names, name, outer, object);
+                slots.insert(object, || tenant(label));
+            }
+            None => {
+                let label = naming.make(class, object);
+                slots.insert(object, || tenant(label));
+            }
+        }
         if let Some(marker) = &mut *self.marker.borrow_mut() {
             marker.born(object);
         }

@@ -89,7 +89,7 @@ impl Slots {
 
     /// A new tenant, whose handle is [`Slots::next`]. It is made where it is to be: a tenant is long, and moving it would
     /// be a good part of what a birth costs.
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, handle: ObjectHandle, tenant: impl FnOnce() -> Tenant) {
         let index = handle.index();
         if self.free.pop().is_none() {
