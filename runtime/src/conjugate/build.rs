@@ -9,11 +9,11 @@ use std::sync::Arc;
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::describe::PartHooks;
 use alcedo_abi::value::{KeepSink, TextView};
-use rustc_hash::FxHashMap;
 
 use crate::border::{CallError, from_module, reported};
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::gate::Gate;
+use crate::conjugate::hook_table::HookTable;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
@@ -69,13 +69,13 @@ pub(crate) struct Plugins<'a> {
     /// Where ended parts go.
     pub finalizer: &'a Finalizer,
     /// The hooks of dynamic classes.
-    pub hooks: &'a RefCell<FxHashMap<ClassId, Rc<ClassHooks>>>,
+    pub hooks: &'a RefCell<HookTable>,
 }
 
 impl Plugins<'_> {
     #[inline]
     fn hooks_of(&self, class: &Class) -> Option<Rc<ClassHooks>> {
-        self.hooks.borrow().get(&class.id).cloned()
+        self.hooks.borrow().get(class.id).cloned()
     }
 
     /// The key of the conjugate of a living object.
@@ -340,11 +340,11 @@ impl BirthHooks for Plugins<'_> {
 
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
         // A class whose module is gone has to say so when its turn comes.
-        self.hooks.borrow().get(&class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
+        self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
     }
 
     fn has_post_init(&self, class: &Rc<Class>) -> bool {
-        self.hooks.borrow().get(&class.id).is_none_or(|hooks| hooks.hooks.post_init_properties.is_some())
+        self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.post_init_properties.is_some())
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {

@@ -18,8 +18,6 @@ use crate::watchdog::{Entered, Lane};
 pub(crate) struct RedFrame {
     /// What was called.
     pub what: Rc<str>,
-    /// How much was lent when it began.
-    lent: usize,
 }
 
 /// The calls that have not returned, oldest first. Game thread only.
@@ -53,8 +51,8 @@ impl RedStack {
 
     #[inline]
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
-        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what), lent: self.reds.height() });
-        Pop(self)
+        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what) });
+        Pop { stack: self, lent: self.reds.height() }
     }
 
     /// Lends a value until the innermost frame closes.
@@ -99,15 +97,17 @@ pub(crate) struct OpenFrame<'a> {
     _published: Entered<'a>,
 }
 
-struct Pop<'a>(&'a RedStack);
+struct Pop<'a> {
+    stack: &'a RedStack,
+    /// How much was lent when the frame began.
+    lent: usize,
+}
 
 impl Drop for Pop<'_> {
     #[inline]
     fn drop(&mut self) {
-        let closed = self.0.frames.borrow_mut().pop();
-        if let Some(frame) = closed {
-            self.0.reds.cut(frame.lent);
-        }
+        let _closed = self.stack.frames.borrow_mut().pop();
+        self.stack.reds.cut(self.lent);
     }
 }
 

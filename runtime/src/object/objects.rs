@@ -469,6 +469,16 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
+    /// Overwrites all properties with the values of `from`, where these are plain bytes and both objects have the same.
+    /// Whether they are and both are there; nothing was written otherwise.
+    #[inline]
+    pub(super) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
+        let store = self.store.borrow();
+        let (Some(to), Some(from)) = (store.slots.get(object), store.slots.get(from)) else { return false };
+        let view = to.seen().view();
+        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.seen().view())
+    }
+
     /// Overwrites properties that both have with the values of `from`; references that stand in `pairs` become those
     /// beside them. Properties that refer to a subobject of its own keep doing so.
     pub(super) fn copy_values(

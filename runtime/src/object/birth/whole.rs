@@ -43,8 +43,9 @@ impl Midwife<'_> {
             world.counters.class_constructors_on_instances.add(plan.dynamic);
         }
         // No code runs in here, so nothing is there to be stopped.
-        let copied = world.objects.copy_values(object, template, &class.properties, &[(template, object)]);
-        if let Err(error) = copied {
+        if !world.objects.copy_plain(object, template)
+            && let Err(error) = world.objects.copy_values(object, template, &class.properties, &[(template, object)])
+        {
             return Err(self.failed_for(object, BirthStep::CopyValues(class.path.to_string()), StepError::from(error)));
         }
         if plan.has_post_init { self.init(object, class) } else { Ok(()) }
