@@ -2,6 +2,7 @@
 //! host code is stopped here before it could reach a module's frames. Written once, used by every shell.
 
 use std::any::Any;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
@@ -240,12 +241,25 @@ impl CallError {
 }
 
 /// Runs a call into a module and turns what it reports into a result.
+#[inline]
 pub(crate) fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), CallError> {
-    let mut failure = Failure::none();
-    match call(&mut failure) {
-        Status::OK => Ok(()),
-        _ => Err(CallError::from_failure(&failure)),
+    reported(call).map_err(|error| *error)
+}
+
+/// The same for paths that are walked so often that it matters how large a result is.
+#[inline]
+pub(crate) fn reported(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Box<CallError>> {
+    // Nothing is written to it unless the call fails, so there is nothing to drop; doing so would be four calls.
+    let mut failure = ManuallyDrop::new(Failure::none());
+    if call(&mut failure) == Status::OK {
+        return Ok(());
     }
+    Err(copied(ManuallyDrop::into_inner(failure)))
+}
+
+#[cold]
+fn copied(failure: Failure) -> Box<CallError> {
+    Box::new(CallError::from_failure(&failure))
 }
 
 /// Runs host code that a module called: a panic stops here and becomes a failure, as an error does.
@@ -263,8 +277,13 @@ pub(crate) fn into_module(failure: &mut Failure, code: impl FnOnce() -> Result<(
 pub(crate) fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
     // The stores the code may have been changing are guarded by `RefCell`s that are released while unwinding, and
     // each change of theirs is whole before anything that can panic is called.
-    catch_unwind(AssertUnwindSafe(code))
-        .unwrap_or_else(|payload| Err(CallError::Panicked { message: panic_message(&*payload), place: None }))
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| Err(panicked(payload)))
+}
+
+/// The error that a caught panic of host code is.
+#[cold]
+pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> CallError {
+    CallError::Panicked { message: panic_message(&*payload), place: None }
 }
 
 /// What a caught panic of host code said.

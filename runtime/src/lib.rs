@@ -81,7 +81,7 @@ pub use poster::Poster;
 pub use reload::digest::WorldDigest;
 pub use reload::report::{ClassFate, Outcome, Phase, Phases, PropertyChange, Reload};
 pub use reload::requests::ReloadScope;
-pub use runtime::{AnyConjugate, Budget, Collected, ConjugateInfo, Drained, Runtime, Shutdown};
+pub use runtime::{AnyConjugate, Budget, ClassRef, Collected, ConjugateInfo, Drained, Runtime, Shutdown};
 pub use semver::{Version, VersionReq};
 pub use watchdog::Hang;
 pub use world::{FormatError, WorldError, WorldLoad};

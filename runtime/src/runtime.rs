@@ -1,6 +1,7 @@
 //! The root: one value that owns the stores of a host and wires them together. No static holds a runtime; a process
 //! may have several, each on its own thread.
 
+mod births;
 mod blacks;
 mod collecting;
 mod contexts;
@@ -31,8 +32,7 @@ use crate::load::module::Module;
 use crate::load::state::ContextState;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::World;
-use crate::object::birth::{BirthArgs, birth};
-use crate::object::class::{Class, Origin};
+use crate::object::class::Origin;
 use crate::object::objects::RenameError;
 use crate::object::value::Value;
 use crate::poster::Poster;
@@ -43,6 +43,7 @@ use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
 use crate::watchdog::Entered;
 
+pub use births::ClassRef;
 pub use blacks::{AnyConjugate, ConjugateInfo};
 pub use collecting::Collected;
 pub use ending::{Drained, Shutdown};
@@ -291,32 +292,6 @@ impl Runtime {
     /// Where the private copies of libraries are.
     pub fn stage_dir(&self) -> PathBuf {
         self.inner.loads.stage_dir.path().to_owned()
-    }
-
-    /// Makes an object of a class, kept until it is destroyed.
-    ///
-    /// # Errors
-    /// When there is no such class, or a step of the birth failed; nothing of the object is left then.
-    pub fn spawn(&self, class: &str) -> Result<ObjectHandle, Error> {
-        self.spawn_in(class, ObjectHandle::NONE)
-    }
-
-    /// Makes an object inside another. What keeps it from collection is a property that refers to it, as for any object
-    /// that is no root.
-    ///
-    /// # Errors
-    /// As [`Runtime::spawn`].
-    pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
-        let class = self.class(class)?;
-        let core = &self.inner.core;
-        if !outer.is_none() && !self.is_alive(outer) {
-            return Err(CallError::Stale { handle: outer }.into());
-        }
-        if let Some(action) = self.inner.busy.get() {
-            return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
-        }
-        let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
-        Ok(birth(&core.world, &core.plugins(), &class, args)?)
     }
 
     /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, in a
@@ -643,14 +618,6 @@ impl Runtime {
                 Ok(Busy(&self.inner.busy, self.inner.core.red.lane().phase(action)))
             }
         }
-    }
-
-    fn class(&self, path: &str) -> Result<Rc<Class>, Error> {
-        let found = self.inner.core.world.types.class_by_path(path);
-        found.ok_or_else(|| {
-            let waiting = self.inner.core.world.objects.waiting_for(path);
-            Error::UnknownClass { path: path.to_owned(), waiting }
-        })
     }
 
     fn property(&self, object: ObjectHandle, name: &str) -> Result<(), Error> {

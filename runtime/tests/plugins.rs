@@ -2,7 +2,7 @@
 
 mod support;
 
-use alcedo_runtime::{Budget, Value, process};
+use alcedo_runtime::{Budget, Runtime, Value, process};
 
 #[test]
 fn objects_live_through_a_reload_and_the_new_code_answers() {
@@ -50,7 +50,7 @@ fn the_reloaded_world_goes_on_moving() {
 }
 
 /// Ticks until a reload was done, for ten seconds at most.
-fn next_reload(host: &alcedo_runtime::Runtime) -> Option<alcedo_runtime::Reload> {
+fn next_reload(host: &Runtime) -> Option<alcedo_runtime::Reload> {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while std::time::Instant::now() < until {
         host.tick(Budget::frame());
@@ -115,4 +115,43 @@ fn a_rolled_back_reload_leaves_the_world_as_it_was() {
     assert!(!report.is_committed(), "{report}");
     assert_eq!((host.digest(), host.counters().objects, host.color_of(object)), before);
     assert_eq!(host.contexts(), [(1, alcedo_runtime::ContextState::Alive)]);
+}
+
+#[test]
+fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
+    const WALKER: &str = "/Script/Game.Walker";
+    let (first, second) = (support::tagged("crowd", &[], 1), support::tagged("crowd", &[], 2));
+    let host = support::host(std::slice::from_ref(&first));
+    let walker = host.class(WALKER).expect("crowd has it");
+    let made_by = |host: &Runtime| {
+        let object = host.spawn_of(&walker).expect("a walker");
+        host.call(object, "made_by", &[]).expect("it answers")
+    };
+    assert_eq!((walker.path(), made_by(&host)), (WALKER, Some(Value::U64(1))));
+
+    host.reload(std::slice::from_ref(&second)).expect("a Master").into_result().expect("a reload");
+    assert_eq!(made_by(&host), Some(Value::U64(2)), "the class of the new code");
+
+    let other = support::host(std::slice::from_ref(&first));
+    assert_eq!(made_by(&other), Some(Value::U64(1)), "another host's own class of that path");
+    assert_eq!(made_by(&host), Some(Value::U64(2)));
+
+    host.unload_master().expect("a Master");
+    let gone = host.spawn_of(&walker).expect_err("nobody declares it").to_string();
+    assert_eq!(gone, host.spawn(WALKER).expect_err("nobody declares it").to_string());
+    host.create_master(&[first]).expect("it loads again");
+    assert_eq!(made_by(&host), Some(Value::U64(1)), "the class has returned");
+    assert!(host.class("/Script/Game.Nobody").is_err());
+}
+
+#[test]
+fn an_object_of_a_held_class_lies_where_it_is_told_and_is_kept_if_that_is_nowhere() {
+    let host = support::host(&[support::tagged("crowd", &[], 1)]);
+    let walker = host.class("/Script/Game.Walker").expect("crowd has it");
+    let street = host.spawn_of(&walker).expect("a walker");
+    let inside = host.spawn_of_in(&walker, street).expect("a walker");
+    assert_eq!((host.outer_of(street), host.outer_of(inside)), (None, Some(street)));
+    host.collect().expect("a safe point");
+    assert_eq!((host.is_alive(street), host.is_alive(inside)), (true, false), "nobody refers to the second");
+    assert!(host.spawn_of_in(&walker, inside).is_err(), "what it was to lie in is gone");
 }

@@ -32,23 +32,25 @@ thread_local! {
 
 /// Runs `code`; whatever ends it early ends up in `failure`.
 pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
-    OPEN_TRAPS.set(OPEN_TRAPS.get() + 1);
-    // What the code was changing is the plugin author's own, and is dropped or borrowed anew by state that is whole:
-    // parts are guarded by their borrow state, which unwinding releases.
-    let outcome = catch_unwind(AssertUnwindSafe(code));
-    let outcome = match outcome {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(error.into_failure()),
-        Err(payload) => Some(failure_of(payload)),
-    };
-    OPEN_TRAPS.set(OPEN_TRAPS.get() - 1);
-    match outcome {
-        None => Status::OK,
-        Some(found) => {
-            *failure = found;
-            Status::FAILED
-        }
-    }
+    // Looked up once: in a library a thread-local is found by a call.
+    OPEN_TRAPS.with(|open| {
+        open.set(open.get() + 1);
+        // What the code was changing is the plugin author's own, and is dropped or borrowed anew by state that is whole:
+        // parts are guarded by their borrow state, which unwinding releases.
+        let status = match catch_unwind(AssertUnwindSafe(code)) {
+            Ok(Ok(())) => Status::OK,
+            Ok(Err(error)) => fill(failure, error.into_failure()),
+            Err(payload) => fill(failure, failure_of(payload)),
+        };
+        open.set(open.get() - 1);
+        status
+    })
+}
+
+#[cold]
+fn fill(failure: &mut Failure, found: Failure) -> Status {
+    *failure = found;
+    Status::FAILED
 }
 
 /// Ends the running call with a typed error. It unwinds to the trap, so destructors run; no panic hook is called.

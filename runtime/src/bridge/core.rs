@@ -6,8 +6,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustc_hash::FxHashMap;
-
 use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
@@ -16,12 +14,13 @@ use crate::bridge::rebuild::Rebuild;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
 use crate::conjugate::blacks::Blacks;
-use crate::conjugate::build::{ClassHooks, Plugins};
+use crate::conjugate::build::Plugins;
 use crate::conjugate::finalizer::Finalizer;
+use crate::conjugate::hook_table::HookTable;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
-use crate::handles::{ClassId, ModuleId, ObjectHandle};
+use crate::handles::{ModuleId, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::birth::destroy;
@@ -45,7 +44,7 @@ pub(crate) struct Core {
     /// Where plugin halves end.
     pub finalizer: Finalizer,
     /// How to enter the modules of dynamic classes.
-    pub hooks: RefCell<FxHashMap<ClassId, Rc<ClassHooks>>>,
+    pub hooks: RefCell<HookTable>,
     /// Resolved calls.
     pub zcalls: ZCallTable,
     /// Who resolves names.

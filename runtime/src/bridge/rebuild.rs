@@ -72,7 +72,7 @@ pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallE
     let before = core.world.mode.rebuild_turn(object);
     let built = core.plugins().build(object, &class);
     core.world.mode.rebuild_turn(before);
-    built.map_err(|(class, error)| failed(core, object, class.short_path(), &error))?;
+    built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
     take_back(core, object)
 }
 

@@ -204,7 +204,7 @@ impl Resolver for MethodResolver {
         let owner = hooks
             .iter()
             .filter(|(_, hooks)| is_meant(&hooks.gate))
-            .filter_map(|(id, hooks)| Some((core.world.types.class(*id)?, hooks.gate.tag().id)))
+            .filter_map(|(id, hooks)| Some((core.world.types.class(id)?, hooks.gate.tag().id)))
             .filter(|(class, _)| is_type(&class.path, type_path))
             .min_by_key(|(_, module)| *module);
         Ok(owner.and_then(|(class, module)| {

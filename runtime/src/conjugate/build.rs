@@ -9,11 +9,11 @@ use std::sync::Arc;
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::describe::PartHooks;
 use alcedo_abi::value::{KeepSink, TextView};
-use rustc_hash::FxHashMap;
 
-use crate::border::{CallError, from_module};
+use crate::border::{CallError, from_module, reported};
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::gate::Gate;
+use crate::conjugate::hook_table::HookTable;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
@@ -71,16 +71,13 @@ pub(crate) struct Plugins<'a> {
     /// Where ended parts go.
     pub finalizer: &'a Finalizer,
     /// The hooks of dynamic classes.
-    pub hooks: &'a RefCell<FxHashMap<ClassId, Rc<ClassHooks>>>,
+    pub hooks: &'a RefCell<HookTable>,
 }
 
 impl Plugins<'_> {
-    fn hooks_of(&self, class: &Class) -> Result<Rc<ClassHooks>, CallError> {
-        self.hooks
-            .borrow()
-            .get(&class.id)
-            .cloned()
-            .ok_or_else(|| CallError::Unavailable { what: format!("the module of {}", class.path) })
+    #[inline]
+    fn hooks_of(&self, class: &Class) -> Option<Rc<ClassHooks>> {
+        self.hooks.borrow().get(class.id).cloned()
     }
 
     /// The key of the conjugate of a living object.
@@ -92,62 +89,89 @@ impl Plugins<'_> {
     ///
     /// # Errors
     /// The red constructor's own error and the class it belongs to.
-    pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), (Rc<Class>, CallError)> {
-        let Some(derived) = class.lineage().rfind(|class| class.origin == Origin::Dynamic) else { return Ok(()) };
-        let hooks = self.hooks_of(derived).map_err(|error| (Rc::clone(derived), error))?;
+    pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
+        let mut derived = class;
+        while derived.origin != Origin::Dynamic {
+            let Some(base) = &derived.base else { return Ok(()) };
+            derived = base;
+        }
+        let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
         let (key, half) = self.pairs.begin_red(&hooks.gate);
         let _there = self.world.objects.set_half(object, half);
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_half()) {
-            true => self.build_chain(key, object, class),
-            false => self.build_part(key, object, &hooks).map_err(|error| (Rc::clone(derived), error)),
+            true => self.build_chain(key, object, derived).and_then(|()| {
+                let whole = self.pairs.finish(key, half);
+                whole.map_err(|error| unbuilt(class, CallError::other(error.to_string())))
+            }),
+            false => self.build_only(key, half, object, derived, hooks),
         };
-        if let Err(failed) = built {
-            self.end(object);
-            return Err(failed);
+        match built {
+            Ok(half) => {
+                // It is there, and the conjugate is its own: one that had ended meanwhile could not be finished.
+                let _there = self.world.objects.set_half(object, half);
+                Ok(())
+            }
+            Err(failed) => {
+                self.end(object);
+                Err(failed)
+            }
         }
-        let half = self.pairs.finish(key, half);
-        let half = half.map_err(|error| (Rc::clone(class), CallError::other(error.to_string())))?;
-        // It is there, and the conjugate is its own: one that had ended meanwhile could not be finished.
-        let _there = self.world.objects.set_half(object, half);
-        Ok(())
+    }
+
+    /// The part of the one dynamic class of a chain, which makes the conjugate whole.
+    #[inline(always)]
+    fn build_only(
+        &self,
+        key: ConjugateKey,
+        half: Half,
+        object: ObjectHandle,
+        class: &Rc<Class>,
+        hooks: Rc<ClassHooks>,
+    ) -> Result<Half, Box<Unbuilt>> {
+        let ptr = self.construct(object, class, &hooks)?;
+        let finished = self.pairs.finish_with(key, Part { ptr, of: hooks }, half);
+        finished.map_err(|part| self.too_late(object, class, part))
     }
 
     /// The parts of the dynamic classes of a chain, base first.
-    fn build_chain(
-        &self,
-        key: ConjugateKey,
-        object: ObjectHandle,
-        class: &Rc<Class>,
-    ) -> Result<(), (Rc<Class>, CallError)> {
+    fn build_chain(&self, key: ConjugateKey, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         if let Some(base) = &class.base {
             self.build_chain(key, object, base)?;
         }
         if class.origin != Origin::Dynamic {
             return Ok(());
         }
-        let built = self.hooks_of(class).and_then(|hooks| self.build_part(key, object, &hooks));
-        built.map_err(|error| (Rc::clone(class), error))
+        let Some(hooks) = self.hooks_of(class) else { return Err(unavailable(class)) };
+        let ptr = self.construct(object, class, &hooks)?;
+        let pushed = self.pairs.push_part(key, Part { ptr, of: hooks });
+        pushed.map_err(|part| self.too_late(object, class, part))
     }
 
-    fn build_part(&self, key: ConjugateKey, object: ObjectHandle, hooks: &Rc<ClassHooks>) -> Result<(), CallError> {
-        let memory = self.memory(object)?;
+    /// Runs the red constructor of one class.
+    #[inline]
+    fn construct(&self, object: ObjectHandle, class: &Rc<Class>, hooks: &ClassHooks) -> Result<PartPtr, Box<Unbuilt>> {
+        let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
         let mut ptr = PartPtr::NONE;
-        self.red.enter_module(&hooks.gate.tag().name, &hooks.names.red, || {
-            hooks.gate.through(|| {
-                from_module(|failure| {
-                    let mut call = call_of(object, memory, PartPtr::NONE, failure);
-                    // SAFETY: the gate is open, so the image is mapped; `memory` is the living object's and stays
-                    // until the next safe point; the hook writes `ptr` only when it succeeds.
-                    unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
-                })
+        let _frame = self.red.open(&hooks.gate.tag().name, &hooks.names.red);
+        let entered = hooks.gate.enter().and_then(|_inside| {
+            reported(|failure| {
+                let mut call = call_of(object, memory, PartPtr::NONE, failure);
+                // SAFETY: the gate is open, so the image is mapped; `memory` is the living object's and stays
+                // until the next safe point; the hook writes `ptr` only when it succeeds.
+                unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
-        })?;
-        let part = Part { ptr, of: Rc::clone(hooks) };
-        self.pairs.push_part(key, part).map_err(|part| {
-            self.finalizer.defer(vec![part]);
-            CallError::Stale { handle: object }
-        })?;
-        Ok(())
+        });
+        match entered {
+            Ok(()) => Ok(ptr),
+            Err(error) => Err(unbuilt(class, *error)),
+        }
+    }
+
+    /// The conjugate ended while its part was made, which goes to the finalizer then.
+    #[cold]
+    fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
+        self.finalizer.defer(vec![part]);
+        stale(object, class)
     }
 
     /// Ends the conjugate of an object; its parts go to the finalizer thread.
@@ -266,17 +290,48 @@ fn call_of(object: ObjectHandle, memory: *mut u8, part: PartPtr, failure: &mut F
 }
 
 fn step_error(class: &Class, error: CallError) -> StepError {
-    StepError { class: Some(Rc::clone(&class.path)), ..StepError::from(error) }
+    StepError::from(error).of(&class.path)
+}
+
+/// The plugin half of an object was not built.
+#[derive(Debug)]
+pub(crate) struct Unbuilt {
+    /// The class whose part it failed for.
+    pub class: Rc<Class>,
+    /// Why.
+    pub error: CallError,
+}
+
+#[cold]
+fn unbuilt(class: &Rc<Class>, error: CallError) -> Box<Unbuilt> {
+    Box::new(Unbuilt { class: Rc::clone(class), error })
+}
+
+#[cold]
+fn stale(object: ObjectHandle, class: &Rc<Class>) -> Box<Unbuilt> {
+    unbuilt(class, CallError::Stale { handle: object })
+}
+
+#[cold]
+fn unavailable(class: &Rc<Class>) -> Box<Unbuilt> {
+    unbuilt(class, gone(class))
+}
+
+fn gone(class: &Class) -> CallError {
+    CallError::Unavailable { what: format!("the module of {}", class.path) }
 }
 
 impl BirthHooks for Plugins<'_> {
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        self.build(object, class).map_err(|(class, error)| step_error(&class, error))
+        self.build(object, class).map_err(|failed| {
+            let Unbuilt { class, error } = *failed;
+            step_error(&class, error)
+        })
     }
 
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         let run = || -> Result<(), CallError> {
-            let hooks = self.hooks_of(class)?;
+            let hooks = self.hooks_of(class).ok_or_else(|| gone(class))?;
             match hooks.hooks.class_constructor.into_option() {
                 Some(invoke) => self.hook(object, class, &hooks.names.class, invoke),
                 None => Ok(()),
@@ -287,17 +342,17 @@ impl BirthHooks for Plugins<'_> {
 
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
         // A class whose module is gone has to say so when its turn comes.
-        self.hooks.borrow().get(&class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
+        self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
     }
 
     fn has_post_init(&self, class: &Rc<Class>) -> bool {
-        self.hooks.borrow().get(&class.id).is_none_or(|hooks| hooks.hooks.post_init_properties.is_some())
+        self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.post_init_properties.is_some())
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         // The most derived override wins, as for any virtual function; it may call its base itself.
         for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
-            let hooks = self.hooks_of(class).map_err(|error| step_error(class, error))?;
+            let hooks = self.hooks_of(class).ok_or_else(|| step_error(class, gone(class)))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
                 return self
                     .hook(object, class, &hooks.names.post_init, invoke)

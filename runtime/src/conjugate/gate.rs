@@ -79,21 +79,38 @@ impl Gate {
     ///
     /// # Errors
     /// `Unavailable` when the door is shut.
+    #[inline]
     pub(crate) fn through<T>(&self, call: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
+        let _inside = self.enter().map_err(|error| *error)?;
+        call()
+    }
+
+    /// Goes in, until what is given back is dropped.
+    ///
+    /// # Errors
+    /// As [`Gate::through`].
+    #[inline]
+    pub(crate) fn enter(&self) -> Result<Inside<'_>, Box<CallError>> {
         if !self.open.get() {
-            return Err(CallError::Unavailable {
-                what: format!("module {} of generation {}", self.tag.name, self.tag.generation),
-            });
+            return Err(self.shut());
         }
         self.inside.set(self.inside.get() + 1);
-        let _leave = Leave(&self.inside);
-        call()
+        Ok(Inside(&self.inside))
+    }
+
+    #[cold]
+    fn shut(&self) -> Box<CallError> {
+        let what = format!("module {} of generation {}", self.tag.name, self.tag.generation);
+        Box::new(CallError::Unavailable { what })
     }
 }
 
-struct Leave<'a>(&'a Cell<u32>);
+/// A call is behind the door until this is dropped.
+#[must_use]
+pub(crate) struct Inside<'a>(&'a Cell<u32>);
 
-impl Drop for Leave<'_> {
+impl Drop for Inside<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }

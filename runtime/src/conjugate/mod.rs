@@ -7,6 +7,7 @@ mod doors;
 pub(crate) mod drops;
 pub(crate) mod finalizer;
 pub(crate) mod gate;
+pub(crate) mod hook_table;
 pub(crate) mod life;
 pub(crate) mod pairs;
 pub(crate) mod red;

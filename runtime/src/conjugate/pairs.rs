@@ -7,31 +7,33 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use smallvec::SmallVec;
 
 use crate::conjugate::build::ClassHooks;
 use crate::conjugate::doors::Doors;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
-use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
+use crate::handles::{ClassId, LAST_SERIAL, ModuleId, ObjectHandle, PartPtr};
 use crate::object::objects::Objects;
 use crate::object::seats::Half;
 
-new_key_type! {
-    /// A conjugate. Stale once it ended; never another one.
-    pub struct ConjugateKey;
+/// A conjugate. Stale once it ended; never another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ConjugateKey {
+    index: u32,
+    /// From 1.
+    serial: u32,
 }
 
 impl ConjugateKey {
     /// As the opaque word that the object store keeps beside an object; zero is none.
     pub(crate) fn to_word(self) -> u64 {
-        self.data().as_ffi()
+        u64::from(self.serial) << 32 | u64::from(self.index)
     }
 
     /// Back from the word.
     pub(crate) fn from_word(word: u64) -> Option<Self> {
-        (word != 0).then(|| Self::from(KeyData::from_ffi(word)))
+        (word != 0).then_some(Self { index: word as u32, serial: (word >> 32) as u32 })
     }
 }
 
@@ -56,20 +58,87 @@ impl Deref for Part {
 /// The parts of one conjugate. Few chains have more than two dynamic classes, so few allocate.
 type Parts = SmallVec<[Part; 2]>;
 
+/// A place for conjugates, one after the other. It is written to field by field: a conjugate that were moved in as a whole
+/// would take several times as long.
 #[derive(Debug)]
-struct Conjugate {
+struct Place {
+    /// Of the conjugate that is in it, or of the next.
+    serial: u32,
     color: Color,
+    /// Of one that is there; dead where nobody is.
+    life: Life,
     /// The door of the module of its most derived class. The modules of its other classes live at least as long: whoever
     /// builds on them is replaced with them.
-    gate: Rc<Gate>,
-    life: Life,
+    gate: Option<Rc<Gate>>,
     parts: Parts,
+}
+
+/// All places.
+#[derive(Debug, Default)]
+struct Places {
+    places: Vec<Place>,
+    free: Vec<u32>,
+}
+
+impl Place {
+    fn is_of(&self, key: ConjugateKey) -> bool {
+        self.serial == key.serial && self.life != Life::Dead
+    }
+
+    fn is_open(&self) -> bool {
+        self.gate.as_ref().is_some_and(|gate| gate.is_open())
+    }
+}
+
+impl Places {
+    #[inline]
+    fn get(&self, key: ConjugateKey) -> Option<&Place> {
+        self.places.get(key.index as usize).filter(|place| place.is_of(key))
+    }
+
+    #[inline]
+    fn get_mut(&mut self, key: ConjugateKey) -> Option<&mut Place> {
+        self.places.get_mut(key.index as usize).filter(|place| place.is_of(key))
+    }
+
+    #[inline]
+    fn begin_red(&mut self, gate: &Rc<Gate>) -> ConjugateKey {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.add(),
+        };
+        let place = &mut self.places[index as usize];
+        (place.color, place.life) = (Color::Red, Life::Unbuilt);
+        place.gate = Some(Rc::clone(gate));
+        ConjugateKey { index, serial: place.serial }
+    }
+
+    #[cold]
+    fn add(&mut self) -> u32 {
+        let index = u32::try_from(self.places.len()).expect("fewer than four billion conjugates");
+        self.places.push(Place { serial: 1, color: Color::Red, life: Life::Dead, gate: None, parts: Parts::new() });
+        index
+    }
+
+    /// Ends a conjugate: how far its life had come, and its parts, derived before base. Its place waits for the next one,
+    /// unless its serials are used up.
+    fn remove(&mut self, key: ConjugateKey) -> Option<(Color, Life, Vec<Part>)> {
+        let place = self.get_mut(key)?;
+        let life = std::mem::replace(&mut place.life, Life::Dead);
+        place.gate = None;
+        let (color, parts) = (place.color, place.parts.drain(..).rev().collect());
+        if place.serial < LAST_SERIAL {
+            place.serial += 1;
+            self.free.push(key.index);
+        }
+        Some((color, life, parts))
+    }
 }
 
 /// All pairs. Game thread only; no borrow is held while plugin code runs.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    entries: RefCell<SlotMap<ConjugateKey, Conjugate>>,
+    entries: RefCell<Places>,
     doors: Rc<Doors>,
     built: Cell<u64>,
 }
@@ -82,18 +151,10 @@ impl Pairs {
 
     /// Starts a red conjugate that lives with the module behind `gate`; its parts are pushed base first. What is to stand
     /// beside its object.
+    #[inline(always)]
     pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, Half) {
-        let key = self.insert_red(Rc::clone(gate));
+        let key = self.entries.borrow_mut().begin_red(gate);
         (key, Half { word: key.to_word(), ..Half::NONE })
-    }
-
-    fn insert_red(&self, gate: Rc<Gate>) -> ConjugateKey {
-        self.entries.borrow_mut().insert(Conjugate {
-            color: Color::Red,
-            gate,
-            life: Life::Unbuilt,
-            parts: Parts::new(),
-        })
     }
 
     /// Adds the part of the next class of the chain.
@@ -125,7 +186,25 @@ impl Pairs {
         Ok(derived.map_or(half, |part| Half { part: part.ptr.0, door: self.door(part), ..half }))
     }
 
+    /// The conjugate is whole with this part, which is the only one of its chain. What stands beside its object from now on:
+    /// `half`, and the part.
+    ///
+    /// # Errors
+    /// The part, when the conjugate has ended meanwhile: a red constructor may destroy its own object.
+    #[inline(always)]
+    pub(crate) fn finish_with(&self, key: ConjugateKey, part: Part, half: Half) -> Result<Half, Part> {
+        let mut entries = self.entries.borrow_mut();
+        let Some(conjugate) = entries.get_mut(key) else { return Err(part) };
+        let Ok(life) = conjugate.life.step(conjugate.color, Event::Build) else { return Err(part) };
+        conjugate.life = life;
+        self.built.set(self.built.get() + 1);
+        let half = Half { part: part.ptr.0, door: self.door(&part), ..half };
+        conjugate.parts.push(part);
+        Ok(half)
+    }
+
     /// The number of the door to a part.
+    #[inline]
     fn door(&self, part: &Part) -> u32 {
         if part.door.get() == 0 {
             part.door.set(part.gate.add_door(&self.doors, part.class));
@@ -153,14 +232,14 @@ impl Pairs {
     /// Whether plugin code began it; none for an expired one.
     pub(crate) fn color(&self, key: ConjugateKey) -> Option<Color> {
         let entries = self.entries.borrow();
-        entries.get(key).filter(|conjugate| conjugate.gate.is_open()).map(|conjugate| conjugate.color)
+        entries.get(key).filter(|conjugate| conjugate.is_open()).map(|conjugate| conjugate.color)
     }
 
     /// The part for `class`, when the conjugate is not expired. Parts that were pushed are found before the
     /// conjugate is whole: a derived red constructor may reach its base's part.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         let entries = self.entries.borrow();
-        let conjugate = entries.get(key).filter(|conjugate| conjugate.gate.is_open())?;
+        let conjugate = entries.get(key).filter(|conjugate| conjugate.is_open())?;
         conjugate.parts.iter().find(|part| part.class == class).cloned()
     }
 
@@ -172,25 +251,20 @@ impl Pairs {
     /// Ends a red conjugate and hands its parts out, derived before base, for the finalizer thread. An unfinished
     /// one ends the same way.
     pub(crate) fn release(&self, key: ConjugateKey) -> Vec<Part> {
-        let Some(conjugate) = self.entries.borrow_mut().remove(key) else { return Vec::new() };
+        let Some((color, life, parts)) = self.entries.borrow_mut().remove(key) else { return Vec::new() };
         debug_assert!(
-            conjugate.life == Life::Unbuilt || conjugate.life.step(conjugate.color, Event::Release) == Ok(Life::Dead),
+            life == Life::Unbuilt || life.step(color, Event::Release) == Ok(Life::Dead),
             "the host releases what the host began"
         );
-        conjugate.parts.into_iter().rev().collect()
+        parts
     }
 
     /// Ends every conjugate that lives with one of `modules`; parts by conjugate, derived before base.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
         let mut entries = self.entries.borrow_mut();
-        let keys: Vec<_> = entries
-            .iter()
-            .filter(|(_, conjugate)| modules.contains(&conjugate.gate.tag().id))
-            .map(|(key, _)| key)
-            .collect();
-        keys.into_iter()
-            .filter_map(|key| entries.remove(key))
-            .map(|conjugate| conjugate.parts.into_iter().rev().collect())
-            .collect()
+        let lives_with = |place: &Place| place.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));
+        let concerned = entries.places.iter().zip(0..).filter(|(place, _)| lives_with(place));
+        let keys: Vec<_> = concerned.map(|(place, index)| ConjugateKey { index, serial: place.serial }).collect();
+        keys.into_iter().filter_map(|key| entries.remove(key)).map(|(_, _, parts)| parts).collect()
     }
 }

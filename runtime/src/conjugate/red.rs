@@ -11,15 +11,13 @@ use alcedo_abi::handles::ConjugateHandle;
 use crate::border::CallError;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::reds::Reds;
-use crate::watchdog::Lane;
+use crate::watchdog::{Entered, Lane};
 
 /// One host-to-plugin call.
 #[derive(Clone, Debug)]
 pub(crate) struct RedFrame {
     /// What was called.
     pub what: Rc<str>,
-    /// How much was lent when it began.
-    lent: usize,
 }
 
 /// The calls that have not returned, oldest first. Game thread only.
@@ -34,15 +32,27 @@ pub(crate) struct RedStack {
 impl RedStack {
     /// Runs `call` in a red frame of its own.
     pub(crate) fn enter<T>(&self, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
-        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what), lent: self.reds.height() });
-        let _pop = Pop(self);
+        let _open = self.push(what);
         call()
     }
 
     /// Runs `call`, which is code of `module`, in a red frame of its own.
     pub(crate) fn enter_module<T>(&self, module: &str, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
-        let _published = self.lane.call(module, what);
-        self.enter(what, call)
+        let _open = self.open(module, what);
+        call()
+    }
+
+    /// Opens a red frame for code of `module`. It closes when what is given back is dropped.
+    #[inline]
+    pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> OpenFrame<'_> {
+        let published = self.lane.call(module, what);
+        OpenFrame { _pop: self.push(what), _published: published }
+    }
+
+    #[inline]
+    fn push(&self, what: &Rc<str>) -> Pop<'_> {
+        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what) });
+        Pop { stack: self, lent: self.reds.height() }
     }
 
     /// Lends a value until the innermost frame closes.
@@ -80,14 +90,24 @@ impl RedStack {
     }
 }
 
-struct Pop<'a>(&'a RedStack);
+/// A red frame that is open until this is dropped.
+#[must_use]
+pub(crate) struct OpenFrame<'a> {
+    _pop: Pop<'a>,
+    _published: Entered<'a>,
+}
+
+struct Pop<'a> {
+    stack: &'a RedStack,
+    /// How much was lent when the frame began.
+    lent: usize,
+}
 
 impl Drop for Pop<'_> {
+    #[inline]
     fn drop(&mut self) {
-        let closed = self.0.frames.borrow_mut().pop();
-        if let Some(frame) = closed {
-            self.0.reds.cut(frame.lent);
-        }
+        let _closed = self.stack.frames.borrow_mut().pop();
+        self.stack.reds.cut(self.lent);
     }
 }
 

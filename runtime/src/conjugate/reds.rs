@@ -52,10 +52,15 @@ impl Reds {
     }
 
     /// Ends what was lent above this height.
+    #[inline]
     pub(super) fn cut(&self, height: usize) {
-        if self.height.get() <= height {
-            return;
+        if self.height.get() > height {
+            self.end_above(height);
         }
+    }
+
+    #[cold]
+    fn end_above(&self, height: usize) {
         let ended = self.row.borrow_mut().split_off(height);
         self.height.set(height);
         let mut lent = self.lent.borrow_mut();

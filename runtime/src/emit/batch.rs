@@ -86,7 +86,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
             door: Cell::default(),
             names: HookNames::new(&format!("{}.{}", described.package, described.name)),
         };
-        core.hooks.borrow_mut().insert(class.id, Rc::new(hooks));
+        core.hooks.borrow_mut().insert(class.id, hooks);
         imports::fill_own(core, module.name, described, &class)?;
     }
     for described in module.root.exports()().iter() {

@@ -422,10 +422,10 @@ pub(crate) fn end_modules(core: &Core, modules: &[Rc<Module>]) {
     }
     let ended: Vec<_> = {
         let hooks = core.hooks.borrow();
-        hooks.iter().filter(|(_, hooks)| ids.contains(&hooks.gate.tag().id)).map(|(id, _)| *id).collect()
+        hooks.iter().filter(|(_, hooks)| ids.contains(&hooks.gate.tag().id)).map(|(id, _)| id).collect()
     };
     for class in ended {
-        core.hooks.borrow_mut().remove(&class);
+        core.hooks.borrow_mut().remove(class);
         core.world.types.forget(class);
     }
 }

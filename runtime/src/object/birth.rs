@@ -9,9 +9,10 @@
 //! A CDO takes over its super's values before its own class has its turn, not after: else a class constructor could not
 //! shape the values of properties it inherited.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use crate::border::{CallError, trap};
+use crate::border::{CallError, panicked};
 use crate::handles::{Name, ObjectHandle};
 use crate::object::World;
 use crate::object::class::{Class, Origin, Subobject};
@@ -23,6 +24,7 @@ mod living;
 mod whole;
 
 pub(crate) use failure::StepError;
+use failure::StepFacts;
 pub use failure::{BirthFailed, BirthStep};
 pub(crate) use living::{add_subobject, rebirth};
 
@@ -80,12 +82,16 @@ pub(crate) fn birth(
     args: BirthArgs,
 ) -> Result<ObjectHandle, BirthFailed> {
     let midwife = Midwife { world, hooks, asked: class };
+    let is_whole = |template| !class.has_subobjects() && world.objects.class_id(template) == Some(class.id);
+    if args.name.is_none() && args.archetype.is_none() && is_whole(class.cdo.get()) {
+        return midwife.bear_whole(&args, class.cdo.get());
+    }
     midwife.check_name(&args)?;
     let template = match args.archetype {
         Some(archetype) => midwife.check_archetype(archetype)?,
         None => midwife.cdo_of(class)?,
     };
-    if !class.has_subobjects() && world.objects.class_id(template) == Some(class.id) {
+    if is_whole(template) {
         return midwife.bear_whole(&args, template);
     }
     let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
@@ -163,7 +169,7 @@ pub(crate) fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandl
         hooks.end_conjugate(object);
         Ok(())
     }) {
-        tracing::error!(%object, message = error.message, "ending a conjugate panicked; the object goes all the same");
+        tracing::error!(%object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
     }
     if let Some(class) = class.filter(|class| class.cdo.get() == object) {
         class.cdo.set(ObjectHandle::NONE);
@@ -181,7 +187,8 @@ fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
             Ok(())
         }) {
             let class = class.short_path();
-            tracing::error!(%object, class, message = error.message, "`begin_destroy` panicked; the object goes all the same");
+            let message = error.into_facts().message;
+            tracing::error!(%object, class, message, "`begin_destroy` panicked; the object goes all the same");
         }
     }
 }
@@ -454,17 +461,21 @@ impl Midwife<'_> {
         step: impl FnOnce() -> BirthStep,
         work: impl FnOnce() -> Result<(), StepError>,
     ) -> Result<(), BirthFailed> {
-        let outcome = guarded(work).and_then(|()| {
-            let alive = self.world.objects.is_alive(object);
-            alive.then_some(()).ok_or_else(|| StepError::new("the object was destroyed in the middle of its birth"))
-        });
-        outcome.map_err(|error| self.failed_for(object, step(), error))
+        match guarded(work) {
+            Ok(()) if self.world.objects.is_alive(object) => Ok(()),
+            Ok(()) => {
+                let ended = StepError::new("the object was destroyed in the middle of its birth");
+                Err(self.failed_for(object, step(), ended))
+            }
+            Err(error) => Err(self.failed_for(object, step(), error)),
+        }
     }
 
     fn or_destroy(&self, newborn: &Newborn, outcome: Result<(), BirthFailed>) -> Result<(), BirthFailed> {
         outcome.inspect_err(|_| destroy(self.world, self.hooks, newborn.object))
     }
 
+    #[cold]
     fn failed_for(&self, object: ObjectHandle, step: BirthStep, error: StepError) -> BirthFailed {
         let name = self.world.objects.name(object);
         let name = name.map_or_else(|| object.to_string(), |name| self.world.names.text(name).to_string());
@@ -472,7 +483,7 @@ impl Midwife<'_> {
     }
 
     fn failed(&self, object: &str, step: BirthStep, error: StepError) -> BirthFailed {
-        let StepError { class, message, place } = error;
+        let StepFacts { class, message, place } = error.into_facts();
         let step = match (step, class) {
             (BirthStep::RedConstructor(_), Some(class)) => BirthStep::RedConstructor(class.to_string()),
             (BirthStep::PluginPostInit(_), Some(class)) => BirthStep::PluginPostInit(class.to_string()),
@@ -484,7 +495,8 @@ impl Midwife<'_> {
 
 /// A panic of host code, or of what the host called, is an error of the step.
 fn guarded(work: impl FnOnce() -> Result<(), StepError>) -> Result<(), StepError> {
-    trap(|| Ok(work())).unwrap_or_else(|panic| Err(panic.into()))
+    // As for any trap of host code: each change of a store is whole before anything that can panic is called.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panicked(payload).into()))
 }
 
 #[cfg(test)]

@@ -18,14 +18,18 @@ impl Bits {
     #[inline]
     pub(super) fn put(&mut self, index: u32, value: bool) {
         let at = index as usize / 64;
-        if at >= self.words.len() {
-            if !value {
-                return;
-            }
-            self.words.resize((at + 1).next_power_of_two(), 0);
-        }
         let bit = 1 << (index % 64);
-        if value { self.words[at] |= bit } else { self.words[at] &= !bit }
+        match self.words.get_mut(at) {
+            Some(word) => *word = if value { *word | bit } else { *word & !bit },
+            None if value => self.put_behind(at, bit),
+            None => {}
+        }
+    }
+
+    #[cold]
+    fn put_behind(&mut self, at: usize, word: u64) {
+        self.words.resize((at + 1).next_power_of_two(), 0);
+        self.words[at] = word;
     }
 
     /// Sets it; whether it was not set before. Without effect, and no, behind the room that was reserved.

@@ -50,6 +50,7 @@ const PASSED_OVER: ObjectHandle = ObjectHandle(u64::MAX);
 
 impl Naming {
     /// A name for `object`, which no other object has.
+    #[inline(always)]
     pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
         let known = self.by_class.get(class.id.0 as usize).copied().unwrap_or(0);
         let series = match known {
@@ -129,6 +130,7 @@ impl Naming {
 }
 
 impl Series {
+    #[inline]
     fn next(&mut self, object: ObjectHandle) -> u32 {
         loop {
             let number = self.free.pop_front().unwrap_or_else(|| {

@@ -85,6 +85,7 @@ struct Shadow {
 
 impl Body {
     /// A body of that class, all properties at zero, without conjugate.
+    #[inline]
     pub fn new(class: &Rc<Class>) -> Self {
         let storage = Storage::new(class.schema().clone());
         Self { class: class.clone(), storage, half: Half::NONE, constructed: 0, dormant: None }
@@ -134,18 +135,40 @@ impl Objects {
         outer: ObjectHandle,
         flags: u32,
     ) -> ObjectHandle {
-        let body = Body::new(class);
+        self.allocate_as(class, name, outer, flags, 0)
+    }
+
+    /// The same for an object that the first so many classes of its chain have constructed, as far as there is anything
+    /// to be constructed.
+    #[inline]
+    pub(super) fn allocate_as(
+        &self,
+        class: &Rc<Class>,
+        name: Option<Name>,
+        outer: ObjectHandle,
+        flags: u32,
+        constructed: usize,
+    ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
         let Store { slots, naming, births, .. } = &mut *store;
         let object = slots.next();
-        let label = match name {
-            Some(name) => naming.give(&self.names, name, outer, object),
-            None => naming.make(class, object),
-        };
         *births += 1;
         let birth = *births;
-        let (staged, life, subobjects) = (None, Life::Alive, Vec::new());
-        let object = slots.insert(Tenant { body, staged, life, outer, label, flags, birth, subobjects });
+        let tenant = |label| {
+            let body = Body { constructed, ..Body::new(class) };
+            Tenant { body, staged: None, life: Life::Alive, outer, label, flags, birth, subobjects: Vec::new() }
+        };
+        // Apart, so that no label has to be put together before it is where it belongs.
+        match name {
+            Some(name) => {
+                let label = naming.give(&self.names, name, outer, object);
+                slots.insert(object, || tenant(label));
+            }
+            None => {
+                let label = naming.make(class, object);
+                slots.insert(object, || tenant(label));
+            }
+        }
         if let Some(marker) = &mut *self.marker.borrow_mut() {
             marker.born(object);
         }
@@ -195,7 +218,7 @@ impl Objects {
     pub(crate) fn set_half(&self, object: ObjectHandle, half: Half) -> bool {
         let set = self.change(object, |tenant| tenant.seen_mut().half = half).is_some();
         if set {
-            self.seats.put_half(object.index(), half);
+            self.seats.put_half(object, half);
         }
         set
     }
@@ -474,6 +497,16 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
+    /// Overwrites all properties with the values of `from`, where these are plain bytes and both objects have the same.
+    /// Whether they are and both are there; nothing was written otherwise.
+    #[inline]
+    pub(super) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
+        let store = self.store.borrow();
+        let (Some(to), Some(from)) = (store.slots.get(object), store.slots.get(from)) else { return false };
+        let view = to.seen().view();
+        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.seen().view())
+    }
+
     /// Overwrites properties that both have with the values of `from`; references that stand in `pairs` become those
     /// beside them. Properties that refer to a subobject of its own keep doing so.
     pub(super) fn copy_values(
@@ -485,13 +518,15 @@ impl Objects {
     ) -> Result<(), CallError> {
         self.look_again(object);
         let store = self.store.borrow();
-        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
-        let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
+        let to = store.slots.get(object).ok_or_else(|| CallError::Stale { handle: object })?;
+        let from = store.slots.get(from).ok_or_else(|| CallError::Stale { handle: from })?;
         let (view, template) = (to.seen().view(), from.seen().view());
         if to.subobjects.is_empty() && to.seen().class.properties.len() == properties.len() && view.copy_bytes(template)
         {
-            for property in properties.iter().filter(|it| view.names_objects() && it.ty.names_objects()) {
-                view.replace_objects(property, pairs)?;
+            if view.names_objects() {
+                for property in properties.iter().filter(|it| it.ty.names_objects()) {
+                    view.replace_objects(property, pairs)?;
+                }
             }
             return Ok(());
         }

@@ -115,11 +115,12 @@ impl Seats {
         self.put(index, NOBODY, Half::NONE);
     }
 
-    /// What stands beside the object in the slot is another thing now.
-    pub(super) fn put_half(&self, index: u32, half: Half) {
-        if let Some(HalfEntry { serial, .. }) = self.halves.get(index) {
-            self.put_part(index, serial, half);
-        }
+    /// What stands beside an object is another thing now.
+    ///
+    /// # Panics
+    /// When there is no such slot.
+    pub(super) fn put_half(&self, object: ObjectHandle, half: Half) {
+        self.put_part(object.index(), object.serial(), half);
     }
 
     fn put_part(&self, index: u32, serial: u32, half: Half) {

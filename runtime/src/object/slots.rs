@@ -87,18 +87,32 @@ impl Slots {
         }
     }
 
-    /// The handle of a new tenant.
-    pub(super) fn insert(&mut self, tenant: Tenant) -> ObjectHandle {
-        let handle = self.next();
-        match self.free.pop() {
-            Some(index) => self.slots[index as usize].tenant = Some(tenant),
-            None => {
-                self.slots.push(Slot { serial: 1, tenant: Some(tenant) });
-                self.seats.add();
-            }
+    /// A new tenant, whose handle is [`Slots::next`]. It is made where it is to be: a tenant is long, and moving it would
+    /// be a good part of what a birth costs.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, handle: ObjectHandle, tenant: impl FnOnce() -> Tenant) {
+        let index = handle.index();
+        if self.free.pop().is_none() {
+            self.add();
         }
-        self.show(handle.index());
-        handle
+        let Slot { tenant: place, .. } = &mut self.slots[index as usize];
+        assert!(place.is_none(), "slot {index} has a tenant");
+        let tenant = place.insert(tenant());
+        let is_related = !tenant.outer.is_none();
+        let (class, memory, half) = (tenant.body.class().id, tenant.body.memory(), tenant.body.half);
+        self.count += 1;
+        self.occupied.put(index, true);
+        // Of a slot that nobody is in it says no already.
+        if is_related {
+            self.related.put(index, true);
+        }
+        self.seats.put(index, DirectoryEntry { serial: handle.serial(), class, memory }, half);
+    }
+
+    #[cold]
+    fn add(&mut self) {
+        self.slots.push(Slot { serial: 1, tenant: None });
+        self.seats.add();
     }
 
     /// Empties the slot. It waits for its next tenant, unless its serials are used up.

@@ -2,9 +2,10 @@
 //! as somebody uses it. While a shadow is up, new declarations of dynamic types stand beside the old ones and are found
 //! instead of them, until the shadow is committed or dropped.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,7 +26,11 @@ use crate::object::typing::TypeResolver;
 #[derive(Debug, Default)]
 pub struct Types {
     registry: RefCell<Registry>,
+    stamp: Cell<u64>,
 }
+
+/// The stamp given out last. Every registry of the process takes its stamps from here, so that none has another's.
+static LAST_STAMP: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Debug, Default)]
 struct Registry {
@@ -57,6 +62,18 @@ impl Types {
         Self::default()
     }
 
+    /// As long as this is the same, every path leads where it did. No two registries ever say the same, but for new ones,
+    /// in which no path leads anywhere.
+    #[inline]
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp.get()
+    }
+
+    /// Paths may lead elsewhere from now on.
+    fn has_changed(&self) {
+        self.stamp.set(LAST_STAMP.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+
     /// Makes a package known, so that types can be declared in it. Doing so again changes nothing.
     pub fn declare_package(&self, name: &str) {
         self.registry.borrow_mut().packages.insert(name.into());
@@ -72,6 +89,7 @@ impl Types {
     /// # Errors
     /// [`DeclareError`] for the first declaration that cannot be; the registry is as it was.
     pub fn declare(&self, names: &Names, batch: &Batch) -> Result<Declared, DeclareError> {
+        self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let first = ClassId(registry.last_id + 1);
         let declared = compile(names, &*registry, batch, first)?;
@@ -87,6 +105,7 @@ impl Types {
     /// From now on `old`, the path of a type or a member, leads to where `new` leads, unless something has that very
     /// path. While a shadow is up, the redirect belongs to it.
     pub fn redirect(&self, old: &str, new: &str) {
+        self.has_changed();
         self.registry.borrow_mut().open_table().redirects.insert(old.into(), new.into());
     }
 
@@ -181,6 +200,7 @@ impl Types {
     /// # Panics
     /// When one is up already.
     pub(crate) fn begin_shadow(&self) {
+        self.has_changed();
         let mut registry = self.registry.borrow_mut();
         assert!(registry.shadow.is_none(), "one shadow of types at a time");
         registry.shadow = Some(Shadow::default());
@@ -192,6 +212,7 @@ impl Types {
     /// # Panics
     /// When no shadow is up.
     pub(crate) fn hide_in_shadow<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
+        self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let Registry { live, shadow, .. } = &mut *registry;
         let shadow = shadow.as_mut().expect("types are hidden in a shadow");
@@ -204,6 +225,7 @@ impl Types {
     /// # Panics
     /// When no shadow is up.
     pub(crate) fn commit_shadow(&self) -> Vec<Rc<Class>> {
+        self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
         let mut replaced = Vec::new();
@@ -226,6 +248,7 @@ impl Types {
     /// # Panics
     /// When no shadow is up.
     pub(crate) fn drop_shadow(&self) -> Vec<Rc<Class>> {
+        self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let shadow = registry.shadow.take().expect("a shadow is dropped after it was begun");
         let mut dropped: Vec<_> = shadow.table.classes.into_values().collect();

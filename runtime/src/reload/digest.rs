@@ -170,7 +170,7 @@ fn types(core: &Core) -> Vec<String> {
     lines.push(format!(
         "{} classes known by number, {} with hooks",
         types.all_classes().len(),
-        core.hooks.borrow().len()
+        core.hooks.borrow().iter().count()
     ));
     lines
 }

@@ -6,9 +6,13 @@ use std::rc::Rc;
 use crate::border::{CallError, Place};
 use crate::object::path::short;
 
-/// Why a hook failed.
+/// Why a hook failed. It is thin, because every step of every birth gives back that there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct StepError {
+pub(crate) struct StepError(Box<StepFacts>);
+
+/// What is known of the failure of a hook.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StepFacts {
     /// Path of the class whose code it was, where the hook runs the code of several.
     pub class: Option<Rc<str>>,
     /// The sentence, or the panic's message.
@@ -82,7 +86,7 @@ impl fmt::Display for BirthStep {
 impl From<CallError> for StepError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Panicked { message, place } => Self { class: None, message, place },
+            CallError::Panicked { message, place } => Self(Box::new(StepFacts { class: None, message, place })),
             other => Self::new(other.to_string()),
         }
     }
@@ -91,7 +95,18 @@ impl From<CallError> for StepError {
 impl StepError {
     /// An error that is only a sentence.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { class: None, message: message.into(), place: None }
+        Self(Box::new(StepFacts { class: None, message: message.into(), place: None }))
+    }
+
+    /// The same, which is known to be of this class.
+    pub(crate) fn of(mut self, class: &Rc<str>) -> Self {
+        self.0.class = Some(Rc::clone(class));
+        self
+    }
+
+    /// What is known of it.
+    pub(crate) fn into_facts(self) -> StepFacts {
+        *self.0
     }
 }
 

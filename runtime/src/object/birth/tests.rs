@@ -91,7 +91,7 @@ impl BirthHooks for Recorder {
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         for part in class.dynamic_chain() {
             let built = self.hook("red", object, &part);
-            built.map_err(|error| StepError { class: Some(part.path.clone()), ..error })?;
+            built.map_err(|error| error.of(&part.path))?;
         }
         Ok(())
     }

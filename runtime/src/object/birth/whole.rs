@@ -10,8 +10,11 @@ use crate::object::class::{BirthPlan, Class, Origin};
 impl Midwife<'_> {
     /// An object of the class asked for, with the values of `template`.
     pub(super) fn bear_whole(&self, args: &BirthArgs, template: ObjectHandle) -> Result<ObjectHandle, BirthFailed> {
-        let object = self.world.objects.allocate(self.asked, args.name, args.outer, 0);
-        if let Err(failed) = self.grow_whole(object, template) {
+        let plan = self.plan();
+        // Where no class has a constructor, nothing is to be done for any of them.
+        let constructed = if plan.has_constructors { 0 } else { self.asked.depth() };
+        let object = self.world.objects.allocate_as(self.asked, args.name, args.outer, 0, constructed);
+        if let Err(failed) = self.grow_whole(object, template, plan) {
             destroy(self.world, self.hooks, object);
             return Err(failed);
         }
@@ -22,8 +25,9 @@ impl Midwife<'_> {
         Ok(object)
     }
 
-    fn grow_whole(&self, object: ObjectHandle, template: ObjectHandle) -> Result<(), BirthFailed> {
-        let (world, class, plan) = (self.world, self.asked, self.plan());
+    #[inline]
+    fn grow_whole(&self, object: ObjectHandle, template: ObjectHandle, plan: BirthPlan) -> Result<(), BirthFailed> {
+        let (world, class) = (self.world, self.asked);
         if class.has_plugin_half() {
             let build = || self.hooks.build_conjugate(object, class);
             self.step(object, || BirthStep::RedConstructor(class.path.to_string()), build)?;
@@ -36,36 +40,39 @@ impl Midwife<'_> {
                 self.construct(object, turn)?;
             }
         } else {
-            world.objects.construct(object, class.depth());
             world.counters.class_constructors_on_instances.add(plan.dynamic);
         }
         // No code runs in here, so nothing is there to be stopped.
-        let copied = world.objects.copy_values(object, template, &class.properties, &[(template, object)]);
-        copied.map_err(|error| {
-            self.failed_for(object, BirthStep::CopyValues(class.path.to_string()), StepError::from(error))
-        })?;
+        if !world.objects.copy_plain(object, template)
+            && let Err(error) = world.objects.copy_values(object, template, &class.properties, &[(template, object)])
+        {
+            return Err(self.failed_for(object, BirthStep::CopyValues(class.path.to_string()), StepError::from(error)));
+        }
         if plan.has_post_init { self.init(object, class) } else { Ok(()) }
     }
 
+    #[inline]
     fn plan(&self) -> BirthPlan {
-        self.asked.members.birth.get().unwrap_or_else(|| {
-            let has_constructor = |turn: &Rc<Class>| match turn.origin {
-                Origin::Native => turn.native_constructor.is_some(),
-                Origin::Dynamic => self.hooks.has_class_constructor(turn),
-                Origin::Script => false,
-            };
-            let is_dynamic = |turn: &&Rc<Class>| turn.origin == Origin::Dynamic;
-            let has_post_init = |turn: &Rc<Class>| {
-                turn.native_post_init.is_some() || (is_dynamic(&turn) && self.hooks.has_post_init(turn))
-            };
-            let plan = BirthPlan {
-                has_constructors: self.asked.lineage().any(has_constructor),
-                has_post_init: self.asked.lineage().any(has_post_init),
-                dynamic: self.asked.lineage().filter(is_dynamic).count() as u64,
-            };
-            self.asked.members.birth.set(Some(plan));
-            plan
-        })
+        self.asked.members.birth.get().unwrap_or_else(|| self.find_plan())
+    }
+
+    #[cold]
+    fn find_plan(&self) -> BirthPlan {
+        let has_constructor = |turn: &Rc<Class>| match turn.origin {
+            Origin::Native => turn.native_constructor.is_some(),
+            Origin::Dynamic => self.hooks.has_class_constructor(turn),
+            Origin::Script => false,
+        };
+        let is_dynamic = |turn: &&Rc<Class>| turn.origin == Origin::Dynamic;
+        let has_post_init =
+            |turn: &Rc<Class>| turn.native_post_init.is_some() || (is_dynamic(&turn) && self.hooks.has_post_init(turn));
+        let plan = BirthPlan {
+            has_constructors: self.asked.lineage().any(has_constructor),
+            has_post_init: self.asked.lineage().any(has_post_init),
+            dynamic: self.asked.lineage().filter(is_dynamic).count() as u64,
+        };
+        self.asked.members.birth.set(Some(plan));
+        plan
     }
 
     /// Refuses a name that somebody has in the same place.

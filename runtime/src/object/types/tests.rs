@@ -1,5 +1,6 @@
 //! Declaring types, finding them, and the shadow of a reload.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -503,4 +504,25 @@ fn an_interface_is_declared_hidden_and_replaced_as_any_type() {
 fn packages_are_declared_by_the_host() {
     let world = world();
     assert!(world.types.has_package("Game") && !world.types.has_package("game"));
+}
+
+#[test]
+fn the_stamp_changes_whenever_a_path_may_lead_elsewhere_and_no_two_registries_have_the_same() {
+    let (world, other) = (engine(), engine());
+    let mut stamps = vec![other.types.stamp(), world.types.stamp()];
+    let mut after = |change: &dyn Fn()| {
+        change();
+        stamps.push(world.types.stamp());
+    };
+    after(&|| drop(declare(&world, [dynamic("Cube", ACTOR, &[])])));
+    after(&|| world.types.redirect("/Script/Game.Old", "/Script/Game.Cube"));
+    after(&|| world.types.begin_shadow());
+    after(&|| world.types.hide_in_shadow(["/Script/Game.Cube"]));
+    after(&|| drop(world.types.drop_shadow()));
+    world.types.begin_shadow();
+    after(&|| drop(world.types.commit_shadow()));
+    let distinct: BTreeSet<_> = stamps.iter().collect();
+    assert_eq!(distinct.len(), stamps.len(), "{stamps:?}");
+    assert!(world.types.class_by_path("/Script/Game.Cube").is_some());
+    assert_eq!(world.types.stamp(), stamps[stamps.len() - 1], "looking changes nothing");
 }
