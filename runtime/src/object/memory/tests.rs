@@ -196,10 +196,13 @@ fn epoch(own: &OwnedValue) -> u32 {
     unsafe { at.cast::<ArrayRaw>().read() }.epoch
 }
 
+/// What it is called, and what empties an optional by it.
+type Way = (&'static str, fn(&OwnedValue));
+
 /// However an optional is emptied: who took an address in it before knows by the epoch that it is stale, also when there is
 /// a value again.
 fn check_emptied<T: FrameValue>(words: &str, text: &str) {
-    let ways: [(&str, fn(&OwnedValue)); 4] = [
+    let ways: [Way; 4] = [
         ("a value of the host's", |own| {
             // SAFETY: the value of this test.
             unsafe { write(own.at(), own.ty(), &Value::Optional(None)) }.unwrap();
