@@ -3,9 +3,9 @@
 //! runs, and nothing of a module is kept alive.
 //!
 //! What a broadcast means: it calls those that were bound when it began, the last one first. One that is taken out
-//! meanwhile, also by another callee and wherever the delegate has moved to by then, is not called any more; one that is added is called the next time. Objects that are
-//! gone are passed over and taken out; so are those that sleep, but they stay bound. A callee that fails keeps nobody else
-//! from being called; the first failure is what the caller hears.
+//! meanwhile, also by another callee and wherever the delegate has moved to by then, is not called any more; one that is
+//! added is called the next time. Objects that are gone are passed over and taken out; so are those that sleep, but they
+//! stay bound. A callee that fails keeps nobody else from being called; the first failure is what the caller hears.
 
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroU32;

@@ -518,8 +518,8 @@ impl Objects {
     ) -> Result<(), CallError> {
         self.look_again(object);
         let store = self.store.borrow();
-        let to = store.slots.get(object).ok_or_else(|| CallError::Stale { handle: object })?;
-        let from = store.slots.get(from).ok_or_else(|| CallError::Stale { handle: from })?;
+        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
+        let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
         let (view, template) = (to.seen().view(), from.seen().view());
         if to.subobjects.is_empty() && to.seen().class.properties.len() == properties.len() && view.copy_bytes(template)
         {
