@@ -2,7 +2,7 @@
 //! floor knows when; this file knows how to enter the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,8 +32,6 @@ pub(crate) struct ClassHooks {
     pub hooks: PartHooks,
     /// The door of its module.
     pub gate: Rc<Gate>,
-    /// The number of the door to its parts; zero until there is one.
-    pub door: Cell<u32>,
     /// "red constructor of Game.MagicCube", as red frames and errors name it.
     pub names: HookNames,
 }

@@ -1,13 +1,12 @@
 //! The door into a module's code. Every call goes through it, so a module whose generation is over is never
 //! entered, and how many calls are inside is known before its image may go.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::border::CallError;
-use crate::conjugate::doors::Doors;
-use crate::handles::{ClassId, Generation, ModuleId};
+use crate::handles::{Generation, ModuleId};
 
 /// Who stands behind a gate. The name is shared with the finalizer thread.
 #[derive(Clone, Debug)]
@@ -26,14 +25,12 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     open: Cell<bool>,
     inside: Cell<u32>,
-    /// The doors to what was built behind it, which are open and shut as it is.
-    doors: RefCell<Option<(Rc<Doors>, Vec<u32>)>>,
 }
 
 impl Gate {
     /// A door that is open: its module is being loaded.
     pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
-        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0), doors: RefCell::new(None) })
+        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0) })
     }
 
     /// Whose door it is.
@@ -51,28 +48,14 @@ impl Gate {
         self.open.get()
     }
 
-    /// The number of a new door, among `doors`, to what is built behind it of a class.
-    pub(super) fn add_door(&self, doors: &Rc<Doors>, class: ClassId) -> u32 {
-        let number = doors.add(class, self.is_open());
-        self.doors.borrow_mut().get_or_insert_with(|| (Rc::clone(doors), Vec::new())).1.push(number);
-        number
-    }
-
-    fn set_open(&self, is_open: bool) {
-        self.open.set(is_open);
-        if let Some((doors, numbers)) = &*self.doors.borrow() {
-            numbers.iter().for_each(|number| doors.set_open(*number, is_open));
-        }
-    }
-
     /// From now on nobody gets in, until it is reopened.
     pub(crate) fn close(&self) {
-        self.set_open(false);
+        self.open.set(false);
     }
 
     /// Lets calls in again: a reload was rolled back.
     pub(crate) fn reopen(&self) {
-        self.set_open(true);
+        self.open.set(true);
     }
 
     /// Runs `call` behind the door.
@@ -118,10 +101,8 @@ impl Drop for Inside<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
-
     use super::{Gate, ModuleTag};
-    use crate::handles::{ClassId, Generation, ModuleId};
+    use crate::handles::{Generation, ModuleId};
 
     #[test]
     fn a_shut_gate_lets_nobody_in_and_a_reopened_one_does() {
@@ -132,20 +113,5 @@ mod tests {
         assert!(gate.through(|| Ok(())).is_err());
         gate.reopen();
         assert!(gate.through(|| Ok(())).is_ok());
-    }
-
-    #[test]
-    fn the_doors_of_a_gate_are_open_and_shut_as_it_is() {
-        let gate = Gate::new(ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) });
-        let doors = Rc::default();
-        let first = gate.add_door(&doors, ClassId(7));
-        let leads = |number| doors.leads(number, ClassId(7));
-        assert!(leads(first) && !doors.leads(first, ClassId(8)));
-        gate.close();
-        let later = gate.add_door(&doors, ClassId(7));
-        assert_eq!([first, later].map(leads), [false, false]);
-        gate.reopen();
-        assert_eq!([first, later, 0, 99].map(leads), [true, true, false, false]);
-        assert!(!doors.leads(0, ClassId::NONE), "what is behind no door is nothing");
     }
 }

@@ -3,7 +3,6 @@
 pub(crate) mod blacks;
 pub(crate) mod build;
 pub(crate) mod census;
-mod doors;
 pub(crate) mod drops;
 pub(crate) mod finalizer;
 pub(crate) mod gate;

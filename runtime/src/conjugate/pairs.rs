@@ -10,7 +10,6 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use crate::conjugate::build::ClassHooks;
-use crate::conjugate::doors::Doors;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
 use crate::handles::{ClassId, LAST_SERIAL, ModuleId, ObjectHandle, PartPtr};
@@ -139,7 +138,6 @@ impl Places {
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     entries: RefCell<Places>,
-    doors: Rc<Doors>,
     built: Cell<u64>,
 }
 
@@ -183,7 +181,7 @@ impl Pairs {
         conjugate.life = conjugate.life.step(conjugate.color, Event::Build)?;
         self.built.set(self.built.get() + 1);
         let derived = conjugate.parts.last();
-        Ok(derived.map_or(half, |part| Half { part: part.ptr.0, door: self.door(part), ..half }))
+        Ok(derived.map_or(half, |part| Half { part: part.ptr.0, class: part.class, ..half }))
     }
 
     /// The conjugate is whole with this part, which is the only one of its chain. What stands beside its object from now on:
@@ -198,32 +196,22 @@ impl Pairs {
         let Ok(life) = conjugate.life.step(conjugate.color, Event::Build) else { return Err(part) };
         conjugate.life = life;
         self.built.set(self.built.get() + 1);
-        let half = Half { part: part.ptr.0, door: self.door(&part), ..half };
+        let half = Half { part: part.ptr.0, class: part.class, ..half };
         conjugate.parts.push(part);
         Ok(half)
     }
 
-    /// The number of the door to a part.
-    #[inline]
-    fn door(&self, part: &Part) -> u32 {
-        if part.door.get() == 0 {
-            part.door.set(part.gate.add_door(&self.doors, part.class));
-        }
-        part.door.get()
-    }
-
-    /// The part for `class` of the conjugate of a living object, when it is not expired. Of its most derived class that is
-    /// one look at what stands beside it.
+    /// The part for `class` of the conjugate of a living object. Of its most derived class that is one look at what stands
+    /// beside it; whether the conjugate has expired is not asked then, but by the gate that the caller goes through.
     #[inline]
     pub(crate) fn look(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
-        let (part, door) = objects.part(object)?;
-        if self.doors.leads(door, class) {
-            return Some(PartPtr(part));
+        match objects.part(object, class) {
+            Some(part) => Some(PartPtr(part)),
+            None => self.part_of(objects, object, class).map(|part| part.ptr),
         }
-        self.part_of(objects, object, class).map(|part| part.ptr)
     }
 
-    /// The same, with whose it is.
+    /// The part for `class` of the conjugate of a living object, and whose it is, when it is not expired.
     #[cold]
     pub(crate) fn part_of(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<Part> {
         self.part(ConjugateKey::from_word(objects.conjugate(object)?)?, class)

@@ -1,7 +1,6 @@
 //! One batch: all types of all modules that are loaded together. Either everything is declared and every cell is
 //! filled, or the caller drops the shadow and nothing was.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use alcedo_abi::module::ModuleRef;
@@ -83,7 +82,6 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
             class: class.id,
             hooks: described.hooks,
             gate: Rc::clone(module.gate),
-            door: Cell::default(),
             names: HookNames::new(&format!("{}.{}", described.package, described.name)),
         };
         core.hooks.borrow_mut().insert(class.id, hooks);

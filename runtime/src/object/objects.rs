@@ -208,10 +208,10 @@ impl Objects {
         self.ask(object, |tenant| tenant.seen().half.word)
     }
 
-    /// Of what the floors above keep beside it, the part and the number of its door.
+    /// Of what the floors above keep beside it the part for its most derived class, if that is `class`.
     #[inline]
-    pub(crate) fn part(&self, object: ObjectHandle) -> Option<(*mut (), u32)> {
-        self.seats.part(object)
+    pub(crate) fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
+        self.seats.part(object, class)
     }
 
     /// Gives it something to keep beside it. Whether the object is there.

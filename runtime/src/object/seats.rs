@@ -17,30 +17,41 @@ pub(crate) struct Half {
     pub(crate) word: u64,
     /// Its part for its most derived class.
     pub(crate) part: *mut (),
-    /// Behind which door that part is.
-    pub(crate) door: u32,
+    /// That class.
+    pub(crate) class: ClassId,
 }
 
 impl Half {
     /// No conjugate.
-    pub(crate) const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), door: 0 };
+    pub(crate) const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: ClassId::NONE };
 }
 
-/// The part of a half that is asked most, and whose it is. As long as an entry of the other row.
+/// The part that is asked most, of whom and for which class.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct HalfEntry {
-    /// The serial of the object; zero when none lives there.
-    serial: u32,
-    door: u32,
+struct PartEntry {
+    of: PartOf,
     part: *mut (),
+}
+
+/// The serial of an object, and the number of the class that it has a part for, in one word since they are asked together.
+/// Zero where nobody lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+struct PartOf(u64);
+
+impl PartOf {
+    #[inline]
+    fn new(serial: u32, class: ClassId) -> Self {
+        Self(u64::from(serial) << 32 | u64::from(class.0))
+    }
 }
 
 /// The two rows, and the head by which plugins find the first.
 #[derive(Debug)]
 pub(super) struct Seats {
     entries: Row<DirectoryEntry>,
-    halves: Row<HalfEntry>,
+    parts: Row<PartEntry>,
     /// Plugins know its address.
     head: NonNull<Directory>,
 }
@@ -55,8 +66,8 @@ impl Seats {
         // SAFETY: an entry is numbers and an address, and each may be zero.
         let entries = unsafe { Row::new() };
         // SAFETY: as above.
-        let halves = unsafe { Row::new() };
-        Self { entries, halves, head: NonNull::from(Box::leak(head)) }
+        let parts = unsafe { Row::new() };
+        Self { entries, parts, head: NonNull::from(Box::leak(head)) }
     }
 
     /// Where plugins find the first row. The address stays as long as `self`.
@@ -82,12 +93,13 @@ impl Seats {
         self.entries.get(object.index()).filter(|entry| entry.serial == object.serial() && entry.serial != 0)
     }
 
-    /// The part that stands beside an object and behind which door it is, if its handle works. Both are zero for none, as
-    /// for a handle that names none.
+    /// The part of an object, if its handle works and that is the class that the part is for.
     #[inline]
-    pub(super) fn part(&self, object: ObjectHandle) -> Option<(*mut (), u32)> {
-        let entry = self.halves.get(object.index())?;
-        (entry.serial == object.serial()).then_some((entry.part, entry.door))
+    pub(super) fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
+        // Who has no part has none for class zero, which nobody asks for.
+        debug_assert_ne!(class, ClassId::NONE);
+        let entry = self.parts.get(object.index())?;
+        (entry.of == PartOf::new(object.serial(), class)).then_some(entry.part)
     }
 
     /// The address of an entry, to have it fetched before it is looked at; any address for a slot that there is not.
@@ -99,7 +111,7 @@ impl Seats {
     /// One slot more, with nobody in it.
     pub(super) fn add(&self) {
         self.entries.push();
-        self.halves.push();
+        self.parts.push();
         let (entries, len) = (self.entries.at(0).cast_const(), self.len());
         self.with_head(|head| Directory { entries, len, ..head });
     }
@@ -124,7 +136,7 @@ impl Seats {
     }
 
     fn put_part(&self, index: u32, serial: u32, half: Half) {
-        self.halves.set(index, HalfEntry { serial, door: half.door, part: half.part });
+        self.parts.set(index, PartEntry { of: PartOf::new(serial, half.class), part: half.part });
     }
 
     /// Addresses inside some object are wrong from now on.

@@ -273,7 +273,11 @@ fn among_a_million_tenants_with_short_serials_no_stale_handle_is_another_object(
         assert_eq!(objects.get::<u64>(object, &tag), Ok(mark), "a living handle is its own object");
         if !stale.is_empty() {
             let object = stale[dice.roll(stale.len())];
-            assert!(!objects.is_alive(object) && objects.memory(object).is_none() && objects.part(object).is_none());
+            assert!(
+                !objects.is_alive(object)
+                    && objects.memory(object).is_none()
+                    && objects.part(object, class.id).is_none()
+            );
             assert_eq!(objects.get::<u64>(object, &tag), Err(CallError::Stale { handle: object }));
         }
     }
