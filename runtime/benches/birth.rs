@@ -3,7 +3,7 @@
 //! `Box` of those three words and one insertion into a `slotmap`, which is what a host without reflection, hooks or
 //! collection would do for the same: in a process of one thread (`box_and_slotmap`), where an allocator takes no lock, and
 //! in one that a host with its finalizer thread is in already (`box_and_slotmap_in_a_host`). Each round makes a thousand and
-//! then, untimed, destroys them, so that all work on memory that was used before.
+//! then, untimed, destroys them and waits for their finalizers, so that all work on memory that was used before.
 
 mod support;
 
@@ -51,7 +51,8 @@ fn time_boxes(rounds: u64) -> Duration {
     elapsed
 }
 
-/// How long so many rounds of births take. Between them the objects are destroyed and the host ticks.
+/// How long so many rounds of births take. Between them the objects are destroyed, the host ticks, and their finalizers come
+/// to their end: they are no part of a birth.
 fn time(
     runtime: &Runtime,
     objects: &mut Vec<ObjectHandle>,
@@ -65,6 +66,8 @@ fn time(
         elapsed += begun.elapsed();
         objects.drain(..).for_each(|object| runtime.destroy(object));
         runtime.tick(Budget::frame());
+        let drained = runtime.drain_finalizers(Duration::from_secs(10)).expect("a safe point");
+        assert!(drained.is_complete, "{drained:?}");
     }
     elapsed
 }
