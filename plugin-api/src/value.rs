@@ -36,6 +36,9 @@ pub unsafe trait Value: Sized + 'static {
     /// The text of the whole type.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
+    /// Whether a value may refer to an object, which a collection that is under way has to hear of when it is written.
+    #[doc(hidden)]
+    const NAMES_OBJECTS: bool = true;
     /// Whether a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
@@ -196,6 +199,7 @@ macro_rules! numbers {
         unsafe impl Value for $rust {
             const KIND: PropertyKind = PropertyKind::$kind;
             const TYPE_PATH: &'static str = "";
+            const NAMES_OBJECTS: bool = false;
             type Literal = Self;
             in_memory!(value: Self => *value, |raw| raw);
             in_the_slot!(value => *value, |value| value);
@@ -211,6 +215,7 @@ numbers!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32
 unsafe impl Value for bool {
     const KIND: PropertyKind = PropertyKind::BOOL;
     const TYPE_PATH: &'static str = "";
+    const NAMES_OBJECTS: bool = false;
     type Literal = Self;
     in_memory!(value: u8 => u8::from(*value), |raw| raw != 0);
     in_the_slot!(value => *value, |value: bool| value);
@@ -220,6 +225,7 @@ unsafe impl Value for bool {
 unsafe impl Value for UName {
     const KIND: PropertyKind = PropertyKind::NAME;
     const TYPE_PATH: &'static str = "";
+    const NAMES_OBJECTS: bool = false;
     type Literal = &'static str;
     in_memory!(value: Name => value.0, Self);
     in_the_slot!(value => value.0, Self);
@@ -254,6 +260,7 @@ pub struct TextOut {
 unsafe impl Value for String {
     const KIND: PropertyKind = PropertyKind::STRING;
     const TYPE_PATH: &'static str = "";
+    const NAMES_OBJECTS: bool = false;
     const OWNS_MEMORY: bool = true;
     type Raw = TextRaw;
     type Literal = &'static str;

@@ -179,6 +179,21 @@ impl Toy {
     }
 
     #[ufunction]
+    fn written_unasked(&self, this: This<Self>) -> String {
+        let friend = this.as_base().as_obj();
+        let asked = [
+            ("a number", this.try_set_count(7).is_err()),
+            ("a text", this.try_set_title("a box").is_err()),
+            ("a flag", this.try_set_flag(false).is_err()),
+            ("a name", this.try_set_tag(UName::default()).is_err()),
+            ("a reference", this.try_set_friend(friend).is_err()),
+            ("a struct", this.try_set_spot(Spot { x: 1.5, y: 2.5 }).is_err()),
+        ];
+        let unasked: Vec<_> = asked.iter().filter(|(_, is_asked)| !is_asked).map(|(what, _)| *what).collect();
+        unasked.join(", ")
+    }
+
+    #[ufunction]
     fn panics(&self) {
         panic!("no {}", "wheels");
     }
@@ -296,6 +311,21 @@ fn a_write_is_refused_while_the_host_rebuilds() {
     host.mode(mode::REBUILDING);
     let failure = host.call(toy, "write_twice", &mut [Slot::EMPTY]).expect_err("the second write has no way out");
     assert_eq!(failure.kind, FailureKind::DURING_REBUILD);
+}
+
+#[test]
+fn a_mark_hears_of_writes_that_could_be_references() {
+    let host = Host::with("Toy");
+    let toy = host.birth();
+    for (mode, unasked) in [
+        (mode::NORMAL, "a number, a text, a flag, a name, a reference, a struct"),
+        (mode::MARKING, "a number, a text, a flag, a name"),
+        (mode::REBUILDING, ""),
+        (mode::STAGING, ""),
+    ] {
+        host.mode(mode);
+        assert_eq!(host.ask(toy, "written_unasked").expect("clean"), unasked, "mode {mode}");
+    }
 }
 
 #[test]

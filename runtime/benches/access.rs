@@ -4,8 +4,8 @@
 //!
 //! * `read`, `write`: a property through the frame-bound object, beside a struct field behind a pointer.
 //! * `read_by_handle`, `write_by_handle`: the same with a look whether the handle is still right, beside the same field.
-//! * `write_while_marking`: the same write while a collection in slices is under way, when each asks the host, beside the
-//!   write in peace.
+//! * `write_while_marking`: a number and a reference while a collection in slices is under way, beside the same in peace. It
+//!   wants to hear of each reference, which is a call of the host.
 //! * `sum`: an `Array(f64)` of so many numbers as a lent slice, beside a `Vec<f64>`.
 
 mod support;
@@ -40,19 +40,21 @@ fn access(criterion: &mut Criterion) {
         }
         group.finish();
     }
-    let mut group = criterion.benchmark_group("property_write_while_marking");
-    group.throughput(Throughput::Elements(ROUNDS));
-    for (id, is_marking) in [("alcedo", true), ("in_peace", false)] {
-        group.bench_function(id, |bencher| {
-            let stores = runtime.bench();
-            if is_marking {
-                stores.begin_mark();
-            }
-            bencher.iter_custom(|rounds| time(&runtime, gauge, "write", rounds * ROUNDS));
-            stores.abandon_mark();
-        });
+    for (what, function) in [("write_while_marking", "write"), ("reference_write_while_marking", "refer")] {
+        let mut group = criterion.benchmark_group(format!("property_{what}"));
+        group.throughput(Throughput::Elements(ROUNDS));
+        for (id, is_marking) in [("alcedo", true), ("in_peace", false)] {
+            group.bench_function(id, |bencher| {
+                let stores = runtime.bench();
+                if is_marking {
+                    stores.begin_mark();
+                }
+                bencher.iter_custom(|rounds| time(&runtime, gauge, function, rounds * ROUNDS));
+                stores.abandon_mark();
+            });
+        }
+        group.finish();
     }
-    group.finish();
     let mut group = criterion.benchmark_group("array_sum");
     for count in COUNTS {
         runtime.call(gauge, "fill", &[Value::U32(count)]).expect("two rows");

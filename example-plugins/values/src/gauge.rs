@@ -10,6 +10,9 @@ pub struct Gauge {
     /// A number in the host object.
     #[uproperty]
     level: f64,
+    /// An object.
+    #[uproperty]
+    mate: Obj<Gauge>,
     /// A row of them.
     #[uproperty]
     levels: UArray<f64>,
@@ -57,6 +60,15 @@ impl Gauge {
     fn write(&self, this: This<Self>, times: u64) {
         for time in 0..times {
             black_box(&this).set_level(time as f64);
+        }
+    }
+
+    /// Writes a reference.
+    #[ufunction]
+    fn refer(&self, this: This<Self>, times: u64) {
+        let me = this.as_obj();
+        for _ in 0..times {
+            black_box(&this).set_mate(black_box(me));
         }
     }
 

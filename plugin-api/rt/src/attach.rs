@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::io::Write as _;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
-use alcedo_abi::host::{ModuleContext, mode};
+use alcedo_abi::host::ModuleContext;
 
 use crate::trap::trap;
 use crate::{CallError, log_bridge, trace_bridge, trap as traps};
@@ -82,12 +82,12 @@ pub fn context() -> Option<&'static ModuleContext> {
     Some(unsafe { &*context })
 }
 
-/// Whether there is a host, and it does nothing at the moment that concerns a write. Two looks at memory that hardly ever
-/// changes. Game thread only: a host that lets go of the module does so there, and its word ends then.
+/// What the host does at the moment, one of [`alcedo_abi::host::mode`]; without a host none of them. Two looks at memory that
+/// hardly ever changes. Game thread only: a host that lets go of the module does so there, and its word ends then.
 #[inline]
 #[must_use]
-pub fn is_mode_normal() -> bool {
+pub fn mode() -> u32 {
     // SAFETY: it leads to a static, or to the word that the host keeps as long as the module is attached.
     let mode = unsafe { &*MODE.load(Ordering::Acquire) };
-    mode.load(Ordering::Relaxed) == mode::NORMAL
+    mode.load(Ordering::Relaxed)
 }

@@ -22,7 +22,7 @@ mod stop;
 mod trace_bridge;
 mod trap;
 
-pub use attach::{attach, context, detach, is_mode_normal};
+pub use attach::{attach, context, detach, mode};
 pub use error::{CallError, Place};
 pub use heap::{ModuleHeap, live_bytes};
 pub use stop::{StopToken, stop_requested};

@@ -5,7 +5,7 @@
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
-use alcedo_abi::host::ModuleContext;
+use alcedo_abi::host::{ModuleContext, mode};
 use alcedo_abi::task::{Errand, ErrandId};
 use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, ZCallBuffer, ZCallStatus};
@@ -57,9 +57,15 @@ pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, Call
 
 /// Whether a property of `object` may be written now. In the normal mode the host is not asked. Nor is it of concern that
 /// a slice is lent: a property lies in its object, what is lent in a container, and what writes into containers asks.
+///
+/// A collection that is marking wants to hear of references only: `names_objects` says whether what is written could be one.
 #[inline]
-pub(crate) fn may_write(object: ObjectHandle) -> Result<(), CallError> {
-    if alcedo_rt::is_mode_normal() { Ok(()) } else { ask_may_write(object) }
+pub(crate) fn may_write(object: ObjectHandle, names_objects: bool) -> Result<(), CallError> {
+    match alcedo_rt::mode() {
+        mode::NORMAL => Ok(()),
+        mode::MARKING if !names_objects => Ok(()),
+        _ => ask_may_write(object),
+    }
 }
 
 #[cold]

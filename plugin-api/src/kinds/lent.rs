@@ -47,7 +47,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     pub(crate) fn raw_mut(&self) -> Result<*mut K::Raw, CallError> {
         self.spot.check(Access::Write, K::TYPE.as_str())?;
         if !self.spot.owner().is_none() {
-            host::may_write(self.spot.owner())?;
+            host::may_write(self.spot.owner(), K::NAMES_OBJECTS)?;
         }
         Ok(self.at)
     }

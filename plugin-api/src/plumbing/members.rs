@@ -32,7 +32,7 @@ pub unsafe fn write_member<C: Class, T: Value>(
     cell: &Cell,
     value: impl Give<T>,
 ) -> Result<(), CallError> {
-    host::may_write(this.object())?;
+    host::may_write(this.object(), T::NAMES_OBJECTS)?;
     // SAFETY: promised by the caller.
     let place = unsafe { place::<C, T>(this, cell) };
     // SAFETY: the memory of a frame-bound object is live for its frame, and the property lives in it.
