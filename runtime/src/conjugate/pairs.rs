@@ -152,7 +152,7 @@ impl Pairs {
     #[inline(always)]
     pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, Half) {
         let key = self.entries.borrow_mut().begin_red(gate);
-        (key, Half { word: key.to_word(), ..Half::NONE })
+        (key, Half::of(key.to_word()))
     }
 
     /// Adds the part of the next class of the chain.
@@ -181,7 +181,7 @@ impl Pairs {
         conjugate.life = conjugate.life.step(conjugate.color, Event::Build)?;
         self.built.set(self.built.get() + 1);
         let derived = conjugate.parts.last();
-        Ok(derived.map_or(half, |part| Half { part: part.ptr.0, class: part.class, ..half }))
+        Ok(derived.map_or(half, |part| half.with_part(part.ptr.0, part.class)))
     }
 
     /// The conjugate is whole with this part, which is the only one of its chain. What stands beside its object from now on:
@@ -196,7 +196,7 @@ impl Pairs {
         let Ok(life) = conjugate.life.step(conjugate.color, Event::Build) else { return Err(part) };
         conjugate.life = life;
         self.built.set(self.built.get() + 1);
-        let half = Half { part: part.ptr.0, class: part.class, ..half };
+        let half = half.with_part(part.ptr.0, part.class);
         conjugate.parts.push(part);
         Ok(half)
     }

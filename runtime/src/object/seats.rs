@@ -16,14 +16,25 @@ pub(crate) struct Half {
     /// Which conjugate it is; zero is none.
     pub(crate) word: u64,
     /// Its part for its most derived class.
-    pub(crate) part: *mut (),
-    /// That class.
-    pub(crate) class: ClassId,
+    part: *mut (),
+    /// The number of that class, as wide as the other fields: what is copied along with padding just after it was written
+    /// makes a processor wait, and two of these are for each birth.
+    class: u64,
 }
 
 impl Half {
     /// No conjugate.
-    pub(crate) const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: ClassId::NONE };
+    pub(crate) const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: 0 };
+
+    /// A conjugate without parts.
+    pub(crate) fn of(word: u64) -> Self {
+        Self { word, ..Self::NONE }
+    }
+
+    /// The same with a part, which is for that class.
+    pub(crate) fn with_part(self, part: *mut (), class: ClassId) -> Self {
+        Self { part, class: class.0.into(), ..self }
+    }
 }
 
 /// The part that is asked most, of whom and for which class.
@@ -42,8 +53,8 @@ struct PartOf(u64);
 
 impl PartOf {
     #[inline]
-    fn new(serial: u32, class: ClassId) -> Self {
-        Self(u64::from(serial) << 32 | u64::from(class.0))
+    fn new(serial: u32, class: u64) -> Self {
+        Self(u64::from(serial) << 32 | class)
     }
 }
 
@@ -99,7 +110,7 @@ impl Seats {
         // Who has no part has none for class zero, which nobody asks for.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
-        (entry.of == PartOf::new(object.serial(), class)).then_some(entry.part)
+        (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
     }
 
     /// The address of an entry, to have it fetched before it is looked at; any address for a slot that there is not.

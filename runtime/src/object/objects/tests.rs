@@ -33,10 +33,6 @@ fn new(world: &World, class: &Rc<Class>) -> ObjectHandle {
     world.objects.allocate(class, None, ObjectHandle::NONE, 0)
 }
 
-fn half(word: u64) -> Half {
-    Half { word, ..Half::NONE }
-}
-
 #[test]
 fn a_stale_handle_is_never_another_object() {
     let (world, class) = cube(&[]);
@@ -135,14 +131,14 @@ fn shadowed() -> (World, [ObjectHandle; 3]) {
     let (world, class) = cube(&properties());
     let (kept, ended) = (new(&world, &class), new(&world, &class));
     world.objects.write_value(kept, "speed", &Value::F64(1.0)).unwrap();
-    world.objects.set_half(kept, half(11));
+    world.objects.set_half(kept, Half::of(11));
     world.objects.add_root(ended);
     world.objects.begin_shadow();
     world.types.begin_shadow();
     world.types.hide_in_shadow(["/Script/Game.Cube"]);
     let decl = dynamic("Cube", "/Script/Engine.Object", &[PropertyDecl::new("speed", PropertyKind::F32)]);
     let class = declare(&world, [decl]).remove(0);
-    let body = Body { half: half(22), ..Body::new(&class) };
+    let body = Body { half: Half::of(22), ..Body::new(&class) };
     body.view().set(class.find_property("speed").unwrap(), 8.0f32).unwrap();
     world.objects.stage(kept, body).unwrap();
     world.objects.release(ended);
@@ -193,7 +189,7 @@ fn a_dropped_shadow_leaves_everything_as_it_was() {
 fn a_body_staged_twice_is_the_last_one() {
     let (world, [kept, ..]) = shadowed();
     let class = world.objects.class(kept).unwrap();
-    world.objects.stage(kept, Body { half: half(33), ..Body::new(&class) }).unwrap();
+    world.objects.stage(kept, Body { half: Half::of(33), ..Body::new(&class) }).unwrap();
     assert_eq!(world.objects.conjugate(kept), Some(33));
     assert_eq!(world.objects.commit_shadow().len(), 1);
     assert_eq!(world.objects.conjugate(kept), Some(33));
