@@ -38,7 +38,7 @@ fn handles(criterion: &mut Criterion) {
                 .iter(|| keys.iter().fold(0_usize, |sum, key| sum.wrapping_add(*map.get(*key).expect("it is there"))));
         });
         let world = stores.world();
-        let find = |object: &ObjectHandle| world.objects.memory(*object).expect("it is there").addr();
+        let find = move |object: &ObjectHandle| world.objects.memory(*object).expect("it is there").addr();
         group.bench_function(BenchmarkId::new("alcedo", count), |bencher| {
             bencher.iter(|| objects.iter().fold(0_usize, |sum, object| sum.wrapping_add(find(object))));
         });
@@ -50,7 +50,7 @@ fn handles(criterion: &mut Criterion) {
             bencher
                 .iter(|| keys.iter().fold(0_usize, |sum, key| sum.wrapping_add(*map.get(*key).expect("it is there"))));
         });
-        let find = |object: &ObjectHandle| stores.part(*object, class).expect("it has a half").addr();
+        let find = move |object: &ObjectHandle| stores.part(*object, class).expect("it has a half").addr();
         group.bench_function(BenchmarkId::new("alcedo", count), |bencher| {
             bencher.iter(|| objects.iter().fold(0_usize, |sum, object| sum.wrapping_add(find(object))));
         });

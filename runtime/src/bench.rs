@@ -6,6 +6,7 @@ use crate::object::World;
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 
 /// The stores of a runtime, for a look.
+#[derive(Clone, Copy)]
 pub struct Stores<'a>(pub(crate) &'a Core);
 
 impl Stores<'_> {
