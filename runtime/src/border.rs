@@ -275,14 +275,20 @@ pub(crate) fn into_module(failure: &mut Failure, code: impl FnOnce() -> Result<(
 
 /// Runs host code and turns its panic into an error.
 pub(crate) fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
+    trap_as(code)
+}
+
+/// The same for code with errors of its own kind.
+#[inline]
+pub(crate) fn trap_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     // The stores the code may have been changing are guarded by `RefCell`s that are released while unwinding, and
     // each change of theirs is whole before anything that can panic is called.
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| Err(panicked(payload)))
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| Err(panicked(payload).into()))
 }
 
 /// The error that a caught panic of host code is.
 #[cold]
-pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> CallError {
+fn panicked(payload: Box<dyn Any + Send>) -> CallError {
     CallError::Panicked { message: panic_message(&*payload), place: None }
 }
 

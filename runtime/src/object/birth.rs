@@ -9,10 +9,9 @@
 //! A CDO takes over its super's values before its own class has its turn, not after: else a class constructor could not
 //! shape the values of properties it inherited.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use crate::border::{CallError, panicked};
+use crate::border::{CallError, trap_as};
 use crate::handles::{Name, ObjectHandle};
 use crate::object::World;
 use crate::object::class::{Class, Origin, Subobject};
@@ -139,7 +138,7 @@ pub(crate) fn run_class_constructor(
     class: &Rc<Class>,
 ) -> Result<(), StepError> {
     count_class_constructor(world, object, class);
-    guarded(|| hooks.class_constructor(object, class))
+    trap_as(|| hooks.class_constructor(object, class))
 }
 
 fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
@@ -165,9 +164,9 @@ pub(crate) fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandl
     for child in world.objects.children(object).into_iter().rev() {
         destroy(world, hooks, child);
     }
-    if let Err(error) = guarded(|| {
+    if let Err(error) = trap_as(|| {
         hooks.end_conjugate(object);
-        Ok(())
+        Ok::<_, StepError>(())
     }) {
         tracing::error!(%object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
     }
@@ -182,9 +181,9 @@ pub(crate) fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandl
 fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     for class in std::iter::successors(class, |class| class.base.as_ref()) {
         let Some(hook) = class.begin_destroy else { continue };
-        if let Err(error) = guarded(|| {
+        if let Err(error) = trap_as(|| {
             hook(world, object);
-            Ok(())
+            Ok::<_, StepError>(())
         }) {
             let class = class.short_path();
             let message = error.into_facts().message;
@@ -461,7 +460,7 @@ impl Midwife<'_> {
         step: impl FnOnce() -> BirthStep,
         work: impl FnOnce() -> Result<(), StepError>,
     ) -> Result<(), BirthFailed> {
-        match guarded(work) {
+        match trap_as(work) {
             Ok(()) if self.world.objects.is_alive(object) => Ok(()),
             Ok(()) => {
                 let ended = StepError::new("the object was destroyed in the middle of its birth");
@@ -491,12 +490,6 @@ impl Midwife<'_> {
         };
         BirthFailed { class: self.asked.path.to_string(), step, object: object.to_owned(), message, place }
     }
-}
-
-/// A panic of host code, or of what the host called, is an error of the step.
-fn guarded(work: impl FnOnce() -> Result<(), StepError>) -> Result<(), StepError> {
-    // As for any trap of host code: each change of a store is whole before anything that can panic is called.
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panicked(payload).into()))
 }
 
 #[cfg(test)]
