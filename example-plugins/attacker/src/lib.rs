@@ -1,0 +1,25 @@
+//! What an attacker tries who may write safe code only. Each file holds the plugin's side of one kind of attack, and
+//! `runtime/tests/attacks` the host's side and what has to come of it: a typed error, and a host that goes on.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+mod ends;
+mod rollback;
+mod values;
+
+module! { name: "attacker" }
+
+/// One that does no harm: so a test can see that the host still answers.
+#[uclass(package = "Game", base = Object)]
+pub struct Bystander {}
+
+#[uclass]
+impl Bystander {
+    /// Answers.
+    #[ufunction(blueprint_callable)]
+    fn answer(&self) -> String {
+        "still here".to_owned()
+    }
+}

@@ -1,0 +1,1 @@
+//! New code that leaves something behind before its reload fails.

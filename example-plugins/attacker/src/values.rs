@@ -1,0 +1,1 @@
+//! Values that are changed while somebody holds a part of them.

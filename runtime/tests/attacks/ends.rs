@@ -1,0 +1,1 @@
+//! Order of an end: what a module left behind is dropped while what it looks at is there.

@@ -1,0 +1,53 @@
+//! What attackers tried who may write safe code only, in plugins and in hosts. Each test is named as the fact that stops
+//! the attack. The same set runs in debug, in release and under AddressSanitizer: see `.ci`.
+//!
+//! What the compiler refuses is in `plugin-api/tests/ui` and `runtime/tests/ui`; hostile files are in `runtime/sys/tests`.
+
+mod ends;
+mod host;
+mod rollback;
+mod values;
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::PathBuf;
+
+use alcedo_runtime::{ObjectHandle, Runtime, Value};
+
+/// The attacker's library.
+fn attacker(features: &[&str]) -> PathBuf {
+    support::plugin("attacker", features)
+}
+
+/// A host with the attacker in its Master.
+fn host() -> Runtime {
+    support::host(&[attacker(&[])])
+}
+
+/// A new object of one of the attacker's classes.
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
+    host.spawn(&format!("/Script/Game.{class}")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a function that tells a text says, or why it was refused.
+fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
+    match host.call(object, function, &[]) {
+        Ok(Some(Value::Text(told))) => told,
+        Ok(other) => format!("{other:?}"),
+        Err(error) => format!("refused: {error}"),
+    }
+}
+
+/// The host goes on: it calls old code and new.
+fn assert_goes_on(host: &Runtime) {
+    let bystander = spawn(host, "Bystander");
+    assert_eq!(ask(host, bystander, "answer"), "still here");
+    host.destroy(bystander);
+    host.safe_point();
+}
+
+#[test]
+fn the_attacker_is_an_ordinary_plugin() {
+    assert_goes_on(&host());
+}

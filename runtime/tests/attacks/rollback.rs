@@ -1,0 +1,1 @@
+//! A reload that fails leaves nothing behind that its report does not name.

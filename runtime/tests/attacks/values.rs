@@ -1,0 +1,1 @@
+//! Values whose parts are held while they change.
