@@ -25,12 +25,15 @@ pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }
 
+/// Plugins are built as the test is: a release test loads release plugins.
+const RELEASE: bool = !cfg!(debug_assertions);
+
 /// A build request for an example plugin.
 pub(crate) fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
     static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
     let manifest = MANIFEST.get_or_init(|| examples().join("Cargo.toml"));
     let request = BuildRequest::new(manifest).package(package);
-    let request = request.target_dir(test_dir().join("plugins"));
+    let request = request.target_dir(test_dir().join("plugins")).release(RELEASE);
     features.iter().fold(request, |request, feature| request.feature(*feature))
 }
 
@@ -57,7 +60,8 @@ pub(crate) fn line_of(package: &str, text: &str) -> String {
 pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let build = || Variants::new(test_dir().join("variants")).get(request, label);
+    let folder = if RELEASE { "variants-release" } else { "variants" };
+    let build = || Variants::new(test_dir().join(folder)).get(request, label);
     let library = built.entry(label.to_owned()).or_insert_with(|| build().unwrap_or_else(|error| panic!("{error}")));
     library.clone()
 }
