@@ -17,7 +17,8 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
 /// The attacker's library.
 fn attacker(features: &[&str]) -> PathBuf {
-    support::plugin("attacker", features)
+    let memory: &[&str] = if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] };
+    support::plugin("attacker", &[features, memory].concat())
 }
 
 /// A host with the attacker in its Master.
