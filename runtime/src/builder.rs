@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::bridge::core::Core;
 use crate::error::Error;
-use crate::load::canary::Canary;
+use crate::load::canary::{Canary, Rehearsal};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
 use crate::load::policy::UnloadPolicy;
@@ -74,14 +74,15 @@ impl Builder {
         self
     }
 
-    /// Who loads new modules before this host does: see [`Canary`].
+    /// Who loads new modules before this host does, in every context: see [`Canary`]. One context can have its own say
+    /// with [`LoadContext::set_canary`](crate::LoadContext::set_canary).
     #[must_use]
     pub fn canary(mut self, canary: Canary) -> Self {
         self.canary = canary;
         self
     }
 
-    /// How long that may take for all modules of a generation together: ten seconds unless told otherwise.
+    /// How long that may take for all modules of a generation, or of a load, together: ten seconds unless told otherwise.
     #[must_use]
     pub fn canary_deadline(mut self, deadline: Duration) -> Self {
         self.canary_deadline = Some(deadline);
@@ -150,11 +151,10 @@ impl Builder {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
         }
         core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
-        let mut loads = Loads::new(&core, self.args, self.require_seal)
+        let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
+        let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal)
             .map_err(system("making the folder for copies of libraries"))?;
         loads.hub.set_policy(&self.unloads);
-        loads.rehearsal.canary = self.canary;
-        loads.rehearsal.deadline = self.canary_deadline.unwrap_or(loads.rehearsal.deadline);
         loads.retirements.policy = self.unloads;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
         core.world.types.declare_package(ROOT_PACKAGE);

@@ -33,6 +33,7 @@ pub mod native;
 mod poster;
 pub mod reload;
 mod runtime;
+mod shown;
 mod value_table;
 mod watchdog;
 mod world;
@@ -83,6 +84,7 @@ pub use reload::report::{ClassFate, Outcome, Phase, Phases, PropertyChange, Relo
 pub use reload::requests::ReloadScope;
 pub use runtime::{AnyConjugate, Budget, ClassRef, Collected, ConjugateInfo, Drained, Runtime, Shutdown};
 pub use semver::{Version, VersionReq};
+pub use shown::printable;
 pub use watchdog::Hang;
 pub use world::{FormatError, WorldError, WorldLoad};
 

@@ -8,14 +8,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use alcedo_runtime::canary::run_if_child;
-use alcedo_runtime::{Canary, CanaryStep, Error, LoadError, Outcome, Phase, Runtime, Value, process};
+use alcedo_runtime::{
+    Canary, CanaryStep, ContextError, Contexts, Error, LoadContext, LoadError, Outcome, Phase, Runtime, Value, process,
+};
 use libtest_mimic::{Arguments, Trial};
 
 const FRAGILE: &str = "/Script/Game.Fragile";
 
 fn main() -> ExitCode {
     run_if_child();
-    let trials: [(&str, fn()); 8] = [
+    let trials: [(&str, fn()); 16] = [
         ("a_crash_in_an_initializer_is_the_canarys", a_crash_in_an_initializer_is_the_canarys),
         ("a_panic_in_an_initializer_is_the_canarys_and_its_message_is_told", a_panic_in_an_initializer_is_told),
         ("a_hang_in_an_initializer_ends_with_the_deadline", a_hang_in_an_initializer_ends_with_the_deadline),
@@ -24,6 +26,14 @@ fn main() -> ExitCode {
         ("a_healthy_module_is_loaded_and_the_report_tells_the_time", a_healthy_module_is_loaded),
         ("a_program_that_is_no_canary_is_found_out", a_program_that_is_no_canary_is_found_out),
         ("a_module_that_the_loader_refuses_is_named", a_module_that_the_loader_refuses_is_named),
+        ("every_context_has_a_canary_and_lives_when_it_dies", every_context_has_a_canary_and_lives_when_it_dies),
+        ("a_slim_loads_off_the_game_thread_with_a_canary", a_slim_loads_off_the_game_thread_with_a_canary),
+        ("a_replacement_that_crashes_leaves_the_old_build_in_place", a_replacement_that_crashes_leaves_the_old_build),
+        ("a_context_can_do_without_a_canary", a_context_can_do_without_a_canary),
+        ("frames_that_a_module_prints_are_not_heard", frames_that_a_module_prints_are_not_heard),
+        ("a_module_that_writes_to_every_descriptor_is_refused", a_module_that_writes_to_every_descriptor_is_refused),
+        ("a_copy_of_the_canary_does_not_pass_for_it", a_copy_of_the_canary_does_not_pass_for_it),
+        ("a_module_that_takes_the_socket_away_has_not_passed", a_module_that_takes_the_socket_away_has_not_passed),
     ];
     let trials = trials.map(|(name, test)| {
         Trial::test(name, move || {
@@ -149,4 +159,142 @@ fn a_module_that_the_loader_refuses_is_named() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+fn unruly(feature: &str) -> PathBuf {
+    let features: &[&str] = if feature.is_empty() { &[] } else { &[feature] };
+    support::plugin("unruly", features)
+}
+
+/// A host whose canaries have this long.
+fn patient(deadline: Duration) -> Runtime {
+    support::builder().canary_deadline(deadline).build().expect("a host")
+}
+
+/// Why a context does not take a build; it has nothing of it then, and takes a healthy one.
+fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
+    let refusal = context.load_path(unruly(feature));
+    assert!(context.modules().is_empty(), "{feature}: {refusal:?}");
+    match refusal {
+        Err(ContextError::Load(error)) => error,
+        other => panic!("{feature}: {other:?}"),
+    }
+}
+
+/// What a healthy build answers in a context.
+fn answer(context: &LoadContext) -> Option<Value> {
+    let function = context.function("", "unruly.answer", "-> u32").unwrap_or_else(|error| panic!("{error}"));
+    function.call(&[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn every_context_has_a_canary_and_lives_when_it_dies() {
+    let host = patient(PATIENCE);
+    let contexts = host.load_contexts();
+    for context in [contexts.create_slim("tried").expect("a free name"), contexts.default_context()] {
+        for (feature, died_of) in [("crashes", Some(6)), ("exits", None)] {
+            match refused_by(&context, feature) {
+                LoadError::CanaryCrashed { module, step, signal, output, .. } => {
+                    assert_eq!((module.as_str(), step, signal), ("unruly", CanaryStep::Mapping, died_of), "{feature}");
+                    assert!(output.contains("the initializer of unruly runs"), "{output}");
+                }
+                other => panic!("{feature}: {other}"),
+            }
+        }
+        assert_unmapped(&host);
+    }
+    let hasty = patient(Duration::from_secs(2));
+    let slim = hasty.load_contexts().create_slim("waits").expect("a free name");
+    let hung = refused_by(&slim, "hangs");
+    assert!(matches!(hung, LoadError::CanaryHung { step: CanaryStep::Mapping, .. }), "{hung}");
+    slim.load_path(unruly("")).expect("a healthy build");
+    assert_eq!(answer(&slim), Some(Value::U32(42)));
+}
+
+fn a_slim_loads_off_the_game_thread_with_a_canary() {
+    let host = patient(PATIENCE);
+    let contexts = host.load_contexts();
+    let (healthy, crashing) = (unruly(""), unruly("crashes"));
+    let try_both = |contexts: Contexts, name: &str| {
+        let slim = contexts.create_slim(name).expect("a free name");
+        let refused = slim.load_path(&crashing);
+        assert!(matches!(refused, Err(ContextError::Load(LoadError::CanaryCrashed { .. }))), "{refused:?}");
+        slim.load_path(&healthy).expect("a healthy build");
+        assert_eq!(answer(&slim), Some(Value::U32(42)));
+    };
+    // The game thread waits here, and does nothing else.
+    std::thread::scope(|scope| {
+        for name in ["one", "two", "three"] {
+            let contexts = contexts.clone();
+            scope.spawn(move || try_both(contexts, name));
+        }
+    });
+}
+
+fn a_replacement_that_crashes_leaves_the_old_build() {
+    let host = patient(PATIENCE);
+    let slim = host.load_contexts().create_slim("stays").expect("a free name");
+    slim.load_path(unruly("")).expect("a healthy build");
+    let refused = slim.replace(unruly("crashes"));
+    assert!(matches!(refused, Err(ContextError::Load(LoadError::CanaryCrashed { .. }))), "{refused:?}");
+    assert_eq!((answer(&slim), mappings(&host).len()), (Some(Value::U32(42)), 1));
+}
+
+fn a_context_can_do_without_a_canary() {
+    let nobody = Canary::Program("/nowhere/at/all".into());
+    let host = support::builder().canary(nobody.clone()).build().expect("a host");
+    let contexts = host.load_contexts();
+    let (with, without) =
+        (contexts.create_slim("with").expect("a name"), contexts.create_slim("without").expect("a name"));
+    assert!(matches!(refused_by(&with, ""), LoadError::CanaryUnavailable { .. }));
+    without.set_canary(Canary::Off);
+    without.load_path(unruly("")).expect("nobody tries it");
+    without.set_canary(nobody);
+    let refused = without.replace(unruly("prints-frames"));
+    assert!(matches!(refused, Err(ContextError::Load(LoadError::CanaryUnavailable { .. }))), "{refused:?}");
+}
+
+fn frames_that_a_module_prints_are_not_heard() {
+    let host = patient(PATIENCE);
+    let slim = host.load_contexts().create_slim("prints").expect("a free name");
+    slim.load_path(unruly("prints-frames")).expect("printing is no fault");
+    assert_eq!(answer(&slim), Some(Value::U32(42)));
+}
+
+fn a_module_that_writes_to_every_descriptor_is_refused() {
+    let host = patient(PATIENCE);
+    let slim = host.load_contexts().create_slim("writes").expect("a free name");
+    match refused_by(&slim, "writes-everywhere") {
+        LoadError::CanaryDisturbed { module, step, problem, .. } => {
+            assert_eq!((module.as_str(), step), ("unruly", CanaryStep::Mapping));
+            assert!(problem.contains("another conversation"), "{problem}");
+        }
+        other => panic!("{other}"),
+    }
+    assert_unmapped(&host);
+}
+
+/// Whichever of the two is noticed first: that the canary has ended, or that something else speaks for it.
+fn a_copy_of_the_canary_does_not_pass_for_it() {
+    let host = patient(PATIENCE);
+    let slim = host.load_contexts().create_slim("forks").expect("a free name");
+    match refused_by(&slim, "forks") {
+        LoadError::CanaryDisturbed { problem, .. } => assert!(problem.contains("a copy of the process"), "{problem}"),
+        LoadError::CanaryCrashed { how, .. } => assert_eq!(how, "exit status: 0"),
+        other => panic!("{other}"),
+    }
+    assert_unmapped(&host);
+}
+
+fn a_module_that_takes_the_socket_away_has_not_passed() {
+    let host = patient(Duration::from_secs(2));
+    let slim = host.load_contexts().create_slim("takes").expect("a free name");
+    for feature in ["closes-everything", "replaces-everything"] {
+        let error = refused_by(&slim, feature);
+        let is_told = matches!(
+            &error,
+            LoadError::CanaryCrashed { module, .. } | LoadError::CanaryHung { module, .. } if module == "unruly"
+        );
+        assert!(is_told, "{feature}: {error}");
+    }
+    assert_unmapped(&host);
 }

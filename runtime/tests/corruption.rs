@@ -14,11 +14,15 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::manifest::{ManifestError, SECTION};
+use alcedo_abi::manifest::{ManifestError, SECTION, TYPES_SECTION};
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
-use alcedo_runtime::{Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value, process, seal_file};
+use alcedo_runtime::{
+    ContextError, Error, FoundModule, LoadError, ModuleSummary, ObjectHandle, Outcome, Phase, Runtime, Value,
+    VersionReq, process, seal_file,
+};
 use alcedo_sys::ImageError;
 use tempfile::TempDir;
 
@@ -29,6 +33,9 @@ const WITNESS: &str = "ALCEDO_WITNESS";
 /// The healthy plugin of the old generation, and the witness that is to be the new one.
 const OLD: &str = "CORRUPTION_OLD";
 const NEW: &str = "CORRUPTION_NEW";
+
+/// Long enough for a machine that is shared; nothing that works waits for it.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Magic and digest, behind the end of a library.
 const SEAL: usize = 24;
@@ -460,6 +467,74 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
         // The same way with nothing changed: it was the facts that were refused, not the edit.
         scene.put_sealed(&with_manifest(scene, |_| {}));
         scene.goes_live();
+    });
+}
+
+/// The doors that need no Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and a look.
+fn other_doors(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
+    let contexts = scene.host.load_contexts();
+    let slim = contexts.create_slim("door").expect("a free name");
+    let guided = contexts.create_slim("guided").expect("a free name");
+    let answer = scene.file.clone();
+    guided.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone()))));
+    let told = |result: Result<ModuleSummary, ContextError>| result.expect_err("it is refused").to_string();
+    let doors = vec![
+        ("Slim", told(slim.load_path(&scene.file))),
+        ("bytes", told(slim.load_bytes("bytes", bytes, None))),
+        ("Default", told(contexts.default_context().load_path(&scene.file))),
+        ("resolver", told(guided.load_name("broken", &VersionReq::STAR))),
+        ("peek", contexts.peek(&scene.file).expect_err("it is refused").to_string()),
+        ("replace", slim.replace(&scene.file).expect_err("it is refused").to_string()),
+    ];
+    slim.begin_unload().expect("it is alive").wait(LONG).expect("nothing keeps it");
+    guided.begin_unload().expect("it is alive").wait(LONG).expect("nothing keeps it");
+    doors
+}
+
+/// A name with a zero in it made another file be rehearsed, and one with a line break or an escape sequence spoke to logs
+/// and terminals.
+#[test]
+fn a_module_name_is_an_identifier_at_every_door() {
+    scene("a_module_name_is_an_identifier_at_every_door", |scene| {
+        for name in [b"br\0/ev", b"br\x1b[2J", b"br\ndon", b"../../", b"br ken", b"Broken", b"br:ken"] {
+            let bytes = with_manifest(scene, |facts| facts[at::NAME..at::NAME + 6].copy_from_slice(&name[..6]));
+            scene.put_sealed(&bytes);
+            let shown = format!("its module name is {:?}", String::from_utf8_lossy(&name[..6]));
+            scene.is_refused_as("a name", &shown, |error| {
+                matches!(error, LoadError::Manifest { source: ManifestError::Text { what: "module name", .. }, .. })
+            });
+            for (door, error) in other_doors(scene, &bytes) {
+                assert!(error.contains(&shown) && error.contains("build the plugin again"), "{door}: {error}");
+                assert!(!error.contains(char::is_control), "{door}: {error:?}");
+            }
+        }
+        assert!(!scene.witness.exists(), "its initialiser ran");
+        scene.put_sealed(&with_manifest(scene, |_| {}));
+        scene.goes_live();
+    });
+}
+
+#[test]
+fn every_text_of_a_manifest_is_held_to_its_rule() {
+    scene("every_text_of_a_manifest_is_held_to_its_rule", |scene| {
+        let is_text: fn(&LoadError) -> bool =
+            |error| matches!(error, LoadError::Manifest { source: ManifestError::Text { .. }, .. });
+        let with = |scene: &mut Scene, edit: fn(&mut [u8]), says: &str| {
+            scene.put_sealed(&with_manifest(scene, edit));
+            scene.is_refused_as(says, says, is_text);
+        };
+        with(scene, |facts| facts[at::VERSION] = 0x1b, r#"its version is "\u{1b}.1.0""#);
+        let compiler = |facts: &mut [u8]| {
+            let at = at::VERSION + "0.1.0".len() + 2;
+            facts[at..at + 4].copy_from_slice(b"\x1b[2J");
+        };
+        with(scene, compiler, r#"its compiler is "\u{1b}[2J"#);
+        let mut elf = scene.body().to_vec();
+        let types = section(&elf, TYPES_SECTION);
+        let path = elf[types.clone()].windows(8).position(|bytes| bytes == b"/Script/").expect("it declares types");
+        elf[types.start + path + 8] = b'\n';
+        scene.put_sealed(&elf);
+        scene.is_refused_as("a path", r#"its type path is "/Script/\n"#, is_text);
     });
 }
 

@@ -12,6 +12,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("faults", 0),
     ("game_thread", 0),
     ("border", 0),
+    ("shown", 0),
     ("object", 1),
     ("zcall", 2),
     ("logs", 3),

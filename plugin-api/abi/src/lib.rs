@@ -14,6 +14,7 @@ pub mod kinds;
 pub mod log;
 pub mod manifest;
 pub mod module;
+pub mod names;
 pub mod task;
 pub mod value;
 pub mod values;

@@ -4,8 +4,12 @@
 //! The bytes are little-endian and fixed by [`FORMAT`]: magic, format, total length, ABI number, layout hash,
 //! oldest and newest API, flags, build id, then texts (16-bit length, UTF-8): name, version, compiler; then the
 //! number of dependencies and for each its name and version range; last a checksum over all before it.
+//!
+//! Every text has a grammar ([`crate::names`]), by which it is written and read: whoever has a [`Manifest`] has names that
+//! may become file names and stand in logs.
 
 use crate::fingerprint::Fingerprint;
+use crate::names::{self, Excerpt};
 use crate::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
 /// The ELF section that holds the manifest.
@@ -70,8 +74,14 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
 }
 
 /// The section's bytes; `N` is [`encoded_len`] of the same source.
+///
+/// # Panics
+/// When a text breaks its rule, so while the module is compiled.
 #[must_use]
 pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
+    assert!(names::is_module_name(source.name), "a module is named by at most 64 lower-case letters, digits and `_`");
+    assert!(names::is_version(source.version), "the package's version is no version, or longer than 64 bytes");
+    assert!(source.compiler.len() <= names::LONGEST_WORDS, "the compiler's words about itself are too long");
     let flags = flag(source.unwinds, FLAG_UNWIND)
         | flag(SLOT_TYPES, FLAG_SLOT_TYPES)
         | flag(source.hooked, FLAG_HOOKED)
@@ -85,7 +95,10 @@ pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     writer = writer.put(&(source.dependencies.len() as u16).to_le_bytes());
     let mut at = 0;
     while at < source.dependencies.len() {
-        writer = writer.text(source.dependencies[at].0).text(source.dependencies[at].1);
+        let (name, range) = source.dependencies[at];
+        assert!(names::is_module_name(name), "a dependency is named by at most 64 lower-case letters, digits and `_`");
+        assert!(names::is_version_range(range), "the versions of a dependency are no version range");
+        writer = writer.text(name).text(range);
         at += 1;
     }
     let sum = checksum(&writer.bytes, writer.at);
@@ -183,6 +196,15 @@ pub enum ManifestError {
     Checksum,
     /// A text is not UTF-8, or a count does not fit.
     Content,
+    /// A text breaks the rule for what it is.
+    Text {
+        /// What it is.
+        what: &'static str,
+        /// Its beginning.
+        found: Excerpt,
+        /// The rule.
+        rule: &'static str,
+    },
 }
 
 impl core::fmt::Display for ManifestError {
@@ -193,6 +215,7 @@ impl core::fmt::Display for ManifestError {
             Self::Length => f.write_str("its length is not what it says"),
             Self::Checksum => f.write_str("its checksum does not fit"),
             Self::Content => f.write_str("its content makes no sense"),
+            Self::Text { what, found, rule } => write!(f, "its {what} is {found}, and {rule}"),
         }
     }
 }
@@ -203,7 +226,7 @@ impl<'a> Manifest<'a> {
     /// Reads the section's bytes.
     ///
     /// # Errors
-    /// When the bytes are no manifest of this format, or were damaged.
+    /// When the bytes are no manifest of this format, or were damaged, or a text breaks its rule.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ManifestError> {
         let mut reader = Reader { bytes };
         if reader.take(8).map_err(|_| ManifestError::Magic)? != MAGIC {
@@ -227,12 +250,15 @@ impl<'a> Manifest<'a> {
         let (api_oldest, api_current) = (reader.u32()?, reader.u32()?);
         let flags = reader.u32()?;
         let build_id = u128::from_le_bytes(reader.array()?);
-        let (name, version, compiler) = (reader.text()?, reader.text()?, reader.text()?);
+        let name = checked("module name", reader.text()?, names::is_module_name, names::MODULE_NAME_RULE)?;
+        let version = checked("version", reader.text()?, names::is_version, names::VERSION_RULE)?;
+        let compiler = checked("compiler", reader.text()?, names::is_printable, names::PRINTABLE_RULE)?;
         let dependency_count = u16::from_le_bytes(reader.array()?);
         let dependencies = reader.bytes;
         for _ in 0..dependency_count {
-            reader.text()?;
-            reader.text()?;
+            checked("dependency", reader.text()?, names::is_module_name, names::MODULE_NAME_RULE)?;
+            let rule = names::VERSION_RANGE_RULE;
+            checked("version range of a dependency", reader.text()?, names::is_version_range, rule)?;
         }
         if !reader.bytes.is_empty() {
             return Err(ManifestError::Content);
@@ -262,16 +288,26 @@ impl<'a> Manifest<'a> {
     }
 }
 
+/// A text that keeps to the rule for what it is.
+fn checked<'a>(
+    what: &'static str,
+    text: &'a str,
+    keeps_to: impl Fn(&str) -> bool,
+    rule: &'static str,
+) -> Result<&'a str, ManifestError> {
+    if keeps_to(text) { Ok(text) } else { Err(ManifestError::Text { what, found: Excerpt::of(text), rule }) }
+}
+
 /// Reads the types section: kind and path of each declared type. Zeros between records are nothing: a sanitizer has
 /// every static padded.
 ///
 /// # Errors
-/// When a record does not end inside the section or its path is not UTF-8.
+/// When a record does not end inside the section, or what it has is no path.
 pub fn read_types(bytes: &[u8]) -> Result<impl Iterator<Item = (u8, &str)>, ManifestError> {
     let mut reader = Reader { bytes };
     while reader.skip_zeros() {
         reader.take(1)?;
-        reader.text()?;
+        checked("type path", reader.text()?, names::is_type_path, names::TYPE_PATH_RULE)?;
     }
     let mut reader = Reader { bytes };
     Ok(core::iter::from_fn(move || {
@@ -350,6 +386,53 @@ mod tests {
     fn every_truncation_is_noticed() {
         for len in 0..BYTES.len() {
             assert!(Manifest::read(&BYTES[..len]).is_err(), "{len} bytes");
+        }
+    }
+
+    /// The section with one text put in the place of another, and a checksum that fits.
+    fn with_text(old: &str, new: &str) -> Vec<u8> {
+        let framed = |text: &str| [&(text.len() as u16).to_le_bytes(), text.as_bytes()].concat();
+        let (old, new) = (framed(old), framed(new));
+        let at = BYTES.windows(old.len()).position(|bytes| bytes == old).expect("the text is there");
+        let body = [&BYTES[..at], &new, &BYTES[at + old.len()..BYTES.len() - 8]].concat();
+        let total = (body.len() as u32 + 8).to_le_bytes();
+        let body = [&body[..12], &total, &body[16..]].concat();
+        [body.as_slice(), &super::checksum(&body, body.len()).to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn every_text_is_held_to_its_rule_and_shown_escaped() {
+        let longest = "a".repeat(300);
+        let cases = [
+            ("kitchen", "kitchen\0/tmp/evil.so", "its module name is \"kitchen\\0/tmp/evil.so\", and a module is"),
+            ("kitchen", "a\u{1b}[2J", r#"its module name is "a\u{1b}[2J""#),
+            ("kitchen", "two\nlines", r#"its module name is "two\nlines""#),
+            ("kitchen", "", "its module name is \"\""),
+            ("kitchen", "../kitchen", "its module name is"),
+            ("kitchen", "Kitchen", "its module name is"),
+            ("kitchen", &longest, "… (300 bytes), and a module is named by at most 64"),
+            ("1.2.3", "1.2.3\u{1b}", "its version is"),
+            ("rustc 1.95.0", "rustc\u{1b}]0;owned\u{7}", "its compiler is"),
+            ("rustc 1.95.0", &longest, "its compiler is"),
+            ("base", "ba\0se", "its dependency is"),
+            ("^1", "^1\n", "its version range of a dependency is"),
+        ];
+        for (old, new, says) in cases {
+            let bytes = with_text(old, new);
+            let error = Manifest::read(&bytes).expect_err(new);
+            let text = error.to_string();
+            assert!(matches!(error, ManifestError::Text { .. }) && text.contains(says), "{new:?}: {text}");
+            assert!(text.len() < 300 && !text.contains(char::is_control), "{text}");
+        }
+        assert_eq!(Manifest::read(&with_text("kitchen", "kitchen_2")).expect("a name").name, "kitchen_2");
+    }
+
+    #[test]
+    fn a_type_record_has_a_path_or_is_refused() {
+        for path in ["", "/Script/Game.Cube\0", "/Script/Game.\u{1b}[2J", "/Script/Game.A:b", "/tmp/x", "/Script/.A"] {
+            let bytes = [&[1], &(path.len() as u16).to_le_bytes()[..], path.as_bytes()].concat();
+            let refused = read_types(&bytes).map(Iterator::count);
+            assert!(matches!(refused, Err(ManifestError::Text { what: "type path", .. })), "{path:?}: {refused:?}");
         }
     }
 

@@ -11,7 +11,7 @@ use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::dynamic_call::Signature;
 use crate::emit::error::EmitError;
-use crate::emit::{imports, read};
+use crate::emit::{imports, read, texts};
 use crate::faults::{self, ReloadStep};
 use crate::object::class::Class;
 use crate::object::decl::Batch;
@@ -35,6 +35,7 @@ pub(crate) struct Declarer<'a> {
 pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut batch = Batch::default();
     for module in modules {
+        texts::check(module.name, module.root)?;
         let interfaces = module.root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice());
         batch.interfaces.extend(interfaces.map(|described| read::interface_decl(described)));
         for described in module.root.structs()().iter() {

@@ -180,33 +180,56 @@ fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
 }
 
 /// For each new name that something old leads to: the place of that old one.
-fn origins<'a>(old: &[&str], new: &[&'a str], redirects: &[(String, String)]) -> HashMap<&'a str, usize> {
-    let in_use: HashMap<&str, &'a str> = new.iter().map(|&name| (name, name)).collect();
+fn origins<'r, 'a: 'r>(old: &[&'r str], new: &[&'a str], redirects: &'r [(String, String)]) -> HashMap<&'a str, usize> {
+    let in_use: HashMap<&'r str, &'a str> = new.iter().map(|&name| (name, name)).collect();
     let mut origins: HashMap<&'a str, usize> = HashMap::new();
     for (at, name) in old.iter().enumerate() {
         if let Some(&name) = in_use.get(name) {
             origins.insert(name, at);
         }
     }
+    let mut ways = Ways { redirects: HashMap::new(), in_use: &in_use, known: HashMap::new() };
+    for (from, to) in redirects {
+        ways.redirects.entry(from).or_insert(to);
+    }
     for (at, name) in old.iter().enumerate().filter(|(_, name)| !in_use.contains_key(*name)) {
-        if let Some(name) = led_to(name, &in_use, redirects) {
+        if let Some(name) = ways.led_to(name) {
             origins.entry(name).or_insert(at);
         }
     }
     origins
 }
 
-/// Follows redirects from an old name to one in use. As many steps as there are redirects are enough; more would go
-/// round in a circle.
-fn led_to<'a>(name: &str, in_use: &HashMap<&str, &'a str>, redirects: &[(String, String)]) -> Option<&'a str> {
-    let mut name = name;
-    for _ in redirects {
-        name = &redirects.iter().find(|(old, _)| old == name)?.1;
-        if let Some(&found) = in_use.get(name) {
-            return Some(found);
-        }
+/// Where redirects lead from old names. What was found out about a name is kept, so that chains that run together are
+/// walked once.
+struct Ways<'r, 'a> {
+    redirects: HashMap<&'r str, &'r str>,
+    in_use: &'r HashMap<&'r str, &'a str>,
+    known: HashMap<&'r str, Option<&'a str>>,
+}
+
+impl<'r, 'a> Ways<'r, 'a> {
+    /// The first name in use that redirects lead to; none where they end before, or go round in a ring.
+    fn led_to(&mut self, name: &'r str) -> Option<&'a str> {
+        let mut walked = Vec::new();
+        let mut at = name;
+        let found = loop {
+            if let Some(known) = self.known.get(at) {
+                break *known;
+            }
+            self.known.insert(at, None);
+            walked.push(at);
+            match self.redirects.get(at) {
+                Some(next) => at = *next,
+                None => break None,
+            }
+            if let Some(&found) = self.in_use.get(at) {
+                break Some(found);
+            }
+        };
+        self.known.extend(walked.into_iter().map(|name| (name, found)));
+        found
     }
-    None
 }
 
 #[cfg(test)]
@@ -268,6 +291,20 @@ mod tests {
         check("a:f64", "a:f64 b:f64", "a:b", "a= b+");
         check("a:f64 b:f64", "b:f64", "a:b", "b= a-");
         check("a:f64 b:f64", "c:f64", "a:c b:c", "c<a b-");
+    }
+
+    /// Each of the old names leads through those after it: walked anew for each, this test would not end.
+    #[test]
+    fn a_row_of_redirects_is_walked_once() {
+        const ROW: usize = 100_000;
+        let shape = |name: String| PropertyShape { name, key: TypeKey { signature: "u8".to_owned(), layout: 0 } };
+        let old = (0..ROW).map(|at| shape(format!("a{at}"))).collect();
+        let redirects: Vec<_> = (0..ROW).map(|at| (format!("a{at}"), format!("a{}", at + 1))).collect();
+        let old = ClassShape { properties: old, ..ClassShape::default() };
+        let new = ClassShape { properties: vec![shape(format!("a{ROW}"))], ..ClassShape::default() };
+        let found = difference(&old, &new, &redirects);
+        assert_eq!(found.properties, [Fate::Renamed { from: "a0".to_owned() }]);
+        assert_eq!(found.removed.len(), ROW - 1);
     }
 
     #[test]

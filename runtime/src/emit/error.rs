@@ -27,6 +27,18 @@ pub enum EmitError {
         /// The number.
         number: u64,
     },
+    /// A text of a description breaks the rule for what it is.
+    #[error("{module} declares {what} \"{found}\": {rule}; build it with this host's alcedo-plugin-api")]
+    Text {
+        /// The module.
+        module: String,
+        /// What the text is of: `a property of Game.Cube named`.
+        what: String,
+        /// The text, escaped and cut where it is long.
+        found: String,
+        /// The rule.
+        rule: &'static str,
+    },
     /// A class, member or struct it uses is not there, or is another.
     #[error("{module} uses {path}, {why}: build it against the glue of this host and these modules")]
     Import {

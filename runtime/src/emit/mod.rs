@@ -6,3 +6,4 @@ pub(crate) mod diff;
 pub(crate) mod error;
 pub(crate) mod imports;
 pub(crate) mod read;
+pub(crate) mod texts;

@@ -29,7 +29,7 @@ pub enum LoadError {
         path: PathBuf,
     },
     /// The manifest section is damaged or of another format.
-    #[error("the manifest section of {path} cannot be read: {source}; build the plugin again")]
+    #[error("the manifest section of {path} is refused: {source}; build the plugin again with `alcedo build`")]
     Manifest {
         /// The file.
         path: PathBuf,
@@ -130,7 +130,9 @@ pub enum LoadError {
     #[error(transparent)]
     Order(#[from] OrderError),
     /// A name that is no version or version range.
-    #[error("{module}: \"{text}\" is no {what} as Cargo writes them: {reason}")]
+    #[error(
+        "{module}: \"{text}\" is no {what} as Cargo writes them: {reason}; write it so in the Cargo.toml or `module!`"
+    )]
     Version {
         /// The module.
         module: String,
@@ -229,6 +231,21 @@ pub enum LoadError {
         /// What it had printed last, as the end of the sentence.
         output: String,
     },
+    /// Something came from the process that tried new modules first that it did not say.
+    #[error(
+        "{module} disturbed the process that tried it first, while {step}: {problem}; initializers that write to \
+         descriptors which they did not open do that, so look there; this host never mapped it{output}"
+    )]
+    CanaryDisturbed {
+        /// The module.
+        module: String,
+        /// What was done with it.
+        step: CanaryStep,
+        /// What came, or how it was out of turn.
+        problem: String,
+        /// What it had printed last, as the end of the sentence.
+        output: String,
+    },
     /// New modules were refused in the process that tried them first.
     #[error("{module} was refused while {step}, in the process that tried it first: {text}; this host never mapped it")]
     CanaryRefused {
@@ -294,6 +311,7 @@ impl LoadError {
             self,
             Self::CanaryCrashed { .. }
                 | Self::CanaryHung { .. }
+                | Self::CanaryDisturbed { .. }
                 | Self::CanaryRefused { .. }
                 | Self::CanaryUnavailable { .. }
         )

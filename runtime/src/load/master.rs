@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use alcedo_abi::host::mode;
 use alcedo_sys::{StageDir, crash};
@@ -56,8 +57,8 @@ pub(crate) struct Loads {
     pub args: Vec<String>,
     /// Whether unsealed libraries are refused.
     pub require_seal: bool,
-    /// Who loads new modules first.
-    pub rehearsal: Rehearsal,
+    /// How long the last canary took, until it is asked for.
+    canary_took: Cell<Option<Duration>>,
     /// Generations on their way out.
     pub retirements: Retirements,
     master: RefCell<Option<Master>>,
@@ -71,18 +72,23 @@ impl Loads {
     ///
     /// # Errors
     /// When the folder for private copies cannot be made.
-    pub(crate) fn new(core: &Rc<Core>, args: Vec<String>, require_seal: bool) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        core: &Rc<Core>,
+        args: Vec<String>,
+        require_seal: bool,
+        rehearsal: Rehearsal,
+    ) -> std::io::Result<Self> {
         let (stage_dir, last_module) = (Arc::new(StageDir::new()?), Arc::new(AtomicU64::new(0)));
         // A host that crashes cannot remove it, so whoever reads of the crash has to.
         crash::note(|| format!("stage {}", stage_dir.path().display()));
-        let hub = Hub::new(core, &stage_dir, args.clone(), require_seal, &last_module);
+        let hub = Hub::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
         Ok(Self {
             stage_dir,
             hub,
             word: Some(HostWord::new(core)),
             args,
             require_seal,
-            rehearsal: Rehearsal::default(),
+            canary_took: Cell::default(),
             retirements: Retirements::default(),
             master: RefCell::default(),
             observers: RefCell::default(),
@@ -157,6 +163,11 @@ impl Loads {
         self.hub.master_never_was(generation);
     }
 
+    /// How long the last canary took, once; nothing if there was none.
+    pub(crate) fn take_canary_time(&self) -> Option<Duration> {
+        self.canary_took.take()
+    }
+
     fn next_module(&self) -> ModuleId {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -217,9 +228,15 @@ pub(crate) fn bring_up(
         }
         let infos: Vec<_> = staying.iter().map(|module| module.info()).collect();
         let staged = open::stage(&loads.stage_dir, inspected, &infos)?;
+        loads.canary_took.set(None);
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.lane().phase("canary");
-        loads.rehearsal.run(&staged)?;
+        let begun = Instant::now();
+        let rehearsed = loads.hub.rehearsal.run(&staged);
+        // One that was refused took its time as well.
+        let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
+        loads.canary_took.set(took);
+        rehearsed?;
         Ok((staged, staying, why))
     };
     let (staged, staying, why) = caught(stage).inspect_err(|_| loads.never_was(generation))?;

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::shown::line;
+
 /// Path of a class or struct.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TypePath {
@@ -24,7 +26,7 @@ pub(crate) struct MemberPath {
 
 /// A text that is no path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{text}\" is not a path: {problem}; write {form}")]
+#[error("\"{}\" is not a path: {problem}; write {form}", line(text))]
 pub struct PathError {
     /// The text.
     pub text: String,
@@ -50,7 +52,7 @@ pub enum PathProblem {
     #[error("it names a member")]
     Member,
     /// A part that is no identifier.
-    #[error("\"{part}\" is no identifier (letters, digits and _, not starting with a digit)")]
+    #[error("\"{}\" is no identifier (letters, digits and _, not starting with a digit)", line(part))]
     Identifier {
         /// The part.
         part: String,
@@ -61,10 +63,7 @@ const ROOT: &str = "/Script/";
 const TYPE_FORM: &str = "/Script/<Package>.<Type>";
 const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
 
-/// Whether `text` may name a package, a type or a member: letters, digits and `_`, not starting with a digit.
-pub(crate) fn is_identifier(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with(char::is_numeric) && text.chars().all(|c| c.is_alphanumeric() || c == '_')
-}
+pub(crate) use alcedo_abi::names::is_identifier;
 
 /// A type path without its root, as reports and names show it: `Game.MagicCube`.
 pub(crate) fn short(path: &str) -> &str {

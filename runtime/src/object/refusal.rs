@@ -2,6 +2,7 @@
 
 use crate::object::path::PathError;
 use crate::object::typing::TypeError;
+use crate::shown::line;
 
 /// Why a batch of types was not declared. Nothing of it was.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -19,7 +20,7 @@ pub enum DeclareError {
         known: String,
     },
     /// A name that is no identifier.
-    #[error("\"{name}\" in {owner} cannot be a name: use letters, digits and _, not starting with a digit")]
+    #[error("\"{}\" in {owner} cannot be a name: use letters, digits and _, not starting with a digit", line(name))]
     BadName {
         /// The name.
         name: String,

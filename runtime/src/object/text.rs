@@ -9,10 +9,11 @@ use crate::object::names::Names;
 use crate::object::path::is_identifier;
 use crate::object::property::PropertyType;
 use crate::object::value::{Binding, LocalText, Value};
+use crate::shown::line;
 
 /// A text that is no value of the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{text}` is no {wanted}: {problem}")]
+#[error("`{}` is no {wanted}: {problem}", line(text))]
 pub struct ParseError {
     /// The text, or the part of it that is wrong.
     pub text: String,

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use alcedo_abi::kinds::PropertyKind;
 
 use crate::object::path::TypePath;
+use crate::shown::line;
 
 /// How deep types may be nested. Everything that walks a value recurses this deep at most.
 pub(crate) const DEEPEST: usize = 16;
@@ -38,7 +39,7 @@ pub(crate) struct SignatureText {
 
 /// Words that are no type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{text}` is no type: {problem}")]
+#[error("`{}` is no type: {}", line(text), line(problem))]
 pub struct TypeTextError {
     /// The words.
     pub text: String,

@@ -109,10 +109,10 @@ impl Types {
         self.registry.borrow_mut().open_table().redirects.insert(old.into(), new.into());
     }
 
-    /// Where redirects lead from a path in the end; the path itself without any.
+    /// Where redirects lead from a path in the end; the path itself without any, and where they lead round in a ring.
     pub fn redirected(&self, path: &str) -> Rc<str> {
         let registry = self.registry.borrow();
-        registry.ways(path).last().unwrap_or_else(|| path.into())
+        registry.end_of(path).map_or_else(|| path.into(), Rc::clone)
     }
 
     /// The members of a class, and of its bases, that have another name now: old name and new name.
@@ -327,35 +327,90 @@ impl Registry {
         }
     }
 
-    /// The paths that redirects lead to from `path`, nearest first. A circle of redirects ends where it closes.
-    fn ways(&self, path: &str) -> impl Iterator<Item = Rc<str>> {
-        let mut seen: Vec<Rc<str>> = vec![path.into()];
+    /// Where one redirect leads from `path`.
+    fn way(&self, path: &str) -> Option<&Rc<str>> {
+        let from_shadow = self.shadow.as_ref().and_then(|shadow| shadow.table.redirects.get(path));
+        from_shadow.or_else(|| self.live.redirects.get(path))
+    }
+
+    /// The paths that redirects lead to from `path`, nearest first, each once: a ring of redirects ends where it closes.
+    fn ways(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
+        let mut next = self.way(path);
+        let mut seen = FxHashSet::default();
         std::iter::from_fn(move || {
-            let at = seen.last()?;
-            let from_shadow = self.shadow.as_ref().and_then(|shadow| shadow.table.redirects.get(at));
-            let next = from_shadow.or_else(|| self.live.redirects.get(at))?.clone();
-            if seen.contains(&next) {
-                return None;
-            }
-            seen.push(next.clone());
-            Some(next)
+            let at = next.filter(|at| seen.insert(Rc::clone(at)))?;
+            next = self.way(at);
+            Some(at)
         })
     }
 
+    /// Where redirects lead from a path in the end; none for one without any, and for one that they lead round in a ring.
+    fn end_of(&self, path: &str) -> Option<&Rc<str>> {
+        self.ways(path).last().filter(|end| self.way(end).is_none())
+    }
+
     fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
-        let at = |path: &str| {
-            let MemberPath { owner, member } = path.parse().ok()?;
-            let class = self.class(&owner.to_string())?;
-            // The member may have been renamed after its class was: then its redirect is written with the new class.
-            let now = format!("{}:{member}", class.path);
-            find(&class, &member).or_else(|| {
-                self.ways(&now).find_map(|way| {
-                    let (owner, member) = way.split_once(':')?;
-                    find(&*self.class(owner)?, member)
-                })
-            })
+        let mut search =
+            MemberSearch { registry: self, find, classes: FxHashMap::default(), tried: FxHashSet::default() };
+        search.at(path).or_else(|| self.ways(path).find_map(|way| search.at(way)))
+    }
+}
+
+/// A search for a member. Chains of redirects run together, those of members and those of classes; what was found out about
+/// a path is kept, so the search takes as many steps as there are redirects, and no more.
+struct MemberSearch<'a, F> {
+    registry: &'a Registry,
+    find: F,
+    /// What the path of a class leads to.
+    classes: FxHashMap<Rc<str>, Option<Rc<Class>>>,
+    /// Paths of members at which there was none, nor behind them.
+    tried: FxHashSet<Rc<str>>,
+}
+
+impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
+    /// The member of that path, or the one it was renamed to in its class.
+    fn at(&mut self, path: &str) -> Option<T> {
+        let MemberPath { owner, member } = path.parse().ok()?;
+        let class = self.class(&owner.to_string())?;
+        if let Some(found) = (self.find)(&class, &member) {
+            return Some(found);
+        }
+        // The member may have been renamed after its class was: then its redirect is written with the new class.
+        let mut at = self.registry.way(&format!("{}:{member}", class.path));
+        while let Some(way) = at.filter(|way| self.tried.insert(Rc::clone(way))) {
+            let found = way.split_once(':').and_then(|(owner, member)| {
+                let class = self.class(owner)?;
+                (self.find)(&class, member)
+            });
+            if found.is_some() {
+                return found;
+            }
+            at = self.registry.way(way);
+        }
+        None
+    }
+
+    /// The class of that path, or of the path it was renamed to.
+    fn class(&mut self, path: &str) -> Option<Rc<Class>> {
+        let mut walked: Vec<Rc<str>> = Vec::new();
+        let mut at: Rc<str> = path.into();
+        let found = loop {
+            if let Some(known) = self.classes.get(&at) {
+                break known.clone();
+            }
+            // Until it is known: round a ring there is nothing.
+            self.classes.insert(Rc::clone(&at), None);
+            walked.push(Rc::clone(&at));
+            if let Some(class) = self.registry.visible_class(&at) {
+                break Some(Rc::clone(class));
+            }
+            match self.registry.way(&at) {
+                Some(next) => at = Rc::clone(next),
+                None => break None,
+            }
         };
-        at(path).or_else(|| self.ways(path).find_map(|way| at(&way)))
+        self.classes.extend(walked.into_iter().map(|path| (path, found.clone())));
+        found
     }
 }
 
@@ -381,17 +436,17 @@ impl Known for Registry {
 
     fn class(&self, path: &str) -> Option<Rc<Class>> {
         let exact = self.visible_class(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_class(&way).cloned()))
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_class(way).cloned()))
     }
 
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         let exact = self.visible_struct(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_struct(&way).cloned()))
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_struct(way).cloned()))
     }
 
     fn interface(&self, path: &str) -> Option<Rc<Interface>> {
         let exact = self.visible_interface(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_interface(&way).cloned()))
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_interface(way).cloned()))
     }
 
     fn is_free(&self, path: &str) -> bool {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -87,6 +88,7 @@ pub(super) fn plan_class(
     notes: &mut Notes<'_>,
 ) -> Result<ClassPlan, CallError> {
     let redirects = core.world.types.member_redirects(new);
+    let old_names = OldNames::new(&redirects);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_asleep = matches!(fate, Fate::Asleep { .. });
     // A sleeper's two builds are not two builds of one class: what differs between them is no news.
@@ -107,7 +109,7 @@ pub(super) fn plan_class(
                 if was_dormant {
                     let words = || "kept while its objects were dormant".to_owned();
                     let change = (!is_asleep).then(|| note(&property.text, words(), notes.changes));
-                    Action::Restore { names: names_of(&property.text, &redirects), default, change }
+                    Action::Restore { names: old_names.of(&property.text), default, change }
                 } else {
                     let words = || format!("added, default {}", print(core, &after));
                     let change = is_news.then(|| note(&property.text, words(), notes.changes));
@@ -189,17 +191,29 @@ fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, s
     }
 }
 
-/// The names that lead to a property: its own, and those that redirects lead there from.
-pub(crate) fn names_of(property: &str, redirects: &[(String, String)]) -> Vec<String> {
-    let mut names = vec![property.to_owned()];
-    let mut at = 0;
-    while at < names.len() {
-        let olds = redirects.iter().filter(|(_, new)| *new == names[at]).map(|(old, _)| old.clone());
-        let fresh: Vec<_> = olds.filter(|old| !names.contains(old)).collect();
-        names.extend(fresh);
-        at += 1;
+/// The old names of members, from redirects: where each leads from.
+pub(crate) struct OldNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
+
+impl<'a> OldNames<'a> {
+    /// Of these redirects, old name and new name.
+    pub(crate) fn new(redirects: &'a [(String, String)]) -> Self {
+        let mut olds: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
+        redirects.iter().for_each(|(old, new)| olds.entry(new).or_default().push(old));
+        Self(olds)
     }
-    names
+
+    /// The names that lead to a member: its own, and those that redirects lead there from.
+    pub(crate) fn of(&self, member: &'a str) -> Vec<String> {
+        let mut seen = FxHashSet::from_iter([member]);
+        let mut names = vec![member];
+        let mut at = 0;
+        while at < names.len() {
+            let olds = self.0.get(names[at]).into_iter().flatten();
+            names.extend(olds.filter(|old| seen.insert(**old)));
+            at += 1;
+        }
+        names.into_iter().map(str::to_owned).collect()
+    }
 }
 
 /// The name of the default subobject of `class` that a value of its class default object refers to.

@@ -125,7 +125,7 @@ impl Run<'_> {
 
     /// Tells the time of the canary, and its refusal, apart from the stage that it is part of.
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
-        if let Some(time) = self.loads.rehearsal.take_time() {
+        if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
             *self.report.phases.0.entry(Phase::Stage.name()).or_default() -= ms;
             self.report.phases.0.insert(Phase::Canary.name(), ms);

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
+use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::emit::diff::{self, ClassShape, Fate as PropertyFate, PropertyShape, TypeKey};
@@ -12,7 +13,7 @@ use crate::object::class::Class;
 use crate::object::path::short;
 use crate::object::property::Property;
 use crate::reload::fate::{Before, Fate, fate};
-use crate::reload::plan::{NewDefault, is_subobject, is_transient, names_of, native_ancestor, new_default};
+use crate::reload::plan::{NewDefault, OldNames, is_subobject, is_transient, native_ancestor, new_default};
 use crate::reload::report::PropertyChange;
 use crate::world::error::WorldError;
 use crate::world::format::{ClassRecord, PropertyRecord};
@@ -40,18 +41,29 @@ pub(super) struct ClassPlan {
     pub(super) defaults: Vec<(Rc<Property>, NewDefault)>,
     /// Lines of the report for properties that were not there when they were saved.
     pub(super) added: Vec<usize>,
-    /// Members that have another name now.
-    redirects: Vec<(String, String)>,
+    /// What default subobjects are called now, by what they were called.
+    part_names: FxHashMap<String, Rc<str>>,
 }
 
 impl ClassPlan {
     /// What the default subobject is called now that was saved under this name.
     pub(super) fn part_name(&self, saved: &str) -> Rc<str> {
-        let chain = self.class.chain();
-        let mut declared = chain.iter().flat_map(|class| &class.subobjects).map(|subobject| &subobject.name);
-        let found = declared.find(|name| names_of(name, &self.redirects).iter().any(|known| known == saved));
-        found.map_or_else(|| saved.into(), Rc::clone)
+        self.part_names.get(saved).map_or_else(|| saved.into(), Rc::clone)
     }
+}
+
+/// What default subobjects are called now, by all names that lead to them. The first that is declared has a name that leads
+/// to two.
+fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
+    let old_names = OldNames::new(redirects);
+    let mut names = FxHashMap::default();
+    let chain = class.chain();
+    for subobject in chain.iter().flat_map(|class| &class.subobjects) {
+        for name in old_names.of(&subobject.name) {
+            names.entry(name).or_insert_with(|| Rc::clone(&subobject.name));
+        }
+    }
+    names
 }
 
 /// Plans for the objects of a saved class. Its class default object is there afterwards.
@@ -78,7 +90,8 @@ pub(super) fn plan_class(core: &Core, record: &ClassRecord, report: &mut WorldLo
     let is_asleep = matches!(fate, Fate::Asleep { .. });
     let (targets, added) = targets(core, record, &class, &redirects, is_asleep, report);
     let defaults = defaults(core, &class);
-    Ok(ClassPlan { class, fate, targets, defaults, added, redirects })
+    let part_names = part_names(&class, &redirects);
+    Ok(ClassPlan { class, fate, targets, defaults, added, part_names })
 }
 
 fn targets(

@@ -4,9 +4,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use alcedo_abi::names::shows_itself;
 use thiserror::Error;
 
 use crate::border::CallError;
+use crate::shown::line;
 
 /// A parsed name. Two spellings of one name are equal, and [`fmt::Display`] writes the shorter.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -49,7 +51,7 @@ pub(crate) enum Virtuality {
 
 /// A text that is no ZCall name.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("`{text}` is no ZCall name: {flaw} at byte {at}; write {form}")]
+#[error("`{}` is no ZCall name: {flaw} at byte {at}; write {form}", line(text))]
 pub struct NameError {
     /// The whole text.
     pub text: String,
@@ -193,7 +195,7 @@ impl<'a> Parser<'a> {
     /// spelling that leads elsewhere.
     fn free(&mut self, what: &'static str) -> Result<String, NameError> {
         let rest = self.rest();
-        let len = rest.find(|c: char| c.is_whitespace() || c.is_control()).unwrap_or(rest.len());
+        let len = rest.find(is_no_part).unwrap_or(rest.len());
         match rest[..len].chars().next() {
             Some('/') => Err(self.flaw(NameFlaw::Unexpected('/'))),
             Some(_) => {
@@ -246,7 +248,12 @@ impl<'a> Parser<'a> {
 }
 
 fn ends_word(c: char) -> bool {
-    matches!(c, '/' | ':' | '.') || c.is_whitespace() || c.is_control()
+    matches!(c, '/' | ':' | '.') || is_no_part(c)
+}
+
+/// Whether this letter stands in no name: a space, or one that is not seen for what it is.
+fn is_no_part(c: char) -> bool {
+    c.is_whitespace() || !shows_itself(c)
 }
 
 #[cfg(test)]
@@ -271,7 +278,7 @@ mod tests {
     fn check_refused(text: &str, at: usize, flaw: NameFlaw) {
         let error = text.parse::<ZCallName>().expect_err(text);
         assert_eq!((error.at, &error.flaw), (at, &flaw), "{error}");
-        assert!(error.to_string().contains(text), "{error}");
+        assert!(error.to_string().contains(&*text.escape_debug().to_string()), "{error}");
     }
 
     #[test]
@@ -324,7 +331,15 @@ mod tests {
         check_refused("nm:/reports:Report:", 19, NameFlaw::Empty("method"));
         check_refused("nm:/reports:A.B.C:render", 15, NameFlaw::Missing(":"));
         check_refused("nd:/x", 4, NameFlaw::Unexpected('x'));
-        check_refused("uf:/Script/Énginé.Actör:Tick\n", 31, NameFlaw::Unexpected('\n'));
+        check_refused("uf:/Script/Énginé.Actör:Tick\u{202e}", 31, NameFlaw::Unexpected('\u{202e}'));
+    }
+
+    #[test]
+    fn an_error_is_one_line_whatever_the_name_was() {
+        let error =
+            format!("uf:/Script/A.B:c\n{}", "\u{1b}[2J".repeat(1000)).parse::<ZCallName>().expect_err("no name");
+        let text = error.to_string();
+        assert!(!text.contains(char::is_control) && text.len() < 600, "{text}");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! No main runs, no object is made. It never ends well by itself: the host ends it once it knows enough.
 #![expect(unsafe_code, reason = "maps libraries and calls the first functions of their root modules")]
 
-use std::io::{self, BufReader, Read, Write as _};
+use std::cell::RefCell;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::{abort, exit};
 use std::rc::Rc;
@@ -13,12 +14,14 @@ use alcedo_abi::module::ModuleRef;
 use alcedo_sys::{Image, StagedFile};
 
 use super::CanaryStep;
-use super::protocol::{Answer, Mark, hear};
+use super::protocol::{Candidates, Message};
+use super::wire::{Heard, Wire};
 use crate::border::from_module;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::emit::error::EmitError;
 use crate::emit::read::{class_decl, interface_decl, struct_decl};
+use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::{self, HostWord};
 use crate::load::open::root_of;
@@ -29,22 +32,27 @@ const NOBODY_ASKED: i32 = 2;
 
 /// Answers the host that started this process, and waits for its end.
 pub(super) fn run() -> ! {
-    let mut input = BufReader::new(io::stdin());
-    let Ok((number, candidates)) = hear(&mut input) else { exit(NOBODY_ASKED) };
-    let mark = Mark::new(number);
-    say(&mark, &Answer::Here);
+    let Ok((wire, candidates, lifeline)) = asked() else { exit(NOBODY_ASKED) };
+    let wire = RefCell::new(wire);
+    let say = |message: &Message| {
+        // The next step may be the last, so it goes out at once; and without a host there is nothing more to do.
+        if wire.borrow_mut().say(message, None).is_err() {
+            abort();
+        }
+    };
+    say(&Message::Here);
     // An initializer that never returns must not outlive a host that was killed: it could not be found any more.
-    let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(input));
+    let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
             let word = HostWord::new(&core);
-            let refused = candidates.iter().enumerate().find_map(|(at, (name, path))| {
-                let begins = |step| say(&mark, &Answer::Begins(at, step));
+            let refused = candidates.iter().zip(0..).find_map(|((name, path), at)| {
+                let begins = |step| say(&Message::Begins(at, step));
                 load(&core, &word, name, path, &begins).err()
             });
-            say(&mark, &refused.map_or(Answer::Done, Answer::Refused));
+            say(&refused.map_or(Message::Done(candidates.len() as u32), Message::Refused));
         }
-        Err(error) => say(&mark, &Answer::Refused(format!("the canary could not be set up: {error}"))),
+        Err(error) => say(&Message::Refused(format!("the canary could not be set up: {error}"))),
     }
     if let Ok(lifeline) = lifeline {
         let _never = lifeline.join();
@@ -52,11 +60,15 @@ pub(super) fn run() -> ! {
     abort()
 }
 
-/// A line goes out whole and at once: the next step may be the last.
-fn say(mark: &Mark, answer: &Answer) {
-    let mut out = io::stdout().lock();
-    if out.write_all(mark.line(answer).as_bytes()).and_then(|()| out.flush()).is_err() {
-        abort();
+/// What a host asks for, the way to answer it, and what ends when it does. Standard input is empty afterwards.
+fn asked() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
+    let mut wire = Wire::take_standard_input()?;
+    match wire.hear(None) {
+        Ok(Heard::Message(Message::Request(candidates))) => {
+            let lifeline = wire.lifeline()?;
+            Ok((wire, candidates, lifeline))
+        }
+        _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }
 
@@ -98,6 +110,7 @@ fn registration(core: &Rc<Core>, root: ModuleRef, name: &str) -> Result<usize, S
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let weak = Rc::downgrade(core);
     let told = |error: EmitError| error.to_string();
+    texts::check(name, root).map_err(told)?;
     let mut read = 0;
     for declared in root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice()) {
         read += interface_decl(declared).name.len();

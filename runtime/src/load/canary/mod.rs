@@ -1,12 +1,16 @@
 //! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers,
 //! and what crashes or hangs there takes its process along; so it is another process's. `child.rs` is what runs there,
-//! `watch.rs` waits for it, `protocol.rs` is what they say to each other, and this file decides whether there is one.
+//! `watch.rs` waits for it, `protocol.rs` is what they say to each other, `wire.rs` the socket between them, and this file
+//! decides whether there is one. Every door has it: a Master, a reload, a Slim and the Default. Any thread.
+//!
+//! A canary finds mistakes. A module that wants to pass for a sound one can do so, here as everywhere in its process: by
+//! asking how it was started, for one. What is kept is that no accident makes it pass.
 
 mod child;
 mod protocol;
 mod watch;
+mod wire;
 
-use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -49,6 +53,20 @@ pub enum CanaryStep {
 impl CanaryStep {
     const ALL: [Self; 3] = [Self::Mapping, Self::Attaching, Self::Registering];
 
+    /// The number by which it is told: its place in the row of all.
+    fn number(self) -> u8 {
+        match self {
+            Self::Mapping => 0,
+            Self::Attaching => 1,
+            Self::Registering => 2,
+        }
+    }
+
+    /// The step of that number.
+    fn numbered(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Mapping => "mapping",
@@ -75,19 +93,24 @@ pub fn run_if_child() {
     ARMED.store(true, Ordering::Relaxed);
 }
 
-/// What a runtime does about canaries.
-#[derive(Debug)]
+/// What a runtime does about canaries. Any thread.
+#[derive(Clone, Debug)]
 pub(crate) struct Rehearsal {
     /// Who loads first.
     pub canary: Canary,
     /// How long that may take.
     pub deadline: Duration,
-    took: Cell<Option<Duration>>,
 }
 
-impl Default for Rehearsal {
-    fn default() -> Self {
-        Self { canary: Canary::default(), deadline: DEADLINE, took: Cell::default() }
+impl Rehearsal {
+    /// This canary, with the deadline that there is unless one is said.
+    pub(crate) fn new(canary: Canary, deadline: Option<Duration>) -> Self {
+        Self { canary, deadline: deadline.unwrap_or(DEADLINE) }
+    }
+
+    /// The same with another canary, if one is said.
+    pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
+        Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }
 }
 
@@ -114,18 +137,21 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Has a canary load copies that passed every check, dependencies first. Without effect if there is none.
+    /// Has a canary load copies that passed every check, dependencies first, and says how long it took; nothing where
+    /// there is none.
     ///
     /// # Errors
     /// What became of the canary; nothing of the copies was mapped in this process.
-    pub(crate) fn run(&self, staged: &[Staged]) -> Result<(), LoadError> {
-        self.took.set(None);
+    pub(crate) fn run(&self, staged: &[Staged]) -> Result<Option<Duration>, LoadError> {
+        if staged.is_empty() {
+            return Ok(None);
+        }
         let own;
         let program = match choose(&self.canary, ARMED.load(Ordering::Relaxed)) {
-            Choice::Nobody => return Ok(()),
+            Choice::Nobody => return Ok(None),
             Choice::NobodyUnasked => {
                 warn_once();
-                return Ok(());
+                return Ok(None);
             }
             Choice::Start(program) => program,
             Choice::StartSelf => {
@@ -134,15 +160,9 @@ impl Rehearsal {
             }
         };
         let begun = Instant::now();
-        let candidates: Vec<_> = staged.iter().map(|staged| (staged.info.name.as_str(), staged.path())).collect();
-        let outcome = watch::run(program, &candidates, self.deadline);
-        self.took.set(Some(begun.elapsed()));
-        outcome
-    }
-
-    /// How long the last canary took, once; nothing if there was none.
-    pub(crate) fn take_time(&self) -> Option<Duration> {
-        self.took.take()
+        let candidates = staged.iter().map(|staged| (staged.info.name.clone(), staged.path().to_owned())).collect();
+        watch::run(program, candidates, self.deadline)?;
+        Ok(Some(begun.elapsed()))
     }
 }
 

@@ -1,164 +1,591 @@
-//! What a host and its canary say to each other. The host writes one request to the canary's standard input and keeps
-//! that open: its end is the end of the canary. The canary answers on its standard output, which it shares with
-//! whatever its modules print; so an answer is a line that begins with a mark that only the two of them know.
+//! What a host and its canary say to each other: frames of a stated length on a socket of their own. Bytes in, frames out,
+//! whatever pieces they come in; nothing here reads or writes. A frame begins with a magic and a version and carries the
+//! token of this one conversation, the number of the process that speaks, a number in sequence and a digest: what a module
+//! writes to a descriptor that is not its own is no frame, nor is a frame cut by it, repeated, left out, kept from another
+//! canary or said by a copy of the process.
 
-use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::CanaryStep;
 
 /// The one argument of a program that is started as a canary.
 pub(super) const ARGUMENT: &str = "--alcedo-canary";
 
+/// The first bytes of every frame.
+const MAGIC: [u8; 4] = *b"ACF\n";
+/// The version of what follows. Host and canary are the same program, unless somebody names another one.
+const VERSION: u16 = 2;
+/// Magic, version, kind, number, length, process, token.
+const HEAD: usize = 36;
+/// The digest of all that stands before it.
+const TAIL: usize = 8;
+/// The most bytes between the two.
+const LONGEST: usize = 1 << 20;
+/// The most bytes of a refusal that are sent.
+const LONGEST_TEXT: usize = 1 << 16;
+/// The most modules of one request.
+const MOST_MODULES: usize = 4096;
+
+const REQUEST: u16 = 1;
+const HERE: u16 = 2;
+const BEGINS: u16 = 3;
+const REFUSED: u16 = 4;
+const DONE: u16 = 5;
+
 /// Modules to be loaded, dependencies first: name, and where the copy is.
 pub(super) type Candidates = Vec<(String, PathBuf)>;
 
-/// What a canary tells.
+/// What one side says to the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// The program is a canary and has understood.
+pub(super) enum Message {
+    /// The host: load these.
+    Request(Candidates),
+    /// The canary: the program is one, and has understood.
     Here,
-    /// It begins this step with the module of this number.
-    Begins(usize, CanaryStep),
-    /// The module in hand does not load, for this reason.
+    /// The canary: it begins this step with the module of this number.
+    Begins(u32, CanaryStep),
+    /// The canary: the module in hand does not load, for this reason.
     Refused(String),
-    /// All modules were loaded.
-    Done,
+    /// The canary: that many modules were loaded, all there were.
+    Done(u32),
 }
 
-/// The mark of one canary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mark(String);
+/// What marks the frames of one conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token(pub u128);
 
-impl Mark {
-    /// A mark made of a number that a module does not print by chance.
-    pub(super) fn new(number: u64) -> Self {
-        Self(format!("\u{1}alcedo-canary-{number:016x} "))
+/// Why bytes are no frame that was to come.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum FrameError {
+    #[error("bytes came that do not begin as a frame does")]
+    NotAFrame,
+    #[error(
+        "the other side speaks version {0} of the protocol, this one speaks {VERSION}: start a canary of the same build"
+    )]
+    Version(u16),
+    #[error("a frame says that it has {0} bytes, and none has more than {LONGEST}")]
+    TooLong(usize),
+    #[error("a frame belongs to another conversation")]
+    Token,
+    #[error("a copy of the process spoke, which the module had made")]
+    Process,
+    #[error("frame {found} came where frame {wanted} was to come")]
+    Sequence { wanted: u32, found: u32 },
+    #[error("a frame was changed on its way")]
+    Damaged,
+    #[error("the last frame was cut off after {0} bytes")]
+    CutOff(usize),
+    #[error("a frame of kind {0} came, which does not exist")]
+    Kind(u16),
+    #[error("the content of a frame makes no sense")]
+    Content,
+}
+
+/// Makes the frames of one side.
+#[derive(Debug)]
+pub(super) struct Speaker {
+    token: Token,
+    next: u32,
+}
+
+impl Speaker {
+    /// Nothing said yet.
+    pub(super) fn new(token: Token) -> Self {
+        Self { token, next: 0 }
     }
 
-    /// The line of an answer. It begins with a line break, since a module may have printed half a line before.
-    pub(super) fn line(&self, answer: &Answer) -> String {
-        let mark = &self.0;
-        match answer {
-            Answer::Here => format!("\n{mark}here\n"),
-            Answer::Begins(module, step) => format!("\n{mark}begins {module} {step}\n"),
-            Answer::Refused(text) => format!("\n{mark}refused {}\n", text.replace('\\', "\\\\").replace('\n', "\\n")),
-            Answer::Done => format!("\n{mark}done\n"),
+    /// The bytes of the next frame, said by the process of that number.
+    ///
+    /// # Errors
+    /// When the message is longer than a frame may be.
+    pub(super) fn frame(&mut self, process: u32, message: &Message) -> Result<Vec<u8>, FrameError> {
+        let (kind, body) = written(message)?;
+        if body.len() > LONGEST {
+            return Err(FrameError::TooLong(body.len()));
+        }
+        let mut bytes = Vec::with_capacity(HEAD + body.len() + TAIL);
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(self.next.to_le_bytes());
+        bytes.extend((body.len() as u32).to_le_bytes());
+        bytes.extend(process.to_le_bytes());
+        bytes.extend(self.token.0.to_le_bytes());
+        bytes.extend(body);
+        let digest = xxh3_64(&bytes);
+        bytes.extend(digest.to_le_bytes());
+        self.next += 1;
+        Ok(bytes)
+    }
+}
+
+/// Takes frames apart that come in pieces.
+#[derive(Debug)]
+pub(super) struct Listener {
+    /// The token of the conversation; the first frame tells it to whom was asked.
+    token: Option<Token>,
+    /// The process that said the first frame; nobody else says another.
+    process: Option<u32>,
+    next: u32,
+    bytes: Vec<u8>,
+}
+
+impl Listener {
+    /// Who knows the token, because he gave it out.
+    pub(super) fn new(token: Token) -> Self {
+        Self { token: Some(token), process: None, next: 0, bytes: Vec::new() }
+    }
+
+    /// Who is told the token by the first frame.
+    pub(super) fn asked() -> Self {
+        Self { token: None, process: None, next: 0, bytes: Vec::new() }
+    }
+
+    /// The token, once it is known.
+    pub(super) fn token(&self) -> Option<Token> {
+        self.token
+    }
+
+    /// Takes what has come.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next whole message; none while more bytes have to come.
+    ///
+    /// # Errors
+    /// When what has come cannot become the next frame.
+    pub(super) fn next(&mut self) -> Result<Option<Message>, FrameError> {
+        let beginning = self.bytes.len().min(MAGIC.len());
+        if self.bytes[..beginning] != MAGIC[..beginning] {
+            return Err(FrameError::NotAFrame);
+        }
+        let Some((head, rest)) = self.bytes.split_at_checked(HEAD) else { return Ok(None) };
+        let mut fields = Fields { bytes: &head[MAGIC.len()..] };
+        let (version, kind) = (fields.u16()?, fields.u16()?);
+        let (number, length) = (fields.u32()?, fields.u32()? as usize);
+        let process = fields.u32()?;
+        let token = Token(u128::from_le_bytes(fields.array()?));
+        if version != VERSION {
+            return Err(FrameError::Version(version));
+        }
+        if length > LONGEST {
+            return Err(FrameError::TooLong(length));
+        }
+        if *self.token.get_or_insert(token) != token {
+            return Err(FrameError::Token);
+        }
+        if *self.process.get_or_insert(process) != process {
+            return Err(FrameError::Process);
+        }
+        if number != self.next {
+            return Err(FrameError::Sequence { wanted: self.next, found: number });
+        }
+        let Some((body, rest)) = rest.split_at_checked(length) else { return Ok(None) };
+        let Some((digest, _)) = rest.split_at_checked(TAIL) else { return Ok(None) };
+        if digest != xxh3_64(&self.bytes[..HEAD + length]).to_le_bytes() {
+            return Err(FrameError::Damaged);
+        }
+        let message = read(kind, body)?;
+        self.bytes.drain(..HEAD + length + TAIL);
+        self.next += 1;
+        Ok(Some(message))
+    }
+
+    /// Nothing more comes: whether the last frame was whole.
+    ///
+    /// # Errors
+    /// When it was cut off.
+    pub(super) fn end(&self) -> Result<(), FrameError> {
+        match self.bytes.len() {
+            0 => Ok(()),
+            left => Err(FrameError::CutOff(left)),
         }
     }
+}
 
-    /// The answer in a line; none in a line that somebody else printed.
-    pub(super) fn answer(&self, line: &str) -> Option<Answer> {
-        let rest = line.strip_prefix(&self.0)?;
-        let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-        match word {
-            "here" => Some(Answer::Here),
-            "done" => Some(Answer::Done),
-            "refused" => Some(Answer::Refused(unescaped(rest))),
-            "begins" => {
-                let (module, name) = rest.split_once(' ')?;
-                let step = CanaryStep::ALL.into_iter().find(|step| step.name() == name)?;
-                Some(Answer::Begins(module.parse().ok()?, step))
+fn written(message: &Message) -> Result<(u16, Vec<u8>), FrameError> {
+    let mut body = Vec::new();
+    let kind = match message {
+        Message::Request(candidates) => {
+            if candidates.len() > MOST_MODULES {
+                return Err(FrameError::TooLong(candidates.len()));
             }
-            _ => None,
+            body.extend((candidates.len() as u32).to_le_bytes());
+            for (name, path) in candidates {
+                for bytes in [name.as_bytes(), path_bytes(path)?] {
+                    body.extend((bytes.len() as u32).to_le_bytes());
+                    body.extend(bytes);
+                }
+            }
+            REQUEST
         }
-    }
-}
-
-fn unescaped(text: &str) -> String {
-    let mut out = String::new();
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, letter == '\\') {
-            (_, true) => match letters.next() {
-                Some('n') => out.push('\n'),
-                Some(other) => out.push(other),
-                None => {}
-            },
-            (letter, false) => out.push(letter),
+        Message::Here => HERE,
+        Message::Begins(module, step) => {
+            body.extend(module.to_le_bytes());
+            body.push(step.number());
+            BEGINS
         }
-    }
-    out
-}
-
-/// Writes the request.
-///
-/// # Errors
-/// When nobody reads it, or a path is not UTF-8.
-pub(super) fn ask(to: &mut impl Write, number: u64, candidates: &[(&str, &Path)]) -> io::Result<()> {
-    let mut request = format!("{number} {}\n", candidates.len()).into_bytes();
-    for (name, path) in candidates {
-        let path = path.to_str().ok_or_else(|| {
-            let told = format!("the path {} is not UTF-8: let TMPDIR be one that is", path.display());
-            io::Error::new(io::ErrorKind::InvalidInput, told)
-        })?;
-        for field in [name, path] {
-            request.extend(field.bytes());
-            request.push(0);
+        Message::Refused(text) => {
+            body.extend(text.as_bytes()[..text.floor_char_boundary(LONGEST_TEXT)].iter());
+            REFUSED
         }
-    }
-    to.write_all(&request)?;
-    to.flush()
-}
-
-/// Reads the request: the number of the mark, and the modules.
-///
-/// # Errors
-/// When it is not one.
-pub(super) fn hear(from: &mut impl BufRead) -> io::Result<(u64, Candidates)> {
-    let strange = || io::Error::new(io::ErrorKind::InvalidData, "this is no request to a canary");
-    let mut head = String::new();
-    from.read_line(&mut head)?;
-    let (number, count) = head.trim_end().split_once(' ').ok_or_else(strange)?;
-    let number = number.parse().map_err(|_| strange())?;
-    let count: usize = count.parse().map_err(|_| strange())?;
-    let mut field = || {
-        let mut bytes = Vec::new();
-        from.read_until(0, &mut bytes)?;
-        match bytes.pop() {
-            Some(0) => String::from_utf8(bytes).map_err(|_| strange()),
-            _ => Err(strange()),
+        Message::Done(modules) => {
+            body.extend(modules.to_le_bytes());
+            DONE
         }
     };
-    let candidates = (0..count).map(|_| Ok((field()?, PathBuf::from(field()?)))).collect::<io::Result<_>>()?;
-    Ok((number, candidates))
+    Ok((kind, body))
+}
+
+fn read(kind: u16, body: &[u8]) -> Result<Message, FrameError> {
+    let mut fields = Fields { bytes: body };
+    let message = match kind {
+        REQUEST => {
+            let count = fields.u32()? as usize;
+            if count > MOST_MODULES {
+                return Err(FrameError::Content);
+            }
+            let candidate = |_| Ok((fields.text()?, path_of(fields.counted()?)?));
+            Message::Request((0..count).map(candidate).collect::<Result<_, _>>()?)
+        }
+        HERE => Message::Here,
+        BEGINS => {
+            let (module, step) = (fields.u32()?, fields.array::<1>()?[0]);
+            Message::Begins(module, CanaryStep::numbered(step).ok_or(FrameError::Content)?)
+        }
+        REFUSED => {
+            let text = std::mem::take(&mut fields.bytes);
+            Message::Refused(String::from_utf8(text.to_vec()).map_err(|_| FrameError::Content)?)
+        }
+        DONE => Message::Done(fields.u32()?),
+        other => return Err(FrameError::Kind(other)),
+    };
+    if fields.bytes.is_empty() { Ok(message) } else { Err(FrameError::Content) }
+}
+
+/// The fields of a body, one after the other.
+struct Fields<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], FrameError> {
+        let (head, tail) = self.bytes.split_at_checked(len).ok_or(FrameError::Content)?;
+        self.bytes = tail;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
+        self.take(N)?.try_into().map_err(|_| FrameError::Content)
+    }
+
+    fn u16(&mut self) -> Result<u16, FrameError> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    fn u32(&mut self) -> Result<u32, FrameError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn counted(&mut self) -> Result<&'a [u8], FrameError> {
+        let len = self.u32()? as usize;
+        self.take(len)
+    }
+
+    fn text(&mut self) -> Result<String, FrameError> {
+        String::from_utf8(self.counted()?.to_vec()).map_err(|_| FrameError::Content)
+    }
+}
+
+#[cfg(unix)]
+fn path_bytes(path: &Path) -> Result<&[u8], FrameError> {
+    Ok(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()))
+}
+
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> Result<PathBuf, FrameError> {
+    Ok(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).into())
+}
+
+#[cfg(not(unix))]
+fn path_bytes(path: &Path) -> Result<&[u8], FrameError> {
+    Ok(path.to_str().ok_or(FrameError::Content)?.as_bytes())
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Result<PathBuf, FrameError> {
+    Ok(std::str::from_utf8(bytes).map_err(|_| FrameError::Content)?.into())
+}
+
+/// How far a canary has come, from what it said. It has passed only if it has taken every step with every module, in
+/// order: no accident of a module, such as a copy of the process that speaks as well, makes that of less.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Course {
+    modules: u32,
+    /// The module and step that it is at.
+    at: Option<(u32, CanaryStep)>,
+    is_here: bool,
+}
+
+/// What a canary has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// All modules were loaded.
+    Done,
+    /// The module in hand does not load, for this reason.
+    Refused(String),
+}
+
+/// Something that was not to be said then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it said something out of turn: {0}")]
+pub(super) struct OutOfTurn(String);
+
+impl Course {
+    /// Of a canary that was asked for so many modules and has said nothing yet.
+    pub(super) fn new(modules: u32) -> Self {
+        Self { modules, at: None, is_here: false }
+    }
+
+    /// Whether it has said a word.
+    pub(super) fn is_here(&self) -> bool {
+        self.is_here
+    }
+
+    /// The module and step it is at.
+    pub(super) fn at(&self) -> Option<(u32, CanaryStep)> {
+        self.at
+    }
+
+    /// Takes a message; the end, if it is one.
+    ///
+    /// # Errors
+    /// When the message was not the next one.
+    pub(super) fn take(&mut self, message: Message) -> Result<Option<Arrival>, OutOfTurn> {
+        match (message, self.is_here, self.next()) {
+            (Message::Here, false, _) => self.is_here = true,
+            (Message::Begins(module, step), true, Some(next)) if (module, step) == next => self.at = Some(next),
+            (Message::Done(modules), true, None) if modules == self.modules => return Ok(Some(Arrival::Done)),
+            (Message::Refused(text), true, _) => return Ok(Some(Arrival::Refused(text))),
+            (other, ..) => return Err(OutOfTurn(in_words(&other))),
+        }
+        Ok(None)
+    }
+
+    /// The step after the one it is at; none when there is none left.
+    fn next(&self) -> Option<(u32, CanaryStep)> {
+        let next = match self.at {
+            None => (0, CanaryStep::ALL[0]),
+            Some((module, step)) => match CanaryStep::numbered(step.number() + 1) {
+                Some(step) => (module, step),
+                None => (module + 1, CanaryStep::ALL[0]),
+            },
+        };
+        (next.0 < self.modules).then_some(next)
+    }
+}
+
+fn in_words(message: &Message) -> String {
+    match message {
+        Message::Request(_) => "a request".to_owned(),
+        Message::Here => "that it is there".to_owned(),
+        Message::Begins(module, step) => format!("that it begins {step} module {module}"),
+        Message::Refused(_) => "a refusal".to_owned(),
+        Message::Done(modules) => format!("that it is done with {modules} modules"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, CanaryStep, Mark, ask, hear};
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
-    #[test]
-    fn every_answer_is_the_same_answer_on_the_other_side_whatever_was_printed_before() {
-        let mark = Mark::new(7);
-        let steps = CanaryStep::ALL.into_iter().enumerate().map(|(module, step)| Answer::Begins(module, step));
-        let refused = Answer::Refused("two\nlines, \\n and a \\".to_owned());
-        for answer in steps.chain([Answer::Here, Answer::Done, refused]) {
-            let text = format!("half a line{}", mark.line(&answer));
-            let answers: Vec<_> = text.lines().filter_map(|line| mark.answer(line)).collect();
-            assert_eq!(answers, [answer]);
+    use proptest::prelude::{Just, Strategy, any, prop_oneof};
+    use proptest::{collection, prop_assert, prop_assert_eq, proptest};
+
+    use super::{
+        Arrival, CanaryStep, Course, FrameError, HEAD, LONGEST, Listener, MAGIC, Message, Speaker, TAIL, Token,
+    };
+
+    const TOKEN: Token = Token(7);
+    const PROCESS: u32 = 99;
+
+    fn step() -> impl Strategy<Value = CanaryStep> {
+        (0..3_usize).prop_map(|at| CanaryStep::ALL[at])
+    }
+
+    fn message() -> impl Strategy<Value = Message> {
+        let candidate = (any::<String>(), any::<String>().prop_map(PathBuf::from));
+        prop_oneof![
+            collection::vec(candidate, 0..4).prop_map(Message::Request),
+            Just(Message::Here),
+            (any::<u32>(), step()).prop_map(|(module, step)| Message::Begins(module, step)),
+            any::<String>().prop_map(Message::Refused),
+            any::<u32>().prop_map(Message::Done),
+        ]
+    }
+
+    fn frames(messages: &[Message]) -> Vec<u8> {
+        let mut speaker = Speaker::new(TOKEN);
+        messages.iter().flat_map(|message| speaker.frame(PROCESS, message).expect("it fits a frame")).collect()
+    }
+
+    /// All that is heard of these bytes, and the error that ends it.
+    fn heard(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
+        let mut listener = Listener::new(TOKEN);
+        let mut messages = Vec::new();
+        for piece in bytes.chunks(piece.max(1)) {
+            listener.push(piece);
+            loop {
+                match listener.next() {
+                    Ok(Some(message)) => messages.push(message),
+                    Ok(None) => break,
+                    Err(error) => return (messages, Err(error)),
+                }
+            }
+        }
+        let end = listener.end();
+        (messages, end)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_said_is_heard_in_whatever_pieces(messages in collection::vec(message(), 0..6), piece in 1..200_usize) {
+            prop_assert_eq!(heard(&frames(&messages), piece), (messages, Ok(())));
+        }
+
+        #[test]
+        fn a_changed_bit_is_never_another_message(message in message(), at in any::<proptest::sample::Index>(), bit in 0..8_u32) {
+            let mut bytes = frames(std::slice::from_ref(&message));
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1_u8 << bit;
+            let (messages, end) = heard(&bytes, bytes.len());
+            prop_assert!(messages.is_empty() && end.is_err(), "{messages:?}");
+        }
+
+        #[test]
+        fn a_frame_that_is_cut_off_or_has_something_in_it_is_no_message(
+            message in message(),
+            at in any::<proptest::sample::Index>(),
+            inside in collection::vec(any::<u8>(), 1..40),
+        ) {
+            let bytes = frames(std::slice::from_ref(&message));
+            let at = at.index(bytes.len());
+            let (messages, end) = heard(&bytes[..at], 16);
+            prop_assert!(messages.is_empty() && (end.is_err() || at == 0));
+            let torn = [&bytes[..at], &inside, &bytes[at..]].concat();
+            let (messages, end) = heard(&torn, 16);
+            // What stands behind a whole frame is found when it is read.
+            prop_assert!((messages.is_empty() || at == 0) && end.is_err(), "{messages:?}");
+        }
+
+        #[test]
+        fn other_bytes_are_no_message(bytes in collection::vec(any::<u8>(), 1..300)) {
+            let (messages, end) = heard(&bytes, 7);
+            prop_assert!(messages.is_empty() && end.is_err());
         }
     }
 
     #[test]
-    fn what_a_module_prints_is_no_answer() {
-        let mark = Mark::new(7);
-        for line in ["", "done", "\u{1}alcedo-canary-0000000000000008 done", &Mark::new(7).0, "hello"] {
-            assert_eq!(mark.answer(line), None, "{line}");
+    fn a_frame_of_another_conversation_or_said_twice_is_none() {
+        let here = frames(&[Message::Here]);
+        assert_eq!(
+            heard(&[here.clone(), here.clone()].concat(), 9).1,
+            Err(FrameError::Sequence { wanted: 1, found: 0 })
+        );
+        let foreign = Speaker::new(Token(8)).frame(PROCESS, &Message::Done(1)).expect("it fits");
+        assert_eq!(heard(&foreign, 9), (vec![], Err(FrameError::Token)));
+        let mut asked = Listener::asked();
+        asked.push(&foreign);
+        assert_eq!((asked.next(), asked.token()), (Ok(Some(Message::Done(1))), Some(Token(8))));
+    }
+
+    #[test]
+    fn a_copy_of_the_process_is_not_the_canary() {
+        let mut speaker = Speaker::new(TOKEN);
+        let mut bytes = speaker.frame(PROCESS, &Message::Here).expect("it fits");
+        bytes.extend(speaker.frame(PROCESS + 1, &Message::Done(0)).expect("it fits"));
+        assert_eq!(heard(&bytes, 10), (vec![Message::Here], Err(FrameError::Process)));
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_is_refused_before_it_is_waited_for() {
+        let mut bytes = frames(&[Message::Here]);
+        bytes[12..16].copy_from_slice(&(LONGEST as u32 + 1).to_le_bytes());
+        assert_eq!(heard(&bytes[..HEAD], HEAD).1, Err(FrameError::TooLong(LONGEST + 1)));
+        let text = "é".repeat(LONGEST);
+        let bytes = frames(&[Message::Refused(text)]);
+        assert!(bytes.len() < LONGEST / 4 && matches!(heard(&bytes, 4096).0[..], [Message::Refused(_)]));
+        let name = ("n".repeat(LONGEST), PathBuf::new());
+        assert!(matches!(
+            Speaker::new(TOKEN).frame(PROCESS, &Message::Request(vec![name])),
+            Err(FrameError::TooLong(_))
+        ));
+    }
+
+    #[test]
+    fn another_version_and_another_kind_are_named() {
+        let mut bytes = frames(&[Message::Here]);
+        bytes[4] = 9;
+        assert_eq!(heard(&bytes, 99).1, Err(FrameError::Version(9)));
+        let mut bytes = frames(&[Message::Here]);
+        bytes[6] = 77;
+        let end = bytes.len() - TAIL;
+        let digest = xxhash_rust::xxh3::xxh3_64(&bytes[..end]);
+        bytes[end..].copy_from_slice(&digest.to_le_bytes());
+        assert_eq!(heard(&bytes, 99).1, Err(FrameError::Kind(77)));
+        assert_eq!(heard(&MAGIC, 99).1, Err(FrameError::CutOff(4)));
+    }
+
+    #[test]
+    fn names_with_any_letters_stay_one_name_each() {
+        let candidates =
+            vec![("a\0/tmp/evil.so".to_owned(), PathBuf::from("/copy\n1")), (String::new(), PathBuf::from("/a b"))];
+        let request = Message::Request(candidates);
+        assert_eq!(heard(&frames(std::slice::from_ref(&request)), 3).0, [request]);
+    }
+
+    /// All that a canary of `modules` may say, in order.
+    fn whole(modules: u32) -> Vec<Message> {
+        let steps = (0..modules).flat_map(|module| CanaryStep::ALL.map(|step| Message::Begins(module, step)));
+        [Message::Here].into_iter().chain(steps).chain([Message::Done(modules)]).collect()
+    }
+
+    fn arrival(modules: u32, messages: &[Message]) -> Option<Arrival> {
+        let mut course = Course::new(modules);
+        messages.iter().cloned().find_map(|message| course.take(message).ok().flatten())
+    }
+
+    #[test]
+    fn only_who_took_every_step_with_every_module_has_passed() {
+        for modules in 0..4 {
+            let whole = whole(modules);
+            assert_eq!(arrival(modules, &whole), Some(Arrival::Done));
+            for left_out in 0..whole.len() {
+                let mut less = whole.clone();
+                less.remove(left_out);
+                assert_eq!(arrival(modules, &less), None, "{modules} without {left_out}");
+            }
+            for (one, other) in (0..whole.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
+                let mut swapped = whole.clone();
+                swapped.swap(one, other);
+                assert_eq!(arrival(modules, &swapped), None, "{modules} with {one} and {other} swapped");
+            }
+            assert_eq!(arrival(modules + 1, &whole), None);
         }
     }
 
     #[test]
-    fn a_request_is_read_as_it_was_written_and_no_further() {
-        let mut bytes = Vec::new();
-        ask(&mut bytes, 9, &[("a", Path::new("/tmp/a b\n.so")), ("b", Path::new("/b"))]).expect("it is UTF-8");
-        bytes.extend(b"not read");
-        let mut from = bytes.as_slice();
-        let expected = vec![("a".to_owned(), PathBuf::from("/tmp/a b\n.so")), ("b".to_owned(), PathBuf::from("/b"))];
-        assert_eq!(hear(&mut from).expect("a request"), (9, expected));
-        assert_eq!(from, b"not read");
-        assert!(hear(&mut &b"9 1\na\0cut"[..]).is_err());
-        assert!(hear(&mut &b"hello"[..]).is_err());
+    fn what_is_said_twice_is_out_of_turn() {
+        let mut course = Course::new(1);
+        for message in whole(1).iter().take(3) {
+            assert_eq!(course.take(message.clone()), Ok(None));
+            let again = course.take(message.clone()).expect_err("it was said before");
+            assert!(again.to_string().contains("out of turn"), "{again}");
+        }
+        assert_eq!(course.at(), Some((0, CanaryStep::Attaching)));
+        assert_eq!(course.take(Message::Refused("no".into())), Ok(Some(Arrival::Refused("no".into()))));
     }
 }

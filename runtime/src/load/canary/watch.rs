@@ -1,24 +1,25 @@
 //! The host's side of a canary: starts it, hears it out, and puts into words what became of it. Whatever a module does
 //! to its process, the wait has an end.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, BufRead as _, BufReader, PipeReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crossbeam::channel::{Receiver, Sender, bounded};
 
 use super::CanaryStep;
-use super::protocol::{ARGUMENT, Answer, Mark, ask};
+use super::protocol::{ARGUMENT, Arrival, Candidates, Course, Message, Token};
+use super::wire::{Heard, Wire, WireError};
 use crate::load::error::LoadError;
+use crate::shown::printable;
 
 /// So much of what a canary prints first and last is told with its end: the message of a panic comes before the rest.
 const TOLD: usize = 1000;
 /// So much of one line is read at once: a module may print without any line break.
 const LONGEST_LINE: usize = 8000;
-/// How often is looked whether a canary has ended whose output somebody else keeps open.
+/// How often is looked whether a canary has ended whose socket somebody else keeps open.
 const GLANCE: Duration = Duration::from_millis(50);
 /// For how long the last words of an ended canary are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -30,36 +31,34 @@ enum End {
     Refused(String),
     Died(ExitStatus),
     Silent,
+    /// Something came from its socket that it did not say.
+    Disturbed(String),
 }
 
 /// Has `program` load the candidates, name and copy each.
 ///
 /// # Errors
 /// What became of the canary, with the module that was at fault.
-pub(super) fn run(program: &Path, candidates: &[(&str, &Path)], deadline: Duration) -> Result<(), LoadError> {
+pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
     let until = Instant::now() + deadline;
     let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
-    let number = RandomState::new().build_hasher().finish();
-    let (mut child, output) = start(program).map_err(|error| unavailable(error.to_string()))?;
-    let mark = Mark::new(number);
-    let (sender, lines) = unbounded();
-    let reader = std::thread::Builder::new().name("alcedo-canary".to_owned());
-    let reading = reader.spawn(move || read(output, &sender));
-    // Its input stays open until it is ended: a canary ends itself when nobody is there any more.
-    let asked = child.0.stdin.as_mut().ok_or_else(|| io::ErrorKind::BrokenPipe.into()).and_then(|input| {
-        match ask(input, number, candidates) {
-            // It has ended already; why is what its exit code tells.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            asked => asked,
-        }
-    });
-    if let Err(error) = asked.and_then(|()| reading.map(drop)) {
-        return Err(unavailable(error.to_string()));
+    let names: Vec<_> = candidates.iter().map(|(name, _)| name.clone()).collect();
+    let (mut child, mut wire, output) = start(program).map_err(|error| unavailable(error.to_string()))?;
+    let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
+    match wire.say(&Message::Request(candidates), Some(deadline)) {
+        Ok(()) => {}
+        // It has ended already, or reads nothing; why is what its end tells.
+        Err(WireError::System(_)) => {}
+        Err(WireError::Frame(error)) => return Err(unavailable(error.to_string())),
     }
-    let mut heard = Heard { mark, at: None, printed: Printed::default() };
-    let end = heard.out(&mut child.0, &lines, until).map_err(|error| unavailable(error.to_string()))?;
+    let mut course = Course::new(names.len() as u32);
+    let end = watch(&mut course, &mut wire, &mut child.0, until).map_err(|error| unavailable(error.to_string()))?;
+    if let End::Done = end {
+        return Ok(());
+    }
+    // What keeps its output open ends with it, unless it has children of its own.
     drop(child);
-    heard.verdict(end, candidates, deadline, program)
+    Told { program, names: &names, course, deadline, output: printed.told() }.error(end)
 }
 
 /// A canary that does not outlive the wait for it.
@@ -73,48 +72,115 @@ impl Drop for Leashed {
     }
 }
 
-fn start(program: &Path) -> io::Result<(Leashed, PipeReader)> {
+fn start(program: &Path) -> io::Result<(Leashed, Wire, PipeReader)> {
+    let token = u128::from(random()?) << 64 | u128::from(random()?);
+    let (wire, input) = Wire::pair(Token(token))?;
     let (output, writer) = io::pipe()?;
     let mut command = Command::new(program);
     // The message of a panic names its place; a backtrace would only bury it.
     command.env("RUST_BACKTRACE", "0");
-    command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
+    command.arg(ARGUMENT).stdin(input).stdout(writer.try_clone()?).stderr(Stdio::from(writer));
     // The command holds the ends that the child got; they close with it, or the output would never end.
-    Ok((Leashed(command.spawn()?), output))
+    Ok((Leashed(command.spawn()?), wire, output))
 }
 
-/// Reads until nobody can write any more, or nobody listens.
-fn read(output: PipeReader, lines: &Sender<String>) {
+fn random() -> io::Result<u64> {
+    getrandom::u64().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Hears a canary out.
+fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant) -> io::Result<End> {
+    let mut let_go = false;
+    loop {
+        let patience = until.saturating_duration_since(Instant::now());
+        let heard = match let_go {
+            false => wire.hear(Some(patience.min(GLANCE))),
+            // The socket is closed by the end of the process, or by a module, and then it may go on for long.
+            true => {
+                std::thread::sleep(Duration::from_millis(1));
+                Ok(Heard::Nothing)
+            }
+        };
+        match heard {
+            Ok(Heard::Message(message)) => match course.take(message) {
+                Ok(None) => {}
+                Ok(Some(Arrival::Done)) => return Ok(End::Done),
+                Ok(Some(Arrival::Refused(text))) => return Ok(End::Refused(text)),
+                Err(error) => return Ok(End::Disturbed(error.to_string())),
+            },
+            Ok(Heard::End) => let_go = true,
+            Ok(Heard::Nothing) => {
+                if let Some(status) = child.try_wait()? {
+                    return Ok(last_words(course, wire, End::Died(status)));
+                }
+                if patience.is_zero() {
+                    return Ok(End::Silent);
+                }
+            }
+            Err(error) => return Ok(End::Disturbed(error.to_string())),
+        }
+    }
+}
+
+/// The process has ended, but somebody may have kept its socket open: what was said before is heard all the same. It has
+/// not passed: one that is done waits to be ended.
+fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
+    while let Ok(Heard::Message(message)) = wire.hear(Some(Duration::ZERO)) {
+        match course.take(message) {
+            Ok(None) => {}
+            Ok(Some(Arrival::Refused(text))) => return End::Refused(text),
+            Ok(Some(Arrival::Done)) => break,
+            Err(error) => return End::Disturbed(error.to_string()),
+        }
+    }
+    end
+}
+
+/// What a canary prints, read by a thread of its own until nobody can print any more.
+struct Printed {
+    words: Arc<Mutex<Words>>,
+    over: Receiver<()>,
+}
+
+impl Printed {
+    fn of(output: PipeReader) -> io::Result<Self> {
+        let words = Arc::<Mutex<Words>>::default();
+        let (end, over) = bounded(0);
+        let heard = Arc::clone(&words);
+        let reader = std::thread::Builder::new().name("alcedo-canary".to_owned());
+        reader.spawn(move || read(output, &heard, &end))?;
+        Ok(Self { words, over })
+    }
+
+    /// All of it, once no more is to come, or nothing has come for a while.
+    fn told(&self) -> String {
+        let _over = self.over.recv_timeout(LAST_WORDS);
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).told()
+    }
+}
+
+/// Reads until nobody can write any more. The sender ends with it.
+fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     let mut output = BufReader::new(output);
     loop {
         let mut line = Vec::new();
         match io::Read::take(&mut output, LONGEST_LINE as u64).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
-            Ok(_) if lines.send(String::from_utf8_lossy(&line).into_owned()).is_err() => return,
-            Ok(_) => {}
+            Ok(_) => words.lock().unwrap_or_else(PoisonError::into_inner).push(&String::from_utf8_lossy(&line)),
         }
     }
 }
 
-/// What a canary has said so far.
-struct Heard {
-    mark: Mark,
-    /// The module and step it is at; none before its first word.
-    at: Option<Option<(usize, CanaryStep)>>,
-    /// What it printed, besides answers.
-    printed: Printed,
-}
-
 /// The beginning and the end of what was printed.
 #[derive(Debug, Default)]
-struct Printed {
+struct Words {
     head: String,
     tail: String,
     /// Whether there was something between the two.
     is_cut: bool,
 }
 
-impl Printed {
+impl Words {
     fn push(&mut self, line: &str) {
         if !self.is_cut && self.tail.is_empty() && self.head.len() + line.len() <= TOLD {
             return self.head.push_str(line);
@@ -132,6 +198,7 @@ impl Printed {
     fn told(&self) -> String {
         let cut = if self.is_cut { "\n…\n" } else { "" };
         let whole = format!("{}{cut}{}", self.head, self.tail);
+        let whole = printable(&whole);
         let lines: Vec<_> = whole.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         match lines.is_empty() {
             true => String::new(),
@@ -140,85 +207,42 @@ impl Printed {
     }
 }
 
-impl Heard {
-    /// Hears a canary out.
-    fn out(&mut self, child: &mut Child, lines: &Receiver<String>, until: Instant) -> io::Result<End> {
-        loop {
-            let patience = until.saturating_duration_since(Instant::now());
-            match lines.recv_timeout(patience.min(GLANCE)) {
-                Ok(line) => {
-                    if let Some(end) = self.line(&line) {
-                        return Ok(end);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) if patience.is_zero() => return Ok(End::Silent),
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Some(status) = child.try_wait()? {
-                        return Ok(self.last_words(lines, End::Died(status)));
-                    }
-                }
-                // The output is closed by the end of the process, or by a module, and then it may go on for long.
-                Err(RecvTimeoutError::Disconnected) => match child.try_wait()? {
-                    Some(status) => return Ok(End::Died(status)),
-                    None if patience.is_zero() => return Ok(End::Silent),
-                    None => std::thread::sleep(Duration::from_millis(1)),
-                },
-            }
-        }
-    }
+/// What is known of a canary that did not pass.
+struct Told<'a> {
+    program: &'a Path,
+    names: &'a [String],
+    course: Course,
+    deadline: Duration,
+    output: String,
+}
 
-    /// Takes a line; the end, if it tells of one.
-    fn line(&mut self, line: &str) -> Option<End> {
-        match self.mark.answer(line.trim_end_matches('\n')) {
-            Some(Answer::Here) => self.at = Some(None),
-            Some(Answer::Begins(module, step)) => self.at = Some(Some((module, step))),
-            Some(Answer::Done) => return Some(End::Done),
-            Some(Answer::Refused(text)) => return Some(End::Refused(text)),
-            None => self.printed.push(line),
-        }
-        None
-    }
-
-    /// The process has ended, but somebody keeps its output open: what was said before is read all the same.
-    fn last_words(&mut self, lines: &Receiver<String>, end: End) -> End {
-        while let Ok(line) = lines.recv_timeout(LAST_WORDS) {
-            if let Some(end) = self.line(&line) {
-                return end;
-            }
-        }
-        end
-    }
-
-    fn verdict(
-        self,
-        end: End,
-        candidates: &[(&str, &Path)],
-        deadline: Duration,
-        program: &Path,
-    ) -> Result<(), LoadError> {
-        let output = self.printed.told();
+impl Told<'_> {
+    fn error(self, end: End) -> Result<(), LoadError> {
+        let Self { program, names, course, deadline, output } = self;
         let unavailable = |how: String| LoadError::CanaryUnavailable {
-            program: program.to_owned(),
+            program: PathBuf::from(program),
             reason: format!("{how} before it said a word, so its main does not begin with `run_if_child()`{output}"),
         };
-        let Some(at) = self.at else {
-            return match end {
-                End::Done => Ok(()),
-                End::Refused(text) => Err(unavailable(text)),
-                End::Died(status) => Err(unavailable(format!("it ended ({status})"))),
-                End::Silent => Err(unavailable(format!("it was there for {deadline:?}"))),
-            };
-        };
-        let named = at.and_then(|(module, step)| Some((candidates.get(module)?.0.to_owned(), step)));
-        let (module, step) = named.unwrap_or_else(|| ("the first module".to_owned(), CanaryStep::Mapping));
-        match end {
-            End::Done => Ok(()),
-            End::Refused(text) => Err(LoadError::CanaryRefused { module, step, text }),
-            End::Died(status) => {
-                Err(LoadError::CanaryCrashed { module, step, signal: signal(status), how: status.to_string(), output })
-            }
-            End::Silent => Err(LoadError::CanaryHung { module, step, after: deadline, output }),
+        if !course.is_here() {
+            return Err(match end {
+                End::Done => return Ok(()),
+                End::Refused(text) => unavailable(text),
+                End::Died(status) => unavailable(format!("it ended ({status})")),
+                End::Silent => unavailable(format!("it was there for {deadline:?}")),
+                End::Disturbed(problem) => unavailable(problem),
+            });
         }
+        let (at, step) = course.at().unwrap_or((0, CanaryStep::Mapping));
+        let module = names.get(at as usize).cloned().unwrap_or_else(|| "the first module".to_owned());
+        Err(match end {
+            End::Done => return Ok(()),
+            End::Refused(text) => LoadError::CanaryRefused { module, step, text },
+            End::Died(status) => {
+                LoadError::CanaryCrashed { module, step, signal: signal(status), how: status.to_string(), output }
+            }
+            End::Silent => LoadError::CanaryHung { module, step, after: deadline, output },
+            End::Disturbed(problem) => LoadError::CanaryDisturbed { module, step, problem, output },
+        })
     }
 }
 
@@ -234,12 +258,11 @@ fn signal(_status: ExitStatus) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Heard, Printed, TOLD};
-    use crate::load::canary::protocol::{Answer, Mark};
+    use super::{TOLD, Words};
 
     #[test]
     fn only_the_beginning_and_the_end_of_what_was_printed_are_kept() {
-        let mut printed = Printed::default();
+        let mut printed = Words::default();
         printed.push("thread panicked\n");
         (0..TOLD).for_each(|_| printed.push("é hello\n"));
         printed.push("aborting\n");
@@ -251,21 +274,12 @@ mod tests {
     #[test]
     fn what_was_printed_follows_the_sentence_without_empty_lines() {
         let check = |lines: &[&str], expected: &str| {
-            let mut printed = Printed::default();
+            let mut printed = Words::default();
             lines.iter().for_each(|line| printed.push(line));
             assert_eq!(printed.told(), expected);
         };
         check(&["\n", "\n"], "");
         check(&["one\n", "\n", "two\n"], "; it had printed:\n    one\n    two");
-    }
-
-    #[test]
-    fn an_answer_is_not_printed() {
-        let mark = Mark::new(3);
-        let mut heard = Heard { mark: mark.clone(), at: None, printed: Printed::default() };
-        let here = mark.line(&Answer::Here);
-        assert!(here.lines().all(|line| heard.line(line).is_none()));
-        assert_eq!((heard.at, heard.printed.told()), (Some(None), String::new()));
-        assert!(matches!(heard.line(mark.line(&Answer::Done).trim_start()), Some(End::Done)));
+        check(&["\u{1b}[2Jgone\n"], "; it had printed:\n    \\u{1b}[2Jgone");
     }
 }

@@ -16,6 +16,7 @@ use alcedo_sys::{Image, crash};
 
 use crate::border::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
+use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::{self, SharedWord};
 use crate::lease::{Lease, Leases};
@@ -101,7 +102,9 @@ impl FreeModule {
             level: crate::logs::loudest(),
         };
         // SAFETY: the word is shared with this module and outlives its image; table and mode are static.
-        let attached = from_module(|failure| unsafe { root.attach()(&context, failure) });
+        let attached = from_module(|failure| unsafe { root.attach()(&context, failure) })
+            .map_err(|error| LoadError::Attach { module: info.name.clone(), error })
+            .and_then(|()| Ok(texts::check(&info.name, root)?));
         let exports = root.exports()().iter().map(|described| FreeExport::of(&info.name, described)).collect();
         let module = Arc::new(Self {
             leases: Leases::new(format!("module {}", info.name)),
@@ -125,7 +128,7 @@ impl FreeModule {
                     // SAFETY: the module never ran, and nobody holds anything of it but this value.
                     let _gone = unsafe { image.unmap() };
                 }
-                Err(LoadError::Attach { module: module.info.name.clone(), error })
+                Err(error)
             }
         }
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use semver::VersionReq;
 
+use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
 use crate::load::context::id::ModuleSummary;
 
@@ -72,9 +73,19 @@ struct Told {
     native_resolver: Option<Arc<NativeResolver>>,
     native_by_module: HashMap<String, Arc<NativeResolver>>,
     native_handlers: Vec<Arc<NativeResolver>>,
+    canary: Option<Canary>,
 }
 
 impl Guides {
+    pub(super) fn set_canary(&self, canary: Canary) {
+        self.told().canary = Some(canary);
+    }
+
+    /// Who loads new modules of this context first, where it was told apart.
+    pub(super) fn canary(&self) -> Option<Canary> {
+        self.told().canary.clone()
+    }
+
     pub(super) fn set_resolver(&self, resolver: Option<Arc<ModuleResolver>>) {
         self.told().resolver = resolver;
     }

@@ -12,6 +12,7 @@ use semver::VersionReq;
 
 use crate::dynamic_call::Signature;
 use crate::lease::Blocker;
+use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
 use crate::load::context::function::{ContextFunction, FunctionPointer};
 use crate::load::context::guides::{FoundModule, ModuleRequest, ResolverFailure};
@@ -351,6 +352,12 @@ impl LoadContext {
     /// When it is not there, or several modules have one.
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
         find_type(&self.line().open(format!("looking up the type {path}"))?.info(), path)
+    }
+
+    /// Who loads new modules of this context before the host does, from the next load on: [`Canary::Off`] spares a load
+    /// of trusted libraries a few milliseconds. What [`Builder::canary`](crate::Builder::canary) says holds until then.
+    pub fn set_canary(&self, canary: Canary) {
+        self.line().guides.set_canary(canary);
     }
 
     /// Who is asked for modules that are not here, before the Default. It may be called on any thread.

@@ -11,6 +11,7 @@ use alcedo_sys::StageDir;
 use crate::bridge::core::Core;
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::SharedWord;
+use crate::load::canary::Rehearsal;
 use crate::load::context::departing;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
@@ -46,6 +47,8 @@ pub(crate) struct Hub {
     pub(super) args: Vec<String>,
     /// Whether unsealed libraries are refused.
     pub(super) require_seal: bool,
+    /// Who loads new modules first, also those of the Master.
+    pub(crate) rehearsal: Rehearsal,
     /// Who hears of all of them.
     pub(super) listeners: Listeners,
     reaper: Arc<Reaper>,
@@ -86,6 +89,7 @@ impl Hub {
         stage_dir: &Arc<StageDir>,
         args: Vec<String>,
         require_seal: bool,
+        rehearsal: Rehearsal,
         last_module: &Arc<AtomicU64>,
     ) -> Arc<Self> {
         Arc::new_cyclic(|own| Self {
@@ -95,6 +99,7 @@ impl Hub {
             stage_dir: Arc::clone(stage_dir),
             args,
             require_seal,
+            rehearsal,
             listeners: Listeners::default(),
             reaper: Arc::default(),
             policy: Mutex::default(),

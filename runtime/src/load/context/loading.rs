@@ -19,7 +19,7 @@ use crate::load::context::search::{Answer, name_of_bytes, search};
 use crate::load::context::space::Space;
 use crate::load::error::LoadError;
 use crate::load::module::ModuleInfo;
-use crate::load::open;
+use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
 
 /// A library that was read and admitted.
@@ -190,17 +190,24 @@ fn without_stage(version: &semver::Version) -> semver::Version {
     semver::Version::new(version.major, version.minor, version.patch)
 }
 
-/// Maps the libraries in this order and runs their mains.
+/// Copies the libraries in this order, has a canary load the copies, maps them and runs their mains.
 fn bring_up(hub: &Hub, space: &Arc<Space>, plan: Plan, row: &[usize]) -> Result<Arc<FreeModule>, ContextError> {
     let Plan { libraries, mut present } = plan;
     let mut libraries: Vec<_> = libraries.into_iter().map(Some).collect();
+    let mut staged = Vec::new();
+    for at in row {
+        let Some(Library { info, image, symbols }) = libraries.get_mut(*at).and_then(Option::take) else { continue };
+        staged.push((*at, open::copy(&hub.stage_dir, image, info, symbols.as_deref())?));
+    }
+    let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
+    // Nothing was mapped in this process until here.
+    hub.rehearsal.with(space.guides.canary()).run(&staged)?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;
-    for at in row {
-        let Some(library) = libraries.get_mut(*at).and_then(Option::take) else { continue };
-        match open_one(hub, space, library, &present) {
+    for (at, staged) in places.into_iter().zip(staged) {
+        match open_one(hub, space, staged, &present) {
             Ok(module) => {
-                if *at == 0 {
+                if at == 0 {
                     asked_for = Some(Arc::clone(&module));
                 }
                 present.push(Arc::clone(&module));
@@ -228,10 +235,10 @@ fn bring_up(hub: &Hub, space: &Arc<Space>, plan: Plan, row: &[usize]) -> Result<
 fn open_one(
     hub: &Hub,
     space: &Space,
-    library: Library,
+    staged: Staged,
     present: &[Arc<FreeModule>],
 ) -> Result<Arc<FreeModule>, ContextError> {
-    let Library { info, image, symbols } = library;
+    let info = &staged.info;
     let mut needs = Vec::new();
     for (name, _range) in &info.dependencies {
         let Some(module) = present.iter().find(|module| module.name() == name) else { continue };
@@ -239,7 +246,6 @@ fn open_one(
         let lease = module.leases().take(LeaseKind::Dependent, owner);
         needs.push(lease.map_err(|sealed| ContextError::sealed(sealed, format!("depending on {name}")))?);
     }
-    let staged = open::copy(&hub.stage_dir, image, info, symbols.as_deref())?;
     let place = Place { id: hub.next_module(), context: space.id, word: &hub.word, logs: &hub.logs };
     Ok(FreeModule::open(staged, needs, place)?)
 }

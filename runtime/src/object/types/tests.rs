@@ -373,6 +373,48 @@ fn redirects_find_what_was_renamed() {
     assert_eq!(&*world.types.redirected("/Script/Game.New"), "/Script/Game.New");
 }
 
+/// A hundred thousand redirects in a row, of a class, of a member and of both: a search that walked the rest of the row anew
+/// from each of its places would take five billion steps, and this test would not end.
+#[test]
+fn a_search_takes_each_redirect_once() {
+    const ROW: usize = 100_000;
+    let world = engine();
+    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
+    let class = |at: usize| if at == ROW { "/Script/Game.New".to_owned() } else { format!("/Script/Game.Old{at}") };
+    for at in 0..ROW {
+        world.types.redirect(&class(at), &class(at + 1));
+        world.types.redirect(&format!("/Script/Game.New:pace{at}"), &format!("/Script/Game.New:pace{}", at + 1));
+        world.types.redirect(&format!("{}:gone", class(at)), &format!("{}:gone", class(at + 1)));
+    }
+    let property = |path: &str| world.types.property_by_path(path).map(|property| property.text.to_string());
+    assert_eq!(property("/Script/Game.Old0:speed").as_deref(), Some("speed"));
+    assert_eq!(property("/Script/Game.Old0:pace0"), None, "it ends at one that is not there");
+    assert_eq!(property("/Script/Game.Old0:gone"), None);
+    assert_eq!(&*world.types.redirected("/Script/Game.Old0"), "/Script/Game.New");
+    world.types.redirect(&format!("/Script/Game.New:pace{ROW}"), "/Script/Game.New:speed");
+    assert_eq!(property("/Script/Game.Old0:pace0").as_deref(), Some("speed"));
+}
+
+#[test]
+fn a_ring_of_redirects_leads_nowhere() {
+    let world = engine();
+    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
+    let ring = ["Left", "Right", "Behind"].map(|name| format!("/Script/Game.{name}"));
+    for (at, path) in ring.iter().enumerate() {
+        let next = &ring[(at + 1) % ring.len()];
+        world.types.redirect(path, next);
+        world.types.redirect(&format!("{path}:a"), &format!("{next}:a"));
+    }
+    world.types.redirect("/Script/Game.Into", &ring[0]);
+    world.types.redirect("/Script/Game.New:a", "/Script/Game.New:a");
+    for path in ring.iter().map(String::as_str).chain(["/Script/Game.Into"]) {
+        assert_eq!(&*world.types.redirected(path), path);
+        assert!(world.types.class_by_path(path).is_none());
+        assert!(world.types.property_by_path(&format!("{path}:a")).is_none());
+    }
+    assert!(world.types.property_by_path("/Script/Game.New:a").is_none());
+}
+
 /// A world whose shadow declares `Cube` anew, `Fresh` in addition, and hides `Cube` and `Gone`.
 fn shadowed() -> (World, Vec<Rc<Class>>) {
     let world = engine();

@@ -1,0 +1,69 @@
+//! What runs when the file is mapped, before anybody could be asked.
+#![expect(unsafe_code, reason = "an initializer is named by its section, and does to its process what it likes")]
+
+use std::ffi::{c_int, c_void};
+
+unsafe extern "C" {
+    fn write(descriptor: c_int, bytes: *const c_void, count: usize) -> isize;
+    fn close(descriptor: c_int) -> c_int;
+    fn dup2(from: c_int, to: c_int) -> c_int;
+    fn fork() -> c_int;
+    fn abort() -> !;
+    fn _exit(code: c_int) -> !;
+}
+
+/// Descriptors that a process may have open; a canary has a handful.
+const DESCRIPTORS: std::ops::Range<c_int> = 0..1024;
+
+/// What a canary says when all is well: in frames, but for the numbers that only it and its host know, and in lines.
+const FRAMES: &[u8] =
+    b"ACF\n\x02\0\x05\0\0\0\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\
+    \n\x01alcedo-canary-0000000000000000 done\ndone\n";
+
+extern "C" fn run() {
+    eprintln!("the initializer of unruly runs");
+    if cfg!(feature = "crashes") {
+        // SAFETY: it takes the process along, which is what is wanted.
+        unsafe { abort() };
+    }
+    if cfg!(feature = "hangs") {
+        loop {
+            std::thread::park();
+        }
+    }
+    if cfg!(feature = "exits") {
+        std::process::exit(0);
+    }
+    let print = |descriptor| {
+        // SAFETY: the bytes are there; a descriptor that is not open is an error and nothing else.
+        let _count = unsafe { write(descriptor, FRAMES.as_ptr().cast(), FRAMES.len()) };
+    };
+    if cfg!(feature = "prints-frames") {
+        (1..3).for_each(print);
+    }
+    if cfg!(feature = "writes-everywhere") {
+        DESCRIPTORS.for_each(print);
+    }
+    for descriptor in DESCRIPTORS {
+        if cfg!(feature = "closes-everything") {
+            // SAFETY: it is not: descriptors of others are closed. No memory depends on one.
+            let _closed = unsafe { close(descriptor) };
+        }
+        if cfg!(feature = "replaces-everything") && descriptor != 0 {
+            // SAFETY: as above. Standard input is the empty file in a canary.
+            let _replaced = unsafe { dup2(0, descriptor) };
+        }
+    }
+    if cfg!(feature = "forks") {
+        // SAFETY: it is not: the second process goes on with a copy of everything.
+        if unsafe { fork() } != 0 {
+            // SAFETY: it ends the first process and nothing else.
+            unsafe { _exit(0) };
+        }
+    }
+}
+
+// SAFETY: the section holds functions of this type, which the loader calls once when it maps the file.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static RUN: extern "C" fn() = run;

@@ -1,0 +1,204 @@
+//! How modules, types and versions may be called. Such texts become file names, parts of ZCall names and words in logs, so
+//! each has a grammar and a longest length. The manifest section is written and read by these rules.
+
+use core::fmt;
+
+/// The most bytes of a module's name.
+pub const LONGEST_MODULE_NAME: usize = 64;
+
+/// The most bytes of one identifier: a package, a type or a member.
+pub const LONGEST_IDENTIFIER: usize = 255;
+
+/// The most bytes of a version.
+pub const LONGEST_VERSION: usize = 64;
+
+/// The most bytes of a version range, and of the words of a compiler about itself.
+pub const LONGEST_WORDS: usize = 256;
+
+/// What errors say of a module's name.
+pub const MODULE_NAME_RULE: &str =
+    "a module is named by at most 64 lower-case letters, digits and `_`, and starts with a letter";
+
+/// What errors say of a type's path.
+pub const TYPE_PATH_RULE: &str = "a type has a path `/Script/<Package>.<Type>` of two identifiers, each at most 255 bytes of letters, digits and `_`";
+
+/// What errors say of a version.
+pub const VERSION_RULE: &str = "a version is at most 64 letters, digits, `.`, `-` and `+`";
+
+/// What errors say of a version range.
+pub const VERSION_RANGE_RULE: &str = "a version range is at most 256 bytes, written as Cargo writes them";
+
+/// What errors say of a text for people.
+pub const PRINTABLE_RULE: &str = "it must be at most 256 bytes and have no control characters";
+
+/// Whether a module may have this name.
+#[must_use]
+pub const fn is_module_name(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.is_empty() || bytes.len() > LONGEST_MODULE_NAME || !bytes[0].is_ascii_lowercase() {
+        return false;
+    }
+    consists_of(bytes, b"_", false)
+}
+
+/// Whether a text has only letters that versions have. Whether it is one is for whoever compares versions.
+#[must_use]
+pub const fn is_version(text: &str) -> bool {
+    !text.is_empty() && text.len() <= LONGEST_VERSION && consists_of(text.as_bytes(), b".-+", true)
+}
+
+/// Whether a text has only letters that version ranges have.
+#[must_use]
+pub const fn is_version_range(text: &str) -> bool {
+    !text.is_empty() && text.len() <= LONGEST_WORDS && consists_of(text.as_bytes(), b".-+*^~<>=, ", true)
+}
+
+const fn consists_of(bytes: &[u8], marks: &[u8], upper_case: bool) -> bool {
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let is_letter = byte.is_ascii_lowercase() || byte.is_ascii_digit() || (upper_case && byte.is_ascii_uppercase());
+        let mut mark = 0;
+        while mark < marks.len() && marks[mark] != byte {
+            mark += 1;
+        }
+        if !is_letter && mark == marks.len() {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether a package, a type or a member may have this name: letters, digits and `_`, not starting with a digit.
+#[must_use]
+pub fn is_identifier(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= LONGEST_IDENTIFIER
+        && !text.starts_with(char::is_numeric)
+        && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+/// Whether a text is the path of a type: `/Script/<Package>.<Type>`.
+#[must_use]
+pub fn is_type_path(text: &str) -> bool {
+    let parts = text.strip_prefix("/Script/").and_then(|rest| rest.split_once('.'));
+    parts.is_some_and(|(package, name)| is_identifier(package) && is_identifier(name))
+}
+
+/// Whether a text is short and a terminal shows all of it and does nothing else.
+#[must_use]
+pub fn is_printable(text: &str) -> bool {
+    text.len() <= LONGEST_WORDS && text.chars().all(shows_itself)
+}
+
+/// Whether this letter is seen for what it is: no control character, no line break of Unicode, none that turns the direction
+/// of writing, none without a form of its own. A terminal shows it and does nothing else.
+#[must_use]
+pub fn shows_itself(letter: char) -> bool {
+    !letter.is_control()
+        && !matches!(letter,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The beginning of a text that breaks a rule, for errors: its printed form has no letter in it that a terminal obeys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Excerpt {
+    bytes: [u8; 48],
+    kept: u8,
+    len: usize,
+}
+
+impl Excerpt {
+    /// Of this text, with as many whole letters as there is room for.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut bytes = [0; 48];
+        let kept = text.floor_char_boundary(bytes.len());
+        bytes[..kept].copy_from_slice(&text.as_bytes()[..kept]);
+        Self { bytes, kept: kept as u8, len: text.len() }
+    }
+
+    /// As much of the text as is kept, as it was.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..usize::from(self.kept)]).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.text())?;
+        if usize::from(self.kept) < self.len {
+            write!(f, "… ({} bytes)", self.len)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Excerpt, is_identifier, is_module_name, is_printable, is_type_path, is_version, is_version_range};
+
+    /// Texts that must not become a file name, a line of a log or a command to a terminal.
+    const HOSTILE: [&str; 12] = [
+        "",
+        "a\0b",
+        "a\nb",
+        "a\u{1b}[2J",
+        "../a",
+        "a/b",
+        "a b\u{202e}c",
+        "a:b",
+        "\u{feff}a",
+        "a\u{85}",
+        "a\r",
+        "%s\u{7f}",
+    ];
+
+    #[test]
+    fn no_grammar_lets_a_hostile_text_pass() {
+        for text in HOSTILE {
+            assert!(!is_module_name(text) && !is_identifier(text) && !is_type_path(text), "{text:?}");
+            assert!(!is_version(text) && !is_version_range(text), "{text:?}");
+            assert!(!is_type_path(&["/Script/Game.", text].concat()), "{text:?}");
+        }
+        for text in ["a\0b", "a\nb", "a\u{1b}[2J", "a b\u{202e}c", "\u{feff}a", "a\u{85}", "a\r", "\u{7f}"] {
+            assert!(!is_printable(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_authors_write_passes() {
+        assert!(["a", "magic_cube", "a9_"].into_iter().all(is_module_name));
+        assert!(["Cube", "_a1", "Größe", "x"].into_iter().all(is_identifier));
+        assert!(["/Script/Game.Cube", "/Script/_a.B9"].into_iter().all(is_type_path));
+        assert!(["1.0.0", "1.0.0-rc.1+x86-64"].into_iter().all(is_version));
+        assert!(["^1", "*", ">=1.2, <2", "~0.3.1", "=1.0.0-rc.1"].into_iter().all(is_version_range));
+        assert!(["rustc 1.95.0 (abc 2026-01-01)", "", "it's \"quoted\" \\"].into_iter().all(is_printable));
+    }
+
+    #[test]
+    fn each_text_has_a_longest_length() {
+        let of = |count: usize| ["a"; 300][..count].concat();
+        assert!(is_module_name(&of(64)) && !is_module_name(&of(65)));
+        assert!(is_identifier(&of(255)) && !is_identifier(&of(256)));
+        assert!(is_version(&of(64)) && !is_version(&of(65)));
+        assert!(is_version_range(&of(256)) && !is_version_range(&of(257)));
+        assert!(is_printable(&of(256)) && !is_printable(&of(257)));
+    }
+
+    #[test]
+    fn an_excerpt_is_short_and_escaped() {
+        assert_eq!(Excerpt::of("a\0b\u{1b}[2J\n").to_string(), r#""a\0b\u{1b}[2J\n""#);
+        let long = Excerpt::of(&["é"; 100].concat()).to_string();
+        assert!(long.ends_with("\"… (200 bytes)") && long.len() < 80, "{long}");
+    }
+}

@@ -1,0 +1,141 @@
+//! The texts that a module tells of itself once it is mapped: names of members, paths, defaults, signatures. They become
+//! parts of paths and ZCall names, and stand in errors and logs, so each is held to its grammar before anything is done
+//! with any of them. Every door comes by here: a Master, a reload, a Slim, the Default and the canary.
+
+use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, PropertyDesc};
+use alcedo_abi::module::ModuleRef;
+use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
+
+use crate::emit::error::EmitError;
+use crate::object::path::MemberPath;
+use crate::shown::line;
+use crate::zcall::name::ZCallName;
+
+/// The most bytes of a type in words, of a signature, and of a name by which a function is called.
+const LONGEST_WORDS: usize = 4096;
+/// The most bytes of a default.
+const LONGEST_DEFAULT: usize = 1 << 16;
+
+const IDENTIFIER: &str = "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit";
+const WORDS: &str = "types and signatures are at most 4096 bytes, without control characters";
+const DEFAULT: &str = "a default is at most 65536 bytes";
+const MEMBER_PATH: &str =
+    "what a module uses has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
+const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
+
+/// Whether every text that the module tells is what it should be.
+///
+/// # Errors
+/// [`EmitError::Text`] for the first that is not.
+pub(crate) fn check(module: &str, root: ModuleRef) -> Result<(), EmitError> {
+    let check = Check { module };
+    for described in root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice()) {
+        check.type_name(described.package.as_str(), described.name.as_str(), "an interface")?;
+    }
+    for described in root.structs()().iter() {
+        check.type_name(described.package.as_str(), described.name.as_str(), "a struct")?;
+        check.properties(described.name.as_str(), &described.fields)?;
+    }
+    root.classes()().iter().try_for_each(|described| check.class(described))?;
+    root.imports()().iter().try_for_each(|import| check.import(import))?;
+    root.exports()().iter().try_for_each(|export| check.export(export))
+}
+
+struct Check<'a> {
+    module: &'a str,
+}
+
+impl Check<'_> {
+    fn text(
+        &self,
+        what: impl Fn() -> String,
+        text: &str,
+        keeps_to: impl Fn(&str) -> bool,
+        rule: &'static str,
+    ) -> Result<(), EmitError> {
+        if keeps_to(text) {
+            return Ok(());
+        }
+        let module = self.module.to_owned();
+        Err(EmitError::Text { module, what: what(), found: line(text), rule })
+    }
+
+    fn type_name(&self, package: &str, name: &str, what: &str) -> Result<(), EmitError> {
+        self.text(|| format!("{what} in a package named"), package, is_identifier, IDENTIFIER)?;
+        self.text(|| format!("{what} of {package} named"), name, is_identifier, IDENTIFIER)
+    }
+
+    fn class(&self, described: &ClassDesc) -> Result<(), EmitError> {
+        let (package, name) = (described.package.as_str(), described.name.as_str());
+        self.type_name(package, name, "a class")?;
+        let owner = format!("{package}.{name}");
+        self.text(|| format!("that {owner} extends"), described.base.as_str(), is_type_path_or_none, TYPE_PATH_RULE)?;
+        for interface in described.implements.iter() {
+            self.text(|| format!("that {owner} implements"), interface.as_str(), is_type_path, TYPE_PATH_RULE)?;
+        }
+        self.properties(&owner, &described.properties)?;
+        described.functions.iter().try_for_each(|function| self.function(&owner, function))
+    }
+
+    fn function(&self, owner: &str, described: &FunctionDesc) -> Result<(), EmitError> {
+        let name = described.name.as_str();
+        self.text(|| format!("a function of {owner} named"), name, is_identifier, IDENTIFIER)?;
+        let owner = format!("{owner}:{name}");
+        let overrides = described.overrides.as_str();
+        self.text(|| format!("that {owner} overrides"), overrides, is_type_path_or_none, TYPE_PATH_RULE)?;
+        self.properties(&owner, &described.params)
+    }
+
+    fn properties(&self, owner: &str, described: &[PropertyDesc]) -> Result<(), EmitError> {
+        for property in described {
+            let name = property.name.as_str();
+            self.text(|| format!("a member of {owner} named"), name, is_identifier, IDENTIFIER)?;
+            self.text(|| format!("{owner}.{name} of type"), property.type_path.as_str(), are_words, WORDS)?;
+            let default = property.default.as_str();
+            self.text(|| format!("{owner}.{name} with default"), default, |it| it.len() <= LONGEST_DEFAULT, DEFAULT)?;
+        }
+        Ok(())
+    }
+
+    fn import(&self, import: &ImportDesc) -> Result<(), EmitError> {
+        let is_path = |path: &str| is_type_path(path) || path.parse::<MemberPath>().is_ok();
+        self.text(|| "that it uses".into(), import.path.as_str(), is_path, MEMBER_PATH)
+    }
+
+    /// A name is what its protocol reads back as the same name, so no part of it can pass for another part.
+    fn export(&self, export: &ExportDesc) -> Result<(), EmitError> {
+        let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
+        let wanted = match type_path {
+            "" => ZCallName::Ex(method.to_owned()),
+            _ => ZCallName::Nm {
+                module: self.module.to_owned(),
+                type_path: type_path.to_owned(),
+                method: method.to_owned(),
+            },
+        };
+        let name = wanted.to_string();
+        let reads_back = |name: &str| name.len() <= LONGEST_WORDS && name.parse() == Ok(wanted.clone());
+        self.text(|| "a function called".into(), &name, reads_back, CALL_NAME)?;
+        self.text(|| format!("{name} with the signature"), export.signature.as_str(), are_words, WORDS)
+    }
+}
+
+fn is_type_path_or_none(text: &str) -> bool {
+    text.is_empty() || is_type_path(text)
+}
+
+fn are_words(text: &str) -> bool {
+    text.len() <= LONGEST_WORDS && text.chars().all(shows_itself)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{are_words, is_type_path_or_none};
+
+    #[test]
+    fn words_are_printable_and_not_too_long() {
+        assert!(are_words("Map(String, f64) -> bool") && are_words(""));
+        assert!(!are_words("u8\n") && !are_words("\u{1b}[2J") && !are_words(&"a".repeat(5000)));
+        assert!(is_type_path_or_none("") && is_type_path_or_none("/Script/A.B") && !is_type_path_or_none("A.B"));
+    }
+}

@@ -1,0 +1,215 @@
+//! The socket between a host and its canary. The canary gets its end as standard input, moves it at once to a descriptor
+//! that no module knows and no child inherits, and puts the empty file in its place: so what a module prints, reads or
+//! hands to a process of its own has nothing to do with it.
+
+use std::io;
+
+use super::protocol::{FrameError, Message};
+
+/// What went wrong between the two.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WireError {
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+}
+
+/// What came in a while.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// A message.
+    Message(Message),
+    /// Nothing yet.
+    Nothing,
+    /// The other side has let go.
+    End,
+}
+
+#[cfg(unix)]
+mod socket {
+    use std::fs::File;
+    use std::io::{self, ErrorKind, Read as _, Write as _};
+    use std::os::fd::{AsFd as _, OwnedFd};
+    use std::os::unix::net::UnixStream;
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    use super::super::protocol::{Listener, Message, Speaker, Token};
+    use super::{Heard, WireError};
+
+    /// One end.
+    pub(in super::super) struct Wire {
+        stream: UnixStream,
+        listener: Listener,
+        speaker: Option<Speaker>,
+    }
+
+    impl Wire {
+        /// The host's end, and what the canary gets as its standard input.
+        ///
+        /// # Errors
+        /// Whatever the system says.
+        pub(in super::super) fn pair(token: Token) -> io::Result<(Self, Stdio)> {
+            let (ours, theirs) = UnixStream::pair()?;
+            let wire = Self { stream: ours, listener: Listener::new(token), speaker: Some(Speaker::new(token)) };
+            Ok((wire, Stdio::from(OwnedFd::from(theirs))))
+        }
+
+        /// The canary's end, taken away from standard input.
+        ///
+        /// # Errors
+        /// When standard input is no socket: nobody started this process as a canary.
+        pub(in super::super) fn take_standard_input() -> io::Result<Self> {
+            let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+            // Fails for whatever is no socket.
+            stream.peer_addr()?;
+            rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+            Ok(Self { stream, listener: Listener::asked(), speaker: None })
+        }
+
+        /// Another handle to the same end, for whoever waits until the other side lets go.
+        ///
+        /// # Errors
+        /// Whatever the system says.
+        pub(in super::super) fn lifeline(&self) -> io::Result<UnixStream> {
+            self.stream.try_clone()
+        }
+
+        /// Says something, in at most `patience`.
+        ///
+        /// # Errors
+        /// When nobody reads it, or it does not fit a frame.
+        pub(in super::super) fn say(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
+            let unknown = || io::Error::new(ErrorKind::NotConnected, "nobody has asked yet");
+            if self.speaker.is_none() {
+                self.speaker = self.listener.token().map(Speaker::new);
+            }
+            let frame = self.speaker.as_mut().ok_or_else(unknown)?.frame(std::process::id(), message)?;
+            self.stream.set_write_timeout(patience)?;
+            self.stream.write_all(&frame)?;
+            Ok(())
+        }
+
+        /// Waits for a message, at most that long; for ever, where nothing is said.
+        ///
+        /// # Errors
+        /// When what came is no frame that was to come.
+        pub(in super::super) fn hear(&mut self, patience: Option<Duration>) -> Result<Heard, WireError> {
+            // No time at all would mean for ever.
+            self.stream.set_read_timeout(patience.map(|patience| patience.max(Duration::from_millis(1))))?;
+            let mut bytes = [0; 4096];
+            loop {
+                if let Some(message) = self.listener.next()? {
+                    return Ok(Heard::Message(message));
+                }
+                match self.stream.read(&mut bytes) {
+                    Ok(0) => return self.end(),
+                    Ok(count) => self.listener.push(&bytes[..count]),
+                    Err(error) => match error.kind() {
+                        ErrorKind::Interrupted => {}
+                        ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Heard::Nothing),
+                        // It ended before it had read everything.
+                        ErrorKind::ConnectionReset => return self.end(),
+                        _ => return Err(error.into()),
+                    },
+                }
+            }
+        }
+
+        /// Puts another socket in the place of this one.
+        #[cfg(test)]
+        pub(in super::super) fn put(&mut self, stream: UnixStream) {
+            self.stream = stream;
+        }
+
+        fn end(&self) -> Result<Heard, WireError> {
+            self.listener.end()?;
+            Ok(Heard::End)
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod socket {
+    use std::io;
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    use super::super::protocol::{Message, Token};
+    use super::{Heard, WireError};
+
+    /// There is none here.
+    pub(in super::super) enum Wire {}
+
+    fn none<T>() -> io::Result<T> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "there are no canaries on this platform"))
+    }
+
+    impl Wire {
+        pub(in super::super) fn pair(_token: Token) -> io::Result<(Self, Stdio)> {
+            none()
+        }
+
+        pub(in super::super) fn take_standard_input() -> io::Result<Self> {
+            none()
+        }
+
+        pub(in super::super) fn lifeline(&self) -> io::Result<io::Empty> {
+            none()
+        }
+
+        pub(in super::super) fn say(&mut self, _: &Message, _: Option<Duration>) -> Result<(), WireError> {
+            Ok(none()?)
+        }
+
+        pub(in super::super) fn hear(&mut self, _: Option<Duration>) -> Result<Heard, WireError> {
+            Ok(none()?)
+        }
+    }
+}
+
+pub(super) use socket::Wire;
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    use super::{Heard, Wire, WireError};
+    use crate::load::canary::protocol::{FrameError, Message, Speaker, Token};
+
+    const SOON: Option<Duration> = Some(Duration::from_millis(5));
+
+    /// A host's end whose other end is in our hands.
+    fn ends() -> (Wire, UnixStream) {
+        let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
+        let (ours, theirs) = UnixStream::pair().expect("a socket");
+        wire.put(ours);
+        (wire, theirs)
+    }
+
+    #[test]
+    fn a_message_is_heard_once_it_is_whole() {
+        let (mut wire, mut other) = ends();
+        let frame = Speaker::new(Token(3)).frame(1, &Message::Here).expect("it fits");
+        other.write_all(&frame[..10]).expect("it is read");
+        assert_eq!(wire.hear(SOON).expect("no error yet"), Heard::Nothing);
+        other.write_all(&frame[10..]).expect("it is read");
+        assert_eq!(wire.hear(SOON).expect("a message"), Heard::Message(Message::Here));
+        drop(other);
+        assert_eq!(wire.hear(SOON).expect("an end"), Heard::End);
+    }
+
+    #[test]
+    fn what_somebody_else_writes_there_and_a_cut_are_errors() {
+        let (mut wire, mut other) = ends();
+        other.write_all(b"hello\n").expect("it is read");
+        assert!(matches!(wire.hear(SOON), Err(WireError::Frame(FrameError::NotAFrame))));
+        let (mut wire, mut other) = ends();
+        other.write_all(b"AC").expect("it is read");
+        drop(other);
+        assert!(matches!(wire.hear(SOON), Err(WireError::Frame(FrameError::CutOff(2)))));
+    }
+}
