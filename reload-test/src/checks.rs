@@ -41,7 +41,7 @@ pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
 mod tests {
     use super::{Expected, faults};
 
-    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload};
+    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
 
     fn sound() -> Reload {
         Reload {
@@ -64,6 +64,7 @@ mod tests {
             warnings: Vec::new(),
             retired: None,
             blocked: None,
+            remainder: Remainder::default(),
             phases: Phases::default(),
         }
     }

@@ -61,9 +61,11 @@ pub enum CallError {
         /// What was tried.
         action: String,
     },
-    /// A reload is under way, and this would change what its rollback could not put back.
+    /// Something comes up and is not committed, and a rollback could not take this back.
     #[error(
-        "{action} is refused while a reload is under way: new code may read anything, and write only what it is building"
+        "{action} is refused before the commit of what comes up: until then new code may read anything, write only what it \
+         is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, \
+         or never"
     )]
     DuringRebuild {
         /// What was tried.

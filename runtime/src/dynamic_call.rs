@@ -14,6 +14,7 @@ use crate::bridge::core::Core;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, Name, ObjectHandle, ZCallHandle};
 use crate::object::class::Origin;
+use crate::object::mode::{ModeWord, Reach};
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::type_text::{SignatureText, TypeText};
@@ -331,7 +332,19 @@ pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -
 /// A host function with values.
 pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
+/// Whether a host function may be called before the commit of what comes up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// It is declared to change nothing.
+    Pure,
+    /// It may change something.
+    Any,
+}
+
 struct ValueDispatcher {
+    name: String,
+    mode: ModeWord,
+    effect: Effect,
     words: String,
     arguments: Vec<PropertyType>,
     result: Option<PropertyType>,
@@ -342,7 +355,13 @@ struct ValueDispatcher {
 ///
 /// # Errors
 /// When the name is taken or is no name; when a type is not there, or may be another after a reload.
-pub(crate) fn register(core: &Core, name: &str, signature: Signature, body: Body) -> Result<(), CallError> {
+pub(crate) fn register(
+    core: &Core,
+    name: &str,
+    signature: Signature,
+    effect: Effect,
+    body: Body,
+) -> Result<(), CallError> {
     let lasting = |word: &TypeText| {
         let ty = type_of(core, word)?;
         if ty.any_struct(&|of| of.origin != Origin::Native) {
@@ -356,12 +375,18 @@ pub(crate) fn register(core: &Core, name: &str, signature: Signature, body: Body
     let arguments = signature.0.arguments.iter().map(lasting).collect::<Result<_, _>>()?;
     let result = signature.0.result.as_deref().map(lasting).transpose()?;
     let (fingerprint, words) = (signature.fingerprint(), signature.to_string());
-    let dispatcher = Rc::new(ValueDispatcher { words: words.clone(), arguments, result, body });
+    let (path, mode) = (format!("ex:/{name}"), core.world.mode.clone());
+    let dispatcher = ValueDispatcher { name: path, mode, effect, words: words.clone(), arguments, result, body };
+    let dispatcher = Rc::new(dispatcher);
     Ok(core.explicit.register(name, ModuleId::HOST, Implementer::Host, fingerprint, words, dispatcher)?)
 }
 
 impl Dispatcher for ValueDispatcher {
     fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
+        self.mode.may_call(&self.name, || match self.effect {
+            Effect::Pure => Reach::Pure,
+            Effect::Any => Reach::Host,
+        })?;
         let count = self.arguments.len();
         buffer.expect_len(count + usize::from(self.result.is_some()))?;
         let arguments = self.arguments.iter().enumerate();
@@ -435,7 +460,7 @@ mod tests {
 
     use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-    use super::{Signature, register, zcall};
+    use super::{Effect, Signature, register, zcall};
     use crate::border::CallError;
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
@@ -558,7 +583,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let signature = "Array(f64) -> Map(String, u32)".parse().unwrap();
-        register(&core, "total", signature, Rc::new(total)).expect("the name is free");
+        register(&core, "total", signature, Effect::Any, Rc::new(total)).expect("the name is free");
         let result = zcall(&core, "ex:/total", &[value(&core, "Array(f64)", "(1, 2, 3)")]).unwrap().unwrap();
         assert_eq!(result.print(&core.world.names), r#"(("count", 3))"#);
     }

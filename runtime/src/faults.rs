@@ -32,10 +32,10 @@ pub enum ReloadStep {
     Enroll,
     /// The imports of a module are filled.
     FillCells,
-    /// It was looked which class each living object goes to.
-    Survivors,
     /// The unloading callbacks have run.
     Callbacks,
+    /// It was looked which class each living object goes to.
+    Survivors,
     /// The kept fields of one object were saved.
     SaveKept,
     /// The old gates are shut, the old conjugates expired.
@@ -82,8 +82,8 @@ impl ReloadStep {
         Self::Declare,
         Self::Enroll,
         Self::FillCells,
-        Self::Survivors,
         Self::Callbacks,
+        Self::Survivors,
         Self::SaveKept,
         Self::ShutGates,
         Self::PreStartup,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
 use alcedo_abi::call::{Failure, Status};
-use alcedo_abi::host::{HostRef, HostTable, HostTableRef, mode};
+use alcedo_abi::host::{HostRef, HostTable, HostTableRef};
 use alcedo_abi::log::{LogRecord, SpanStep};
 use alcedo_abi::task::{Errand, ErrandId, ErrandKind};
 use alcedo_abi::value::{TextRaw, TextSink, TextView};
@@ -328,7 +328,7 @@ unsafe extern "C" fn spawn(
 }
 
 fn spawn_object(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<ObjectHandle, CallError> {
-    may_change(core, "spawning an object")?;
+    core.world.mode.may_act("spawning an object")?;
     if class == ClassId::NONE {
         return Err(CallError::other("`Object` itself cannot be spawned: name a class that extends it"));
     }
@@ -349,17 +349,10 @@ unsafe extern "C" fn destroy(host: HostRef, object: ObjectHandle, failure: &mut 
     let host = unsafe { word(host) };
     into_module(failure, || {
         host.enter("destroying an object", |core| {
-            may_change(core, "destroying an object")?;
+            core.world.mode.may_act("destroying an object")?;
             core.end_object(object)
         })
     })
-}
-
-fn may_change(core: &Core, action: &str) -> Result<(), CallError> {
-    if core.world.mode.get() == mode::REBUILDING {
-        return Err(CallError::DuringRebuild { action: action.to_owned() });
-    }
-    Ok(())
 }
 
 unsafe extern "C" fn text_assign(host: HostRef, target: *mut TextRaw, text: TextView) -> Status {

@@ -80,7 +80,7 @@ pub use object::typed_values::{
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
 pub use reload::digest::WorldDigest;
-pub use reload::report::{ClassFate, Outcome, Phase, Phases, PropertyChange, Reload};
+pub use reload::report::{ClassFate, Named, Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{AnyConjugate, Budget, ClassRef, Collected, ConjugateInfo, Drained, Runtime, Shutdown};
 pub use semver::{Version, VersionReq};

@@ -24,7 +24,7 @@ use crate::builder::Builder;
 use crate::conjugate::Color;
 use crate::conjugate::pairs::ConjugateKey;
 use crate::counters::Counters;
-use crate::dynamic_call::{self, Signature};
+use crate::dynamic_call::{self, Effect, Signature};
 use crate::error::Error;
 use crate::handles::{Name, ObjectHandle, ZCallHandle};
 use crate::load::master::{self, Loads, Unload};
@@ -448,7 +448,8 @@ impl Runtime {
         Ok(dynamic_call::call(&self.inner.core, handle, arguments)?)
     }
 
-    /// Registers a host function under `ex:/name`. Modules and the host call it alike.
+    /// Registers a host function under `ex:/name`. Modules and the host call it alike; code of a generation that comes up
+    /// not before its commit, since a rollback could not take back what the function does.
     ///
     /// # Errors
     /// When the name is taken or is no name.
@@ -456,6 +457,31 @@ impl Runtime {
         &self,
         name: &str,
         signature: Signature,
+        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
+    ) -> Result<(), Error> {
+        self.register_as(name, signature, Effect::Any, body)
+    }
+
+    /// Registers a host function that changes nothing: it computes, or says what is there. So code of a generation that
+    /// comes up may call it before the commit, in a main or a red constructor. That it changes nothing is the host's word;
+    /// the report of a rollback names it all the same.
+    ///
+    /// # Errors
+    /// As [`Runtime::register`].
+    pub fn register_pure(
+        &self,
+        name: &str,
+        signature: Signature,
+        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
+    ) -> Result<(), Error> {
+        self.register_as(name, signature, Effect::Pure, body)
+    }
+
+    fn register_as(
+        &self,
+        name: &str,
+        signature: Signature,
+        effect: Effect,
         body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
     ) -> Result<(), Error> {
         let weak = Rc::downgrade(&self.inner);
@@ -469,7 +495,7 @@ impl Runtime {
             let _held = core.world.stack.hold(objects);
             body(&Runtime { inner }, values)
         };
-        Ok(dynamic_call::register(&self.inner.core, name, signature, Rc::new(body))?)
+        Ok(dynamic_call::register(&self.inner.core, name, signature, effect, Rc::new(body))?)
     }
 
     /// The name of a text.

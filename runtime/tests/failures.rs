@@ -253,8 +253,8 @@ fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
     let objects = host.counters().objects;
     host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
     expect![[r#"
-        writing to #8.1 is refused while a reload is under way: new code may read anything, and write only what it is building
-        spawning an object is refused while a reload is under way: new code may read anything, and write only what it is building
+        writing to #8.1 is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
+        spawning an object is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
     "#]].assert_eq(&record.take());
     assert_eq!(host.get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
     assert_eq!(host.counters().objects, objects);

@@ -63,7 +63,7 @@ pub(crate) fn number(number: u64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use alcedo_runtime::reload::report::{Outcome, Phase, Phases, PropertyChange, Reload};
+    use alcedo_runtime::reload::report::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
     use expect_test::{Expect, expect};
 
     use super::{last, millis, number, population, reload};
@@ -97,6 +97,7 @@ pub(crate) mod tests {
             parked: Vec::new(),
             retired: None,
             blocked: None,
+            remainder: Remainder::default(),
             requests: 0,
             kept_modules: Vec::new(),
             replaced_because: Vec::new(),

@@ -9,7 +9,15 @@ mod ends;
 mod rollback;
 mod values;
 
-module! { name: "attacker" }
+module! { name: "attacker", main: started, exit: ended }
+
+fn started() {
+    rollback::started();
+}
+
+fn ended() {
+    rollback::ended();
+}
 
 /// One that does no harm: so a test can see that the host still answers.
 #[uclass(package = "Game", base = Object)]

@@ -1,1 +1,156 @@
-//! New code that leaves something behind before its reload fails.
+//! New code that tries all doors before its commit, so that something of it would stay if its reload failed. Each try
+//! tells what came of it, under the target `greedy`.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::task::{Module, post};
+use engine_glue::{Actor, Vector};
+
+static HAS_GRABBED: AtomicBool = AtomicBool::new(false);
+
+fn tell(what: &str, outcome: Result<(), CallError>) {
+    let outcome = match outcome {
+        Ok(()) => "done".to_owned(),
+        Err(refused) if refused.kind() == FailureKind::DURING_REBUILD => "refused".to_owned(),
+        Err(other) => other.to_string(),
+    };
+    tracing::info!(target: "greedy", "{what}: {outcome}");
+}
+
+/// Leaves work for later in each way there is.
+fn leave(whose: &'static str) {
+    let work = move |what: &str| tracing::info!(target: "greedy", "{what} of the {whose} ran");
+    tell(&format!("post of the {whose}"), post(move || work("post")));
+    let _timer = timer::after(Module, Duration::ZERO, move |_module| work("timer"));
+    task::spawn(Module, async move { work("task") });
+    let _elsewhere = std::thread::spawn(move || post(move || work("post of a thread"))).join();
+}
+
+/// What the main tries, in the build that grabs.
+pub(super) fn started() {
+    if cfg!(feature = "grabs") {
+        tell("a black of the main", UArray::<u64>::of([1, 2, 3]).map(drop));
+        leave("main");
+    }
+}
+
+/// What the exit hook tries, in the build that grabs.
+pub(super) fn ended() {
+    if cfg!(feature = "grabs") {
+        tracing::info!(target: "greedy", "the exit hook ran");
+    }
+}
+
+/// One that takes what it can get.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct Greedy {
+    /// How much it has.
+    #[uproperty]
+    loot: u64,
+    /// Whom it knows by an id.
+    #[uproperty]
+    known: LazyObject<Actor>,
+    /// Whom it calls.
+    #[uproperty]
+    calls: MulticastDelegate<fn()>,
+    /// Only its plugin half knows.
+    count: u64,
+}
+
+#[uclass]
+impl Greedy {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        // The first that is rebuilt does, or each birth would bring another.
+        let is_template = this.name().starts_with("Default__");
+        if cfg!(feature = "grabs") && !is_template && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
+            grab(this);
+        }
+        Self { count: 0 }
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        if cfg!(feature = "grabs") {
+            tell("class constructor: a host function", this.zcall("ex:/host.tally", (1_u64,)));
+            tell("class constructor: a birth", this.spawn::<Self>(Obj::none()).map(drop));
+            leave("class constructor");
+        }
+    }
+
+    #[post_init_properties]
+    fn differ(&mut self, this: This<Self>) {
+        if cfg!(feature = "grabs") {
+            tell("PostInitProperties: a host function", this.zcall("ex:/host.tally", (1_u64,)));
+        }
+    }
+
+    /// Counts, and says how far it is.
+    #[ufunction(blueprint_callable)]
+    fn count(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// How far it is.
+    #[ufunction(blueprint_pure)]
+    fn counted(&self) -> u64 {
+        self.count
+    }
+
+    /// Makes another one.
+    #[ufunction(blueprint_callable)]
+    fn nest(&self, this: This<Self>) -> Obj<Object> {
+        let born: Obj<Self> = this.spawn(Obj::none()).unwrap_or_else(|error| panic!("{error}"));
+        born.as_object()
+    }
+
+    /// Is called by those of its own.
+    #[ufunction(blueprint_callable)]
+    fn count_on(&mut self) {
+        self.count += 1;
+    }
+}
+
+/// Every door that leads out of what comes up. `victim` stays as it is, `other` is of a module that stays.
+fn grab(this: This<'_, Greedy>) {
+    tell("a read of the host", this.zcall("ex:/host.now", ()).map(|_now: u64| ()));
+    tell("a host function", this.zcall("ex:/host.tally", (1_u64,)));
+    tell("a host function, by dynamic call", this.zcall_any("ex:/host.tally", (1_u64,)));
+    let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
+    let other = this.zcall::<_, Obj<Actor>>("ex:/host.other", ()).and_then(|other| this.get(other));
+    let (Ok(victim), Ok(other)) = (victim, other) else {
+        return tracing::info!(target: "greedy", "nobody is there to be robbed");
+    };
+    tell("a pure function of the host's", victim.try_describe().map(drop));
+    tell("a function of the host's", victim.try_add_location(Vector::up(1.0)));
+    tell("the same on itself", this.as_base().try_add_location(Vector::up(1.0)));
+    tell("a method of a module that stays", other.zcall("uf:/Script/Game.MagicCube:say_hello", ()));
+    tell("the same, final", other.zcall("uf!:/Script/Game.MagicCube:say_hello", ()));
+    tell("the same, as a method", other.zcall_any("nm:/magic_cube:MagicCube:say_hello", (other.as_obj(),)));
+    tell("a pure one of it", other.zcall("uf:/Script/Game.MagicCube:greeting_count", ()).map(|_count: u32| ()));
+    tell("a static one of it", this.zcall("nm:/magic_cube:MagicCube:build_tag", ()).map(|_tag: u64| ()));
+    tell("a property of another", victim.try_set_can_tick(true));
+    tell("the same, by name", victim.write_property("up:/Script/Engine.Actor:can_tick", &true));
+    tell(
+        "the same, by dynamic call",
+        victim.zcall_any("up:/Script/Engine.Actor:can_tick", (victim.as_obj(), 1_u8, true)),
+    );
+    tell("a text of another", victim.try_set_label("robbed"));
+    tell("a delegate of its own, bound", this.calls().try_bind(other.as_obj(), "say_hello"));
+    tell("the same, called", this.calls().try_broadcast(()));
+    tell("the name of another", victim.rename("Robbed", Obj::none()));
+    tell("its own name", this.rename("Grabbed", Obj::none()));
+    tell("a birth", this.spawn::<Greedy>(Obj::none()).map(drop));
+    tell("a birth of a class that stays", this.spawn::<Actor>(Obj::none()).map(drop));
+    tell("the end of another", victim.destroy());
+    tell("its own end", this.destroy());
+    tell("a collection", this.collect_garbage());
+    tell("its own property", this.try_set_loot(this.loot() + 1));
+    tell("an id of another", this.known().try_set(victim.as_obj()));
+    tell("its own method", this.zcall("uf:/Script/Game.Greedy:count_on", ()));
+    tell("a black", UArray::<u64>::of([1, 2, 3]).map(drop));
+    leave("red constructor");
+}

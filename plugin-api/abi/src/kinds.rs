@@ -139,7 +139,7 @@ pub mod property_flags {
 pub mod function_flags {
     /// Scripts may call it.
     pub const CALLABLE: u64 = 1;
-    /// Scripts may call it, and it changes nothing.
+    /// Scripts may call it, and it changes nothing: so code of a generation that comes up may, before the commit.
     pub const PURE: u64 = 1 << 1;
     /// Subclasses may override it; without an override its own body runs.
     pub const NATIVE_EVENT: u64 = 1 << 2;

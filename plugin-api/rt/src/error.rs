@@ -123,8 +123,9 @@ impl core::fmt::Display for CallError {
             }
             FailureKind::DURING_REBUILD => write!(
                 f,
-                "{message} is refused while a reload is under way: new code may read anything, and write only what it is \
-                 building"
+                "{message} is refused before the commit of what comes up: until then new code may read anything, write \
+                 only what it is building, and call only its own and what is declared pure; `task::post` the rest, which \
+                 runs after the commit, or never"
             ),
             FailureKind::SIGNATURE => write!(
                 f,

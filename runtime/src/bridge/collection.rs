@@ -40,6 +40,11 @@ impl Collection {
         }
     }
 
+    /// What is wanted, if anything.
+    pub(crate) fn wanted(&self) -> Option<Wanted> {
+        self.wanted.get()
+    }
+
     /// What is wanted, if anything; it is not any more.
     pub(crate) fn take(&self) -> Option<Wanted> {
         self.wanted.take()

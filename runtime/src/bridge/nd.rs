@@ -35,8 +35,8 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
     let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
     let (bound, dead) = delegates::keep(bound, |binding| core.world.objects.is_alive(binding.object));
-    if dead != 0 {
-        // Where it may not be written now, the dead are passed over only.
+    if dead != 0 && !core.world.mode.is_before_commit() {
+        // Where it may not be written now, the dead are passed over only; before a commit nobody says whose it is.
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;

@@ -12,6 +12,7 @@ use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::GameThread;
 use crate::handles::ModuleId;
+use crate::object::mode::Reach;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::chain::Dispatcher;
 
@@ -89,20 +90,24 @@ pub(crate) fn is_type(path: &str, asked: &str) -> bool {
 pub(crate) struct ExportDispatcher {
     export: Export,
     what: Rc<str>,
+    /// As it is called by name.
+    name: String,
     red: Rc<dyn Fn() -> Option<Rc<crate::bridge::core::Core>>>,
 }
 
 impl ExportDispatcher {
     /// For an export; `core` leads to the red stack while the runtime lives.
     pub(crate) fn new(export: Export, core: std::rc::Weak<crate::bridge::core::Core>) -> Self {
-        let what = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
-        Self { export, what, red: Rc::new(move || core.upgrade()) }
+        let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
+        let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
+        Self { export, what, name, red: Rc::new(move || core.upgrade()) }
     }
 }
 
 impl Dispatcher for ExportDispatcher {
     fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
         let core = (self.red)().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
+        core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
         let red: &RedStack = &core.red;
         red.enter_module(&self.export.gate.tag().name, &self.what, || {
             self.export.gate.through(|| {

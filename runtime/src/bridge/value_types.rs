@@ -63,6 +63,17 @@ impl ValueTypes {
         }
     }
 
+    /// A line for each number, in order.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let state = self.state.borrow();
+        let line = |(number, (module, ty)): (&TypeNumber, &(ModuleId, PropertyType))| {
+            format!("{} is {ty} of module {}", number.0, module.0)
+        };
+        let mut lines: Vec<_> = state.types.iter().map(line).collect();
+        lines.sort_unstable();
+        lines
+    }
+
     /// A module's numbers are refused until it is resumed.
     pub(crate) fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().standings.suspend(module);

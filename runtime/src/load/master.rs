@@ -25,11 +25,13 @@ use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::module::{Module, ModuleInfo};
 use crate::load::open::{self, Inspected};
+use crate::load::record::Recorder;
 use crate::load::replace::{Build, Why, replaced};
 use crate::load::retire::{Retirements, retire};
 use crate::load::ticket::UnloadTicket;
 use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
+use crate::object::mode::ComingUp;
 
 /// The living Master load context.
 #[derive(Clone)]
@@ -61,6 +63,8 @@ pub(crate) struct Loads {
     canary_took: Cell<Option<Duration>>,
     /// Generations on their way out.
     pub retirements: Retirements,
+    /// What a reload does that cannot be taken back.
+    pub recorder: Recorder,
     master: RefCell<Option<Master>>,
     observers: RefCell<Vec<Observer>>,
     last_module: Arc<AtomicU64>,
@@ -90,6 +94,7 @@ impl Loads {
             require_seal,
             canary_took: Cell::default(),
             retirements: Retirements::default(),
+            recorder: Recorder::default(),
             master: RefCell::default(),
             observers: RefCell::default(),
             last_module,
@@ -119,6 +124,9 @@ impl Loads {
     /// Tells everybody who listens.
     pub(crate) fn raise(&self, event: &MasterEvent) {
         let observers = self.observers.borrow().clone();
+        if !observers.is_empty() {
+            self.recorder.note(|record| record.events.push(event.to_string()));
+        }
         for observer in observers {
             // One listener's panic is not another's, and never the reload's.
             if let Err(error) = crate::border::trap(|| {
@@ -133,7 +141,8 @@ impl Loads {
     /// Tells everybody that a generation is about to end, first those who listen, then the callbacks by priority.
     pub(crate) fn tell_unloading(&self, generation: Generation) {
         self.raise(&MasterEvent::Unloading(generation));
-        self.retirements.call_back(generation);
+        let called = self.retirements.call_back(generation);
+        self.recorder.note(|record| record.callbacks = called);
     }
 
     /// The number of the next generation.
@@ -166,6 +175,11 @@ impl Loads {
     /// How long the last canary took, once; nothing if there was none.
     pub(crate) fn take_canary_time(&self) -> Option<Duration> {
         self.canary_took.take()
+    }
+
+    /// From now on modules come up: those that are not numbered yet.
+    pub(crate) fn come_up(&self, core: &Core) -> ComingUp {
+        core.world.mode.come_up(ModuleId(self.last_module.load(Ordering::Relaxed) + 1))
     }
 
     fn next_module(&self) -> ModuleId {
@@ -308,6 +322,7 @@ pub(crate) fn start(
     for (at, module) in modules.iter().enumerate() {
         let main = || {
             faults::at(ReloadStep::Main)?;
+            loads.recorder.note(|record| record.mains.push(module.name().to_owned()));
             let main = module.main(&core.red, &loads.args);
             main.map_err(|error| LoadError::Main { module: module.name().to_owned(), error })
         };
@@ -374,12 +389,16 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
     loads.retirements.check_budget()?;
     let generation = loads.next_generation();
+    let coming_up = loads.come_up(core);
     let brought_up = bring_up(core, loads, paths, generation, None).inspect_err(|_| loads.give_back(generation))?;
     let modules = brought_up.new;
     core.world.types.begin_shadow();
     core.world.objects.begin_shadow();
+    // Until the commit, and in a failure until their exit hooks have run, they change nothing that could not be taken back.
+    let staging = core.world.mode.enter(mode::STAGING);
     match go_live(core, loads, generation, &modules) {
         Ok(()) => {
+            drop((staging, coming_up));
             core.world.objects.commit_shadow();
             core.world.types.commit_shadow();
             loads.set_master(Some(Master { generation, modules, paths: paths.to_vec() }));
@@ -388,7 +407,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
         }
         Err((started, error)) => {
             end_blacks(core, &modules);
-            undo_births(core);
+            let _births = undo_births(core);
             core.world.types.drop_shadow();
             end_modules(core, &modules);
             let _ticket = retire(core, loads, generation, &modules, started);
@@ -404,18 +423,22 @@ fn go_live(
     modules: &[Rc<Module>],
 ) -> Result<(), (ExitHooks, LoadError)> {
     let classes = caught(|| Ok(emit(core, &declarers(modules))?)).map_err(|error| (ExitHooks::NeverStarted, error))?;
-    // What was there before belongs to no module: a Master that does not come up has changed none of it.
-    let _staging = core.world.mode.enter(mode::STAGING);
     start(core, loads, generation, modules).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
     caught(|| make_cdos(core, &classes)).map_err(|error| (ExitHooks::All, error))
 }
 
-/// Destroys what was born since the shadow of the object store was begun, and drops the shadow.
-pub(crate) fn undo_births(core: &Core) {
+/// Destroys what was born since the shadow of the object store was begun, and drops the shadow. How many were born, by
+/// the path of their class.
+pub(crate) fn undo_births(core: &Core) -> BTreeMap<String, u64> {
     let (_staged, born) = core.world.objects.drop_shadow();
+    let mut births = BTreeMap::new();
+    for class in born.iter().filter_map(|object| core.world.objects.class(*object)) {
+        *births.entry(class.path.to_string()).or_default() += 1;
+    }
     for object in born.into_iter().rev() {
         destroy(&core.world, &core.plugins(), object);
     }
+    births
 }
 
 /// The blacks of these modules end, before the objects that go with them.

@@ -12,6 +12,7 @@ pub(crate) mod module;
 pub(crate) mod open;
 pub(crate) mod order;
 pub(crate) mod policy;
+pub(crate) mod record;
 pub(crate) mod replace;
 pub(crate) mod retire;
 pub(crate) mod state;

@@ -118,9 +118,11 @@ impl Retirements {
         callbacks.insert(at, (priority, callback));
     }
 
-    /// Calls every callback, each isolated from the panics of the others, which go to the ticket.
-    pub(crate) fn call_back(&self, generation: Generation) {
+    /// Calls every callback, each isolated from the panics of the others, which go to the ticket. Their priorities, in
+    /// order.
+    pub(crate) fn call_back(&self, generation: Generation) -> Vec<i32> {
         let callbacks = self.callbacks.borrow().clone();
+        let called = callbacks.iter().map(|(priority, _)| *priority).collect();
         for (priority, callback) in callbacks {
             let call = || {
                 callback(generation.0);
@@ -131,6 +133,7 @@ impl Retirements {
                 self.note(generation, format!("the unloading callback of priority {priority} {error}"));
             }
         }
+        called
     }
 
     /// Writes down what went wrong with a generation and stopped nothing.
@@ -174,6 +177,7 @@ pub(crate) fn retire(
         module.ask_to_stop();
     }
     for (_, module) in modules.iter().enumerate().rev().filter(|(at, _)| exits.covers(*at)) {
+        loads.recorder.note(|record| record.exit_hooks.push(module.name().to_owned()));
         if let Err(error) = module.exit(&core.red) {
             tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
             retirements.note(generation, format!("the exit hook of {} {error}", module.name()));
@@ -182,6 +186,8 @@ pub(crate) fn retire(
     for module in modules.iter().rev() {
         module.end_thread_locals_here();
     }
+    // That was the last of their code that can ask the host for anything.
+    core.world.mode.end_staging();
     core.finalizer.release();
     let leaving = modules.iter().rev().filter_map(|module| module.leave(&core.logs, &retirements.policy)).collect();
     let ledgers: Vec<_> = modules.iter().rev().filter_map(|module| module.ledger().cloned()).collect();

@@ -81,6 +81,15 @@ impl LazyIds {
         *kept = ids.len();
     }
 
+    /// A line for each id, in order.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let table = self.table.borrow();
+        let line = |(id, object): (&LazyRaw, &ObjectHandle)| format!("{:016x}{:016x} is {object}", id.high, id.low);
+        let mut lines: Vec<_> = table.objects.iter().map(line).collect();
+        lines.sort_unstable();
+        lines
+    }
+
     /// All ids as they are now.
     pub(crate) fn snapshot(&self) -> Table {
         self.table.borrow().clone()

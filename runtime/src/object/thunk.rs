@@ -3,10 +3,13 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::kinds::function_flags;
+
 use crate::border::CallError;
-use crate::handles::ObjectHandle;
+use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::World;
 use crate::object::function::Function;
+use crate::object::mode::Reach;
 use crate::object::property::Property;
 use crate::object::storage::{Storage, View};
 use crate::object::typed::FrameValue;
@@ -209,12 +212,23 @@ impl Function {
     /// Runs the function on `object` with the parameters of `block`, which must be a block of this function.
     ///
     /// # Errors
-    /// What the thunk says.
+    /// What the thunk says; [`CallError::DuringRebuild`] when it may not run before the commit of what comes up.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
+        world.mode.may_call(&self.path, || self.reach(world, object))?;
         let view = block.view();
         let _held = world.stack.hold(std::iter::once(object).chain(view.objects()));
         let mut frame = Frame::over(object, self, view);
         (self.thunk)(world, &mut frame)
+    }
+
+    /// What a call on `object` runs.
+    fn reach(&self, world: &World, object: ObjectHandle) -> Reach {
+        match ModuleId(self.tag) {
+            _ if self.flags & function_flags::PURE != 0 => Reach::Pure,
+            ModuleId::HOST => Reach::Host,
+            module if self.flags & function_flags::STATIC != 0 => Reach::Static(module),
+            module => Reach::Half(module, world.objects.is_staged(object)),
+        }
     }
 }
 

@@ -29,6 +29,19 @@ pub struct Types {
     stamp: Cell<u64>,
 }
 
+/// The shadow is down until this is dropped.
+#[must_use = "the shadow is up again when this is dropped"]
+#[derive(Debug)]
+pub(crate) struct Lowered<'a>(&'a Types);
+
+impl Drop for Lowered<'_> {
+    fn drop(&mut self) {
+        self.0.has_changed();
+        let mut registry = self.0.registry.borrow_mut();
+        registry.shadow = registry.lowered.take();
+    }
+}
+
 /// The stamp given out last. Every registry of the process takes its stamps from here, so that none has another's.
 static LAST_STAMP: AtomicU64 = AtomicU64::new(0);
 
@@ -40,6 +53,8 @@ struct Registry {
     by_id: BTreeMap<ClassId, Rc<Class>>,
     live: Table,
     shadow: Option<Shadow>,
+    /// The shadow, while it is lowered.
+    lowered: Option<Shadow>,
 }
 
 #[derive(Debug, Default)]
@@ -204,6 +219,19 @@ impl Types {
         let mut registry = self.registry.borrow_mut();
         assert!(registry.shadow.is_none(), "one shadow of types at a time");
         registry.shadow = Some(Shadow::default());
+    }
+
+    /// Takes the shadow down until what is given back is dropped: meanwhile every path leads where it did before it, and
+    /// what is declared is declared for good.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub(crate) fn lower_shadow(&self) -> Lowered<'_> {
+        self.has_changed();
+        let mut registry = self.registry.borrow_mut();
+        let shadow = registry.shadow.take().expect("a shadow is lowered after it was begun");
+        registry.lowered = Some(shadow);
+        Lowered(self)
     }
 
     /// While the shadow is up, the dynamic types of these paths are not found, unless they are declared anew in it. They

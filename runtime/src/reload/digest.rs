@@ -13,6 +13,7 @@ use crate::conjugate::pairs::ConjugateKey;
 use crate::handles::ObjectHandle;
 use crate::lease::LeaseKind;
 use crate::load::master::Loads;
+use crate::load::module::Module;
 use crate::object::class::Class;
 use crate::object::objects::Body;
 
@@ -66,7 +67,12 @@ impl fmt::Display for WorldDigest {
 
 /// The digest of a runtime's world now.
 pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
-    let state = format!("mode {}, {} red frames open", core.world.mode.get(), core.red.depth());
+    let state = format!(
+        "mode {}, {} red frames open, a collection is wanted: {:?}",
+        core.world.mode.get(),
+        core.red.depth(),
+        core.collection.wanted()
+    );
     let parts = BTreeMap::from([
         ("objects", objects(core)),
         ("values", values(core)),
@@ -75,9 +81,52 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
         ("calls", calls(core)),
         ("modules", modules(loads)),
         ("errands", errands(core)),
+        ("blacks", blacks(core)),
+        ("numbers", numbers(core)),
+        ("leases", leases(loads)),
+        ("files", files(loads)),
         ("state", vec![state]),
     ]);
     WorldDigest { parts }
+}
+
+/// Values that plugin code and the host own.
+fn blacks(core: &Core) -> Vec<String> {
+    let report = core.blacks.report();
+    report
+        .live
+        .iter()
+        .map(|black| format!("{} {} of {} {}", black.count, black.ty, black.module, black.generation))
+        .collect()
+}
+
+/// Numbers of types that modules go by, and ids of objects that lazy references go by.
+fn numbers(core: &Core) -> Vec<String> {
+    let mut lines = core.value_types.lines();
+    lines.extend(core.world.lazy.lines());
+    lines
+}
+
+/// Why modules of the Master have to stay mapped. Posted closures are left out, as among the errands.
+fn leases(loads: &Loads) -> Vec<String> {
+    let modules = loads.master().map(|master| master.modules).unwrap_or_default();
+    let of = |module: &Rc<Module>| {
+        let name = module.name().to_owned();
+        let leases = module.leases().report().into_iter().filter(|lease| lease.kind != LeaseKind::Posted);
+        leases.map(move |lease| format!("{name}: {} {} {:?}", lease.kind, lease.owner, lease.place)).collect::<Vec<_>>()
+    };
+    let mut lines: Vec<_> = modules.iter().flat_map(of).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Private copies of libraries. Those of images that are gone wait for the next copy, and are no part of the world.
+fn files(loads: &Loads) -> Vec<String> {
+    let entries = std::fs::read_dir(loads.stage_dir.path()).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<_> = names.filter(|name| !name.ends_with(".spare")).collect();
+    names.sort_unstable();
+    names
 }
 
 /// What modules asked to be run later. What was posted is left out: it runs while the game thread waits, also for a

@@ -17,8 +17,9 @@ use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
 use crate::reload::fate::{Before, Fate, fate};
+use crate::reload::journal::Changes;
 use crate::reload::plan::{ClassPlan, Notes, OwnReference, native_ancestor, plan_class, refer_to_own};
-use crate::reload::report::{ClassFate, Reload};
+use crate::reload::report::ClassFate;
 
 /// What a migration has staged.
 pub(crate) struct Migration {
@@ -128,7 +129,7 @@ pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
     goals: Goals,
-    report: &mut Reload,
+    changes: &mut Changes,
 ) -> Result<Migration, LoadError> {
     let before = core.world.objects.living().len();
     let mut walk = Walk {
@@ -145,7 +146,7 @@ pub(crate) fn migrate(
     for object in living {
         // An owner is older than its subobjects, so they are known by now.
         if !walk.doomed.contains(object) {
-            walk.stage(*object, report)?;
+            walk.stage(*object, changes)?;
         }
     }
     walk.grow()?;
@@ -153,7 +154,7 @@ pub(crate) fn migrate(
     for own in std::mem::take(&mut walk.to_own) {
         refer_to_own(core, &own)?;
     }
-    report.classes = walk.class_fates();
+    changes.classes = walk.class_fates();
     let is_rebuilt = |object: &&ObjectHandle| !walk.doomed.contains(*object) && !walk.sleeping.contains(*object);
     Ok(Migration {
         objects: living.iter().filter(is_rebuilt).copied().collect(),
@@ -164,18 +165,18 @@ pub(crate) fn migrate(
 
 impl Walk<'_> {
     /// One object's new body.
-    fn stage(&mut self, object: ObjectHandle, report: &mut Reload) -> Result<(), LoadError> {
+    fn stage(&mut self, object: ObjectHandle, changes: &mut Changes) -> Result<(), LoadError> {
         let core = self.core;
         let objects = &core.world.objects;
         let Some(key) = key_of(core, object) else { return Ok(()) };
-        let Some(plan) = self.plan(object, &key, report)? else { return Ok(()) };
+        let Some(plan) = self.plan(object, &key, changes)? else { return Ok(()) };
         for name in &plan.removed_subobjects {
             let removed = objects.subobject(object, name);
             self.removed_subobjects.extend(removed);
             self.doomed.extend(removed);
         }
         faults::at(ReloadStep::CarryObject)?;
-        let changes = &mut report.properties;
+        let changes = &mut changes.properties;
         match &plan.fate {
             Fate::Carried => {
                 let body = carry(core, object, &plan, changes, &mut self.to_own)?;
@@ -214,14 +215,14 @@ impl Walk<'_> {
         &mut self,
         object: ObjectHandle,
         key: &ClassKey,
-        report: &mut Reload,
+        changes: &mut Changes,
     ) -> Result<Option<Rc<ClassPlan>>, LoadError> {
         if let Some(plan) = self.plans.get(key) {
             return Ok(Some(Rc::clone(plan)));
         }
         let Some(old) = self.core.world.objects.class(object) else { return Ok(None) };
         let Some(goal) = self.goals.0.get(key) else { return Ok(None) };
-        let mut notes = Notes { changes: &mut report.properties, structure: &mut report.structure };
+        let mut notes = Notes { changes: &mut changes.properties, structure: &mut changes.structure };
         let plan = plan_class(self.core, (&old, &goal.class), &goal.fate, key.1.is_some(), &mut notes)?;
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));

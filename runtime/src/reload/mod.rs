@@ -4,6 +4,7 @@
 mod carry;
 pub mod digest;
 pub(crate) mod fate;
+pub(crate) mod journal;
 pub(crate) mod migrate;
 pub(crate) mod plan;
 pub mod report;

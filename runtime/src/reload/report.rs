@@ -1,13 +1,12 @@
 //! What a reload tells: the outcome, what became of every object and value, and how long each phase took.
 
 use std::fmt;
-use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::load::master::BroughtUp;
-use crate::load::module::Module;
-use crate::load::ticket::{BlockerReport, ModuleEnd, UnloadReport, UnloadTicket};
+use crate::load::error::LoadError;
+use crate::load::ticket::{BlockerReport, ModuleEnd, UnloadReport};
+use crate::reload::journal::{Done, Journal};
 
 /// How a reload ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -125,6 +124,84 @@ pub struct ClassFate {
     pub objects: u64,
 }
 
+/// What a reload did before it was rolled back and what the rollback cannot take back, by name: who was told, and whose
+/// code ran. The world, the plugin halves and the registries are as they were but for what is named here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Remainder {
+    /// Events that listeners of the load context were told, in order, with those that tell them of the rollback:
+    /// `Unloading 3`, `PreStartup 4`, `Resumed 3`.
+    pub events: Vec<String>,
+    /// The priorities of the unloading callbacks that were called, in order.
+    pub unloading_callbacks: Vec<i32>,
+    /// New modules whose main was called, in order. What it did outside of this process is not undone.
+    pub mains: Vec<String>,
+    /// New modules whose exit hook was called, in order.
+    pub exit_hooks: Vec<String>,
+    /// Objects that were born and are gone again, class default objects as a rule: the native constructors of their
+    /// bases ran.
+    pub births: Vec<Named>,
+    /// Functions beyond the new modules that were called before the failure, since they are declared pure.
+    pub pure_calls: Vec<Named>,
+    /// Calls and functions that new code tried and that were refused: nothing of them ran.
+    pub refused_calls: Vec<Named>,
+    /// Names of calls that were looked up for the first time: they keep their handles.
+    pub names_resolved: Vec<String>,
+}
+
+/// Something by its name, and how often.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// The path of a class or function, or the name of a call.
+    pub name: String,
+    /// How often.
+    pub times: u64,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, times } = self;
+        if *times == 1 { f.write_str(name) } else { write!(f, "{name} ({times} times)") }
+    }
+}
+
+impl Remainder {
+    fn of(done: Done) -> Self {
+        let Done { record, births, calls, resolved } = done;
+        let named = |(name, times): (&String, u64)| (times != 0).then(|| Named { name: name.clone(), times });
+        Self {
+            events: record.events,
+            unloading_callbacks: record.callbacks,
+            mains: record.mains,
+            exit_hooks: record.exit_hooks,
+            births: births.iter().filter_map(|(name, times)| named((name, *times))).collect(),
+            pure_calls: calls.iter().filter_map(|(name, count)| named((name, count.allowed))).collect(),
+            refused_calls: calls.iter().filter_map(|(name, count)| named((name, count.refused))).collect(),
+            names_resolved: resolved,
+        }
+    }
+
+    /// A line for each list that is not empty.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        fn line<T: fmt::Display>(lines: &mut Vec<String>, words: &str, list: &[T], rest: &str) {
+            if !list.is_empty() {
+                let list: Vec<_> = list.iter().map(ToString::to_string).collect();
+                lines.push(format!("{words} {}{rest}", list.join(", ")));
+            }
+        }
+        let mut lines = Vec::new();
+        line(&mut lines, "listeners were told", &self.events, "");
+        line(&mut lines, "unloading callbacks were called, of priority", &self.unloading_callbacks, "");
+        let outside = ": what it did outside of this process is not undone";
+        line(&mut lines, "main was called of", &self.mains, outside);
+        line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
+        line(&mut lines, "born and gone again:", &self.births, "");
+        line(&mut lines, "called as pure:", &self.pure_calls, "");
+        line(&mut lines, "refused to new code:", &self.refused_calls, "");
+        line(&mut lines, "looked up, and known from now on:", &self.names_resolved, "");
+        lines
+    }
+}
+
 /// One reload, from start to end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reload {
@@ -165,6 +242,8 @@ pub struct Reload {
     pub retired: Option<UnloadReport>,
     /// Who keeps the generation that ended, when its images were not gone by then.
     pub blocked: Option<BlockerReport>,
+    /// What was done and is not taken back by the rollback; empty after a commit.
+    pub remainder: Remainder,
     /// What else the user should know.
     pub warnings: Vec<String>,
     /// How long each phase took.
@@ -172,46 +251,67 @@ pub struct Reload {
 }
 
 impl Reload {
-    /// A report to be filled.
-    pub(crate) fn new(from: u64) -> Self {
+    /// Nothing was there to be replaced.
+    pub(crate) fn unchanged(journal: Journal) -> Self {
+        let generation = journal.from;
+        Self::of(journal, generation, Outcome::Committed)
+    }
+
+    /// The new generation is live, with so many objects of the one before.
+    pub(crate) fn committed(mut journal: Journal, generation: u64, objects_kept: u64) -> Self {
+        let (changes, rebuilt) = (std::mem::take(&mut journal.changes), std::mem::take(&mut journal.rebuilt));
+        Self {
+            kept_modules: std::mem::take(&mut journal.kept_modules),
+            replaced_because: std::mem::take(&mut journal.replaced_because),
+            objects_kept,
+            conjugates_rebuilt: rebuilt.conjugates,
+            fields_kept: rebuilt.fields_kept,
+            fields_lost: rebuilt.fields_lost,
+            properties: changes.properties,
+            classes: changes.classes,
+            structure: changes.structure,
+            ..Self::of(journal, generation, Outcome::Committed)
+        }
+    }
+
+    /// The old generation goes on, with so many objects, since a phase failed.
+    pub(crate) fn rolled_back(mut journal: Journal, phase: Phase, error: &LoadError, objects: u64) -> Self {
+        let (generation, done) = (journal.from, std::mem::take(&mut journal.done));
+        Self {
+            objects_kept: objects,
+            remainder: Remainder::of(done),
+            ..Self::of(journal, generation, Outcome::RolledBack { phase, error: error.to_string() })
+        }
+    }
+
+    /// What is told whatever the outcome.
+    fn of(journal: Journal, generation: u64, outcome: Outcome) -> Self {
+        let Journal { from, modules, reruns, ended, warnings, phases, .. } = journal;
+        let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();
+        let blocked = ended.filter(|_| retired.is_none() && parked.is_empty()).map(|ticket| ticket.report());
         Self {
             requests: 0,
-            modules: Vec::new(),
+            modules,
             kept_modules: Vec::new(),
             replaced_because: Vec::new(),
             from,
-            generation: from,
-            outcome: Outcome::Committed,
+            generation,
+            outcome,
             objects_kept: 0,
             conjugates_rebuilt: 0,
-            class_constructors_rerun: 0,
+            class_constructors_rerun: reruns,
             fields_kept: 0,
             fields_lost: Vec::new(),
             properties: Vec::new(),
             classes: Vec::new(),
             structure: Vec::new(),
-            parked: Vec::new(),
-            retired: None,
-            blocked: None,
-            warnings: Vec::new(),
-            phases: Phases::default(),
+            parked,
+            retired,
+            blocked,
+            remainder: Remainder::default(),
+            warnings,
+            phases,
         }
-    }
-
-    /// Takes over how the generation that ended came along.
-    pub(crate) fn tell_of(&mut self, ticket: &UnloadTicket) {
-        self.parked = ticket.parked_lines();
-        self.retired = ticket.end_report();
-        let is_open = self.retired.is_none() && self.parked.is_empty();
-        self.blocked = is_open.then(|| ticket.report());
-    }
-
-    /// Writes down which modules are replaced, and why.
-    pub(crate) fn tell_scope(&mut self, brought_up: &BroughtUp) {
-        self.modules = brought_up.new.iter().map(|module| module.name().to_owned()).collect();
-        let kept = |module: &Rc<Module>| format!("{} of generation {}", module.name(), module.gate().tag().generation);
-        self.kept_modules = brought_up.staying.iter().map(kept).collect();
-        self.replaced_because = brought_up.why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     }
 
     /// Whether the new generation is live.
@@ -299,6 +399,9 @@ impl Reload {
         for line in self.structure.iter().chain(&self.fields_lost).chain(&self.parked).chain(&self.warnings) {
             write!(f, "\n  {line}")?;
         }
+        for line in self.remainder.lines() {
+            write!(f, "\n  {line}")?;
+        }
         Ok(())
     }
 }
@@ -331,18 +434,22 @@ pub(crate) fn thousands(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Phase, PropertyChange, Reload, thousands};
+    use std::collections::BTreeMap;
 
-    #[test]
-    fn a_committed_reload_reads_as_a_few_lines() {
-        let mut reload = Reload::new(3);
-        reload.modules = vec!["magic-cube".into()];
-        reload.generation = 4;
-        (reload.objects_kept, reload.conjugates_rebuilt) = (1000, 1000);
+    use super::{Phase, PropertyChange, Reload, thousands};
+    use crate::load::error::LoadError;
+    use crate::load::record::Record;
+    use crate::object::mode::CallCount;
+    use crate::reload::journal::{Done, Journal, Rebuilt};
+
+    /// What has happened in a reload of the cube up to its commit.
+    fn journal(from: u64) -> Journal {
+        let mut journal = Journal { from, modules: vec!["magic-cube".into()], ..Journal::default() };
+        journal.rebuilt = Rebuilt { conjugates: 1000, ..Rebuilt::default() };
         for (phase, ms) in Phase::ALL.into_iter().zip([6.0, 1.2, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]) {
-            reload.phases.0.insert(phase.name(), ms);
+            journal.phases.0.insert(phase.name(), ms);
         }
-        reload.properties.push(PropertyChange {
+        journal.changes.properties.push(PropertyChange {
             class: "Game.MagicCube".into(),
             property: "rotation_speed".into(),
             change: "default 180 → 240".into(),
@@ -350,6 +457,12 @@ mod tests {
             kept: 3,
             ..PropertyChange::default()
         });
+        journal
+    }
+
+    #[test]
+    fn a_committed_reload_reads_as_a_few_lines() {
+        let reload = Reload::committed(journal(3), 4, 1000);
         expect_test::expect![[r#"
             magic-cube  generation 3 → 4   swapped in 1.1 ms
               stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
@@ -359,15 +472,38 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_says_what_failed_and_that_nothing_is_lost() {
-        let mut reload = Reload::new(4);
-        reload.modules = vec!["magic-cube".into()];
-        reload.outcome = Outcome::RolledBack { phase: Phase::Rebuild, error: "it panicked".into() };
+    fn a_rollback_says_what_failed_and_what_it_cannot_take_back_and_nothing_of_what_was_on_the_way() {
+        let calls = |allowed, refused| CallCount { allowed, refused };
+        let record = Record {
+            events: ["Unloading 4", "PreStartup 5", "Resumed 4"].map(String::from).into(),
+            callbacks: vec![-1, 0],
+            mains: vec!["magic-cube".into()],
+            exit_hooks: vec!["magic-cube".into()],
+        };
+        let done = Done {
+            record,
+            births: BTreeMap::from([("/Script/Game.MagicCube".into(), 1)]),
+            calls: BTreeMap::from([("ex:/now".into(), calls(3, 0)), ("ex:/tell".into(), calls(0, 1))]),
+            resolved: vec!["ex:/tell".into()],
+        };
+        let failure = LoadError::NoMaster;
+        let reload = Reload::rolled_back(Journal { done, ..journal(4) }, Phase::Rebuild, &failure, 1000);
+        assert_eq!((reload.objects_kept, reload.conjugates_rebuilt, reload.properties.len()), (1000, 0, 0));
         expect_test::expect![[r#"
             magic-cube  generation 4 stays   the reload failed
-              rebuild: it panicked
-              everything is as it was · save again to retry"#]]
+              rebuild: there is no Master load context: create it with `create_master`
+              everything is as it was · save again to retry
+              listeners were told Unloading 4, PreStartup 5, Resumed 4
+              unloading callbacks were called, of priority -1, 0
+              main was called of magic-cube: what it did outside of this process is not undone
+              exit hook was called of magic-cube
+              born and gone again: /Script/Game.MagicCube
+              called as pure: ex:/now (3 times)
+              refused to new code: ex:/tell
+              looked up, and known from now on: ex:/tell"#]]
         .assert_eq(&reload.to_string());
+        let empty = Reload::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
+        assert!(empty.ends_with("\n  everything is as it was · save again to retry"), "{empty}");
     }
 
     #[test]

@@ -20,10 +20,14 @@ use crate::load::module::Module;
 use crate::load::retire::retire;
 use crate::object::birth::destroy;
 use crate::object::class::Class;
+use crate::object::lazy;
+use crate::object::mode::ComingUp;
 use crate::object::objects::Body;
+use crate::reload::journal::{Journal, Rebuilt};
 use crate::reload::migrate::{self, Goals, Migration};
-use crate::reload::report::{Outcome, Phase, Reload};
+use crate::reload::report::{Phase, Reload};
 use crate::reload::requests::ReloadScope;
+use crate::zcall::table::Given;
 
 /// Replaces the modules of the Master by those in `paths`: all of them, or only what has changed and what uses it. The
 /// caller stands at a safe point.
@@ -39,25 +43,45 @@ pub(crate) fn reload(
     let old = loads.master().ok_or(LoadError::NoMaster)?;
     loads.retirements.check_budget()?;
     let generation = loads.next_generation();
-    let mut report = Reload::new(old.generation.0);
-    report.modules = old.modules.iter().map(|module| module.name().to_owned()).collect();
-    let reruns_before = core.world.counters.class_constructors_rerun.get();
+    let journal = Journal::begin(old.generation.0, &old.modules);
     let replaced = old.modules.clone();
-    let mut run = Run { core, loads, old, replaced, scope, generation, report, staged: None, reruns_before };
+    let mut run = Run {
+        core,
+        loads,
+        old,
+        replaced,
+        scope,
+        generation,
+        journal,
+        staged: None,
+        coming_up: Some(loads.come_up(core)),
+        before: Before {
+            reruns: core.world.counters.class_constructors_rerun.get(),
+            given: core.zcalls.given(),
+            lazy: lazy::Table::default(),
+        },
+    };
+    loads.recorder.begin();
+    // What a world that is loaded has asked for is nobody's concern here.
+    let _earlier = core.world.mode.take_calls();
     match run.forward(paths) {
-        Ok(None) => run.report.warnings.push("no library has changed, so nothing was replaced".into()),
+        Ok(None) => {
+            run.journal.warnings.push("no library has changed, so nothing was replaced".into());
+            Ok(run.unchanged())
+        }
         Ok(Some(committed)) => {
+            let objects_kept = committed.objects_kept;
             // The new generation is live, whatever the end of the old one does.
             if let Err(error) = caught(|| {
                 run.retire(committed);
                 Ok(())
             }) {
-                run.report.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
+                run.journal.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
             }
+            Ok(run.committed(objects_kept))
         }
-        Err((phase, error)) => run.roll_back(phase, &error),
+        Err((phase, error)) => Ok(run.roll_back(phase, &error)),
     }
-    Ok(run.report)
 }
 
 /// How far the world has been changed, and so what a rollback has to undo.
@@ -68,8 +92,8 @@ struct Staged {
     all: Vec<Rc<Module>>,
     /// Which of their mains have run.
     started: ExitHooks,
-    /// Whether the shadows are up.
-    has_shadows: bool,
+    /// Whether the shadow of the types is up.
+    has_shadow: bool,
 }
 
 /// What the commit leaves for the retirement.
@@ -77,6 +101,17 @@ struct Committed {
     bodies: Vec<Body>,
     classes: Vec<Rc<Class>>,
     removed_subobjects: Vec<ObjectHandle>,
+    objects_kept: u64,
+}
+
+/// How it was before the reload, where the stores themselves do not know.
+struct Before {
+    /// Class constructors that ran where they should not.
+    reruns: u64,
+    /// Handles of calls.
+    given: Given,
+    /// Ids of lazy references when the old had been told.
+    lazy: lazy::Table,
 }
 
 struct Run<'a> {
@@ -87,23 +122,25 @@ struct Run<'a> {
     replaced: Vec<Rc<Module>>,
     scope: ReloadScope,
     generation: Generation,
-    report: Reload,
+    journal: Journal,
     /// Nothing until the new modules are mapped, and nothing again after the commit.
     staged: Option<Staged>,
-    reruns_before: u64,
+    /// Until the commit; in a rollback to the end.
+    coming_up: Option<ComingUp>,
+    before: Before,
 }
 
 type Step<T> = Result<T, (Phase, LoadError)>;
 
-/// The new classes, and what their objects are to become.
-type Plan = (Vec<Rc<Class>>, Goals);
+/// The new classes.
+type Classes = Vec<Rc<Class>>;
 
 impl Run<'_> {
     /// Nothing, where there is nothing to replace.
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
-        let Some((classes, goals)) = self.without_canary(staged)? else { return Ok(None) };
-        let living = self.phase(Phase::Quiesce, Self::quiesce)?;
+        let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
+        let (living, goals) = self.phase(Phase::Quiesce, Self::quiesce)?;
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
         let migration = self.phase(Phase::Migrate, |run| run.migrate(&living, goals))?;
@@ -119,7 +156,7 @@ impl Run<'_> {
         let published = self.core.red.lane().phase(phase.name());
         let result = caught(|| step(self));
         drop(published);
-        self.report.phases.0.insert(phase.name(), begun.elapsed().as_secs_f64() * 1e3);
+        self.journal.phases.0.insert(phase.name(), begun.elapsed().as_secs_f64() * 1e3);
         result.map_err(|error| (phase, error))
     }
 
@@ -127,21 +164,21 @@ impl Run<'_> {
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
         if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
-            *self.report.phases.0.entry(Phase::Stage.name()).or_default() -= ms;
-            self.report.phases.0.insert(Phase::Canary.name(), ms);
+            *self.journal.phases.0.entry(Phase::Stage.name()).or_default() -= ms;
+            self.journal.phases.0.insert(Phase::Canary.name(), ms);
         }
         staged.map_err(|(phase, error)| (if error.is_of_canary() { Phase::Canary } else { phase }, error))
     }
 
     /// The new modules beside the old, their types declared in a shadow: the old generation notices nothing.
-    fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Plan>, LoadError> {
+    fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Classes>, LoadError> {
         let core = self.core;
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
         let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep)
             .inspect_err(|_| self.loads.give_back(self.generation))?;
         let stays = |module: &Rc<Module>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
         self.replaced.retain(|module| !stays(module));
-        self.report.tell_scope(&brought_up);
+        self.journal.tell_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
             self.loads.never_was(self.generation);
             self.loads.give_back(self.generation);
@@ -151,34 +188,33 @@ impl Run<'_> {
             let reason = module.info().will_park()?;
             Some(format!("{} will stay mapped for ever: {reason}", module.name()))
         });
-        self.report.warnings.extend(stay);
+        self.journal.warnings.extend(stay);
         let all = brought_up.all()?;
         let modules = brought_up.new;
         let started = ExitHooks::NeverStarted;
-        let staged = self.staged.insert(Staged { modules: modules.clone(), all, started, has_shadows: false });
+        let staged = self.staged.insert(Staged { modules: modules.clone(), all, started, has_shadow: false });
         core.set_aside(master::ids(&self.replaced));
         core.world.types.begin_shadow();
-        core.world.objects.begin_shadow();
-        staged.has_shadows = true;
+        staged.has_shadow = true;
         let old_types = self.replaced.iter().flat_map(|module| &module.info().types);
         core.world.types.hide_in_shadow(old_types.map(String::as_str));
         faults::at(ReloadStep::Shadow)?;
-        let classes = emit(core, &master::declarers(&modules))?;
-        let goals = migrate::decide(core, &master::ids(&self.replaced).collect());
-        faults::at(ReloadStep::Survivors)?;
-        Ok(Some((classes, goals)))
+        Ok(Some(emit(core, &master::declarers(&modules))?))
     }
 
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.
-    fn quiesce(&mut self) -> Result<Vec<ObjectHandle>, LoadError> {
+    fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, Goals), LoadError> {
         let core = self.core;
-        // The old generation still answers while it is told: it is set aside right after.
-        core.take_back(master::ids(&self.replaced));
-        self.replaced.iter().for_each(|module| module.leases().seal());
-        self.loads.tell_unloading(self.old.generation);
-        core.set_aside(master::ids(&self.replaced));
+        self.tell_unloading();
+        // From here on nothing is done that the rollback could not put back.
+        self.before.lazy = core.world.lazy.snapshot();
+        core.world.objects.begin_shadow();
+        core.world.mode.set(mode::STAGING);
         faults::at(ReloadStep::Callbacks)?;
-        let living = migrate::living_of(core, &master::ids(&self.replaced).collect());
+        let replaced = master::ids(&self.replaced).collect();
+        let living = migrate::living_of(core, &replaced);
+        let goals = migrate::decide(core, &replaced);
+        faults::at(ReloadStep::Survivors)?;
         let mut rebuild = Rebuild::default();
         for object in &living {
             let kept = core.plugins().save_kept(*object).map_err(|error| LoadError::Keep { object: *object, error })?;
@@ -191,17 +227,30 @@ impl Run<'_> {
         for module in &self.replaced {
             module.gate().close();
         }
-        if !self.report.kept_modules.is_empty() {
-            self.loads.raise(&MasterEvent::Kept(self.generation, self.report.kept_modules.clone()));
+        if !self.journal.kept_modules.is_empty() {
+            self.loads.raise(&MasterEvent::Kept(self.generation, self.journal.kept_modules.clone()));
         }
         faults::at(ReloadStep::ShutGates)?;
-        Ok(living)
+        Ok((living, goals))
+    }
+
+    /// The old generation still lives while it is told, and what it does then is as good as before: it sees the old types,
+    /// makes objects for good, and nobody reaches the new modules.
+    fn tell_unloading(&self) {
+        let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
+        let _lowered = core.world.types.lower_shadow();
+        core.set_aside(master::ids(new));
+        new.iter().for_each(|module| module.gate().close());
+        core.take_back(master::ids(&self.replaced));
+        self.replaced.iter().for_each(|module| module.leases().seal());
+        self.loads.tell_unloading(self.old.generation);
+        core.set_aside(master::ids(&self.replaced));
+        core.take_back(master::ids(new));
+        new.iter().for_each(|module| module.gate().reopen());
     }
 
     fn start(&mut self) -> Result<(), LoadError> {
         let Some(staged) = &mut self.staged else { return Ok(()) };
-        // From here on code of the new modules runs, and may change nothing that the rollback could not put back.
-        self.core.world.mode.set(mode::STAGING);
         let (started, result) = match master::start(self.core, self.loads, self.generation, &staged.modules) {
             Ok(()) => (ExitHooks::All, Ok(())),
             Err((count, error)) => (ExitHooks::Started(count), Err(error)),
@@ -212,7 +261,7 @@ impl Run<'_> {
 
     /// Every living object in its new body.
     fn migrate(&mut self, living: &[ObjectHandle], goals: Goals) -> Result<Migration, LoadError> {
-        let migration = migrate::migrate(self.core, living, goals, &mut self.report)?;
+        let migration = migrate::migrate(self.core, living, goals, &mut self.journal.changes)?;
         let has_half = |object: &&ObjectHandle| self.core.plugins().key_of(**object).is_some();
         if let Some(rebuild) = self.core.rebuild.borrow_mut().as_mut() {
             rebuild.reborn = migration.objects.iter().filter(has_half).copied().collect();
@@ -229,9 +278,8 @@ impl Run<'_> {
         let rebuilt = migration.objects.iter().try_for_each(|object| rebuild_one(core, *object));
         core.world.mode.set(mode::STAGING);
         let rebuild = core.rebuild.borrow_mut().take().unwrap_or_default();
-        self.report.conjugates_rebuilt = rebuild.rebuilt;
-        self.report.fields_kept = rebuild.fields_kept;
-        self.report.fields_lost = rebuild.lost_lines();
+        let fields_lost = rebuild.lost_lines();
+        self.journal.rebuilt = Rebuilt { conjugates: rebuild.rebuilt, fields_kept: rebuild.fields_kept, fields_lost };
         rebuilt.map_err(|error| LoadError::Rebuild { error })
     }
 
@@ -241,12 +289,12 @@ impl Run<'_> {
         let bodies = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
         core.world.mode.set(mode::NORMAL);
+        self.coming_up = None;
         if let Some(Staged { all, .. }) = self.staged.take() {
             self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: paths.to_vec() }));
         }
-        self.report.generation = self.generation.0;
-        self.report.objects_kept = migration.kept;
-        Committed { bodies, classes, removed_subobjects: migration.removed_subobjects }
+        let Migration { kept: objects_kept, removed_subobjects, .. } = migration;
+        Committed { bodies, classes, removed_subobjects, objects_kept }
     }
 
     /// The old generation goes; whatever happens here, the new one is live.
@@ -257,7 +305,7 @@ impl Run<'_> {
         let _published = core.red.lane().phase(Phase::Retire.name());
         master::end_blacks(core, &self.replaced);
         drop(committed.bodies);
-        self.report.structure.extend(unbind_broken(core));
+        self.journal.changes.structure.extend(unbind_broken(core));
         for class in &committed.classes {
             destroy(&core.world, &core.plugins(), class.cdo.get());
         }
@@ -267,24 +315,41 @@ impl Run<'_> {
         master::end_modules(core, &self.replaced);
         self.loads.show(self.old.generation, self.replaced.iter());
         let ticket = retire(core, self.loads, self.old.generation, &self.replaced, ExitHooks::All);
-        self.report.tell_of(&ticket);
-        self.report.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
-        self.report.class_constructors_rerun = self.reruns();
+        self.journal.ended = Some(ticket);
+        self.journal.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
 
-    fn reruns(&self) -> u64 {
-        self.core.world.counters.class_constructors_rerun.get() - self.reruns_before
+    /// The journal is closed: whatever happens from here on is of no reload.
+    fn close(mut self) -> Journal {
+        let (core, mut journal) = (self.core, std::mem::take(&mut self.journal));
+        journal.reruns = core.world.counters.class_constructors_rerun.get() - self.before.reruns;
+        journal.done.record = self.loads.recorder.end();
+        journal.done.calls = core.world.mode.take_calls();
+        journal.done.resolved = core.zcalls.names_since(self.before.given);
+        journal
+    }
+
+    fn unchanged(self) -> Reload {
+        Reload::unchanged(self.close())
+    }
+
+    fn committed(self, objects_kept: u64) -> Reload {
+        let generation = self.generation.0;
+        Reload::committed(self.close(), generation, objects_kept)
     }
 
     /// Drops the new side and sets the old back as it was.
-    fn roll_back(&mut self, phase: Phase, error: &LoadError) {
+    fn roll_back(mut self, phase: Phase, error: &LoadError) -> Reload {
         let core = self.core;
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.rebuild.borrow_mut().take();
-        if let Some(Staged { modules, started, has_shadows, .. }) = self.staged.take() {
+        if let Some(Staged { modules, started, has_shadow, .. }) = self.staged.take() {
             master::end_blacks(core, &modules);
-            if has_shadows {
-                master::undo_births(core);
+            if core.world.objects.is_in_shadow() {
+                self.journal.done.births = master::undo_births(core);
+                core.world.lazy.restore(std::mem::take(&mut self.before.lazy));
+            }
+            if has_shadow {
                 core.world.types.drop_shadow();
             }
             master::end_modules(core, &modules);
@@ -293,30 +358,16 @@ impl Run<'_> {
                 module.gate().reopen();
                 module.leases().unseal();
             }
-            self.report.warnings.extend(self.loads.retirements.take_problems(self.old.generation));
+            self.journal.warnings.extend(self.loads.retirements.take_problems(self.old.generation));
             let ticket = retire(core, self.loads, self.generation, &modules, started);
-            self.report.tell_of(&ticket);
-            if started != ExitHooks::NeverStarted {
-                self.report.warnings.push("what the new mains did outside this process is not undone".into());
-            }
-            // The exit hooks of the new modules were the last code of theirs.
-            core.world.mode.set(mode::NORMAL);
+            self.journal.ended = Some(ticket);
             // What failed while staging, the old generation never noticed: it had let nothing go.
             if phase != Phase::Stage {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
             }
         }
-        self.report.conjugates_rebuilt = 0;
-        self.report.fields_kept = 0;
-        self.report.fields_lost.clear();
-        self.report.class_constructors_rerun = self.reruns();
-        self.report.properties.clear();
-        self.report.structure.clear();
-        self.report.classes.clear();
-        self.report.kept_modules.clear();
-        self.report.replaced_because.clear();
-        self.report.objects_kept = core.world.objects.living().len() as u64;
-        self.report.outcome = Outcome::RolledBack { phase, error: error.to_string() };
+        let objects = core.world.objects.living().len() as u64;
+        Reload::rolled_back(self.close(), phase, error, objects)
     }
 }
 

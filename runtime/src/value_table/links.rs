@@ -142,6 +142,10 @@ pub(super) unsafe extern "C" fn object_rename(
     let name = unsafe { text_of(name) };
     into_module(failure, || {
         host.enter("renaming an object", |core| {
+            // A name lies in no body, so not even that of an object with a new one could be taken back.
+            if core.world.objects.predates_shadow(object) {
+                return Err(CallError::DuringRebuild { action: format!("renaming {object}") });
+            }
             core.world.objects.may_write(object)?;
             core.world.rename(object, &name, outer)
         })
@@ -153,6 +157,7 @@ pub(super) unsafe extern "C" fn collect(host: HostRef, failure: &mut Failure) ->
     let host = unsafe { word(host) };
     into_module(failure, || {
         host.enter("a collection", |core| {
+            core.world.mode.may_act("asking for a collection")?;
             core.collection.ask(Wanted::Whole);
             Err(CallError::Unavailable {
                 what: "a collection inside a call, which is done at the next safe point".into(),

@@ -16,7 +16,7 @@ use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 use super::table;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
-use crate::dynamic_call;
+use crate::dynamic_call::{self, Effect};
 use crate::handles::{Generation, ModuleId, ObjectHandle, ZCallHandle};
 use crate::host_table::HostWord;
 use crate::lease::Leases;
@@ -310,7 +310,7 @@ fn a_call_that_knows_no_types_passes_conjugates_and_is_given_blacks() {
         }
         other => panic!("{other:?}"),
     });
-    dynamic_call::register(&host.core, "scale", signature, body).expect("the name is free");
+    dynamic_call::register(&host.core, "scale", signature, Effect::Any, body).expect("the name is free");
     let three = Slot::from_bits(SlotType::F64, 3.0_f64.to_bits());
     let red = host.in_a_call(|| {
         let red = host.lend(host.scores()).expect("a property");
@@ -361,7 +361,8 @@ fn what_a_call_gives_back_is_known_before_it() {
     let host = Host::new();
     for (name, signature) in [("give", "f64 -> Array(f64)"), ("count", "Array(f64) -> u32"), ("hear", "String")] {
         let body: dynamic_call::Body = Rc::new(|_| panic!("nobody calls it"));
-        dynamic_call::register(&host.core, name, signature.parse().expect("a signature"), body).expect("a free name");
+        dynamic_call::register(&host.core, name, signature.parse().expect("a signature"), Effect::Any, body)
+            .expect("a free name");
     }
     let given = ["ex:/give", "ex:/count", "ex:/hear"].map(|name| host.result_of(name));
     assert_eq!(given, [Ok("Array"), Ok("u32"), Ok("nothing")]);

@@ -42,7 +42,7 @@ pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
     core.rebuild.borrow_mut().take();
     if let Err(error) = made {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
-        undo_births(core);
+        let _births = undo_births(core);
         core.world.mode.set(mode::NORMAL);
         core.world.lazy.restore(ids);
         return Err(error);

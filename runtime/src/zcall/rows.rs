@@ -44,7 +44,18 @@ impl Row {
 
     pub(super) fn push(&mut self, entry: Entry) -> u64 {
         self.entries.push_back(Some(entry));
+        self.given()
+    }
+
+    /// How many numbers were given out so far.
+    pub(super) fn given(&self) -> u64 {
         self.forgotten + self.entries.len() as u64
+    }
+
+    /// The living entries of numbers after this one.
+    pub(super) fn since(&self, number: u64) -> impl Iterator<Item = &Entry> {
+        let skipped = usize::try_from(number.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
+        self.entries.iter().skip(skipped).flatten()
     }
 
     /// Takes a module's entries out. Old modules end first, so the dead gather at the front and go.

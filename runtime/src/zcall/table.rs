@@ -24,6 +24,13 @@ pub(crate) struct ZCallTable {
     state: RefCell<State>,
 }
 
+/// How many handles there were at some time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    host: u64,
+    module: u64,
+}
+
 #[derive(Default)]
 struct State {
     /// Handles 1, 2, …: the host implements them.
@@ -108,6 +115,21 @@ impl ZCallTable {
             Found::Alive(entry) => Some(entry.signature.clone()),
             Found::Dead | Found::NeverGiven => None,
         }
+    }
+
+    /// How many handles were given out so far, by either side.
+    pub(crate) fn given(&self) -> Given {
+        let state = self.state.borrow();
+        Given { host: state.host.given(), module: state.module.given() }
+    }
+
+    /// The names of living handles that were given out since, in order.
+    pub(crate) fn names_since(&self, then: Given) -> Vec<String> {
+        let state = self.state.borrow();
+        let names = state.host.since(then.host).chain(state.module.since(then.module));
+        let mut names: Vec<_> = names.map(|entry| entry.name.to_string()).collect();
+        names.sort_unstable();
+        names
     }
 
     /// Number of living handles, suspended ones included.

@@ -121,7 +121,7 @@ pub(super) enum Begin {
     Run(Turn),
     /// It ended meanwhile.
     Gone,
-    /// It had its turn in this tick, is on the stack, or its generation is set aside.
+    /// It had its turn in this tick, is on the stack, or its generation is set aside or not committed.
     NotNow,
     /// Its object is gone.
     Expired(Box<Entry>),
@@ -215,7 +215,8 @@ impl Store {
     pub(super) fn begin(&mut self, key: ErrandKey, world: &World) -> Begin {
         let tick = self.tick;
         let Some(entry) = self.entries.get_mut(key) else { return Begin::Gone };
-        if entry.state != State::Waiting || !entry.gate.is_open() {
+        let may_enter = entry.gate.is_open() && !world.mode.is_coming_up(entry.gate.tag().id);
+        if entry.state != State::Waiting || !may_enter {
             return Begin::NotNow;
         }
         if entry.life.is_over(&world.objects) {

@@ -455,6 +455,21 @@ fn a_shadow_hides_the_old_and_shows_the_new() {
 }
 
 #[test]
+fn while_a_shadow_is_lowered_all_is_as_before_and_what_is_declared_stays() {
+    let (world, _) = shadowed();
+    fresh(&world);
+    {
+        let _lowered = world.types.lower_shadow();
+        assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh -");
+        world.types.redirect("/Script/Game.Fresh", "/Script/Game.Kept");
+        assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
+    }
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone -, Game.Kept 6, Game.Fresh 8");
+    world.types.drop_shadow();
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
+}
+
+#[test]
 fn a_committed_shadow_replaces() {
     let (world, old) = shadowed();
     fresh(&world);
@@ -560,6 +575,7 @@ fn the_stamp_changes_whenever_a_path_may_lead_elsewhere_and_no_two_registries_ha
     after(&|| world.types.redirect("/Script/Game.Old", "/Script/Game.Cube"));
     after(&|| world.types.begin_shadow());
     after(&|| world.types.hide_in_shadow(["/Script/Game.Cube"]));
+    after(&|| drop(world.types.lower_shadow()));
     after(&|| drop(world.types.drop_shadow()));
     world.types.begin_shadow();
     after(&|| drop(world.types.commit_shadow()));

@@ -1,0 +1,57 @@
+//! What a change of the Master does beyond the world: whom it told, whose code it ran. None of that can be taken back,
+//! so it is written down while it happens, and the report of a rollback names it.
+
+use std::cell::RefCell;
+
+/// What was done since the record began, each list in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Events that listeners were told.
+    pub events: Vec<String>,
+    /// The priorities of the unloading callbacks that were called.
+    pub callbacks: Vec<i32>,
+    /// Modules whose main was called.
+    pub mains: Vec<String>,
+    /// Modules whose exit hook was called.
+    pub exit_hooks: Vec<String>,
+}
+
+/// Writes down what is done, while somebody wants to know. Game thread only.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder(RefCell<Option<Record>>);
+
+impl Recorder {
+    /// Begins an empty record.
+    pub(crate) fn begin(&self) {
+        *self.0.borrow_mut() = Some(Record::default());
+    }
+
+    /// Ends the record; empty where none was begun.
+    pub(crate) fn end(&self) -> Record {
+        self.0.take().unwrap_or_default()
+    }
+
+    /// Writes something down, if there is a record.
+    pub(crate) fn note(&self, note: impl FnOnce(&mut Record)) {
+        if let Some(record) = &mut *self.0.borrow_mut() {
+            note(record);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Record, Recorder};
+
+    #[test]
+    fn only_what_happens_while_it_is_recorded_is_written_down() {
+        let recorder = Recorder::default();
+        let note = |priority| recorder.note(|record| record.callbacks.push(priority));
+        note(1);
+        recorder.begin();
+        note(2);
+        assert_eq!(recorder.end(), Record { callbacks: vec![2], ..Record::default() });
+        note(3);
+        assert_eq!(recorder.end(), Record::default());
+    }
+}
