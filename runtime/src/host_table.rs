@@ -19,7 +19,7 @@ use abi_stable::prefix_type::WithMetadata;
 
 use crate::border::{CallError, into_module, trap};
 use crate::bridge::core::Core;
-use crate::bridge::tasks::{Code, Inbox, waking};
+use crate::bridge::tasks::{self, Code, Inbox, Standing, waking};
 use crate::conjugate::drops::Drops;
 use crate::game_thread::GameThreadId;
 use crate::handles::{ClassId, ModuleId, Name, ObjectHandle, PartPtr, ZCallHandle};
@@ -401,7 +401,9 @@ unsafe extern "C" fn errand_take(
     into_module(failure, || {
         let module = ModuleId(module);
         if errand.kind == ErrandKind::POSTED {
-            return host.inbox.post(module, errand, code);
+            // Only the game thread works on what may be taken back.
+            let standing = host.enter("posting", |core| Ok(tasks::standing(core))).unwrap_or(Standing::Certain);
+            return host.inbox.post(module, errand, code, standing);
         }
         *out = host.enter("starting a task or a timer", |core| core.tasks.take(core, module, errand, code))?;
         Ok(())

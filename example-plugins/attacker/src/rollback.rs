@@ -19,6 +19,11 @@ fn tell(what: &str, outcome: Result<(), CallError>) {
     tracing::info!(target: "greedy", "{what}: {outcome}");
 }
 
+/// Whether that is the name of a class default object.
+fn is_template(name: &str) -> bool {
+    name.starts_with("Default__")
+}
+
 /// Leaves work for later in each way there is.
 fn leave(whose: &'static str) {
     let work = move |what: &str| tracing::info!(target: "greedy", "{what} of the {whose} ran");
@@ -64,8 +69,7 @@ impl Greedy {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         // The first that is rebuilt does, or each birth would bring another.
-        let is_template = this.name().starts_with("Default__");
-        if cfg!(feature = "grabs") && !is_template && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
+        if cfg!(feature = "grabs") && !is_template(&this.name()) && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
             grab(this);
         }
         Self { count: 0 }
@@ -73,7 +77,7 @@ impl Greedy {
 
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
-        if cfg!(feature = "grabs") {
+        if cfg!(feature = "grabs") && is_template(&this.name()) {
             tell("class constructor: a host function", this.zcall("ex:/host.tally", (1_u64,)));
             tell("class constructor: a birth", this.spawn::<Self>(Obj::none()).map(drop));
             leave("class constructor");
@@ -82,7 +86,7 @@ impl Greedy {
 
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
-        if cfg!(feature = "grabs") {
+        if cfg!(feature = "grabs") && is_template(&this.name()) {
             tell("PostInitProperties: a host function", this.zcall("ex:/host.tally", (1_u64,)));
         }
     }
@@ -153,4 +157,19 @@ fn grab(this: This<'_, Greedy>) {
     tell("its own method", this.zcall("uf:/Script/Game.Greedy:count_on", ()));
     tell("a black", UArray::<u64>::of([1, 2, 3]).map(drop));
     leave("red constructor");
+}
+
+/// One that has its plugin half told of, each time it is built.
+#[uclass(package = "Game", base = Object)]
+pub struct Announcer {}
+
+#[uclass]
+impl Announcer {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        if !is_template(&this.name()) {
+            tell("an announcement", post(|| tracing::info!(target: "greedy", "it is announced")));
+        }
+        Self {}
+    }
 }

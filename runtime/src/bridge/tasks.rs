@@ -32,7 +32,7 @@ use store::{Begin, Entry, ErrandKey, Life, State, Store, Waiting};
 use waking::Waking;
 
 pub(crate) use code::Code;
-pub(crate) use inbox::{HostErrand, Inbox};
+pub(crate) use inbox::{HostErrand, Inbox, Standing};
 
 /// What waits to be run, as tools and tests see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +138,7 @@ impl Tasks {
                 made,
                 waking,
                 state: State::Waiting,
+                standing: standing(core),
                 ran_in: 0,
                 _lease: lease,
             }
@@ -242,6 +243,18 @@ impl Tasks {
         self.gates.borrow_mut().remove(&module);
     }
 
+    /// What was asked for before the commit may run from now on. Runs no plugin code and cannot fail.
+    pub(crate) fn commit_staged(&self) {
+        self.store.borrow_mut().commit();
+    }
+
+    /// What was asked for since is dropped: there is no commit.
+    pub(crate) fn end_staged(&self, core: &Core) {
+        self.receive(core);
+        let ended = self.store.borrow_mut().take_staged();
+        ended.into_iter().for_each(|entry| end(core, entry));
+    }
+
     /// What waits, in the order it was made.
     pub(crate) fn infos(&self) -> Vec<ErrandInfo> {
         self.store.borrow().infos()
@@ -319,6 +332,12 @@ impl Tasks {
         drop_code(core, gate, &what(kind, gate.tag(), place), code);
         Ok(ErrandId::NONE)
     }
+}
+
+/// Whether what is asked for now, on the game thread, waits for a commit. It does whosever code it is: that of a module that
+/// stays runs too, for the plugin halves of classes that build on its own.
+pub(crate) fn standing(core: &Core) -> Standing {
+    if core.world.mode.is_before_commit() { Standing::Staged } else { Standing::Certain }
 }
 
 fn end(core: &Core, entry: Entry) {

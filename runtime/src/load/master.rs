@@ -399,6 +399,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     match go_live(core, loads, generation, &modules) {
         Ok(()) => {
             drop((staging, coming_up));
+            core.tasks.commit_staged();
             core.world.objects.commit_shadow();
             core.world.types.commit_shadow();
             loads.set_master(Some(Master { generation, modules, paths: paths.to_vec() }));

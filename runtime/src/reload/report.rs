@@ -133,7 +133,7 @@ pub struct Remainder {
     pub events: Vec<String>,
     /// The priorities of the unloading callbacks that were called, in order.
     pub unloading_callbacks: Vec<i32>,
-    /// New modules whose main was called, in order. What it did outside of this process is not undone.
+    /// New modules whose main was called, in order. What it did outside of the host's world is not undone.
     pub mains: Vec<String>,
     /// New modules whose exit hook was called, in order.
     pub exit_hooks: Vec<String>,
@@ -191,7 +191,7 @@ impl Remainder {
         let mut lines = Vec::new();
         line(&mut lines, "listeners were told", &self.events, "");
         line(&mut lines, "unloading callbacks were called, of priority", &self.unloading_callbacks, "");
-        let outside = ": what it did outside of this process is not undone";
+        let outside = ": what it did outside of the host's world is not undone";
         line(&mut lines, "main was called of", &self.mains, outside);
         line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
         line(&mut lines, "born and gone again:", &self.births, "");
@@ -495,7 +495,7 @@ mod tests {
               everything is as it was · save again to retry
               listeners were told Unloading 4, PreStartup 5, Resumed 4
               unloading callbacks were called, of priority -1, 0
-              main was called of magic-cube: what it did outside of this process is not undone
+              main was called of magic-cube: what it did outside of the host's world is not undone
               exit hook was called of magic-cube
               born and gone again: /Script/Game.MagicCube
               called as pure: ex:/now (3 times)

@@ -289,6 +289,7 @@ impl Run<'_> {
         let bodies = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
         core.world.mode.set(mode::NORMAL);
+        core.tasks.commit_staged();
         self.coming_up = None;
         if let Some(Staged { all, .. }) = self.staged.take() {
             self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: paths.to_vec() }));
@@ -344,6 +345,7 @@ impl Run<'_> {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.rebuild.borrow_mut().take();
         if let Some(Staged { modules, started, has_shadow, .. }) = self.staged.take() {
+            core.tasks.end_staged(core);
             master::end_blacks(core, &modules);
             if core.world.objects.is_in_shadow() {
                 self.journal.done.births = master::undo_births(core);

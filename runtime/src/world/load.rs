@@ -42,6 +42,7 @@ pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
     core.rebuild.borrow_mut().take();
     if let Err(error) = made {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
+        core.tasks.end_staged(core);
         let _births = undo_births(core);
         core.world.mode.set(mode::NORMAL);
         core.world.lazy.restore(ids);
@@ -49,6 +50,7 @@ pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
     }
     drop(objects.commit_shadow());
     core.world.mode.set(mode::NORMAL);
+    core.tasks.commit_staged();
     report.replaced = before.len() as u64;
     end_all(core, &before);
     report.unresolved.extend(unbind_broken(core));

@@ -127,7 +127,7 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
         a collection: refused
         its own property: done
         an id of another: done
-        its own method: the plugin half of #9.1 that `Game.Greedy:count_on` needs is not available: its generation is over or is being replaced
+        its own method: the plugin half of #10.1 that `Game.Greedy:count_on` needs is not available: its generation is over or is being replaced
         a black: done
         post of the red constructor: done
         the exit hook ran
@@ -141,11 +141,11 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
           commit: the step BeforeCommit was made to fail by a test: disarm the fault and reload again
           everything is as it was · save again to retry
           attacker left 7 thread-local destructors run · 1 thread key deleted · 1.3 KiB of heap taken back
-          main was called of attacker: what it did outside of this process is not undone
+          main was called of attacker: what it did outside of the host's world is not undone
           exit hook was called of attacker
-          born and gone again: /Script/Game.Bystander, /Script/Game.Greedy
+          born and gone again: /Script/Game.Announcer, /Script/Game.Bystander, /Script/Game.Greedy
           called as pure: /Script/Engine.Actor:describe, /Script/Game.MagicCube:greeting_count, ex:/host.now, ex:/host.other, ex:/host.victim
-          refused to new code: /Script/Engine.Actor:add_location (2 times), /Script/Game.MagicCube:say_hello (4 times), ex:/host.tally (4 times), magic_cube:/Script/Game.MagicCube:build_tag
+          refused to new code: /Script/Engine.Actor:add_location (2 times), /Script/Game.MagicCube:say_hello (4 times), ex:/host.tally (4 times), nm:/magic_cube:/Script/Game.MagicCube:build_tag
           looked up, and known from now on: ex:/host.now, ex:/host.other, ex:/host.tally, ex:/host.victim, nm:/magic_cube:MagicCube:build_tag, nm:/magic_cube:MagicCube:say_hello, uf!:/Script/Game.MagicCube:say_hello, up:/Script/Engine.Actor:can_tick"#]].assert_eq(&report.to_string());
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
@@ -276,4 +276,27 @@ fn while_the_old_code_is_told_of_its_end_nobody_reaches_the_new() {
     assert_eq!(*told.borrow(), [([true, true], [false, true])]);
     let two = [Value::I32(1), Value::I32(2)];
     assert_eq!(host.zcall("ex:/switchboard.add", &two).ok(), Some(Some(Value::I32(3))));
+}
+
+#[test]
+fn what_is_left_for_later_while_a_world_is_loaded_runs_after_that_or_never() {
+    let record = support::record("greedy");
+    let host = support::host(&libraries(&[]));
+    host.spawn("/Script/Game.Announcer").unwrap_or_else(|error| panic!("{error}"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("world");
+    host.save_world(&path).expect("it is saved");
+    host.tick(Budget::frame());
+    assert_eq!(record.take(), "an announcement: done\nit is announced\n");
+
+    let armed = fails_at(ReloadStep::BeforeCommit);
+    let failed = host.load_world(&path).expect_err("it fails").to_string();
+    assert!(armed.has_fired(), "{failed}");
+    drop(armed);
+    host.tick(Budget::frame());
+    assert_eq!(record.take(), "an announcement: done\n", "of a world that never came");
+
+    host.load_world(&path).expect("it is loaded");
+    host.tick(Budget::frame());
+    assert_eq!(record.take(), "an announcement: done\nit is announced\n");
 }

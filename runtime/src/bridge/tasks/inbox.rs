@@ -29,8 +29,19 @@ pub(super) struct Posted {
     pub place: Arc<str>,
     /// What runs.
     pub code: Code,
+    /// Whether it runs after a commit, or never.
+    pub standing: Standing,
     /// Why its module stays.
     pub lease: Lease,
+}
+
+/// Whether what was asked for depends on a commit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// It was asked for on the game thread before a commit: it waits for that, and ends in a rollback.
+    Staged,
+    /// It runs when its turn comes.
+    Certain,
 }
 
 /// A message to the game thread.
@@ -81,12 +92,18 @@ impl Inbox {
     ///
     /// # Errors
     /// When the module is over, or unloading; the closure is still the module's then, and its code is not called.
-    pub(crate) fn post(&self, module: ModuleId, errand: &Errand<'_>, code: Code) -> Result<(), CallError> {
+    pub(crate) fn post(
+        &self,
+        module: ModuleId,
+        errand: &Errand<'_>,
+        code: Code,
+        standing: Standing,
+    ) -> Result<(), CallError> {
         let (object, place) = (errand.object, place_of(errand));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         let lease = take(modules.get(&module), LeaseKind::Posted, &place)?;
         // The reader lives as long as the word through which the module reached this inbox.
-        let _read = self.sender.send(Message::Post(Posted { module, object, place, code, lease }));
+        let _read = self.sender.send(Message::Post(Posted { module, object, place, code, standing, lease }));
         drop(modules);
         Ok(())
     }

@@ -10,7 +10,7 @@ use alcedo_abi::task::ErrandId;
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 
 use super::code::Code;
-use super::inbox::{HostErrand, Posted};
+use super::inbox::{HostErrand, Posted, Standing};
 use super::schedule::{Schedule, next_due};
 use super::waking::Waking;
 use super::{ErrandInfo, what};
@@ -94,6 +94,8 @@ pub(super) struct Entry {
     /// For a task, its wakers; they keep its lease.
     pub waking: Option<Arc<Waking>>,
     pub state: State,
+    /// Whether it waits for a commit.
+    pub standing: Standing,
     /// The tick it had its turn in.
     pub ran_in: u64,
     /// For all but a task.
@@ -165,10 +167,12 @@ impl Store {
 
     /// A closure that another thread has sent. One whose object is gone ends when its turn comes.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
-        let Posted { object, place, code, lease, .. } = posted;
+        let Posted { object, place, code, standing, lease, .. } = posted;
         // The conjugate is that of now: nobody asked for it when the closure was sent, on whatever thread that was.
         let life = Life::of(&world.objects, object).unwrap_or(Life::Object(object, 0));
         let made = self.next_number();
+        // A rollback reads the inbox, so what comes later comes after the commit.
+        let standing = if world.mode.is_before_commit() { standing } else { Standing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),
             gate,
@@ -181,6 +185,7 @@ impl Store {
             repeats: None,
             waking: None,
             state: State::Waiting,
+            standing,
             ran_in: 0,
             _lease: Some(lease),
         };
@@ -215,8 +220,8 @@ impl Store {
     pub(super) fn begin(&mut self, key: ErrandKey, world: &World) -> Begin {
         let tick = self.tick;
         let Some(entry) = self.entries.get_mut(key) else { return Begin::Gone };
-        let may_enter = entry.gate.is_open() && !world.mode.is_coming_up(entry.gate.tag().id);
-        if entry.state != State::Waiting || !may_enter {
+        let is_new = entry.standing == Standing::Staged || world.mode.is_coming_up(entry.gate.tag().id);
+        if entry.state != State::Waiting || is_new || !entry.gate.is_open() {
             return Begin::NotNow;
         }
         if entry.life.is_over(&world.objects) {
@@ -264,6 +269,16 @@ impl Store {
         }
         // Those of a generation that is set aside are judged when it is back: until then its objects have other halves.
         self.take(|entry| entry.gate.is_open() && entry.life.is_over(&world.objects))
+    }
+
+    /// What waited for a commit waits no more.
+    pub(super) fn commit(&mut self) {
+        self.entries.values_mut().for_each(|entry| entry.standing = Standing::Certain);
+    }
+
+    /// Every errand that waits for a commit, the first made first.
+    pub(super) fn take_staged(&mut self) -> Vec<Entry> {
+        self.take(|entry| entry.standing == Standing::Staged)
     }
 
     /// Every errand of a module, the first made first.
