@@ -65,6 +65,7 @@ pub(crate) struct Loads {
     pub retirements: Retirements,
     /// What a reload does that cannot be taken back.
     pub recorder: Recorder,
+    is_telling: Cell<bool>,
     master: RefCell<Option<Master>>,
     observers: RefCell<Vec<Observer>>,
     last_module: Arc<AtomicU64>,
@@ -95,6 +96,7 @@ impl Loads {
             canary_took: Cell::default(),
             retirements: Retirements::default(),
             recorder: Recorder::default(),
+            is_telling: Cell::default(),
             master: RefCell::default(),
             observers: RefCell::default(),
             last_module,
@@ -140,9 +142,17 @@ impl Loads {
 
     /// Tells everybody that a generation is about to end, first those who listen, then the callbacks by priority.
     pub(crate) fn tell_unloading(&self, generation: Generation) {
+        self.is_telling.set(true);
         self.raise(&MasterEvent::Unloading(generation));
         let called = self.retirements.call_back(generation);
         self.recorder.note(|record| record.callbacks = called);
+        self.is_telling.set(false);
+    }
+
+    /// Whether a generation is being told that it is about to end: until that is over it lives as before, and objects may
+    /// be made.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.is_telling.get()
     }
 
     /// The number of the next generation.

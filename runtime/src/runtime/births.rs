@@ -45,10 +45,12 @@ impl Runtime {
         Ok(ClassRef { path: path.into(), found: RefCell::new(Found { stamp, class }) })
     }
 
-    /// Makes an object of a class, kept until it is destroyed.
+    /// Makes an object of a class, kept until it is destroyed. A callback of [`Runtime::on_unloading`] may do so too, and
+    /// what it makes lives on like all others.
     ///
     /// # Errors
-    /// When there is no such class, or a step of the birth failed; nothing of the object is left then.
+    /// When there is no such class, or a step of the birth failed; nothing of the object is left then. While a reload or
+    /// the like is under way.
     pub fn spawn(&self, class: &str) -> Result<ObjectHandle, Error> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
@@ -83,7 +85,7 @@ impl Runtime {
         if !outer.is_none() && !self.is_alive(outer) {
             return Err(CallError::Stale { handle: outer }.into());
         }
-        if let Some(action) = self.inner.busy.get() {
+        if let Some(action) = self.inner.busy.get().filter(|_| !self.inner.loads.is_telling()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }
         let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };

@@ -225,16 +225,28 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     assert!(record.take().contains("post of the main ran"));
 }
 
-/// r18 of the attacks: the old code makes an object while it is told that it is about to be replaced.
+/// Who makes an object while the old code is told that it is about to be replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Maker {
+    /// The old code, called by a listener.
+    OldCode,
+    /// The listener.
+    Host,
+}
+
 #[test]
-fn what_old_code_makes_while_it_is_told_of_its_end_lives_on() {
-    for is_committed in [false, true] {
+fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
+    let makers = [Maker::OldCode, Maker::Host];
+    for (maker, is_committed) in makers.into_iter().flat_map(|maker| [(maker, false), (maker, true)]) {
         let scene = Scene::new();
         let (host, greedy) = (scene.host.clone(), scene.greedy);
         let born = Rc::new(Cell::new(ObjectHandle::NONE));
         let kept = Rc::clone(&born);
         scene.host.on_unloading(0, move |_generation| {
-            let nested = host.call(greedy, "nest", &[]).expect("the old code still answers");
+            let nested = match maker {
+                Maker::OldCode => host.call(greedy, "nest", &[]).expect("the old code still answers"),
+                Maker::Host => Some(Value::Object(host.spawn("/Script/Game.Greedy").expect("the old class is there"))),
+            };
             let Some(Value::Object(nested)) = nested else { panic!("{nested:?}") };
             for _ in 0..3 {
                 host.call(nested, "count", &[]).expect("so does what it has made");
@@ -247,12 +259,12 @@ fn what_old_code_makes_while_it_is_told_of_its_end_lives_on() {
             true => drop(scene.host.reload(&libraries(&["grabs"])).expect("a Master").into_result().expect("a reload")),
         }
         let born = born.get();
-        assert!(scene.host.is_alive(born), "committed: {is_committed}");
+        assert!(scene.host.is_alive(born), "{maker:?}, committed: {is_committed}");
         assert_eq!(scene.host.class_of(born).as_deref(), Some("/Script/Game.Greedy"));
         // After a commit its plugin half is a new one.
         let count = if is_committed { 1 } else { 4 };
-        assert_eq!(scene.host.get(born, "loot").ok(), Some(Value::U64(90)), "committed: {is_committed}");
-        assert_eq!(scene.call(born, "count"), Some(Value::U64(count)), "committed: {is_committed}");
+        assert_eq!(scene.host.get(born, "loot").ok(), Some(Value::U64(90)), "{maker:?}, committed: {is_committed}");
+        assert_eq!(scene.call(born, "count"), Some(Value::U64(count)), "{maker:?}, committed: {is_committed}");
         let rolled_back = scene.host.reload(&libraries(&[])).expect("a Master").into_result();
         rolled_back.expect("it is carried along as all others are");
         assert!(scene.host.is_alive(born));
