@@ -96,7 +96,7 @@ impl<'f> ObjectFace<'f> {
     #[must_use]
     pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
         // SAFETY: the host keeps the value while it is owned, which it is for `'a`; and this is the game thread.
-        unsafe { Lent::new(value.owned().at::<K>(), Spot::of_black()) }
+        unsafe { Lent::new(value.owned().at(), Spot::of_black()) }
     }
 
     /// Its path, by which soft references name it; empty when the object is gone.

@@ -67,7 +67,7 @@ pub(crate) fn staged<T: Value, G: Give<T> + ?Sized>(given: &G) -> Result<Temp<T>
 pub(super) fn owned<K: Kind>(given: impl Give<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
     // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-    unsafe { given.put(value.owned().at::<K>()) }?;
+    unsafe { given.put(value.owned().at()) }?;
     Ok(value)
 }
 

@@ -24,10 +24,10 @@ pub unsafe trait Kind: Value {
     type Shown;
 
     #[doc(hidden)]
-    fn owned(&self) -> &Owned;
+    fn owned(&self) -> &Owned<Self>;
 
     #[doc(hidden)]
-    fn from_owned(owned: Owned) -> Self;
+    fn from_owned(owned: Owned<Self>) -> Self;
 
     /// For texts, the text itself; for any other kind the host prints the value.
     ///
@@ -71,7 +71,7 @@ macro_rules! kind {
     ) => {
         $(#[$attr])*
         pub struct $name<$($param: $bound),*> {
-            owned: $crate::kinds::Owned,
+            owned: $crate::kinds::Owned<Self>,
             of: core::marker::PhantomData<fn() -> ($($param,)*)>,
         }
 
@@ -103,7 +103,7 @@ macro_rules! kind {
             }
 
             fn lies_at(&self) -> Option<*const $raw> {
-                Some(self.owned.at::<Self>())
+                Some(self.owned.at())
             }
         }
 
@@ -124,11 +124,11 @@ macro_rules! kind {
                 }
             )?
 
-            fn owned(&self) -> &$crate::kinds::Owned {
+            fn owned(&self) -> &$crate::kinds::Owned<Self> {
                 &self.owned
             }
 
-            fn from_owned(owned: $crate::kinds::Owned) -> Self {
+            fn from_owned(owned: $crate::kinds::Owned<Self>) -> Self {
                 Self { owned, of: core::marker::PhantomData }
             }
         }
@@ -137,26 +137,26 @@ macro_rules! kind {
     };
     (@pointer) => {
         type In = ();
-        type Out = $crate::kinds::Owned;
+        type Out = $crate::kinds::Owned<Self>;
 
         fn stage(&self) {}
 
         fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
-            $crate::value::address_slot(self.owned.at::<Self>())
+            $crate::value::address_slot(self.owned.at())
         }
 
         #[track_caller]
-        fn out() -> $crate::kinds::Owned {
+        fn out() -> $crate::kinds::Owned<Self> {
             $crate::plumbing::owned_out::<Self>(core::panic::Location::caller())
         }
 
-        fn slot_out(out: &mut $crate::kinds::Owned) -> alcedo_abi::zcall::Slot {
-            $crate::value::address_slot(out.at::<Self>())
+        fn slot_out(out: &mut $crate::kinds::Owned<Self>) -> alcedo_abi::zcall::Slot {
+            $crate::value::address_slot(out.at())
         }
 
         fn take_out(
             _slot: alcedo_abi::zcall::Slot,
-            out: $crate::kinds::Owned,
+            out: $crate::kinds::Owned<Self>,
         ) -> Result<Self, $crate::CallError> {
             Ok($crate::Kind::from_owned(out))
         }
@@ -188,7 +188,7 @@ macro_rules! kind {
 
         fn stage(&self) -> alcedo_abi::value::TextView {
             // SAFETY: the host keeps the value while we own it.
-            unsafe { $crate::kinds::text::view(self.owned.at::<Self>()) }
+            unsafe { $crate::kinds::text::view(self.owned.at()) }
         }
 
         fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
@@ -218,7 +218,7 @@ macro_rules! kind {
 
         unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
             // SAFETY: the host keeps the value while we own it.
-            let text = unsafe { <String as $crate::Value>::load(self.owned.at::<Self>()) };
+            let text = unsafe { <String as $crate::Value>::load(self.owned.at()) };
             // SAFETY: promised by the caller; both texts travel alike.
             unsafe { <String as $crate::Value>::into_slot(text, slot) }
         }

@@ -106,7 +106,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     pub fn try_clone(&self) -> Result<K, CallError> {
         let site = Location::caller();
         // SAFETY: it was looked at just now.
-        unsafe { Owned::copy_of::<K>(self.raw()?, site) }.map(K::from_owned)
+        unsafe { Owned::<K>::copy_of(self.raw()?, site) }.map(K::from_owned)
     }
 
     /// The value by a number, for calls that know no types, until the running call has returned. Only a property can be

@@ -485,7 +485,7 @@ macro_rules! __alcedo_manifest {
 macro_rules! __alcedo_struct {
     (owned: $(#[$attr:meta])* $vis:vis $name:ident) => {
         $(#[$attr])*
-        $vis struct $name($crate::plumbing::Owned);
+        $vis struct $name($crate::plumbing::Owned<Self>);
     };
     (face: $(#[$attr:meta])* $vis:vis $name:ident $face:ident) => {
         $(#[$attr])*
@@ -510,7 +510,7 @@ macro_rules! __alcedo_struct {
             type Literal = $crate::plumbing::NoDefault;
             type Seen<'f> = $crate::plumbing::Lent<'f, Self>;
             type In = ();
-            type Out = $crate::plumbing::Owned;
+            type Out = $crate::plumbing::Owned<Self>;
 
             unsafe fn see<'f>(
                 at: *mut AlcedoRaw,
@@ -542,17 +542,17 @@ macro_rules! __alcedo_struct {
             }
 
             #[track_caller]
-            fn out() -> $crate::plumbing::Owned {
+            fn out() -> $crate::plumbing::Owned<Self> {
                 $crate::plumbing::owned_out::<Self>(::core::panic::Location::caller())
             }
 
-            fn slot_out(out: &mut $crate::plumbing::Owned) -> $crate::plumbing::Slot {
-                $crate::plumbing::owned_slot::<Self>(out)
+            fn slot_out(out: &mut $crate::plumbing::Owned<Self>) -> $crate::plumbing::Slot {
+                $crate::plumbing::owned_slot(out)
             }
 
             fn take_out(
                 _slot: $crate::plumbing::Slot,
-                out: $crate::plumbing::Owned,
+                out: $crate::plumbing::Owned<Self>,
             ) -> ::core::result::Result<Self, $crate::plumbing::CallError> {
                 ::core::result::Result::Ok(Self(out))
             }
@@ -580,11 +580,11 @@ macro_rules! __alcedo_struct {
             type Face<'f> = $face<'f>;
             type Shown = ();
 
-            fn owned(&self) -> &$crate::plumbing::Owned {
+            fn owned(&self) -> &$crate::plumbing::Owned<Self> {
                 &self.0
             }
 
-            fn from_owned(owned: $crate::plumbing::Owned) -> Self {
+            fn from_owned(owned: $crate::plumbing::Owned<Self>) -> Self {
                 Self(owned)
             }
 

@@ -22,7 +22,7 @@ pub unsafe fn lend<K: Kind>(at: *mut K::Raw, spot: Spot<'_>) -> Lent<'_, K> {
 
 /// Where a value lies.
 pub fn owned_at<K: Kind>(of: &K) -> *const K::Raw {
-    of.owned().at::<K>()
+    of.owned().at()
 }
 
 /// A copy of a value in host memory; the running call fails where the host refuses.
@@ -31,7 +31,7 @@ pub fn owned_at<K: Kind>(of: &K) -> *const K::Raw {
 /// `raw` is a live value of the kind.
 pub unsafe fn load_owned<K: Kind>(raw: *const K::Raw, site: &Location<'_>) -> K {
     // SAFETY: promised by the caller.
-    let owned = unsafe { Owned::copy_of::<K>(raw, site) };
+    let owned = unsafe { Owned::<K>::copy_of(raw, site) };
     K::from_owned(owned.unwrap_or_else(|error| alcedo_rt::fail(error)))
 }
 
@@ -46,24 +46,24 @@ pub unsafe fn store_owned<K: Kind>(of: &K, target: *mut K::Raw) -> Result<(), Ca
 }
 
 /// What waits for a result; the running call fails where the host refuses.
-pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned {
-    Owned::zero::<K>(site).unwrap_or_else(|error| alcedo_rt::fail(error))
+pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned<K> {
+    Owned::<K>::zero(site).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
 /// The slot of what waits for a result.
-pub fn owned_slot<K: Kind>(out: &Owned) -> Slot {
-    address_slot(out.at::<K>())
+pub fn owned_slot<K: Kind>(out: &Owned<K>) -> Slot {
+    address_slot(out.at())
 }
 
 /// A value that zero bytes mean.
 pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
-    Owned::zero::<K>(site).map(K::from_owned)
+    Owned::<K>::zero(site).map(K::from_owned)
 }
 
 /// A copy of a value.
 pub fn clone_owned<K: Kind>(of: &K, site: &Location<'_>) -> Result<K, CallError> {
     // SAFETY: the host keeps the value while it is owned, and refuses other threads before it follows the address.
-    unsafe { Owned::copy_of::<K>(of.owned().at::<K>(), site) }.map(K::from_owned)
+    unsafe { Owned::<K>::copy_of(of.owned().at(), site) }.map(K::from_owned)
 }
 
 /// Whether nobody can use the value any more.
@@ -74,7 +74,7 @@ pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
 /// Whether two values are equal, or the running call fails.
 pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     // SAFETY: the host keeps the values while they are owned, and refuses other threads before it follows the addresses.
-    let equal = unsafe { host::values::equal::<K>(one.owned().at::<K>(), two.owned().at::<K>()) };
+    let equal = unsafe { host::values::equal::<K>(one.owned().at(), two.owned().at()) };
     equal.unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
@@ -89,7 +89,7 @@ pub fn debug_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let raw = of.owned().at::<K>();
+    let raw = of.owned().at();
     // SAFETY: the host keeps the value while it is owned, and refuses other threads before it follows the address.
     let Ok(printed) = (unsafe { host::values::print::<K>(raw) }) else {
         return write!(f, "{} black {:x}", K::TYPE.as_str(), of.owned().handle().0);
@@ -106,10 +106,10 @@ fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> f
 pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallError> {
     let value = new_owned::<K>(site)?;
     // SAFETY: the host keeps the value while it is owned, and it was made on this thread, the game thread.
-    if let Some(put) = unsafe { K::put_plain_text(value.owned().at::<K>(), text) } {
+    if let Some(put) = unsafe { K::put_plain_text(value.owned().at(), text) } {
         return put.map(|()| value);
     }
-    let place = host::values::place::<K>(ObjectHandle::NONE, value.owned().at::<K>())?;
+    let place = host::values::place::<K>(ObjectHandle::NONE, value.owned().at())?;
     // SAFETY: the host keeps the value while it is owned.
     unsafe { host::values::parse(&place, text) }?;
     Ok(value)
