@@ -1,4 +1,5 @@
 //! Calls by name of code that knows no types: numbers, names and objects travel as they are, everything else as a conjugate.
+#![expect(unsafe_code, reason = "makes slots, and values out of slots that the host has filled")]
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::{ConjugateHandle, ObjectHandle};
@@ -17,14 +18,20 @@ const NOTHING: PropertyKind = PropertyKind(0);
     message = "`{Self}` cannot be passed where nobody knows its type",
     label = "take a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate` of the value"
 )]
-pub trait AnyArgument {
+///
+/// # Safety
+/// The slot is a plain value, or the number of a conjugate: never an address.
+pub unsafe trait AnyArgument {
     /// Its slot.
     #[doc(hidden)]
     fn slot(&self) -> Slot;
 }
 
 /// The arguments of such a call: a tuple of up to eight.
-pub trait AnyArguments {
+///
+/// # Safety
+/// The slots are those of [`AnyArgument`]s.
+pub unsafe trait AnyArguments {
     /// Lends a row of slots: the object, the arguments, and one that is empty.
     #[doc(hidden)]
     fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R;
@@ -35,14 +42,20 @@ pub trait AnyArguments {
     message = "`{Self}` cannot be the result where nobody knows its type",
     label = "take (), a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate`"
 )]
-pub trait AnyResult: Sized {
+///
+/// # Safety
+/// `WANTED` tells all kinds that `take` can make a value of.
+pub unsafe trait AnyResult: Sized {
     /// What the callee has to give; none for nothing.
     #[doc(hidden)]
     const WANTED: Option<Wanted>;
 
     /// Takes it out of its slot.
+    ///
+    /// # Safety
+    /// A callee that gives what is wanted has filled the slot, and nobody else takes anything out of it.
     #[doc(hidden)]
-    fn take(slot: Slot) -> Result<Self, CallError>;
+    unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
 
 /// What a caller that knows no types takes. The host is asked before the call: what comes out of a slot is a number, which
@@ -75,16 +88,18 @@ impl Wanted {
 
 macro_rules! plain {
     ($($ty:ty: $kind:ident),*) => {$(
-        impl AnyArgument for $ty {
+        // SAFETY: a plain value.
+        unsafe impl AnyArgument for $ty {
             fn slot(&self) -> Slot {
                 plain_slot(*self)
             }
         }
 
-        impl AnyResult for $ty {
+        // SAFETY: just this kind.
+        unsafe impl AnyResult for $ty {
             const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::$kind));
 
-            fn take(slot: Slot) -> Result<Self, CallError> {
+            unsafe fn take(slot: Slot) -> Result<Self, CallError> {
                 plain_value(slot)
             }
         }
@@ -94,66 +109,75 @@ plain! {
     u8: U8, u16: U16, u32: U32, u64: U64, i8: I8, i16: I16, i32: I32, i64: I64, f32: F32, f64: F64, bool: BOOL
 }
 
-impl AnyArgument for UName {
+// SAFETY: a plain value.
+unsafe impl AnyArgument for UName {
     fn slot(&self) -> Slot {
         plain_slot(self.0)
     }
 }
 
-impl AnyResult for UName {
+// SAFETY: just this kind.
+unsafe impl AnyResult for UName {
     const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::NAME));
 
-    fn take(slot: Slot) -> Result<Self, CallError> {
+    unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         plain_value(slot).map(Self)
     }
 }
 
-impl<C: Class> AnyArgument for Obj<C> {
+// SAFETY: a plain value: a handle, which the host looks up.
+unsafe impl<C: Class> AnyArgument for Obj<C> {
     fn slot(&self) -> Slot {
         plain_slot(self.handle())
     }
 }
 
-impl<C: Class> AnyResult for Obj<C> {
+// SAFETY: just this kind; that the object is of the class is checked when the handle is used.
+unsafe impl<C: Class> AnyResult for Obj<C> {
     const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::OBJECT));
 
-    fn take(slot: Slot) -> Result<Self, CallError> {
+    unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         plain_value(slot).map(Self::from_handle)
     }
 }
 
-impl AnyArgument for AnyConjugate {
+// SAFETY: the number of a conjugate, which the host looks up.
+unsafe impl AnyArgument for AnyConjugate {
     fn slot(&self) -> Slot {
         Slot::from_bits(SlotType::CONJUGATE, self.number())
     }
 }
 
-impl AnyArgument for &AnyConjugate {
+// SAFETY: as above.
+unsafe impl AnyArgument for &AnyConjugate {
     fn slot(&self) -> Slot {
         AnyArgument::slot(*self)
     }
 }
 
-impl AnyResult for AnyConjugate {
+// SAFETY: whatever has a conjugate.
+unsafe impl AnyResult for AnyConjugate {
     const WANTED: Option<Wanted> = Some(Wanted::Conjugate);
 
     /// What comes out of such a call is a black of this module's, which nobody else has.
-    fn take(slot: Slot) -> Result<Self, CallError> {
+    unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         plain_value::<ConjugateHandle>(slot).map(Self::own)
     }
 }
 
-impl AnyResult for () {
+// SAFETY: nothing.
+unsafe impl AnyResult for () {
     const WANTED: Option<Wanted> = None;
 
-    fn take(_slot: Slot) -> Result<(), CallError> {
+    unsafe fn take(_slot: Slot) -> Result<(), CallError> {
         Ok(())
     }
 }
 
 macro_rules! arguments {
     ($($name:ident $value:ident)*) => {
-        impl<$($name: AnyArgument),*> AnyArguments for ($($name,)*) {
+        // SAFETY: each answers for itself.
+        unsafe impl<$($name: AnyArgument),*> AnyArguments for ($($name,)*) {
             fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R {
                 let ($($value,)*) = self;
                 code(&mut [plain_slot(object), $($value.slot(),)* Slot::EMPTY])
@@ -197,6 +221,7 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
         let end = slots.len() - usize::from(R::WANTED.is_none());
         let slots = &mut slots[first..end];
         host::values::conjugate_zcall(handle, name, slots)?;
-        R::take(slots.last().copied().unwrap_or(Slot::EMPTY))
+        // SAFETY: the host said before the call that it gives what is wanted, and gave it just now, to us alone.
+        unsafe { R::take(slots.last().copied().unwrap_or(Slot::EMPTY)) }
     })
 }

@@ -36,10 +36,13 @@ pub unsafe trait Class: Sized + 'static {
 
 /// A class that this module declares, with its plugin half.
 ///
+/// That the type as it finally is can be sent to the finalizer thread, which drops it, is a condition here: other attributes
+/// may have changed the fields after `#[uclass]` has looked at them.
+///
 /// # Safety
-/// The type is `Send`: the finalizer thread drops it.
+/// The hooks of the class are those of this very implementation.
 #[doc(hidden)]
-pub unsafe trait Part: Class {
+pub unsafe trait Part: Class + Send {
     /// Builds the plugin half.
     fn red_constructor(this: This<'_, Self>) -> Self;
     /// Puts the kept fields.

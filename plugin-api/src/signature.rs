@@ -82,6 +82,16 @@ pub unsafe trait Param: Sized {
     /// See [`Value`].
     #[doc(hidden)]
     type In;
+    /// How a method sees it.
+    #[doc(hidden)]
+    type Seen<'f>;
+
+    /// What a method sees, in the call whose parameter it is.
+    ///
+    /// # Safety
+    /// The call lasts for `'f`.
+    #[doc(hidden)]
+    unsafe fn open<'f>(self) -> Self::Seen<'f>;
 
     /// Takes it out of a parameter block.
     ///
@@ -90,12 +100,19 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     unsafe fn load(raw: *mut <Self::Value as Value>::Raw) -> Self;
 
+    /// See [`Value`].
+    ///
+    /// # Safety
+    /// As there.
     #[doc(hidden)]
-    fn stage(&self) -> Self::In;
+    unsafe fn stage(&self) -> Self::In;
 
-    /// The slot of an argument; `staged` came from `stage` of this value, and both stay while the slot is in use.
+    /// See [`Value`].
+    ///
+    /// # Safety
+    /// As there.
     #[doc(hidden)]
-    fn slot_in(&self, staged: &Self::In) -> Slot;
+    unsafe fn slot_in(&self, staged: &Self::In) -> Slot;
 
     /// Takes it out of a caller's slot.
     ///
@@ -109,18 +126,25 @@ pub unsafe trait Param: Sized {
 unsafe impl<T: Value> Param for T {
     type Value = T;
     type In = T::In;
+    type Seen<'f> = T;
+
+    unsafe fn open<'f>(self) -> Self::Seen<'f> {
+        self
+    }
 
     unsafe fn load(raw: *mut T::Raw) -> Self {
         // SAFETY: promised by the caller.
         unsafe { <T as Value>::load(raw) }
     }
 
-    fn stage(&self) -> T::In {
-        Value::stage(self)
+    unsafe fn stage(&self) -> T::In {
+        // SAFETY: promised by the caller.
+        unsafe { Value::stage(self) }
     }
 
-    fn slot_in(&self, staged: &T::In) -> Slot {
-        Value::slot_in(self, staged)
+    unsafe fn slot_in(&self, staged: &T::In) -> Slot {
+        // SAFETY: promised by the caller.
+        unsafe { Value::slot_in(self, staged) }
     }
 
     unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
@@ -130,7 +154,19 @@ unsafe impl<T: Value> Param for T {
 }
 
 /// The parameters of a function: a tuple of up to eight values.
-pub trait Params: Sized {
+///
+/// # Safety
+/// Fingerprint, count and layout are those of the values, and the slots those that the border prescribes for them.
+pub unsafe trait Params: Sized {
+    /// The values that the host knows them by.
+    #[doc(hidden)]
+    type Values: Params;
+    /// How a method sees them.
+    #[doc(hidden)]
+    type Seen<'f>;
+    /// What descriptions say of them, in order.
+    #[doc(hidden)]
+    const TYPES: &'static [ValueType];
     /// The fingerprint so far.
     #[doc(hidden)]
     const FINGERPRINT: Fingerprint;
@@ -141,6 +177,13 @@ pub trait Params: Sized {
     #[doc(hidden)]
     const LAYOUT: BlockLayout;
 
+    /// What a method sees, in the call whose parameters they are.
+    ///
+    /// # Safety
+    /// The call lasts for `'f`.
+    #[doc(hidden)]
+    unsafe fn open<'f>(self) -> Self::Seen<'f>;
+
     /// Copies them out of a parameter block.
     ///
     /// # Safety
@@ -149,8 +192,11 @@ pub trait Params: Sized {
     unsafe fn load(block: *mut u8) -> Self;
 
     /// Lends a row of slots: the object, the parameters, and `out`.
+    ///
+    /// # Safety
+    /// This is the game thread, or no value is a [`Kind`](crate::Kind). No slot is used after `code` has returned.
     #[doc(hidden)]
-    fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R;
+    unsafe fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R;
 
     /// Copies them out of a caller's slots, of which there are enough.
     ///
@@ -162,7 +208,11 @@ pub trait Params: Sized {
 
 macro_rules! params {
     ($count:literal $($name:ident $value:ident $staged:ident)*) => {
-        impl<$($name: Param),*> Params for ($($name,)*) {
+        // SAFETY: each parameter answers for itself; they stand in order, laid out as C does.
+        unsafe impl<$($name: Param),*> Params for ($($name,)*) {
+            type Values = ($($name::Value,)*);
+            type Seen<'f> = ($($name::Seen<'f>,)*);
+            const TYPES: &'static [ValueType] = &[$(ValueType::of::<$name::Value>()),*];
             const FINGERPRINT: Fingerprint =
                 Fingerprint::START$(.value(<$name::Value as Value>::KIND, <$name::Value as Value>::TYPE_PATH))*;
             const COUNT: usize = $count;
@@ -182,10 +232,20 @@ macro_rules! params {
                 ($($value,)*)
             }
 
-            fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R {
+            #[allow(clippy::unused_unit, reason = "for no parameters")]
+            unsafe fn open<'f>(self) -> Self::Seen<'f> {
                 let ($($value,)*) = self;
-                $(let $staged = $value.stage();)*
-                code(&mut [plain_slot(object), $($value.slot_in(&$staged),)* out])
+                // SAFETY: promised by the caller.
+                ($(unsafe { $value.open() },)*)
+            }
+
+            #[allow(clippy::unused_unit, reason = "for no parameters")]
+            unsafe fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R {
+                let ($($value,)*) = self;
+                // SAFETY: promised by the caller.
+                $(let $staged = unsafe { $value.stage() };)*
+                // SAFETY: what was staged stands here until `code` is over, and the slots are not used longer.
+                code(&mut [plain_slot(object), $(unsafe { $value.slot_in(&$staged) },)* out])
             }
 
             #[allow(unused_variables, unused_mut, clippy::unused_unit, reason = "for no parameters")]
@@ -216,7 +276,10 @@ params!(8 A a sa B b sb C c sc D d sd E e se F f sf G g sg H h sh);
     note = "known are (), u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, \
             USet, UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
-pub trait ReturnValue: Sized {
+///
+/// # Safety
+/// `VALUE` is what the host is to know of the result, and the slots are those that the border prescribes for it.
+pub unsafe trait ReturnValue: Sized {
     /// What is known of the value, if there is one.
     #[doc(hidden)]
     const VALUE: Option<ValueType>;
@@ -230,12 +293,21 @@ pub trait ReturnValue: Sized {
     /// `block` is a live parameter block with parameters of layout `params` and then this result.
     #[doc(hidden)]
     unsafe fn store_result(self, block: *mut u8, params: BlockLayout) -> Result<(), CallError>;
+    /// See [`Value`].
     #[doc(hidden)]
     fn out() -> Self::Out;
+    /// See [`Value`].
+    ///
+    /// # Safety
+    /// As there.
     #[doc(hidden)]
-    fn slot_out(out: &mut Self::Out) -> Slot;
+    unsafe fn slot_out(out: &mut Self::Out) -> Slot;
+    /// See [`Value`].
+    ///
+    /// # Safety
+    /// As there.
     #[doc(hidden)]
-    fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
+    unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
     /// Puts it into the last of a caller's slots.
     ///
@@ -245,7 +317,8 @@ pub trait ReturnValue: Sized {
     unsafe fn into_last_slot(self, slots: &mut [Slot]) -> Result<(), CallError>;
 }
 
-impl ReturnValue for () {
+// SAFETY: there is nothing to know, and no slot.
+unsafe impl ReturnValue for () {
     const VALUE: Option<ValueType> = None;
     type Out = ();
 
@@ -255,11 +328,11 @@ impl ReturnValue for () {
 
     fn out() {}
 
-    fn slot_out((): &mut ()) -> Slot {
+    unsafe fn slot_out((): &mut ()) -> Slot {
         Slot::EMPTY
     }
 
-    fn take_out(_slot: Slot, (): ()) -> Result<(), CallError> {
+    unsafe fn take_out(_slot: Slot, (): ()) -> Result<(), CallError> {
         Ok(())
     }
 
@@ -268,7 +341,8 @@ impl ReturnValue for () {
     }
 }
 
-impl<T: Value> ReturnValue for T {
+// SAFETY: all of it is the value's own.
+unsafe impl<T: Value> ReturnValue for T {
     const VALUE: Option<ValueType> = Some(ValueType::of::<T>());
     type Out = T::Out;
 
@@ -284,12 +358,14 @@ impl<T: Value> ReturnValue for T {
         T::out()
     }
 
-    fn slot_out(out: &mut T::Out) -> Slot {
-        T::slot_out(out)
+    unsafe fn slot_out(out: &mut T::Out) -> Slot {
+        // SAFETY: promised by the caller.
+        unsafe { T::slot_out(out) }
     }
 
-    fn take_out(slot: Slot, out: T::Out) -> Result<T, CallError> {
-        T::take_out(slot, out)
+    unsafe fn take_out(slot: Slot, out: T::Out) -> Result<T, CallError> {
+        // SAFETY: promised by the caller.
+        unsafe { T::take_out(slot, out) }
     }
 
     unsafe fn into_last_slot(self, slots: &mut [Slot]) -> Result<(), CallError> {
@@ -304,7 +380,7 @@ impl<T: Value> ReturnValue for T {
 /// The fingerprint of a function that takes `A` and gives `R`.
 #[doc(hidden)]
 #[must_use]
-pub const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
+pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     match R::VALUE {
         None => A::FINGERPRINT.finish(),
         Some(ValueType { kind, path, .. }) => A::FINGERPRINT.number(0xfeed).value(kind, path).finish(),

@@ -83,22 +83,37 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     unsafe fn store(&self, target: *mut Self::Raw) -> Result<(), CallError>;
 
+    /// What stands on the caller's stack while the value travels as an argument.
+    ///
+    /// # Safety
+    /// This is the game thread, or the value is no [`Kind`](crate::Kind).
     #[doc(hidden)]
-    fn stage(&self) -> Self::In;
+    unsafe fn stage(&self) -> Self::In;
 
-    /// The slot of an argument; `staged` came from `stage` of this value, and both stay while the slot is in use.
+    /// The slot of an argument.
+    ///
+    /// # Safety
+    /// `staged` came from `stage` of this value, and both stay where they are while the slot is in use.
     #[doc(hidden)]
-    fn slot_in(&self, staged: &Self::In) -> Slot;
+    unsafe fn slot_in(&self, staged: &Self::In) -> Slot;
 
+    /// What stands on the caller's stack while it waits for a result.
     #[doc(hidden)]
     fn out() -> Self::Out;
 
-    /// The slot that waits for a result; `out` does not move while the slot is in use.
+    /// The slot that waits for a result.
+    ///
+    /// # Safety
+    /// `out` does not move while the slot is in use.
     #[doc(hidden)]
-    fn slot_out(out: &mut Self::Out) -> Slot;
+    unsafe fn slot_out(out: &mut Self::Out) -> Slot;
 
+    /// The result, after the call.
+    ///
+    /// # Safety
+    /// `out` came from `out()`, and `slot` from `slot_out` of it; a callee that gives a value of this type has filled them.
     #[doc(hidden)]
-    fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
+    unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
     /// Copies an argument out of a caller's slot.
     ///
@@ -136,20 +151,20 @@ macro_rules! in_the_slot {
         type In = ();
         type Out = ();
 
-        fn stage(&self) {}
+        unsafe fn stage(&self) {}
 
-        fn slot_in(&self, (): &()) -> Slot {
+        unsafe fn slot_in(&self, (): &()) -> Slot {
             let $value = self;
             plain_slot($slot_value)
         }
 
         fn out() {}
 
-        fn slot_out((): &mut ()) -> Slot {
+        unsafe fn slot_out((): &mut ()) -> Slot {
             Slot::EMPTY
         }
 
-        fn take_out(slot: Slot, (): ()) -> Result<Self, CallError> {
+        unsafe fn take_out(slot: Slot, (): ()) -> Result<Self, CallError> {
             plain_value(slot).map($from)
         }
 
@@ -285,11 +300,11 @@ unsafe impl Value for String {
         unsafe { assign_text(target, self) }
     }
 
-    fn stage(&self) -> TextView {
+    unsafe fn stage(&self) -> TextView {
         TextView::of(self)
     }
 
-    fn slot_in(&self, staged: &TextView) -> Slot {
+    unsafe fn slot_in(&self, staged: &TextView) -> Slot {
         pointer_slot(staged)
     }
 
@@ -297,12 +312,12 @@ unsafe impl Value for String {
         TextOut::default()
     }
 
-    fn slot_out(out: &mut TextOut) -> Slot {
+    unsafe fn slot_out(out: &mut TextOut) -> Slot {
         let context = (&raw mut out.text).cast();
         pointer_slot(out.sink.insert(TextSink { context, put: put_text }))
     }
 
-    fn take_out(_slot: Slot, out: TextOut) -> Result<Self, CallError> {
+    unsafe fn take_out(_slot: Slot, out: TextOut) -> Result<Self, CallError> {
         Ok(out.text)
     }
 

@@ -28,7 +28,7 @@ pub(crate) fn handle_in(cell: &Cell, what: &str) -> Result<ZCallHandle, CallErro
 /// Calls through a handle; with an object, that is slot 0.
 ///
 /// # Safety
-/// `handle` was resolved with the fingerprint of `A` and `R`.
+/// `handle` was resolved with the fingerprint of `A` and `R`, and this is the game thread.
 pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
     object: Option<ObjectHandle>,
     handle: ZCallHandle,
@@ -36,8 +36,9 @@ pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
     args: &A,
 ) -> Result<R, CallError> {
     let mut out = R::out();
-    let out_slot = R::slot_out(&mut out);
-    let result = args.with_slots(object.unwrap_or_default(), out_slot, |slots| {
+    // SAFETY: `out` stays where it is until the call is over.
+    let out_slot = unsafe { R::slot_out(&mut out) };
+    let call = |slots: &mut [Slot]| {
         let first = usize::from(object.is_none());
         let end = slots.len() - usize::from(R::VALUE.is_none());
         let slots = &mut slots[first..end];
@@ -45,15 +46,18 @@ pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
         // to stands on this stack until the call is over.
         unsafe { host::zcall(handle, what, slots) }?;
         Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
-    })?;
-    R::take_out(result, out)
+    };
+    // SAFETY: the game thread, by contract; the slots are used for the call alone.
+    let result = unsafe { args.with_slots(object.unwrap_or_default(), out_slot, call) }?;
+    // SAFETY: the callee gives an `R`, by contract, and has just filled both.
+    unsafe { R::take_out(result, out) }
 }
 
 /// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
     let object = name.starts_with("uf").then_some(object);
-    // SAFETY: it was resolved with this very fingerprint just now.
+    // SAFETY: it was resolved with this very fingerprint just now, which the host does on the game thread only.
     unsafe { by_handle(object, handle, name, &args) }
 }
 
@@ -61,17 +65,23 @@ pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &st
 pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Result<T, CallError> {
     let handle = resolve_property::<T>(name)?;
     let mut out = T::out();
-    let mut slots = [plain_slot(object), plain_slot(0_u8), T::slot_out(&mut out)];
+    // SAFETY: `out` stays where it is until the call is over.
+    let out_slot = unsafe { T::slot_out(&mut out) };
+    let mut slots = [plain_slot(object), plain_slot(0_u8), out_slot];
     // SAFETY: the name was resolved with the fingerprint of `T`, and `out` stands on this stack.
     unsafe { host::zcall(handle, name, &mut slots) }?;
-    T::take_out(slots[2], out)
+    // SAFETY: the property holds a `T`, and the host has just filled both.
+    unsafe { T::take_out(slots[2], out) }
 }
 
 /// Writes a property by its `up` name.
 pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
     let handle = resolve_property::<T>(name)?;
-    let staged = value.stage();
-    let mut slots = [plain_slot(object), plain_slot(1_u8), value.slot_in(&staged)];
+    // SAFETY: the host has just resolved the name, which it does on the game thread only.
+    let staged = unsafe { value.stage() };
+    // SAFETY: what was staged stands here until the call is over.
+    let slot = unsafe { value.slot_in(&staged) };
+    let mut slots = [plain_slot(object), plain_slot(1_u8), slot];
     // SAFETY: the name was resolved with the fingerprint of `T`, and `staged` stands on this stack.
     unsafe { host::zcall(handle, name, &mut slots) }
 }

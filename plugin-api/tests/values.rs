@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::host::mode;
-use alcedo_plugin_api::plumbing;
+use alcedo_plugin_api::Value;
 use alcedo_plugin_api::prelude::*;
 
 use fake_host::Host;
@@ -285,7 +285,10 @@ fn no_way_to_write_forgets_to_ask() {
 
 #[test]
 fn a_container_of_std_is_the_hosts_own_to_others() {
-    let described = plumbing::property_fingerprint::<UArray<f64>>();
-    assert_eq!(described, plumbing::property_fingerprint::<Vec<f64>>());
-    assert_ne!(described, plumbing::property_fingerprint::<Vec<f32>>());
+    const fn fingerprint<T: Value>() -> u64 {
+        alcedo_abi::fingerprint::Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish()
+    }
+    let described = fingerprint::<UArray<f64>>();
+    assert_eq!(described, fingerprint::<Vec<f64>>());
+    assert_ne!(described, fingerprint::<Vec<f32>>());
 }

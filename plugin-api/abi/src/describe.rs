@@ -36,7 +36,11 @@ impl Cell {
     }
 
     /// Fills it. Only the host does.
-    pub fn fill(&self, number: u64) {
+    ///
+    /// # Safety
+    /// The number is what the description says that the cell receives: whoever has the cell reads and writes memory by it.
+    #[expect(unsafe_code, reason = "what is filled in is believed")]
+    pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
     }
 }

@@ -75,22 +75,23 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     item.items = kept;
 
     let Body { beside, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
-    let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", class_constructor);
-    let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", post_init_properties);
+    let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
+    let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
     Ok(quote! {
         #item
         const _: () = {
             #(#beside)*
             #class_constructor
             #post_init_properties
+            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
             impl #class {
                 #[doc(hidden)]
-                pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::plumbing::Body =
-                    ::alcedo_plugin_api::plumbing::Body {
-                        functions: &[#(#functions),*],
-                        class_constructor: ALCEDO_CLASS_CONSTRUCTOR,
-                        post_init_properties: ALCEDO_POST_INIT_PROPERTIES,
-                    };
+                pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::plumbing::Body<Self> =
+                    ::alcedo_plugin_api::plumbing::Body::new(
+                        ALCEDO_FUNCTIONS,
+                        ALCEDO_CLASS_CONSTRUCTOR,
+                        ALCEDO_POST_INIT_PROPERTIES,
+                    );
                 #red_constructor
             }
         };
@@ -115,17 +116,15 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
 }
 
 /// The constant that holds a hook, or that there is none.
-fn hook(name: &str, hook: Option<Hook>) -> TokenStream {
+fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
     let name = format_ident!("{name}");
     let (ty, none) = (
-        quote! { ::core::option::Option<::alcedo_plugin_api::plumbing::Invoke> },
+        quote! { ::core::option::Option<::alcedo_plugin_api::plumbing::Hook<#class>> },
         quote! { ::core::option::Option::None },
     );
     let Some(Hook { shell, conditions }) = hook else { return quote! { const #name: #ty = #none; } };
     let some = quote! {
-        ::core::option::Option::Some(::alcedo_plugin_api::plumbing::Invoke(
-            ::alcedo_plugin_api::plumbing::invoke::<#shell>,
-        ))
+        ::core::option::Option::Some(::alcedo_plugin_api::plumbing::hook::<#shell>())
     };
     conditions.either(&name, &ty, &some, &none)
 }
@@ -341,7 +340,8 @@ impl Body<'_> {
         self.reflect(&method, name, &flags, &overrides, attrs);
 
         let (text, base_name) = (method.text(), format_ident!("base_{}", method.text(), span = name.span()));
-        let (cell, fingerprint) = (format_ident!("ALCEDO_BASE_{}", text.to_uppercase()), method.fingerprint());
+        let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
+        let declared = method.cell(&cell, class);
         let path = quote! {
             ::alcedo_plugin_api::plumbing::join!(
                 <<#class as ::alcedo_plugin_api::plumbing::Class>::Base as ::alcedo_plugin_api::plumbing::Class>::PATH,
@@ -352,8 +352,11 @@ impl Body<'_> {
         let doc = format!("Runs the body of `{text}` that this class overrides: the one of its base class.");
         let callers = method.callers(&self.face, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
         self.beside.push(quote! {
-            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
-            ::alcedo_plugin_api::plumbing::import! { FUNCTION_FINAL #path, #fingerprint, #cell }
+            #declared
+            ::alcedo_plugin_api::plumbing::register! {
+                IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
+                    ::alcedo_plugin_api::plumbing::import_overridden(#path, &#cell)
+            }
             #callers
         });
         Ok(())
@@ -385,10 +388,8 @@ impl Body<'_> {
         let doc = docs::text(attrs);
         self.functions.push(method.description(&shell, flags, overrides, &cell, &doc));
         let shell = method.shell(&shell, self.class, target);
-        self.beside.push(quote! {
-            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
-            #shell
-        });
+        let declared = method.cell(&cell, self.class);
+        self.beside.push(quote! { #declared #shell });
     }
 
     fn next_shell(&mut self) -> Ident {

@@ -52,22 +52,15 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     let class = &item.ident;
     let face = face_of(class);
     let base = base_of(words)?;
-    let path = format!("/Script/{}.{class}", package.value());
     let (doc, flags, vis) = (docs::text(&item.attrs), class_flags(words)?, &item.vis);
-    let (face_doc, name) = (format!("What can be done with a [`{class}`]."), class.to_string());
+    let (face_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));
 
     let mut members = Vec::new();
-    let mut descriptions = Vec::new();
+    let mut checks = Vec::new();
     for property in &properties {
-        let cell = property.cell();
-        let (description, check) = property.description(&cell)?;
-        descriptions.push(description);
-        let accessors = property.accessors(&face, &cell);
-        members.push(quote! {
-            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
-            #check
-            #accessors
-        });
+        let (member, check) = property.declared()?;
+        members.push(member);
+        checks.push(check);
     }
     let plain: Vec<&Field> = fields.iter().collect();
     let send_checks = plain.iter().map(|field| {
@@ -76,31 +69,27 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     });
     let kept = plain.iter().filter_map(|field| {
         let (ident, ty) = (field.ident.as_ref().filter(|ident| kept.contains(ident))?, &field.ty);
-        let text = syn::ext::IdentExt::unraw(ident).to_string();
+        let text = text_of(ident);
         Some(quote! { (#ident, #text, #ty) })
     });
-    let implements = words.paths("implements")?.iter().map(|interface| {
-        quote_spanned! {interface.span()=> ::alcedo_plugin_api::plumbing::interface_path::<#interface>() }
-    });
+    let implements = words.paths("implements")?;
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
     let item = with_fields(&item, &fields);
     Ok(quote! {
         #item
-        ::alcedo_plugin_api::plumbing::class! { face: #[doc = #face_doc] #vis #class #face }
         const _: () = {
-            ::alcedo_plugin_api::plumbing::class! { impl: #class #face #base, #path }
-            #(#members)*
-            const _: () = { #(#send_checks)* };
-            ::alcedo_plugin_api::plumbing::emit_class! {
-                #class,
-                package: #package, name: #name, flags: #flags, doc: #doc,
-                properties: [#(#descriptions),*],
-                kept: [#(#kept),*],
-                fields: [#((#field_names, #field_types)),*],
-                implements: [#(#implements),*],
-            }
+            #(#checks)*
+            #(#send_checks)*
         };
+        ::alcedo_plugin_api::plumbing::class! {
+            declared #vis #class #face #face_doc, base: #base,
+            package: #package, name: #name, flags: #flags, doc: #doc,
+            properties: [#({ #members })*],
+            kept: [#(#kept)*],
+            fields: [#((#field_names, #field_types))*],
+            implements: [#(#implements),*],
+        }
     })
 }
 
@@ -125,36 +114,29 @@ fn expand_imported(
     let class = &item.ident;
     let face = face_of(class);
     let base = base_of(words)?;
-    let path = format!("/Script/{}.{class}", package.value());
-    let (attrs, vis) = (&item.attrs, &item.vis);
+    let (attrs, vis, name) = (&item.attrs, &item.vis, text_of(class));
     let face_doc = format!("What can be done with a [`{class}`].");
     let mut members = Vec::new();
     for property in properties {
         property.words.expect(&[])?;
-        let (cell, ty) = (property.cell(), &property.field.ty);
-        let member = format!("{path}:{}", property.name);
-        let accessors = property.accessors(&face, &cell);
-        members.push(quote! {
-            static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
-            ::alcedo_plugin_api::plumbing::import! {
-                PROPERTY #member, ::alcedo_plugin_api::plumbing::property_fingerprint::<#ty>(), #cell
-            }
-            #accessors
-        });
+        let (accessors, text) = (property.accessors(), property.text());
+        members.push(quote! { #accessors, name: #text });
     }
     Ok(quote! {
         #(#attrs)*
         #[derive(Debug)]
         #vis enum #class {}
-        ::alcedo_plugin_api::plumbing::class! { face: #[doc = #face_doc] #vis #class #face }
-        const _: () = {
-            ::alcedo_plugin_api::plumbing::class! { impl: #class #face #base, #path }
-            ::alcedo_plugin_api::plumbing::import! {
-                CLASS #path, ::alcedo_plugin_api::plumbing::base_fingerprint::<#base>(), ALCEDO_CLASS
-            }
-            #(#members)*
-        };
+        ::alcedo_plugin_api::plumbing::class! {
+            imported #vis #class #face #face_doc, base: #base,
+            package: #package, name: #name,
+            properties: [#({ #members })*],
+        }
     })
+}
+
+/// A name as the host has it.
+pub(crate) fn text_of(name: &Ident) -> String {
+    syn::ext::IdentExt::unraw(name).to_string()
 }
 
 fn base_of(words: &Words) -> Result<TokenStream> {
@@ -231,20 +213,20 @@ impl Property {
 
     /// The name as the host knows it.
     fn text(&self) -> String {
-        syn::ext::IdentExt::unraw(&self.name).to_string()
+        text_of(&self.name)
     }
 
-    fn accessors(&self, face: &Ident, cell: &Ident) -> TokenStream {
-        let (get, ty) = (&self.name, &self.field.ty);
+    /// The accessors, as the plumbing reads them.
+    fn accessors(&self) -> TokenStream {
+        let (get, ty, cell) = (&self.name, &self.field.ty, self.cell());
         let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
         let attrs = docs::shared(&self.field.attrs);
         let arg = argument(ty);
-        quote! {
-            ::alcedo_plugin_api::plumbing::property! { #(#attrs)* #face #get #set #try_set: #ty, #arg, #cell }
-        }
+        quote! { #(#attrs)* #cell #get #set #try_set: #ty, #arg }
     }
 
-    fn description(&self, cell: &Ident) -> Result<(TokenStream, TokenStream)> {
+    /// The accessors and the description, and what makes the compiler check the default.
+    fn declared(&self) -> Result<(TokenStream, TokenStream)> {
         let ty = &self.field.ty;
         let subobject = self.words.flag("default_subobject")?;
         if self.words.flag("root_component")? && !subobject {
@@ -286,11 +268,8 @@ impl Property {
                 flags.push(quote! { ::alcedo_plugin_api::plumbing::property_flags::#flag });
             }
         }
-        let (name, doc) = (self.text(), docs::text(&self.field.attrs));
-        let description = quote_spanned! {ty.span()=>
-            ::alcedo_plugin_api::plumbing::property::<#ty>(#name, #(#flags)|*, #default, #doc, &#cell)
-        };
-        Ok((description, check))
+        let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors());
+        Ok((quote! { #accessors, name: #name, flags: #(#flags)|*, default: #default, doc: #doc }, check))
     }
 }
 

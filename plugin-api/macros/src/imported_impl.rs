@@ -39,7 +39,7 @@ fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<
         return Err(syn::Error::new_spanned(&sig.inputs[1], "the declaration lists what a caller gives"));
     }
     let conditions = Conditions::of(&attrs)?;
-    let (text, fingerprint) = (method.text(), method.fingerprint());
+    let text = method.text();
     let cell = format_ident!("ALCEDO_OF_{}", text.to_uppercase());
     let path = quote! {
         ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
@@ -48,9 +48,13 @@ fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<
     let event = words
         .flag("blueprint_native_event")?
         .then(|| event_constant(face, &method.event_constant(), &method.as_fn_type()));
+    let declared = method.cell(&cell, class);
     conditions.on_items(quote! {
-        static #cell: ::alcedo_plugin_api::plumbing::Cell = ::alcedo_plugin_api::plumbing::Cell::new();
-        ::alcedo_plugin_api::plumbing::import! { FUNCTION #path, #fingerprint, #cell }
+        #declared
+        ::alcedo_plugin_api::plumbing::register! {
+            IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
+                ::alcedo_plugin_api::plumbing::import_function(#path, &#cell)
+        }
         #callers
         #event
     })

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{ItemTrait, Result};
 
+use crate::class_struct::text_of;
 use crate::docs;
 use crate::words::Words;
 
@@ -12,16 +13,11 @@ pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
     refuse(item)?;
     let package = words.package(&item.ident)?;
     let (attrs, vis, name) = (&item.attrs, &item.vis, &item.ident);
-    let path = format!("/Script/{}.{name}", package.value());
-    let declare = if words.flag("imported")? {
-        quote! { import: #path }
-    } else {
-        let (text, doc) = (name.to_string(), docs::text(attrs));
-        quote! { emit: #package, #text, #doc }
-    };
+    let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(attrs));
     Ok(quote! {
-        ::alcedo_plugin_api::plumbing::interface! { type: #(#attrs)* #vis #name #path }
-        ::alcedo_plugin_api::plumbing::interface! { #declare }
+        ::alcedo_plugin_api::plumbing::interface! {
+            #origin #(#attrs)* #vis #name, package: #package, name: #text, doc: #doc
+        }
     })
 }
 

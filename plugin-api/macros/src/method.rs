@@ -170,13 +170,6 @@ impl Method {
         };
         let idents: Vec<_> = self.parameters.iter().map(|parameter| &parameter.ident).collect();
         let types = self.parameters.iter().map(Parameter::taken);
-        let arguments = self.parameters.iter().map(|Parameter { ident, is_lent, .. }| {
-            if *is_lent {
-                quote! { ::alcedo_plugin_api::plumbing::red!(#ident, this) }
-            } else {
-                quote! { #ident }
-            }
-        });
         let this = self.wants_this.then(|| quote! { this, });
         quote! {
             struct #shell;
@@ -188,12 +181,12 @@ impl Method {
                 const NAME: &'static str = #text;
 
                 #[allow(unused_variables, reason = "a method may do without `this`")]
-                fn run(
+                fn run<'f>(
                     part: ::alcedo_plugin_api::plumbing::Held<'_, Self>,
-                    this: ::alcedo_plugin_api::plumbing::This<'_, #class>,
-                    (#(#idents,)*): Self::Args,
+                    this: ::alcedo_plugin_api::plumbing::This<'f, #class>,
+                    (#(#idents,)*): ::alcedo_plugin_api::plumbing::Given<'f, Self>,
                 ) -> Self::Result {
-                    #class::#target(part, #this #(#arguments),*)
+                    #class::#target(part, #this #(#idents),*)
                 }
             }
         }
@@ -209,17 +202,17 @@ impl Method {
         doc: &str,
     ) -> TokenStream {
         let text = self.text();
-        let parameters = self.parameters.iter().map(|Parameter { text, ty, .. }| {
-            quote! { ::alcedo_plugin_api::plumbing::parameter::<#ty>(#text) }
-        });
-        let result = self.result.iter().map(|ty| quote! { ::alcedo_plugin_api::plumbing::result::<#ty>() });
-        let values: Vec<_> = parameters.chain(result).collect();
+        let names = self.parameters.iter().map(|parameter| &parameter.text);
         quote! {
-            ::alcedo_plugin_api::plumbing::function::<#shell>(
+            ::alcedo_plugin_api::plumbing::function_description::<#shell>(
                 #text,
                 #flags,
                 #overrides,
-                &::alcedo_plugin_api::plumbing::block([#(#values),*]),
+                {
+                    const BLOCK: &::alcedo_plugin_api::plumbing::BlockOf<#shell> =
+                        &::alcedo_plugin_api::plumbing::BlockOf::new(&[#(#names),*]);
+                    BLOCK
+                },
                 &#cell,
                 #doc,
             )
@@ -258,10 +251,13 @@ impl Method {
         quote! { fn(#(#types),*) -> #result }
     }
 
-    /// The fingerprint, as an expression.
-    pub(crate) fn fingerprint(&self) -> TokenStream {
+    /// The static `cell` that receives the handle of this function of `class`.
+    pub(crate) fn cell(&self, cell: &Ident, class: &Ident) -> TokenStream {
         let (types, result) = (self.parameters.iter().map(|parameter| &parameter.ty), self.result_type());
-        quote! { ::alcedo_plugin_api::plumbing::fingerprint::<(#(#types,)*), #result>() }
+        quote! {
+            static #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
+                ::alcedo_plugin_api::plumbing::FunctionCell::new();
+        }
     }
 
     /// The constant on a face by which an override finds the event.

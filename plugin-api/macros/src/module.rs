@@ -1,6 +1,6 @@
 //! `module!`: the name, the hooks and the dependencies of a module.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -70,19 +70,13 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
         None => quote! { let _ = args; },
     };
     let exit = exit.as_ref().map(|exit| quote! { #exit() });
-    let own_heap = !has_allocator;
-    let allocator = own_heap.then(|| quote! { ::alcedo_plugin_api::plumbing::allocator! {} });
+    let heap = Ident::new(if *has_allocator { "own" } else { "module" }, Span::call_site());
     let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
-    // Assembly stands at the top of a module, never inside a block.
     Ok(quote! {
-        ::alcedo_plugin_api::plumbing::hook! {}
-        const _: () = {
-            ::alcedo_plugin_api::plumbing::manifest_section! {
-                name: #name, build_id: #build_id, own_heap: #own_heap, dependencies: &[#((#names, #ranges)),*]
-            }
-            #allocator
-            ::alcedo_plugin_api::plumbing::root! { main: |args| { #main }, exit: { #exit } }
-        };
+        ::alcedo_plugin_api::plumbing::module! {
+            name: #name, build_id: #build_id, heap: #heap, dependencies: &[#((#names, #ranges)),*],
+            main: |args| { #main }, exit: { #exit }
+        }
     })
 }
 

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Fields, ItemStruct, LitStr, Result};
 
+use crate::class_struct::text_of;
 use crate::docs;
 use crate::words::Words;
 
@@ -11,21 +12,14 @@ pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported"])?;
     let (package, rows) = read(words, &item)?;
     let name = &item.ident;
-    let path = format!("/Script/{}.{name}", package.value());
-    let declare = if words.flag("imported")? {
-        quote! { ::alcedo_plugin_api::plumbing::pod! { import: #path } }
-    } else {
-        let (text, doc) = (name.to_string(), docs::text(&item.attrs));
-        quote! { ::alcedo_plugin_api::plumbing::pod! { emit: #package, #text, #doc, [#(#rows),*] } }
-    };
+    let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
     Ok(quote! {
         #[repr(C)]
         #[derive(Clone, Copy)]
         #item
-        const _: () = {
-            ::alcedo_plugin_api::plumbing::pod! { #name, #path, [#(#rows),*] }
-            #declare
-        };
+        ::alcedo_plugin_api::plumbing::pod! {
+            #origin #name, package: #package, name: #text, doc: #doc, [#(#rows),*]
+        }
     })
 }
 
@@ -46,7 +40,7 @@ pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<(LitStr, Vec<Toke
         .iter()
         .filter_map(|field| {
             let (ident, ty) = (field.ident.as_ref()?, &field.ty);
-            let text = syn::ext::IdentExt::unraw(ident).to_string();
+            let text = text_of(ident);
             Some(quote! { (#ident, #text, #ty) })
         })
         .collect();

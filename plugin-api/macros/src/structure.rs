@@ -4,17 +4,16 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{ItemStruct, Result};
 
-use crate::class_struct::{argument, face_of};
+use crate::class_struct::{argument, face_of, text_of};
 use crate::conditions::Conditions;
 use crate::words::{Words, take_attr};
 use crate::{docs, pod};
 
 pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported"])?;
-    let (package, rows) = pod::read(words, item)?;
+    let (package, _rows) = pod::read(words, item)?;
     let (name, vis, face) = (&item.ident, &item.vis, face_of(&item.ident));
-    let path = format!("/Script/{}.{name}", package.value());
-    let mut accessors = Vec::new();
+    let mut rows = Vec::new();
     for field in &item.fields {
         Conditions::refuse(&field.attrs)?;
         let mut attrs = field.attrs.clone();
@@ -27,27 +26,16 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
             }
         }
         let (Some(ident), ty) = (&field.ident, &field.ty) else { continue };
-        let text = syn::ext::IdentExt::unraw(ident).to_string();
+        let text = text_of(ident);
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let (attrs, arg) = (docs::shared(&attrs), argument(ty));
-        accessors.push(quote! {
-            ::alcedo_plugin_api::plumbing::structure! { field: #(#attrs)* #face #ident #ident #set #try_set: #ty, #arg }
-        });
+        rows.push(quote! { { #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text } });
     }
-    let declare = if words.flag("imported")? {
-        quote! { ::alcedo_plugin_api::plumbing::pod! { import: #path } }
-    } else {
-        let (text, doc) = (name.to_string(), docs::text(&item.attrs));
-        quote! { ::alcedo_plugin_api::plumbing::pod! { emit: #package, #text, #doc, [#(#rows),*] } }
-    };
+    let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
     let (attrs, face_doc) = (&item.attrs, format!("The fields of a [`{name}`], where it lies."));
     Ok(quote! {
-        ::alcedo_plugin_api::plumbing::structure! { owned: #(#attrs)* #vis #name }
-        ::alcedo_plugin_api::plumbing::structure! { face: #[doc = #face_doc] #vis #name #face }
-        const _: () = {
-            ::alcedo_plugin_api::plumbing::structure! { #name #face, #path, [#(#rows),*] }
-            #(#accessors)*
-            #declare
-        };
+        ::alcedo_plugin_api::plumbing::structure! {
+            #origin #(#attrs)* #vis #name #face #face_doc, package: #package, name: #text, doc: #doc, [#(#rows)*]
+        }
     })
 }

@@ -97,6 +97,12 @@ impl Words {
         }
     }
 
+    /// Where the type is declared: here, or elsewhere with `imported`.
+    pub(crate) fn origin(&self) -> Result<Ident> {
+        let origin = if self.flag("imported")? { "imported" } else { "declared" };
+        Ok(Ident::new(origin, Span::call_site()))
+    }
+
     /// The path after `name =`.
     pub(crate) fn path(&self, name: &str) -> Result<Option<Path>> {
         match self.get(name) {

@@ -88,16 +88,20 @@ macro_rules! delegates {
             fn run(&self, args: &F::Args) -> Result<F::Result, CallError> {
                 let place = self.place()?;
                 let mut out = <F::Result as ReturnValue>::out();
-                let out_slot = <F::Result as ReturnValue>::slot_out(&mut out);
-                let result = args.with_slots(ObjectHandle::NONE, out_slot, |slots| {
+                // SAFETY: `out` stays where it is until the call is over.
+                let out_slot = unsafe { <F::Result as ReturnValue>::slot_out(&mut out) };
+                let call = |slots: &mut [Slot]| {
                     let end = slots.len() - usize::from(<F::Result as ReturnValue>::VALUE.is_none());
                     let slots = &mut slots[1..end];
                     // SAFETY: the delegate was looked at just now; the slots are those of its signature, and what they
                     // point to stands on this stack until the call is over.
                     unsafe { host::values::delegate_call(&place, slots) }?;
                     Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
-                })?;
-                <F::Result as ReturnValue>::take_out(result, out)
+                };
+                // SAFETY: a face is the game thread's; the slots are used for the call alone.
+                let result = unsafe { args.with_slots(ObjectHandle::NONE, out_slot, call) }?;
+                // SAFETY: the delegate gives the result of its signature, and the host has just filled both.
+                unsafe { <F::Result as ReturnValue>::take_out(result, out) }
             }
         }
     )*};

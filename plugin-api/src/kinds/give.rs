@@ -24,7 +24,10 @@ use crate::{UAnsiString, UString, UText, UUtf8String, Value};
     message = "`{Self}` cannot be given for a `{T}`",
     label = "neither a `{T}`, nor a face of one, nor what std has for it"
 )]
-pub trait Give<T: Value> {
+///
+/// # Safety
+/// Where `lies_at` gives an address, it is that of a live value of type `T` until something is written or called.
+pub unsafe trait Give<T: Value> {
     /// Where the value lies in host form, if it does.
     #[doc(hidden)]
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
@@ -71,7 +74,8 @@ pub(super) fn owned<K: Kind>(given: impl Give<K>) -> Result<K, CallError> {
     Ok(value)
 }
 
-impl<T: Value> Give<T> for T {
+// SAFETY: the value answers for itself.
+unsafe impl<T: Value> Give<T> for T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(Value::lies_at(self))
     }
@@ -82,7 +86,8 @@ impl<T: Value> Give<T> for T {
     }
 }
 
-impl<T: Value> Give<T> for &T {
+// SAFETY: as above.
+unsafe impl<T: Value> Give<T> for &T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(Value::lies_at(*self))
     }
@@ -93,7 +98,8 @@ impl<T: Value> Give<T> for &T {
     }
 }
 
-impl<K: Kind> Give<K> for Lent<'_, K> {
+// SAFETY: the face has just looked whether the value lies there.
+unsafe impl<K: Kind> Give<K> for Lent<'_, K> {
     fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
         self.raw().map(Some)
     }
@@ -104,7 +110,8 @@ impl<K: Kind> Give<K> for Lent<'_, K> {
     }
 }
 
-impl<K: Kind> Give<K> for &Lent<'_, K> {
+// SAFETY: as above.
+unsafe impl<K: Kind> Give<K> for &Lent<'_, K> {
     fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
         self.raw().map(Some)
     }
@@ -125,7 +132,8 @@ unsafe fn put_copy<T: Value>(from: *const T::Raw, target: *mut T::Raw) -> Result
 
 macro_rules! texts {
     ($($given:ty => $wanted:ident),* $(,)?) => {$(
-        impl Give<$wanted> for $given {
+        // SAFETY: it does not lie in host form.
+        unsafe impl Give<$wanted> for $given {
             unsafe fn put(&self, target: *mut <$wanted as Value>::Raw) -> Result<(), CallError> {
                 let text: &str = AsRef::<str>::as_ref(self);
                 // SAFETY: promised by the caller.
@@ -142,7 +150,8 @@ texts!(
 
 macro_rules! rows {
     ($([$($params:tt)*] $given:ty),* $(,)?) => {$(
-        impl<T: Value, G: Give<T>, $($params)*> Give<UArray<T>> for $given {
+        // SAFETY: it does not lie in host form.
+        unsafe impl<T: Value, G: Give<T>, $($params)*> Give<UArray<T>> for $given {
             unsafe fn put(&self, target: *mut <UArray<T> as Value>::Raw) -> Result<(), CallError> {
                 // SAFETY: promised by the caller.
                 unsafe { put_row::<UArray<T>, T, G>(self.iter(), target) }
@@ -154,7 +163,8 @@ rows!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize] 
 
 macro_rules! keys {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
-        impl<T: Value, G: Give<T> + $($bound)*, $($params)*> Give<USet<T>> for $given {
+        // SAFETY: it does not lie in host form.
+        unsafe impl<T: Value, G: Give<T> + $($bound)*, $($params)*> Give<USet<T>> for $given {
             unsafe fn put(&self, target: *mut <USet<T> as Value>::Raw) -> Result<(), CallError> {
                 // SAFETY: promised by the caller.
                 unsafe { put_keys::<USet<T>, T, G>(self.iter(), target) }
@@ -172,7 +182,8 @@ keys!(
 
 macro_rules! entries {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
-        impl<K: Value, V: Value, G: Give<K> + $($bound)*, H: Give<V>, $($params)*> Give<UMap<K, V>> for $given {
+        // SAFETY: it does not lie in host form.
+        unsafe impl<K: Value, V: Value, G: Give<K> + $($bound)*, H: Give<V>, $($params)*> Give<UMap<K, V>> for $given {
             unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
                 // SAFETY: promised by the caller.
                 unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter(), target) }
@@ -187,14 +198,16 @@ entries!(
     [] &BTreeMap<G, H> [Ord],
 );
 
-impl<K: Value, V: Value, G: Give<K>, H: Give<V>, const N: usize> Give<UMap<K, V>> for [(G, H); N] {
+// SAFETY: it does not lie in host form.
+unsafe impl<K: Value, V: Value, G: Give<K>, H: Give<V>, const N: usize> Give<UMap<K, V>> for [(G, H); N] {
     unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
         // SAFETY: promised by the caller.
         unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter().map(|(key, value)| (key, value)), target) }
     }
 }
 
-impl<T: Value, G: Give<T>> Give<UOptional<T>> for Option<G> {
+// SAFETY: it does not lie in host form.
+unsafe impl<T: Value, G: Give<T>> Give<UOptional<T>> for Option<G> {
     unsafe fn put(&self, target: *mut <UOptional<T> as Value>::Raw) -> Result<(), CallError> {
         // SAFETY: promised by the caller.
         unsafe { put_optional::<UOptional<T>, T, G>(self.as_ref(), target) }

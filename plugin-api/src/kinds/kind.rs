@@ -23,9 +23,11 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     type Shown;
 
+    /// The value itself.
     #[doc(hidden)]
     fn owned(&self) -> &Owned<Self>;
 
+    /// What plugin code is given for the value.
     #[doc(hidden)]
     fn from_owned(owned: Owned<Self>) -> Self;
 
@@ -47,14 +49,19 @@ pub unsafe trait Kind: Value {
         None
     }
 
+    /// What stands on a caller's stack while the value travels in a slot.
+    ///
     /// # Safety
     /// `raw` is a live value of this type.
     #[doc(hidden)]
     unsafe fn show(raw: *const Self::Raw) -> Self::Shown;
 
-    /// The slot of a value; `shown` came from `show` of it, and both stay while the slot is in use.
+    /// The slot of a value.
+    ///
+    /// # Safety
+    /// `shown` came from `show` of the value, and both stay where they are while the slot is in use.
     #[doc(hidden)]
-    fn slot_of(raw: *const Self::Raw, shown: &Self::Shown) -> Slot;
+    unsafe fn slot_of(raw: *const Self::Raw, shown: &Self::Shown) -> Slot;
 }
 
 /// What the faces of built-in types dereference to: their verbs stand on [`Lent`](crate::Lent) itself.
@@ -139,9 +146,9 @@ macro_rules! kind {
         type In = ();
         type Out = $crate::kinds::Owned<Self>;
 
-        fn stage(&self) {}
+        unsafe fn stage(&self) {}
 
-        fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
+        unsafe fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
             $crate::value::address_slot(self.owned.at())
         }
 
@@ -150,11 +157,11 @@ macro_rules! kind {
             $crate::plumbing::owned_out::<Self>(core::panic::Location::caller())
         }
 
-        fn slot_out(out: &mut $crate::kinds::Owned<Self>) -> alcedo_abi::zcall::Slot {
+        unsafe fn slot_out(out: &mut $crate::kinds::Owned<Self>) -> alcedo_abi::zcall::Slot {
             $crate::value::address_slot(out.at())
         }
 
-        fn take_out(
+        unsafe fn take_out(
             _slot: alcedo_abi::zcall::Slot,
             out: $crate::kinds::Owned<Self>,
         ) -> Result<Self, $crate::CallError> {
@@ -178,7 +185,7 @@ macro_rules! kind {
 
         unsafe fn show(_raw: *const Self::Raw) {}
 
-        fn slot_of(raw: *const Self::Raw, (): &()) -> alcedo_abi::zcall::Slot {
+        unsafe fn slot_of(raw: *const Self::Raw, (): &()) -> alcedo_abi::zcall::Slot {
             $crate::value::address_slot(raw)
         }
     };
@@ -186,12 +193,12 @@ macro_rules! kind {
         type In = alcedo_abi::value::TextView;
         type Out = $crate::value::TextOut;
 
-        fn stage(&self) -> alcedo_abi::value::TextView {
+        unsafe fn stage(&self) -> alcedo_abi::value::TextView {
             // SAFETY: the host keeps the value while we own it.
             unsafe { $crate::kinds::text::view(self.owned.at()) }
         }
 
-        fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
+        unsafe fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
             $crate::value::pointer_slot(staged)
         }
 
@@ -199,16 +206,18 @@ macro_rules! kind {
             <String as $crate::Value>::out()
         }
 
-        fn slot_out(out: &mut $crate::value::TextOut) -> alcedo_abi::zcall::Slot {
-            <String as $crate::Value>::slot_out(out)
+        unsafe fn slot_out(out: &mut $crate::value::TextOut) -> alcedo_abi::zcall::Slot {
+            // SAFETY: promised by the caller; both texts travel alike.
+            unsafe { <String as $crate::Value>::slot_out(out) }
         }
 
         #[track_caller]
-        fn take_out(
+        unsafe fn take_out(
             slot: alcedo_abi::zcall::Slot,
             out: $crate::value::TextOut,
         ) -> Result<Self, $crate::CallError> {
-            Self::of(&<String as $crate::Value>::take_out(slot, out)?)
+            // SAFETY: promised by the caller; both texts travel alike.
+            Self::of(&unsafe { <String as $crate::Value>::take_out(slot, out) }?)
         }
 
         unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
@@ -231,7 +240,7 @@ macro_rules! kind {
             unsafe { $crate::kinds::text::view(raw) }
         }
 
-        fn slot_of(_raw: *const Self::Raw, shown: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
+        unsafe fn slot_of(_raw: *const Self::Raw, shown: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
             $crate::value::pointer_slot(shown)
         }
     };
@@ -249,8 +258,8 @@ macro_rules! __alcedo_owned {
             /// # Errors
             /// `UNAVAILABLE` without a host, as in a plugin's own tests; `WRONG_THREAD` off the game thread.
             #[track_caller]
-            pub fn new() -> ::core::result::Result<Self, $crate::CallError> {
-                $crate::plumbing::new_owned(::core::panic::Location::caller())
+            pub fn new() -> $crate::plumbing::core::result::Result<Self, $crate::CallError> {
+                $crate::plumbing::new_owned($crate::plumbing::core::panic::Location::caller())
             }
 
             /// Whether plugin code owns the value: always, for what is no [`Lent`]($crate::Lent).
@@ -270,12 +279,12 @@ macro_rules! __alcedo_owned {
             /// # Errors
             /// `WRONG_THREAD` off the game thread.
             #[track_caller]
-            pub fn try_clone(&self) -> ::core::result::Result<Self, $crate::CallError> {
-                $crate::plumbing::clone_owned(self, ::core::panic::Location::caller())
+            pub fn try_clone(&self) -> $crate::plumbing::core::result::Result<Self, $crate::CallError> {
+                $crate::plumbing::clone_owned(self, $crate::plumbing::core::panic::Location::caller())
             }
         }
 
-        impl<$($param: $bound),*> ::core::default::Default for $name {
+        impl<$($param: $bound),*> $crate::plumbing::core::default::Default for $name {
             /// As `new`; the running call fails where that is refused.
             #[track_caller]
             fn default() -> Self {
@@ -283,7 +292,7 @@ macro_rules! __alcedo_owned {
             }
         }
 
-        impl<$($param: $bound),*> ::core::clone::Clone for $name {
+        impl<$($param: $bound),*> $crate::plumbing::core::clone::Clone for $name {
             /// As `try_clone`; the running call fails where that is refused.
             #[track_caller]
             fn clone(&self) -> Self {
@@ -291,32 +300,32 @@ macro_rules! __alcedo_owned {
             }
         }
 
-        impl<$($param: $bound),*> ::core::cmp::PartialEq for $name {
+        impl<$($param: $bound),*> $crate::plumbing::core::cmp::PartialEq for $name {
             /// Whether the host finds the two values equal; the running call fails where it cannot be asked.
             fn eq(&self, other: &Self) -> bool {
                 $crate::plumbing::are_owned_equal(self, other)
             }
         }
 
-        impl<$($param: $bound),*> ::core::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        impl<$($param: $bound),*> $crate::plumbing::core::fmt::Display for $name {
+            fn fmt(&self, f: &mut $crate::plumbing::core::fmt::Formatter<'_>) -> $crate::plumbing::core::fmt::Result {
                 $crate::plumbing::print_owned(self, f)
             }
         }
 
-        impl<$($param: $bound),*> ::core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        impl<$($param: $bound),*> $crate::plumbing::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut $crate::plumbing::core::fmt::Formatter<'_>) -> $crate::plumbing::core::fmt::Result {
                 $crate::plumbing::debug_owned(self, f)
             }
         }
 
-        impl<$($param: $bound),*> ::core::str::FromStr for $name {
+        impl<$($param: $bound),*> $crate::plumbing::core::str::FromStr for $name {
             type Err = $crate::CallError;
 
             /// Reads a value as `Display` writes it.
             #[track_caller]
-            fn from_str(text: &str) -> ::core::result::Result<Self, $crate::CallError> {
-                $crate::plumbing::parse_owned(text, ::core::panic::Location::caller())
+            fn from_str(text: &str) -> $crate::plumbing::core::result::Result<Self, $crate::CallError> {
+                $crate::plumbing::parse_owned(text, $crate::plumbing::core::panic::Location::caller())
             }
         }
     };

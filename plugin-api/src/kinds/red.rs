@@ -11,35 +11,29 @@ use super::temp::Temp;
 use super::{Kind, Lent, Spot};
 use crate::signature::Param;
 use crate::value::pointer_of;
-use crate::{Class, This};
 
 /// A parameter that a method sees as [`Lent`].
 #[derive(Debug)]
 pub struct Red<K: Kind>(*mut K::Raw);
 
-impl<K: Kind> Red<K> {
-    /// The face of the parameter.
-    ///
-    /// # Safety
-    /// `this` is of the call whose parameter it is.
-    pub unsafe fn open<'f, C: Class>(self, _this: &This<'f, C>) -> Lent<'f, K> {
-        // SAFETY: a parameter block stays for its call, which is the frame.
-        unsafe { Lent::new(self.0, Spot::of_frame()) }
-    }
-}
-
 // SAFETY: it is the address of the value in the block, or in the memory behind the caller's slot.
 unsafe impl<K: Kind> Param for Red<K> {
     type Value = K;
     type In = ();
+    type Seen<'f> = Lent<'f, K>;
+
+    unsafe fn open<'f>(self) -> Lent<'f, K> {
+        // SAFETY: a parameter block stays for its call, which is the frame.
+        unsafe { Lent::new(self.0, Spot::of_frame()) }
+    }
 
     unsafe fn load(raw: *mut K::Raw) -> Self {
         Self(raw)
     }
 
-    fn stage(&self) {}
+    unsafe fn stage(&self) {}
 
-    fn slot_in(&self, (): &()) -> Slot {
+    unsafe fn slot_in(&self, (): &()) -> Slot {
         Slot::EMPTY
     }
 
@@ -74,12 +68,15 @@ pub struct Standing<K: Kind> {
 unsafe impl<K: Kind, G: Give<K>> Param for Passed<K, G> {
     type Value = K;
     type In = Standing<K>;
+    type Seen<'f> = ();
+
+    unsafe fn open<'f>(self) -> Self::Seen<'f> {}
 
     unsafe fn load(_raw: *mut K::Raw) -> Self {
         alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
     }
 
-    fn stage(&self) -> Standing<K> {
+    unsafe fn stage(&self) -> Standing<K> {
         let temp = match self.at() {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
@@ -90,9 +87,10 @@ unsafe impl<K: Kind, G: Give<K>> Param for Passed<K, G> {
         Standing { temp, shown }
     }
 
-    fn slot_in(&self, standing: &Standing<K>) -> Slot {
+    unsafe fn slot_in(&self, standing: &Standing<K>) -> Slot {
         let raw = standing.temp.as_ref().map_or_else(|| self.at().unwrap_or(core::ptr::null()), Temp::at);
-        K::slot_of(raw, &standing.shown)
+        // SAFETY: `shown` is of the value, and both stay where they are by contract.
+        unsafe { K::slot_of(raw, &standing.shown) }
     }
 
     unsafe fn from_slot(_slot: Slot) -> Result<Self, CallError> {

@@ -1,4 +1,5 @@
 //! The signature of a delegate, written as a type: `fn(f32, String) -> bool`.
+#![expect(unsafe_code, reason = "declares the trait that calls of delegates rest on")]
 
 use crate::signature::{Params, ReturnValue};
 use crate::type_text::TypeText;
@@ -9,7 +10,10 @@ use crate::type_text::TypeText;
     label = "write `fn(A, B) -> R`",
     note = "parameters and result are types that the host knows; there are at most eight parameters"
 )]
-pub trait Signature: 'static {
+///
+/// # Safety
+/// `TEXT` is what the host reads `Args` and `Result` as.
+pub unsafe trait Signature: 'static {
     /// Its parameters.
     type Args: Params;
     /// Its result.
@@ -21,7 +25,8 @@ pub trait Signature: 'static {
 
 macro_rules! signatures {
     ($([$($name:ident)*])*) => {$(
-        impl<$($name: crate::Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
+        // SAFETY: the text is put together from those of the very types.
+        unsafe impl<$($name: crate::Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
             type Args = ($($name,)*);
             type Result = Z;
             const TEXT: &'static TypeText = &text(&[$($name::TYPE.as_str()),*], match &Z::VALUE {

@@ -53,11 +53,11 @@ macro_rules! copied {
                 unsafe { $store }
             }
 
-            fn stage(&self) -> Temp<Self> {
+            unsafe fn stage(&self) -> Temp<Self> {
                 super::give::staged::<Self, Self>(self).unwrap_or_else(|error| alcedo_rt::fail(error))
             }
 
-            fn slot_in(&self, staged: &Temp<Self>) -> Slot {
+            unsafe fn slot_in(&self, staged: &Temp<Self>) -> Slot {
                 address_slot(staged.at())
             }
 
@@ -65,11 +65,11 @@ macro_rules! copied {
                 Temp::zeroed()
             }
 
-            fn slot_out(out: &mut Temp<Self>) -> Slot {
+            unsafe fn slot_out(out: &mut Temp<Self>) -> Slot {
                 address_slot(out.at_mut())
             }
 
-            fn take_out(_slot: Slot, out: Temp<Self>) -> Result<Self, CallError> {
+            unsafe fn take_out(_slot: Slot, out: Temp<Self>) -> Result<Self, CallError> {
                 // SAFETY: it was zero bytes, which are a value, and the callee has overwritten it with another.
                 Ok(unsafe { Self::load(out.at()) })
             }

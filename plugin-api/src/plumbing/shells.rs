@@ -10,12 +10,12 @@ use alcedo_abi::value::{KeepSink, TextView};
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::trap;
 
-use super::describe::Body;
+use super::declared::Body;
 use crate::class::{Half, Part};
 use crate::host::lent_text;
 use crate::keep::Keep;
 use crate::signature::{Params, ReturnValue};
-use crate::{CallError, This};
+use crate::{CallError, Class, This};
 
 /// How a method takes its `self`.
 pub trait Receiver {
@@ -79,8 +79,11 @@ pub trait Method {
     const NAME: &'static str;
 
     /// Calls it.
-    fn run(part: Held<'_, Self>, this: This<'_, Self::Class>, args: Self::Args) -> Self::Result;
+    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Result;
 }
+
+/// The parameters of a method as it sees them, in the call `'f`.
+pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
 /// The `self` of a method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
@@ -89,7 +92,7 @@ pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Meth
 ///
 /// # Safety
 /// As [`Invoke`] says.
-pub unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
+pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
     let Call { object, memory, part, params, failure } = call;
     let (object, memory, part, params) = (*object, *memory, *part, *params);
     trap(failure, || {
@@ -99,6 +102,8 @@ pub unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
         let half = unsafe { half_of::<M::Class>(part, object) }?;
         // SAFETY: `Invoke`: the block is laid out as this method's description says.
         let args = unsafe { M::Args::load(params) };
+        // SAFETY: the block stays for the call, which is the frame.
+        let args = unsafe { args.open() };
         let result = <M::Receiver as Receiver>::with(half, object, M::NAME, |part| M::run(part, this, args))?;
         // SAFETY: as above.
         unsafe { result.store_result(params, M::Args::LAYOUT) }
@@ -115,20 +120,20 @@ unsafe fn half_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'
 
 /// What a class without a `#[uclass] impl` block has in its place: an inherent constant of the same name, which such
 /// a block writes, goes first. Two blocks collide under this name.
-pub trait NoBody {
+pub trait NoBody: Class {
     /// Nothing.
-    const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body = Body::EMPTY;
+    const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
 }
 
-impl<C> NoBody for C {}
+impl<C: Class> NoBody for C {}
 
 /// The hooks of a class.
 #[must_use]
-pub const fn hooks<C: Part>(body: Body) -> PartHooks {
+pub(super) const fn hooks<C: Part>(body: Body<C>) -> PartHooks {
     PartHooks {
         red_constructor: red_constructor::<C>,
-        class_constructor: optional(body.class_constructor),
-        post_init_properties: optional(body.post_init_properties),
+        class_constructor: optional(body.class_constructor()),
+        post_init_properties: optional(body.post_init_properties()),
         save_kept: save_kept::<C>,
         load_kept: load_kept::<C>,
         finalize: finalize::<C>,
@@ -234,7 +239,7 @@ pub trait Export {
 ///
 /// # Safety
 /// As [`alcedo_abi::describe::ZCallInvoke`] says.
-pub unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
+pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
     trap(failure, || {
         let slots: &mut [Slot] = if buffer.len == 0 {
             &mut []

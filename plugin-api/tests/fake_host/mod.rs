@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Call, Failure, FailureKind, Status};
-use alcedo_abi::describe::{ClassDesc, FunctionDesc, ImportKind};
+use alcedo_abi::describe::{Cell, ClassDesc, FunctionDesc, ImportKind};
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::{HostRef, HostTable, ModuleContext};
 use alcedo_abi::kinds::{PropertyKind, property_flags};
@@ -186,6 +186,12 @@ fn part(object: ObjectHandle) -> PartPtr {
     state().objects.get(&object).map_or(PartPtr::NONE, |object| object.part)
 }
 
+/// Fills a cell.
+fn fill(cell: &Cell, number: u64) {
+    // SAFETY: `attach` gives each property memory of its own in every object, and each function a number of its own.
+    unsafe { cell.fill(number) };
+}
+
 fn attach() {
     let mut offset = FIRST;
     let mut place = || {
@@ -194,21 +200,21 @@ fn attach() {
     };
     for import in IMPORTS {
         match import.kind {
-            ImportKind::PROPERTY => import.cell.fill(place()),
-            ImportKind::CLASS => import.cell.fill(1),
+            ImportKind::PROPERTY => fill(import.cell, place()),
+            ImportKind::CLASS => fill(import.cell, 1),
             ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {
-                import.cell.fill(target(import.path.as_str(), Target::Native(import.path.as_str())).cast_unsigned());
+                fill(import.cell, target(import.path.as_str(), Target::Native(import.path.as_str())).cast_unsigned());
             }
-            _ => import.cell.fill(0),
+            _ => fill(import.cell, 0),
         }
     }
     for class in CLASSES {
-        class.cell.fill(2);
+        fill(class.cell, 2);
         for property in class.properties.as_slice() {
-            property.cell.into_option().expect("class properties have cells").fill(place());
+            fill(property.cell.into_option().expect("class properties have cells"), place());
         }
         for function in class.functions.as_slice() {
-            function.cell.fill(target(function.name.as_str(), Target::Module(function)).cast_unsigned());
+            fill(function.cell, target(function.name.as_str(), Target::Module(function)).cast_unsigned());
         }
     }
     assert!(offset as usize <= WORDS * 16, "objects of the fake host are too small");

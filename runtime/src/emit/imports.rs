@@ -1,9 +1,10 @@
 //! Fills the cells of a module: what it declares itself, and what it uses of the host and of other modules. A missing
 //! member or another signature is found here, before any hook of the module has run.
+#![expect(unsafe_code, reason = "the module believes what is filled in")]
 
 use std::rc::Rc;
 
-use alcedo_abi::describe::{ClassDesc, ImportDesc, ImportKind};
+use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind};
 use alcedo_abi::fingerprint::Fingerprint;
 
 use crate::border::CallError;
@@ -16,11 +17,11 @@ use crate::object::class::Class;
 /// # Errors
 /// When the module and the host disagree on the layout of a parameter block.
 pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), EmitError> {
-    described.cell.fill(u64::from(class.id.0));
+    fill(described.cell, u64::from(class.id.0));
     for property in described.properties.iter() {
         let found = class.own_properties.iter().find(|found| *found.text == *property.name);
         if let (Some(cell), Some(found)) = (property.cell.into_option(), found) {
-            cell.fill(u64::from(found.offset));
+            fill(cell, u64::from(found.offset));
         }
     }
     for function in described.functions.iter() {
@@ -36,9 +37,8 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
                 ours.0, function.params_size
             )));
         }
-        function
-            .cell
-            .fill(handle(core, &format!("uf:{}", found.path), 0).map_err(|error| disagree(error.to_string()))?);
+        let number = handle(core, &format!("uf:{}", found.path), 0).map_err(|error| disagree(error.to_string()))?;
+        fill(function.cell, number);
     }
     Ok(())
 }
@@ -93,8 +93,14 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
         }
         other => return Err(wrong(format!("in a way this host does not know ({})", other.0))),
     };
-    import.cell.fill(number);
+    fill(import.cell, number);
     Ok(())
+}
+
+/// Fills a cell, in this file alone, with what was compared just before.
+fn fill(cell: &Cell, number: u64) {
+    // SAFETY: the callers take cell and number from the same description, after they have compared the two.
+    unsafe { cell.fill(number) };
 }
 
 fn call_handle(core: &Core, protocol: &str, path: &str, fingerprint: u64) -> Result<u64, CallError> {

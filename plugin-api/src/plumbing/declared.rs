@@ -1,0 +1,386 @@
+//! What a module declares, typed by what it is about: a property is one of this class and of that type, a function takes
+//! and gives these, a cell receives just the number that its type stands for. Code that puts the pieces together wrongly
+//! does not compile, whoever wrote it; so the macros need no `unsafe` for it, and nobody gains by writing it by hand.
+#![expect(unsafe_code, reason = "hands typed descriptions out as those that the border has")]
+
+use core::marker::PhantomData;
+use core::ops::Deref;
+
+use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
+use alcedo_abi::call::Invoke;
+use alcedo_abi::describe::{
+    Cell, ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc, PropertyDesc, StructDesc,
+    ZCallInvoke,
+};
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+
+use super::describe::{BlockOf, struct_fingerprint};
+use super::shells::{Export, Method, export_shell, hooks, invoke};
+use crate::class::Part;
+use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
+use crate::type_text::{is_member_path, is_path_of};
+use crate::{Class, Interface, Value};
+
+/// A description that may be put on the lists of the module: it is true.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Declared<D>(D);
+
+impl<D> Deref for Declared<D> {
+    type Target = D;
+
+    fn deref(&self) -> &D {
+        &self.0
+    }
+}
+
+/// A list of such descriptions, as the host reads it.
+pub(super) fn bare<D>(list: &'static [&'static Declared<D>]) -> RSlice<'static, &'static D> {
+    let first: *const &'static Declared<D> = list.as_ptr();
+    // SAFETY: `Declared` is transparent over the description, and so are references to the two.
+    RSlice::from_slice(unsafe { core::slice::from_raw_parts(first.cast(), list.len()) })
+}
+
+/// Receives the number of class `C`.
+pub struct ClassCell<C>(Cell, PhantomData<fn() -> C>);
+
+impl<C> ClassCell<C> {
+    /// An empty one.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(Cell::new(), PhantomData)
+    }
+
+    /// As the border has it.
+    #[must_use]
+    pub const fn cell(&self) -> &Cell {
+        &self.0
+    }
+}
+
+/// Receives the offset of a property of type `T` in objects of class `C`.
+pub struct PropertyCell<C, T>(Cell, PhantomData<fn() -> (C, T)>);
+
+impl<C, T> PropertyCell<C, T> {
+    /// An empty one.
+    ///
+    /// # Safety
+    /// It stands in the description of the class, or in an import, that the module registers: the host fills it before any
+    /// code of the module runs, and whoever reads the property does not look whether it did.
+    #[must_use]
+    pub const unsafe fn new() -> Self {
+        Self(Cell::new(), PhantomData)
+    }
+
+    /// The offset.
+    #[inline]
+    pub(super) fn offset(&self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// Receives the handle of a function of class `C` that takes the values `A` and gives `R`.
+pub struct FunctionCell<C, A, R>(Cell, PhantomData<fn(C, A) -> R>);
+
+impl<C, A, R> FunctionCell<C, A, R> {
+    /// An empty one. Until it is filled, calls through it are refused.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(Cell::new(), PhantomData)
+    }
+
+    /// As the border has it.
+    #[must_use]
+    pub const fn cell(&self) -> &Cell {
+        &self.0
+    }
+}
+
+/// Receives nothing of use: for what only has to be there.
+pub struct PresenceCell(Cell);
+
+impl PresenceCell {
+    /// An empty one.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(Cell::new())
+    }
+}
+
+/// The description of a property of class `C`.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Property<C>(PropertyDesc, PhantomData<fn() -> C>);
+
+/// A reflected property.
+#[must_use]
+pub const fn property<C: Class, T: Value>(
+    name: &'static str,
+    flags: u64,
+    default: &'static str,
+    doc: &'static str,
+    cell: &'static PropertyCell<C, T>,
+) -> Property<C> {
+    let is_subobject = flags & property_flags::DEFAULT_SUBOBJECT != 0;
+    assert!(!is_subobject || T::KIND.0 == PropertyKind::OBJECT.0, "a default subobject is held by an `Obj<Class>`");
+    assert!(flags & (property_flags::OUT | property_flags::RETURN) == 0, "a property is no parameter");
+    let ValueType { kind, path, .. } = ValueType::of::<T>();
+    let desc = PropertyDesc {
+        name: RStr::from_str(name),
+        kind,
+        type_path: RStr::from_str(path),
+        flags,
+        default: RStr::from_str(default),
+        doc: RStr::from_str(doc),
+        offset: 0,
+        cell: ROption::RSome(&cell.0),
+    };
+    Property(desc, PhantomData)
+}
+
+/// The description of a function of class `C`.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Function<C>(FunctionDesc, PhantomData<fn() -> C>);
+
+/// A reflected function with the body `M`.
+#[must_use]
+pub const fn function<M: Method>(
+    name: &'static str,
+    flags: u64,
+    overrides: &'static str,
+    block: &'static BlockOf<M>,
+    cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
+    doc: &'static str,
+) -> Function<M::Class> {
+    let known =
+        function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
+    assert!(flags & !known == 0, "a method of a class needs its object");
+    let block = block.block();
+    let desc = FunctionDesc {
+        name: RStr::from_str(name),
+        flags,
+        overrides: RStr::from_str(overrides),
+        params: RSlice::from_slice(block.descriptions()),
+        params_size: block.size(),
+        params_align: block.align(),
+        fingerprint: fingerprint::<M::Args, M::Result>(),
+        invoke: Invoke(invoke::<M>),
+        cell: &cell.0,
+        doc: RStr::from_str(doc),
+    };
+    Function(desc, PhantomData)
+}
+
+/// A hook of class `C` that is called once in a life.
+#[derive(Debug)]
+pub struct Hook<C>(Invoke, PhantomData<fn() -> C>);
+
+impl<C> Clone for Hook<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Hook<C> {}
+
+/// The hook with the body `M`.
+#[must_use]
+pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
+    Hook(Invoke(invoke::<M>), PhantomData)
+}
+
+/// What the `#[uclass] impl` block of class `C` adds to its description.
+#[derive(Debug)]
+pub struct Body<C: 'static> {
+    functions: &'static [Function<C>],
+    class_constructor: Option<Hook<C>>,
+    post_init_properties: Option<Hook<C>>,
+}
+
+impl<C> Clone for Body<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Body<C> {}
+
+impl<C> Body<C> {
+    /// Of a class without such a block.
+    pub const EMPTY: Self = Self::new(&[], None, None);
+
+    /// With these functions and hooks.
+    #[must_use]
+    pub const fn new(
+        functions: &'static [Function<C>],
+        class_constructor: Option<Hook<C>>,
+        post_init_properties: Option<Hook<C>>,
+    ) -> Self {
+        Self { functions, class_constructor, post_init_properties }
+    }
+
+    pub(super) const fn class_constructor(self) -> Option<Invoke> {
+        match self.class_constructor {
+            Some(hook) => Some(hook.0),
+            None => None,
+        }
+    }
+
+    pub(super) const fn post_init_properties(self) -> Option<Invoke> {
+        match self.post_init_properties {
+            Some(hook) => Some(hook.0),
+            None => None,
+        }
+    }
+}
+
+/// A class that this module declares, by its package and its name there.
+#[must_use]
+pub const fn class<C: Part>(
+    (package, name): (&'static str, &'static str),
+    flags: u64,
+    doc: &'static str,
+    properties: &'static [Property<C>],
+    body: Body<C>,
+    cell: &'static ClassCell<C>,
+    implements: &'static [RStr<'static>],
+) -> Declared<ClassDesc> {
+    assert!(is_path_of(C::PATH, package, name), "a class is declared under the path that it is known by");
+    Declared(ClassDesc {
+        package: RStr::from_str(package),
+        name: RStr::from_str(name),
+        base: RStr::from_str(<C::Base as Class>::PATH),
+        flags,
+        properties: RSlice::from_slice(property_descriptions(properties)),
+        functions: RSlice::from_slice(function_descriptions(body.functions)),
+        hooks: hooks::<C>(body),
+        cell: &cell.0,
+        doc: RStr::from_str(doc),
+        implements: RSlice::from_slice(implements),
+    })
+}
+
+const fn property_descriptions<C>(list: &'static [Property<C>]) -> &'static [PropertyDesc] {
+    // SAFETY: `Property` is transparent over the description.
+    unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
+}
+
+const fn function_descriptions<C>(list: &'static [Function<C>]) -> &'static [FunctionDesc] {
+    // SAFETY: `Function` is transparent over the description.
+    unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
+}
+
+/// The path of an interface that a class implements.
+#[must_use]
+pub const fn interface_path<I: Interface>() -> RStr<'static> {
+    RStr::from_str(I::PATH)
+}
+
+/// An interface that this module declares.
+#[must_use]
+pub const fn interface<I: Interface>(
+    package: &'static str,
+    name: &'static str,
+    doc: &'static str,
+) -> Declared<InterfaceDesc> {
+    assert!(is_path_of(I::PATH, package, name), "an interface is declared under the path that it is known by");
+    Declared(InterfaceDesc { package: RStr::from_str(package), name: RStr::from_str(name), doc: RStr::from_str(doc) })
+}
+
+/// A struct that this module declares. The host lays its fields out by itself, and refuses a struct that comes out with
+/// another fingerprint: so a description that is not true is one of no type.
+#[must_use]
+pub const fn structure(
+    package: &'static str,
+    name: &'static str,
+    layout: (usize, usize),
+    fields: &'static [PropertyDesc],
+    types: &[(&str, ValueType, usize)],
+    doc: &'static str,
+) -> Declared<StructDesc> {
+    Declared(StructDesc {
+        package: RStr::from_str(package),
+        name: RStr::from_str(name),
+        size: layout.0 as u32,
+        align: layout.1 as u32,
+        fields: RSlice::from_slice(fields),
+        fingerprint: struct_fingerprint(layout.0, layout.1, types),
+        doc: RStr::from_str(doc),
+    })
+}
+
+/// A static function that this module offers by name.
+#[must_use]
+pub const fn export<E: Export>(type_path: &'static str, signature: &'static str) -> Declared<ExportDesc> {
+    Declared(ExportDesc {
+        type_path: RStr::from_str(type_path),
+        name: RStr::from_str(E::NAME),
+        fingerprint: fingerprint::<E::Args, E::Result>(),
+        signature: RStr::from_str(signature),
+        invoke: ZCallInvoke(export_shell::<E>),
+    })
+}
+
+const fn import(kind: ImportKind, path: &'static str, fingerprint: u64, cell: &'static Cell) -> Declared<ImportDesc> {
+    Declared(ImportDesc { kind, path: RStr::from_str(path), fingerprint, cell })
+}
+
+/// A class that another declares. Members of its base are reached through it, so the host has to agree that it is one.
+#[must_use]
+pub const fn import_class<C: Class>(cell: &'static ClassCell<C>) -> Declared<ImportDesc> {
+    let fingerprint = Fingerprint::START.text(<C::Base as Class>::PATH).finish();
+    import(ImportKind::CLASS, C::PATH, fingerprint, &cell.0)
+}
+
+/// A property that another declares. `path` is that of the class, a colon, and the name.
+#[must_use]
+pub const fn import_property<C: Class, T: Value>(
+    path: &'static str,
+    cell: &'static PropertyCell<C, T>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, C::PATH), "a property is imported from the class whose objects have it");
+    let fingerprint = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
+    import(ImportKind::PROPERTY, path, fingerprint, &cell.0)
+}
+
+/// A function that another implements, called virtually.
+#[must_use]
+pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<C, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, C::PATH), "a function is imported from the class whose objects have it");
+    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), &cell.0)
+}
+
+/// The function of the base class that this one overrides.
+#[must_use]
+pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<C, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, <C::Base as Class>::PATH), "what is overridden is a function of the base class");
+    import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), &cell.0)
+}
+
+/// A struct that another declares, by its fingerprint.
+#[must_use]
+pub const fn import_structure(
+    path: &'static str,
+    layout: (usize, usize),
+    types: &[(&str, ValueType, usize)],
+    cell: &'static PresenceCell,
+) -> Declared<ImportDesc> {
+    import(ImportKind::STRUCT, path, struct_fingerprint(layout.0, layout.1, types), &cell.0)
+}
+
+/// An interface that another declares.
+#[must_use]
+pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
+    import(ImportKind::INTERFACE, I::PATH, 0, &cell.0)
+}
