@@ -117,7 +117,7 @@ impl<'f> ObjectFace<'f> {
     /// at the next safe point.
     ///
     /// # Errors
-    /// `UNAVAILABLE`, which says just that.
+    /// `UNAVAILABLE`, which says just that; `DURING_REBUILD` before the commit of what comes up.
     pub fn collect_garbage(&self) -> Result<(), CallError> {
         host::values::collect_garbage()
     }
@@ -125,7 +125,7 @@ impl<'f> ObjectFace<'f> {
     /// A new object of class `T` inside `outer`, or inside the world's package for none.
     ///
     /// # Errors
-    /// When its birth fails; the error says at which step. `DURING_REBUILD` in a red constructor of a reload.
+    /// When its birth fails; the error says at which step. `DURING_REBUILD` before the commit of what comes up.
     pub fn spawn<T: Class>(&self, outer: Obj<Object>) -> Result<Obj<T>, CallError> {
         host::spawn(T::id(), outer.handle()).map(Obj::from_handle)
     }
@@ -133,7 +133,7 @@ impl<'f> ObjectFace<'f> {
     /// Destroys this object now. What is left of the call may still read it.
     ///
     /// # Errors
-    /// `STALE` when it is gone already; `DURING_REBUILD` in a red constructor of a reload.
+    /// `STALE` when it is gone already; `DURING_REBUILD` before the commit of what comes up.
     pub fn destroy(&self) -> Result<(), CallError> {
         host::destroy(self.handle())
     }
@@ -142,8 +142,8 @@ impl<'f> ObjectFace<'f> {
     /// `nm:/module:type:method`. The name is looked up in each call; a generated method is faster.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, and whatever
-    /// the callee fails with.
+    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `DURING_REBUILD`
+    /// before the commit for what is neither of this generation nor pure, and whatever the callee fails with.
     pub fn zcall<A: Params, R: ReturnValue>(&self, name: &str, args: A) -> Result<R, CallError> {
         zcall::by_name(self.handle(), name, args)
     }
@@ -170,7 +170,7 @@ impl<'f> ObjectFace<'f> {
     /// Writes a property by path.
     ///
     /// # Errors
-    /// As [`Self::read_property`], and `DURING_REBUILD` in a red constructor of a reload.
+    /// As [`Self::read_property`], and `DURING_REBUILD` before the commit, for objects that are not being built.
     pub fn write_property<T: Value>(&self, name: &str, value: &T) -> Result<(), CallError> {
         zcall::write_property(self.handle(), name, value)
     }

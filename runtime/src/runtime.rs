@@ -611,8 +611,9 @@ impl Runtime {
         hasher.finish()
     }
 
-    /// The world as text, part by part: objects, values, plugin halves, types, calls, modules. Equal before and after a
-    /// reload that was rolled back; [`WorldDigest::differences`] says what is not. What plugins keep on their own side is
+    /// The world as text, part by part: objects, values, plugin halves, types, calls, modules, and what modules and the host
+    /// hold of each other. Equal before and after a reload that was rolled back, but for what its report names
+    /// (`Reload::remainder`); [`WorldDigest::differences`] says what is not. What plugins keep on their own side is
     /// in it as far as its place goes, not its content.
     pub fn world_digest(&self) -> WorldDigest {
         digest::digest(&self.inner.core, &self.inner.loads)
