@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::hooks;
 use alcedo_abi::manifest::{ManifestError, SECTION, TYPES_SECTION};
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
 use alcedo_runtime::{
@@ -535,6 +536,84 @@ fn every_text_of_a_manifest_is_held_to_its_rule() {
         elf[types.start + path + 8] = b'\n';
         scene.put_sealed(&elf);
         scene.is_refused_as("a path", r#"its type path is "/Script/\n"#, is_text);
+    });
+}
+
+/// Where the name of a section stands among the names.
+fn name_of(elf: &[u8], wanted: &str) -> usize {
+    let names = section(elf, ".shstrtab");
+    let text = [b"\0", wanted.as_bytes(), b"\0"].concat();
+    let at = elf[names.clone()].windows(text.len()).position(|name| name == text);
+    names.start + at.unwrap_or_else(|| panic!("no section is called {wanted}")) + 1
+}
+
+#[test]
+fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
+    scene("a_module_whose_slot_for_hooks_is_damaged_is_refused", |scene| {
+        let slot = section(scene.body(), hooks::SECTION);
+        let is = |error: &LoadError| matches!(error, LoadError::HookSlot { module, .. } if module == "broken");
+        // The mark, and the word that only the host may write.
+        for (at, bit) in [(0, 1), (3, 128), (7, 16), (8, 1), (15, 64)] {
+            let mut elf = scene.body().to_vec();
+            elf[slot.start + at] ^= bit;
+            scene.put_sealed(&elf);
+            let says = "broken: its slot for hooks (.alcedo.hooks) is damaged; build it again";
+            scene.is_refused_as(&format!("byte {at} of the slot"), says, is);
+            scene.put(&elf);
+            scene.is_refused(&format!("byte {at} of the slot, without a seal"), says);
+        }
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_module_that_says_it_has_hooks_has_a_slot_for_them() {
+    scene("a_module_that_says_it_has_hooks_has_a_slot_for_them", |scene| {
+        let name = name_of(scene.body(), hooks::SECTION);
+        let mut elf = scene.body().to_vec();
+        elf[name + 1] = b'A';
+        scene.put_sealed(&elf);
+        let says = "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest says that it has hooks";
+        scene.is_refused_as("a slot under another name", says, |error| matches!(error, LoadError::HookSlot { .. }));
+        scene.the_whole_one_goes_live();
+    });
+}
+
+#[test]
+fn a_module_without_hooks_may_do_without_a_slot() {
+    scene("a_module_without_hooks_may_do_without_a_slot", |scene| {
+        const HOOKED: u8 = 4;
+        let mut elf = with_manifest(scene, |facts| facts[at::FLAGS] &= !HOOKED);
+        let name = name_of(&elf, hooks::SECTION);
+        elf[name + 1] = b'A';
+        scene.put_sealed(&elf);
+        scene.goes_live();
+    });
+}
+
+#[test]
+fn nothing_is_relocated_over_the_slot_for_hooks() {
+    scene("nothing_is_relocated_over_the_slot_for_hooks", |scene| {
+        let mut elf = scene.body().to_vec();
+        let slot = section(&elf, hooks::SECTION).start;
+        let is_slot = |header: &usize| number(&elf, header + 24, 8) == slot;
+        let sections = (number(&elf, 40, 8)..elf.len()).step_by(64);
+        let slot = sections.clone().find(is_slot).map(|header| number(&elf, header + 16, 8)).expect("it has a header");
+        // One that writes an address of the library's own into its variables.
+        const RELATIVE: usize = 8;
+        let table = section(&elf, ".rela.dyn");
+        let arrays = sections.filter(|header| [14, 15].contains(&number(&elf, header + 4, 4)));
+        let arrays: Vec<_> = arrays.map(|header| number(&elf, header + 16, 8)..).collect();
+        let is_array = |at: usize| arrays.iter().any(|array| (array.start..array.start + 64).contains(&at));
+        let entry = table
+            .step_by(24)
+            .find(|entry| number(&elf, entry + 8, 8) == RELATIVE && !is_array(number(&elf, *entry, 8)));
+        let entry = entry.expect("there is one");
+        elf[entry..entry + 8].copy_from_slice(&(slot + 8).to_le_bytes());
+        scene.put_sealed(&elf);
+        let says = "its slot for hooks (.alcedo.hooks) would be written over while the file is mapped";
+        scene.is_refused_as("a relocated slot", says, |error| matches!(error, LoadError::HookSlot { .. }));
+        scene.the_whole_one_goes_live();
     });
 }
 

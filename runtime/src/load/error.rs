@@ -104,6 +104,14 @@ pub enum LoadError {
         /// The libstd it needs.
         library: String,
     },
+    /// The place through which its hooks would learn of their host is not as it was built.
+    #[error("{module}: its slot for hooks ({}) {what}; build it again", alcedo_abi::hooks::SECTION)]
+    HookSlot {
+        /// The module.
+        module: String,
+        /// What is wrong with the slot.
+        what: &'static str,
+    },
     /// No seal where the host demands one.
     #[error("{path} has no seal, and this host takes sealed libraries only: build it with `alcedo build`")]
     NotSealed {

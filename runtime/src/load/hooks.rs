@@ -7,7 +7,10 @@ use std::mem::offset_of;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use alcedo_abi::hooks::{HookContext, HookSlot, HookTable, SECTION, SLOT_MAGIC};
+use alcedo_abi::manifest::Manifest;
 use alcedo_sys::{ImageFile, Ledger};
+
+use crate::load::error::LoadError;
 
 /// The functions, each with the type that the border gives it: what `alcedo-sys` gives it is compared here.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -77,6 +80,42 @@ impl Attachment {
     }
 }
 
+/// Whether the module's slot is one that a host can write into, or there is none and the module says so too.
+///
+/// A module without hooks (its manifest says that it was built for a platform that has none) may do without a slot: it is
+/// loaded, never unmapped, and a warning says so beforehand. A slot that is not as the linker left it belongs to a file that
+/// somebody has changed, and what else of it was changed nobody can say.
+///
+/// # Errors
+/// What is wrong with the slot.
+pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), LoadError> {
+    let slot = SlotFacts {
+        count: image.count_sections(SECTION),
+        is_whole: image.section(SECTION).is_some_and(has_slot),
+        is_relocated: image.is_relocated(SECTION),
+    };
+    let wrong = |what| LoadError::HookSlot { module: manifest.name.to_owned(), what };
+    judge_slot(&slot, manifest.hooked).map_err(wrong)
+}
+
+/// What a file says of its slot.
+struct SlotFacts {
+    count: usize,
+    is_whole: bool,
+    is_relocated: bool,
+}
+
+fn judge_slot(slot: &SlotFacts, is_hooked: bool) -> Result<(), &'static str> {
+    match slot {
+        SlotFacts { count: 0, .. } if is_hooked => Err("is missing, though its manifest says that it has hooks"),
+        SlotFacts { count: 0, .. } => Ok(()),
+        SlotFacts { count: 2.., .. } => Err("is there more than once"),
+        SlotFacts { is_whole: false, .. } => Err("is damaged"),
+        SlotFacts { is_relocated: true, .. } => Err("would be written over while the file is mapped"),
+        SlotFacts { .. } => Ok(()),
+    }
+}
+
 /// Whether the section is a slot that nobody has written to. A sanitizer has every static followed by zeros.
 fn has_slot(section: &[u8]) -> bool {
     let mut slot = [0; size_of::<HookSlot>()];
@@ -88,7 +127,6 @@ fn has_slot(section: &[u8]) -> bool {
 pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     match image.section(SECTION) {
         None => vec!["every hook (it was built without any)".to_owned()],
-        Some(section) if !has_slot(section) => vec!["every hook (its slot for them is damaged)".to_owned()],
         Some(_) => image.bypassed_hooks().into_iter().map(str::to_owned).collect(),
     }
 }
@@ -115,7 +153,7 @@ fn may_give_away(imports: &[String], needed: &[String]) -> bool {
 mod tests {
     use alcedo_abi::hooks::SLOT_MAGIC;
 
-    use super::{has_slot, may_give_away};
+    use super::{SlotFacts, has_slot, judge_slot, may_give_away};
 
     #[test]
     fn a_block_may_be_anothers_where_somebody_else_could_free_it() {
@@ -128,6 +166,23 @@ mod tests {
         assert!(!check(&[], &[]));
         assert!(check(&["write", "getline"], &platform));
         assert!(check(&[], &["libc.so.6", "libsqlite3.so.0"]));
+    }
+
+    #[test]
+    fn a_slot_is_there_once_and_as_the_linker_left_it() {
+        for hooked in [false, true] {
+            for (count, is_whole, is_relocated, expected) in [
+                (1, true, false, Ok(())),
+                (1, false, false, Err("is damaged")),
+                (1, true, true, Err("would be written over while the file is mapped")),
+                (2, true, false, Err("is there more than once")),
+            ] {
+                assert_eq!(judge_slot(&SlotFacts { count, is_whole, is_relocated }, hooked), expected);
+            }
+        }
+        let none = SlotFacts { count: 0, is_whole: false, is_relocated: false };
+        assert_eq!(judge_slot(&none, false), Ok(()));
+        assert_eq!(judge_slot(&none, true), Err("is missing, though its manifest says that it has hooks"));
     }
 
     #[test]

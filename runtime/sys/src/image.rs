@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::elf::{self, Facts, Flaw};
+use crate::elf::{self, Facts, Flaw, SectionFacts};
 use crate::private::Bytes;
 use crate::seal::{Seal, split};
 use crate::stage::{StageDir, StagedFile};
@@ -187,7 +187,22 @@ impl ImageFile {
 
     /// Where the first section called `name` lies in [`ImageFile::bytes`], if it has bytes in the file.
     pub(crate) fn section_range(&self, name: &str) -> Option<Range<usize>> {
-        self.facts.sections.iter().find(|(known, _)| known == name).map(|(_, range)| range.clone())
+        self.facts_of(name).map(|section| section.range.clone())
+    }
+
+    /// Whether the loader writes into the section of that name while it maps the file, so that what stands in the file is
+    /// not what code will see. Of several sections of one name, the first.
+    pub fn is_relocated(&self, name: &str) -> bool {
+        self.facts_of(name).is_some_and(|section| section.is_relocated)
+    }
+
+    /// How many sections of that name have bytes in the file.
+    pub fn count_sections(&self, name: &str) -> usize {
+        self.facts.sections.iter().filter(|section| section.name == name).count()
+    }
+
+    fn facts_of(&self, name: &str) -> Option<&SectionFacts> {
+        self.facts.sections.iter().find(|section| section.name == name)
     }
 
     /// The shared Rust standard library this file wants, if it was built with `-C prefer-dynamic`.

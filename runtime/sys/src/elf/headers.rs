@@ -1,0 +1,169 @@
+//! The ELF header and the two tables it leads to, read and compared with each other.
+
+use object::LittleEndian as LE;
+use object::elf::{
+    EM_NONE, EM_RISCV, ET_DYN, FileHeader64, ProgramHeader64, SHF_ALLOC, SHT_NOBITS, SHT_NOTE, SHT_NULL, SHT_STRTAB,
+    SectionHeader64,
+};
+use object::pod::{Pod, from_bytes};
+
+use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, records, slice, text};
+
+/// Linkers write about a dozen. The loader makes room for all of them on its stack.
+const MOST_SEGMENTS: usize = 64;
+
+/// No name of a section is longer.
+const LONGEST_NAME: usize = 255;
+
+/// The headers of a file that is for this host.
+pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, Flaw> {
+    let header = header(bytes)?;
+    let elf = Elf { bytes, segments: segments(bytes, header)?, sections: sections(bytes, header)? };
+    check_gap_after_program_headers(&elf)?;
+    check_section_order(&elf)?;
+    let entry = header.e_entry.get(LE);
+    ensure(entry == 0 || elf.is_code(entry), || format!("entry point {entry:#x} is outside the code"))?;
+    Ok(elf)
+}
+
+fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
+    if !bytes.starts_with(&object::elf::ELFMAG[..bytes.len().min(4)]) {
+        return Err(Flaw::Foreign { found: family(bytes).to_owned() });
+    }
+    let Ok((header, _)) = from_bytes::<FileHeader64<LE>>(bytes) else {
+        return Err(Flaw::Truncated { what: "the ELF header".to_owned(), need: size_of::<FileHeader64<LE>>() as u64 });
+    };
+    let ident = &header.e_ident;
+    // The order matters: class and byte order say how the rest is to be read at all.
+    let (class, data, machine) = (ident.class.0, ident.data.0, header.e_machine.get(LE));
+    ensure_host(class == object::elf::ELFCLASS64.0, || format!("an ELF file of class {class}"))?;
+    ensure_host(data == object::elf::ELFDATA2LSB.0, || format!("an ELF file with byte order {data}"))?;
+    ensure_host(machine == HOST && HOST != EM_NONE, || format!("an ELF file for machine {}", machine.0))?;
+    let abi = ident.os_abi.0;
+    ensure_host([0, 3].contains(&abi), || format!("an ELF file for system {abi}"))?;
+    let kind = header.e_type.get(LE);
+    if kind != ET_DYN {
+        return Err(Flaw::WrongKind { found: format!("ELF type {}", kind.0) });
+    }
+    ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1".to_owned())?;
+    ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean".to_owned())?;
+    // Only RISC-V and older machines say something in these flags.
+    ensure(HOST == EM_RISCV || header.e_flags.get(LE).0 == 0, || "the ELF header has unknown flags".to_owned())?;
+    ensure(usize::from(header.e_ehsize.get(LE)) == size_of::<FileHeader64<LE>>(), || {
+        "the ELF header gives a wrong size of itself".to_owned()
+    })?;
+    Ok(header)
+}
+
+/// A word for files people do hand over by mistake.
+fn family(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [b'M', b'Z', ..] => "a Windows file",
+        [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => "a macOS file",
+        [b'!', b'<', b'a', b'r', ..] => "a static archive",
+        _ => "not an ELF file",
+    }
+}
+
+fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, Flaw> {
+    let (at, count) = (header.e_phoff.get(LE), u64::from(header.e_phnum.get(LE)));
+    let each = size_of::<ProgramHeader64<LE>>() as u64;
+    ensure(u64::from(header.e_phentsize.get(LE)) == each, || "program headers have a wrong size".to_owned())?;
+    ensure(at == size_of::<FileHeader64<LE>>() as u64 && count > 0, || {
+        "program headers do not follow the ELF header".to_owned()
+    })?;
+    ensure(count <= MOST_SEGMENTS as u64, || format!("there are {count} program headers, more than a linker writes"))?;
+    let table: &[ProgramHeader64<LE>] = table(bytes, "the program headers", at, count * each)?;
+    let segments = table.iter().map(|raw| Segment {
+        kind: raw.p_type.get(LE),
+        flags: raw.p_flags.get(LE).0,
+        offset: raw.p_offset.get(LE),
+        addr: raw.p_vaddr.get(LE),
+        paddr: raw.p_paddr.get(LE),
+        filesz: raw.p_filesz.get(LE),
+        memsz: raw.p_memsz.get(LE),
+        align: raw.p_align.get(LE),
+    });
+    Ok(segments.collect())
+}
+
+fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Section<'a>>, Flaw> {
+    let (at, count) = (header.e_shoff.get(LE), u64::from(header.e_shnum.get(LE)));
+    let each = size_of::<SectionHeader64<LE>>() as u64;
+    ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
+    ensure(at != 0 && count > 0, || "there are no section headers".to_owned())?;
+    let table: &[SectionHeader64<LE>] = table(bytes, "the section headers", at, count * each)?;
+    // Linkers write this table last, so anything behind it is an older, longer file shining through.
+    ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers".to_owned())?;
+    let names = usize::from(header.e_shstrndx.get(LE).0);
+    let names = table.get(names).filter(|raw| raw.sh_type.get(LE) == SHT_STRTAB);
+    let names = names.ok_or_else(|| malformed("the section names are missing"))?;
+    let names = slice(bytes, names.sh_offset.get(LE), names.sh_size.get(LE));
+    let names = names.ok_or_else(|| malformed("the section names lie outside the file"))?;
+    let mut sections = Vec::with_capacity(table.len());
+    for (index, raw) in table.iter().enumerate() {
+        let name = text(names, u64::from(raw.sh_name.get(LE)), LONGEST_NAME);
+        let section = Section {
+            name: name.ok_or_else(|| malformed(format!("section {index} has no valid name")))?,
+            kind: raw.sh_type.get(LE),
+            flags: raw.sh_flags.get(LE).0,
+            addr: raw.sh_addr.get(LE),
+            offset: raw.sh_offset.get(LE),
+            size: raw.sh_size.get(LE),
+            link: raw.sh_link.get(LE) as usize,
+            info: raw.sh_info.get(LE),
+            align: raw.sh_addralign.get(LE),
+        };
+        check_section(&section, at, table.len())?;
+        sections.push(section);
+    }
+    ensure(sections[0].kind == SHT_NULL && sections[0].size == 0, || "section 0 is not empty".to_owned())?;
+    let names = &sections[usize::from(header.e_shstrndx.get(LE).0)];
+    ensure(names.name == ".shstrtab", || format!("section names are taken from {}", names.name))?;
+    Ok(sections)
+}
+
+fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(), Flaw> {
+    let Section { name, addr, align, .. } = section;
+    let in_file = section.kind == SHT_NOBITS || section.offset.checked_add(section.size).is_some_and(|e| e <= table_at);
+    ensure(in_file, || format!("section {name} reaches past the data of the file"))?;
+    ensure(*align == 0 || align.is_power_of_two(), || format!("section {name} has alignment {align}"))?;
+    ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
+    ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
+    // Notes about the build keep the address they speak of.
+    let at_home = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
+    ensure(at_home, || format!("section {name} has an address but is not loaded"))?;
+    ensure(section.link < count, || format!("section {name} links to a section that is not there"))
+}
+
+/// A program header that the ELF header forgot to count would sit in this gap, which linkers leave empty.
+fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), Flaw> {
+    let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
+    let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);
+    let first = with_bytes.map(|section| section.offset).min().unwrap_or(start);
+    let gap = first.checked_sub(start).and_then(|size| slice(elf.bytes, start, size));
+    let gap = gap.ok_or_else(|| malformed("a section overlaps the program headers"))?;
+    ensure(gap.iter().all(|byte| *byte == 0), || "there are uncounted program headers".to_owned())
+}
+
+/// No two sections share a byte, in the file or in memory.
+fn check_section_order(elf: &Elf<'_>) -> Result<(), Flaw> {
+    let mut row: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
+    row.sort_by_key(|section| section.offset);
+    let overlap = |pair: &[&Section<'_>]| format!("{} and {} overlap", pair[0].name, pair[1].name);
+    row.windows(2).try_for_each(|pair| ensure(pair[0].file_end() <= pair[1].offset, || overlap(pair)))?;
+    let mut row: Vec<_> = elf.sections.iter().filter(|s| s.is_loaded() && !s.is_thread_zeroes()).collect();
+    row.sort_by_key(|section| section.addr);
+    row.windows(2).try_for_each(|pair| ensure(pair[0].end() <= pair[1].addr, || overlap(pair)))
+}
+
+fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), Flaw> {
+    if holds { Ok(()) } else { Err(Flaw::Foreign { found: found() }) }
+}
+
+/// A table of plain records inside the file, or the news that the file ends before it does.
+fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], Flaw> {
+    let need = offset.saturating_add(size);
+    let raw = slice(bytes, offset, size).ok_or_else(|| Flaw::Truncated { what: what.to_owned(), need })?;
+    records(raw, what)
+}

@@ -1,0 +1,89 @@
+//! Notes: the loader looks through them for what the library wants of the system and the processor.
+
+use object::elf::{NT_GNU_PROPERTY_TYPE_0, PT_GNU_PROPERTY, PT_NOTE};
+
+use super::{Elf, Flaw, ensure, slice, word};
+
+/// Sizes of name and descriptor, and the type.
+const HEADER: usize = 12;
+
+/// Whether every segment of notes is a whole row of them.
+pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
+    for segment in elf.segments.iter().filter(|segment| [PT_NOTE, PT_GNU_PROPERTY].contains(&segment.kind)) {
+        let at = segment.addr;
+        ensure(elf.mapped(at, segment.filesz).is_some(), || format!("the notes at {at:#x} are not mapped"))?;
+        // Notes of other alignments are not looked at by anybody.
+        let align = usize::try_from(segment.align).ok().filter(|align| [4, 8].contains(align));
+        let raw = slice(elf.bytes, segment.offset, segment.filesz).unwrap_or_default();
+        let whole = align.is_none_or(|align| walk(raw, align).is_some());
+        ensure(whole, || format!("the notes at {at:#x} are not a whole row"))?;
+    }
+    Ok(())
+}
+
+/// Steps from note to note as the loader does; `None` as soon as it would step outside.
+fn walk(raw: &[u8], align: usize) -> Option<()> {
+    let mut at = 0;
+    while at < raw.len() {
+        let [name_len, len, kind] = [word(raw, at)?, word(raw, at + 4)?, word(raw, at + 8)?];
+        let name = at + HEADER;
+        let start = name.checked_add(name_len as usize)?.checked_next_multiple_of(align)?;
+        let end = start.checked_add(len as usize)?;
+        let content = raw.get(start..end)?;
+        if kind == NT_GNU_PROPERTY_TYPE_0.0 && raw.get(name..start)? == b"GNU\0" {
+            walk_properties(content)?;
+        }
+        // The filling behind the last one may be left out.
+        at = end.checked_next_multiple_of(align)?;
+    }
+    Some(())
+}
+
+/// Properties of the processor: each a type, a size and so many bytes, filled up to eight.
+fn walk_properties(raw: &[u8]) -> Option<()> {
+    let mut at = 0;
+    while at < raw.len() {
+        let end = (at + 8).checked_add(word(raw, at + 4)? as usize)?;
+        raw.get(at..end)?;
+        at = end.checked_next_multiple_of(8)?;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::walk;
+
+    fn note(name: &[u8], kind: u32, content: &[u8]) -> Vec<u8> {
+        let mut note = [name.len() as u32, content.len() as u32, kind].map(u32::to_le_bytes).concat();
+        note.extend_from_slice(name);
+        note.resize(note.len().next_multiple_of(4), 0);
+        note.extend_from_slice(content);
+        note.resize(note.len().next_multiple_of(4), 0);
+        note
+    }
+
+    #[test]
+    fn a_row_of_notes_ends_with_its_segment() {
+        let row = [note(b"GNU\0", 3, &[7; 20]), note(b"GNU\0", 1, &[0; 16])].concat();
+        assert!(walk(&row, 4).is_some());
+        assert!(walk(&[], 4).is_some());
+        for cut in (1..row.len()).filter(|cut| *cut != 36) {
+            assert!(walk(&row[..cut], 4).is_none(), "cut to {cut}");
+        }
+        for (at, what) in [(0, "name"), (4, "content"), (3, "name by gigabytes"), (7, "content by gigabytes")] {
+            let mut damaged = row.clone();
+            damaged[36 + at] = 0xff;
+            assert!(walk(&damaged, 4).is_none(), "{what} reaches outside");
+        }
+    }
+
+    #[test]
+    fn properties_end_with_their_note() {
+        let property = |size: u32| [0xc000_0002_u32, size, 3, 0].map(u32::to_le_bytes).concat();
+        let whole = |content: &[u8]| walk(&note(b"GNU\0", 5, content), 8).is_some();
+        assert!(whole(&property(4)) && whole(&[property(4), property(8)].concat()));
+        assert!(!whole(&property(9)) && !whole(&property(u32::MAX)));
+        assert!(!whole(&property(4)[..12 - 5]), "cut within its header");
+    }
+}

@@ -1,0 +1,433 @@
+//! Relocations: the loader writes through each of them without a further look, and calls some.
+//!
+//! What they may write is a section of variables, and never a table that the loader still reads. What they may leave in
+//! the arrays of initialisers and finalisers is the address of code, and each slot of these must be written, since the
+//! file holds no addresses.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use object::LittleEndian as LE;
+use object::elf::{
+    EM_AARCH64, EM_RISCV, EM_X86_64, Machine, PF_X, Rela64, SHF_WRITE, SHT_FINI_ARRAY, SHT_INIT_ARRAY, SHT_NOBITS,
+    SHT_PROGBITS,
+};
+use object::{U64, elf};
+
+use super::symbols::Symbols;
+use super::{Elf, Flaw, HOST, ensure, malformed, records};
+
+/// The size of an address.
+const WORD: u64 = 8;
+
+/// What the loader does for a relocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Nothing,
+    /// Writes an address of the library itself.
+    Own,
+    /// Writes the address of a symbol.
+    Named,
+    /// Writes what leads to a thread-local by way of its library.
+    ThreadLocal,
+    /// Writes how far a thread-local is from the thread, in so many bytes. The loader makes room for it beside those of
+    /// the program, and divides by what the library it finds says of its own.
+    NearThread(u64),
+    /// Calls a function of the library and writes what it gives.
+    Called,
+}
+
+/// The relocations that a linker leaves in a library.
+fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
+    use Meaning::{Called, Named, NearThread, Nothing, Own, ThreadLocal};
+    Some(match (machine, elf::RelocationType(kind)) {
+        (_, elf::RelocationType(0)) => Nothing,
+        (EM_X86_64, elf::R_X86_64_RELATIVE) | (EM_AARCH64, elf::R_AARCH64_RELATIVE) => Own,
+        (EM_RISCV, elf::R_RISCV_RELATIVE) => Own,
+        (EM_X86_64, elf::R_X86_64_64 | elf::R_X86_64_GLOB_DAT | elf::R_X86_64_JUMP_SLOT) => Named,
+        (EM_AARCH64, elf::R_AARCH64_ABS64 | elf::R_AARCH64_GLOB_DAT | elf::R_AARCH64_JUMP_SLOT) => Named,
+        (EM_RISCV, elf::R_RISCV_64 | elf::R_RISCV_JUMP_SLOT) => Named,
+        (EM_X86_64, elf::R_X86_64_DTPMOD64 | elf::R_X86_64_DTPOFF64) => ThreadLocal,
+        (EM_AARCH64, elf::R_AARCH64_TLS_DTPMOD | elf::R_AARCH64_TLS_DTPREL) => ThreadLocal,
+        (EM_RISCV, elf::R_RISCV_TLS_DTPMOD64 | elf::R_RISCV_TLS_DTPREL64) => ThreadLocal,
+        (EM_X86_64, elf::R_X86_64_TPOFF64) | (EM_AARCH64, elf::R_AARCH64_TLS_TPREL) => NearThread(WORD),
+        (EM_RISCV, elf::R_RISCV_TLS_TPREL64) => NearThread(WORD),
+        (EM_X86_64, elf::R_X86_64_TLSDESC) => NearThread(2 * WORD),
+        // Its compilers ask in this way for any thread-local.
+        (EM_AARCH64, elf::R_AARCH64_TLSDESC) => NearThread(2 * WORD),
+        (EM_X86_64, elf::R_X86_64_IRELATIVE) | (EM_AARCH64, elf::R_AARCH64_IRELATIVE) => Called,
+        (EM_RISCV, elf::R_RISCV_IRELATIVE) => Called,
+        _ => return None,
+    })
+}
+
+/// A section that relocations may write into, or that must be written.
+struct Ground {
+    range: Range<u64>,
+    section: usize,
+    is_writable: bool,
+    /// For an array of functions: which slots have been written.
+    slots: Option<Vec<bool>>,
+    is_written: bool,
+}
+
+/// Memory of the library, as relocations see it.
+struct Land {
+    range: Range<u64>,
+    is_code: bool,
+}
+
+/// All the relocations of a file, one table after the other. Tables are sorted for the most part, so each look begins where
+/// the last one ended.
+pub(super) struct Walk<'a> {
+    symbols: &'a Symbols<'a>,
+    has_thread_locals: bool,
+    grounds: Vec<Ground>,
+    lands: Vec<Land>,
+    last: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(elf: &Elf<'_>, symbols: &'a Symbols<'a>, has_thread_locals: bool) -> Self {
+        let arrays = [SHT_INIT_ARRAY, SHT_FINI_ARRAY];
+        let ground = |(index, section): (usize, &super::Section<'_>)| {
+            let is_array = arrays.contains(&section.kind);
+            let is_variable = section.has(SHF_WRITE.0) && elf.is_writable(section.addr, section.size);
+            let is_writable = is_variable && (is_array || [SHT_PROGBITS, SHT_NOBITS].contains(&section.kind));
+            let is_meant = section.is_loaded() && !section.is_thread_zeroes() && (is_array || is_writable);
+            is_meant.then(|| Ground {
+                range: section.addr..section.end(),
+                section: index,
+                is_writable,
+                slots: is_array.then(|| vec![false; section.size.div_ceil(WORD) as usize]),
+                is_written: false,
+            })
+        };
+        let mut grounds: Vec<_> = elf.sections.iter().enumerate().filter_map(ground).collect();
+        // Sections do not overlap, so this is a row.
+        grounds.sort_by_key(|ground| ground.range.start);
+        let land = |load: &super::Segment| Land { range: load.addr..load.end(), is_code: load.allows(PF_X.0) };
+        let lands = elf.loads().map(land).collect();
+        Self { symbols, has_thread_locals, grounds, lands, last: 0 }
+    }
+
+    /// A table of relocations, of which so many at its beginning are said to write addresses of the library itself.
+    pub(super) fn table(&mut self, what: &str, raw: &[u8], relative: u64) -> Result<(), Flaw> {
+        let entries: &[Rela64<LE>] = records(raw, what)?;
+        ensure(relative <= entries.len() as u64, || format!("{what} are miscounted"))?;
+        for (index, entry) in (0..).zip(entries) {
+            if let Err(why) = self.entry(entry, index < relative) {
+                let at = entry.r_offset.get(LE);
+                return Err(malformed(format!("entry {index} of {what}, for {at:#x}, {why}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &Rela64<LE>, is_relative: bool) -> Result<(), &'static str> {
+        let (at, info, addend) = (entry.r_offset.get(LE), entry.r_info.get(LE), entry.r_addend.get(LE) as u64);
+        let (kind, symbol) = (info as u32, (info >> 32) as usize);
+        let meaning = meaning(HOST, kind).ok_or("is of a type that no library has")?;
+        if symbol >= self.symbols.len() {
+            return Err("names no symbol");
+        }
+        if is_relative && meaning != Meaning::Own {
+            return Err("is counted as relative but is not");
+        }
+        let width = match meaning {
+            Meaning::Nothing => return Ok(()),
+            Meaning::NearThread(width) => width,
+            Meaning::Own | Meaning::Named | Meaning::ThreadLocal | Meaning::Called => WORD,
+        };
+        let land = self.land_of(addend);
+        let right = match meaning {
+            Meaning::Own => symbol == 0 && land.is_some(),
+            Meaning::Called => symbol == 0 && land == Some(true),
+            Meaning::ThreadLocal | Meaning::NearThread(_) if symbol == 0 => self.has_thread_locals,
+            Meaning::NearThread(_) if HOST == EM_X86_64 => self.symbols.is_own_thread_local(symbol),
+            Meaning::ThreadLocal | Meaning::NearThread(_) => self.symbols.is_thread_local(symbol),
+            Meaning::Named | Meaning::Nothing => true,
+        };
+        if !right && matches!(meaning, Meaning::NearThread(_)) && symbol != 0 {
+            return Err("wants another library's thread-local near the thread: build that code without `initial-exec`");
+        }
+        if !right {
+            return Err("asks for something that a library cannot have");
+        }
+        // What an initialiser's slot gets must be code of this very library.
+        let gets_code = match meaning {
+            Meaning::Own => land == Some(true),
+            Meaning::Named => {
+                let function = self.symbols.function(symbol).map(|value| value.wrapping_add(addend));
+                function.is_some_and(|address| self.land_of(address) == Some(true))
+            }
+            Meaning::Called | Meaning::ThreadLocal | Meaning::NearThread(_) | Meaning::Nothing => false,
+        };
+        self.write(at, width, gets_code)
+    }
+
+    /// Packed relocations: an even word is the place of the next one, an odd word has a bit for each word behind it.
+    pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), Flaw> {
+        let what = "the packed relocations";
+        let words: &[U64<LE>] = records(raw, what)?;
+        let mut next = None;
+        for (index, entry) in words.iter().map(|word| word.get(LE)).enumerate() {
+            let wrong = |why: &str| malformed(format!("entry {index} of {what} {why}"));
+            let mut write = |at: u64| {
+                let addend = elf.mapped(at, WORD).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+                let land = addend.and_then(|addend| self.land_of(addend)).ok_or_else(|| wrong("is for no address"))?;
+                self.write(at, WORD, land).map_err(wrong)
+            };
+            if entry & 1 == 0 {
+                // The loader adds to what it finds, so no word may have its turn twice.
+                ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} goes back"))?;
+                write(entry)?;
+                next = entry.checked_add(WORD);
+                continue;
+            }
+            let start = next.ok_or_else(|| wrong("is for no place"))?;
+            for bit in (1..64).filter(|bit| entry >> bit & 1 == 1) {
+                write(start.checked_add((bit - 1) * WORD).ok_or_else(|| wrong("is for no place"))?)?;
+            }
+            next = start.checked_add(63 * WORD);
+        }
+        Ok(())
+    }
+
+    /// The sections that are written into, once every slot of an initialiser or finaliser was found written.
+    pub(super) fn finish(self) -> Result<BTreeSet<usize>, Flaw> {
+        for ground in &self.grounds {
+            let empty = ground.slots.iter().flatten().position(|is_written| !is_written);
+            ensure(empty.is_none(), || {
+                let at = ground.range.start + empty.unwrap_or_default() as u64 * WORD;
+                format!(
+                    "nothing writes the address of a function into the slot at {at:#x}, which the loader would call"
+                )
+            })?;
+        }
+        Ok(self.grounds.into_iter().filter(|ground| ground.is_written).map(|ground| ground.section).collect())
+    }
+
+    fn write(&mut self, at: u64, width: u64, is_code: bool) -> Result<(), &'static str> {
+        let end = at.checked_add(width).ok_or("would write outside of memory")?;
+        let holds = |ground: &Ground| ground.range.start <= at && end <= ground.range.end;
+        if !self.grounds.get(self.last).is_some_and(holds) {
+            let behind = self.grounds.partition_point(|ground| ground.range.start <= at);
+            self.last = behind.checked_sub(1).ok_or("would write where nothing may be written")?;
+        }
+        let ground = self.grounds.get_mut(self.last).filter(|ground| ground.is_writable && holds(ground));
+        let ground = ground.ok_or("would write where nothing may be written")?;
+        ground.is_written = true;
+        if let Some(slots) = &mut ground.slots {
+            let skip = at - ground.range.start;
+            let slot = slots.get_mut((skip / WORD) as usize).filter(|_| skip.is_multiple_of(WORD) && width == WORD);
+            let slot =
+                slot.filter(|_| is_code).ok_or("would have the loader call what is no function of the library")?;
+            *slot = true;
+        }
+        Ok(())
+    }
+
+    /// Whether it is code that lies at an address of the library; its very end counts as well.
+    fn land_of(&self, addr: u64) -> Option<bool> {
+        let inside = self.lands.iter().find(|land| land.range.contains(&addr)).map(|land| land.is_code);
+        inside.or_else(|| self.lands.iter().any(|land| land.range.end == addr).then_some(false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{CODE, DATA, END, INIT, TABLES, ZEROES, library, says, with_thread_locals};
+    use super::super::symbols::Symbols;
+    use super::{EM_X86_64, HOST, Walk, elf};
+
+    const OWN: u32 = elf::R_X86_64_RELATIVE.0;
+    const NAMED: u32 = elf::R_X86_64_64.0;
+    const CALLED: u32 = elf::R_X86_64_IRELATIVE.0;
+    const MODULE: u32 = elf::R_X86_64_DTPMOD64.0;
+    const OFFSET: u32 = elf::R_X86_64_TPOFF64.0;
+    const DESCRIBED: u32 = elf::R_X86_64_TLSDESC.0;
+
+    const SLOTS: [(u64, u32, u32, u64); 2] = [(INIT, OWN, 0, CODE), (INIT + 8, OWN, 0, CODE + 16)];
+
+    fn table(entries: &[(u64, u32, u32, u64)]) -> Vec<u8> {
+        let entry = |(at, kind, symbol, addend): &(u64, u32, u32, u64)| {
+            [*at, u64::from(*symbol) << 32 | u64::from(*kind), *addend].map(u64::to_le_bytes).concat()
+        };
+        entries.iter().flat_map(entry).collect()
+    }
+
+    /// Symbol 1 is a function of the library, 2 a variable of it, 3 a function of another, 4 a thread-local of another.
+    fn symbols() -> Vec<u8> {
+        let symbol = |info: u8, section: u16, value: u64| {
+            [&[1, 0, 0, 0, info, 0][..], &section.to_le_bytes(), &value.to_le_bytes(), &[0; 8]].concat()
+        };
+        [vec![0; 24], symbol(0x12, 1, CODE + 32), symbol(0x11, 3, DATA), symbol(0x12, 0, 0), symbol(0x16, 0, 0)]
+            .concat()
+    }
+
+    /// What is said of relocations behind those that fill the slots.
+    fn check(entry: (u64, u32, u32, u64)) -> String {
+        walked(&[&SLOTS[..], &[entry]].concat(), 0)
+    }
+
+    fn walked(entries: &[(u64, u32, u32, u64)], relative: u64) -> String {
+        let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
+        let elf = library(&bytes);
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let mut walk = Walk::new(&elf, &symbols, false);
+        let walked = walk.table("the relocations", &table(entries), relative);
+        says(walked.and_then(|()| walk.finish()))
+    }
+
+    #[test]
+    fn what_linkers_write_is_whole() {
+        if HOST != EM_X86_64 {
+            return;
+        }
+        for entry in [
+            (DATA, OWN, 0, CODE),
+            (DATA, OWN, 0, END),
+            (ZEROES - 8, OWN, 0, DATA),
+            (END - 8, NAMED, 3, 0),
+            (DATA, MODULE, 4, 0),
+            (DATA + 3, NAMED, 2, 8),
+            (DATA, CALLED, 0, CODE),
+            (TABLES, 0, 0, 0),
+        ] {
+            assert_eq!(check(entry), "whole", "{entry:?}");
+        }
+        assert_eq!(walked(&[(INIT, NAMED, 1, 0), (INIT + 8, NAMED, 1, 4)], 0), "whole");
+        assert_eq!(walked(&SLOTS, 2), "whole");
+    }
+
+    #[test]
+    fn nothing_is_written_where_no_variable_is() {
+        if HOST != EM_X86_64 {
+            return;
+        }
+        let where_not =
+            |at: u64| format!("entry 2 of the relocations, for {at:#x}, would write where nothing may be written");
+        for at in [TABLES, TABLES + 512, CODE, CODE + 4088, INIT - 8, END - 7, END, 1 << 60] {
+            assert_eq!(check((at, OWN, 0, CODE)), where_not(at));
+        }
+        // Across two sections, and half behind the end.
+        assert_eq!(check((ZEROES - 4, OWN, 0, CODE)), where_not(ZEROES - 4));
+        let outside = "entry 2 of the relocations, for 0xffffffffffffffff, would write outside of memory";
+        assert_eq!(check((u64::MAX, OWN, 0, CODE)), outside);
+    }
+
+    #[test]
+    fn a_relocation_asks_only_for_what_there_is() {
+        if HOST != EM_X86_64 {
+            return;
+        }
+        let says = |why: &str| format!("entry 2 of the relocations, for {DATA:#x}, {why}");
+        let cannot = says("asks for something that a library cannot have");
+        assert_eq!(check((DATA, NAMED, 5, 0)), says("names no symbol"));
+        assert_eq!(check((DATA, elf::R_X86_64_COPY.0, 1, 0)), says("is of a type that no library has"));
+        assert_eq!(check((DATA, 4711, 0, 0)), says("is of a type that no library has"));
+        for entry in [
+            (DATA, OWN, 0, END + 1),
+            (DATA, OWN, 1, CODE),
+            (DATA, CALLED, 0, DATA),
+            (DATA, CALLED, 0, END),
+            (DATA, OFFSET, 0, 0),
+            (DATA, MODULE, 3, 0),
+        ] {
+            assert_eq!(check(entry), cannot, "{entry:?}");
+        }
+        // The library that it is found in may have none.
+        let near = says("wants another library's thread-local near the thread: build that code without `initial-exec`");
+        assert_eq!([OFFSET, DESCRIBED].map(|kind| check((DATA, kind, 4, 0))), [near.clone(), near]);
+        let counted = "entry 2 of the relocations, for 0x2010, is counted as relative but is not";
+        assert_eq!(walked(&[&SLOTS[..], &[(DATA, NAMED, 1, 0)]].concat(), 3), counted);
+        assert_eq!(walked(&SLOTS, 3), "the relocations are miscounted");
+    }
+
+    #[test]
+    fn an_initialiser_is_code_of_the_library() {
+        if HOST != EM_X86_64 {
+            return;
+        }
+        let empty = "nothing writes the address of a function into the slot at 0x2008, which the loader would call";
+        assert_eq!(walked(&SLOTS[..1], 0), empty);
+        assert_eq!(walked(&[SLOTS[0], (INIT + 8, 0, 0, 0)], 0), empty);
+        for entry in [
+            (INIT, OWN, 0, DATA),
+            (INIT + 4, OWN, 0, CODE),
+            (INIT, NAMED, 2, 0),
+            (INIT, NAMED, 3, 0),
+            (INIT, NAMED, 1, 2 * CODE),
+            (INIT, CALLED, 0, CODE),
+            (INIT, MODULE, 4, 0),
+        ] {
+            let says = check(entry);
+            assert!(
+                says.ends_with("would have the loader call what is no function of the library"),
+                "{entry:?}: {says}"
+            );
+        }
+    }
+
+    /// What is said of packed relocations, where the file has `words` in the slots and behind them.
+    fn packed(entries: &[u64], words: [u64; 3]) -> String {
+        let mut bytes = vec![0; ZEROES as usize];
+        bytes[INIT as usize..][..24].copy_from_slice(&words.map(u64::to_le_bytes).concat());
+        let (elf, raw) = (library(&bytes), symbols());
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let mut walk = Walk::new(&elf, &symbols, false);
+        let raw: Vec<u8> = entries.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+        says(walk.packed(&elf, &raw).and_then(|()| walk.finish()))
+    }
+
+    #[test]
+    fn packed_relocations_are_followed_bit_by_bit() {
+        let words = [CODE, CODE + 8, DATA];
+        assert_eq!(packed(&[INIT, 0b111], words), "whole");
+        assert_eq!(packed(&[INIT, INIT + 8, DATA], words), "whole");
+        let back = "entry 1 of the packed relocations goes back";
+        assert_eq!(packed(&[INIT, INIT], words), back);
+        let says = |why: &str| format!("entry {why}");
+        assert_eq!(packed(&[0b11], words), says("0 of the packed relocations is for no place"));
+        assert_eq!(
+            packed(&[INIT, 0b111], [CODE, DATA, DATA]),
+            says("1 of the packed relocations would have the loader call what is no function of the library")
+        );
+        assert_eq!(
+            packed(&[INIT, 0b111], [CODE, CODE, 1 << 40]),
+            says("1 of the packed relocations is for no address")
+        );
+        assert_eq!(
+            packed(&[CODE], words),
+            says("0 of the packed relocations would write where nothing may be written")
+        );
+        assert_eq!(packed(&[END], words), says("0 of the packed relocations is for no address"));
+    }
+
+    #[test]
+    fn thread_locals_of_the_library_are_there() {
+        if HOST != EM_X86_64 {
+            return;
+        }
+        let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
+        let elf = with_thread_locals(&bytes, 64, 8);
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", Some(64)).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let mut walk = Walk::new(&elf, &symbols, true);
+        let entries = [&SLOTS[..], &[(DATA, OFFSET, 0, 0), (DATA, DESCRIBED, 0, 0)]].concat();
+        assert_eq!(says(walk.table("the relocations", &table(&entries), 0)), "whole");
+        let mut walk = Walk::new(&elf, &symbols, true);
+        let past = walk.table("the relocations", &table(&[(END - 8, DESCRIBED, 0, 0)]), 0);
+        assert!(says(past).ends_with("would write where nothing may be written"));
+    }
+
+    #[test]
+    fn initialisers_that_cannot_be_written_are_none() {
+        let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
+        let mut elf = library(&bytes);
+        elf.sections[2].flags &= !super::SHF_WRITE.0;
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let empty = "nothing writes the address of a function into the slot at 0x2000, which the loader would call";
+        assert_eq!(says(Walk::new(&elf, &symbols, false).finish()), empty);
+    }
+}

@@ -1,0 +1,193 @@
+//! Dynamic symbols: what the library gives and wants by name.
+
+use object::LittleEndian as LE;
+use object::elf::{
+    SHN_ABS, SHN_LORESERVE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_TLS, STV_DEFAULT, Sym64,
+};
+
+use super::{Elf, Flaw, ensure, malformed, records, text};
+
+/// C++ has names of some kilobytes.
+const LONGEST_NAME: usize = 65_535;
+
+/// The dynamic symbols of a file, each of them looked at.
+pub(super) struct Symbols<'a> {
+    entries: &'a [Sym64<LE>],
+    /// The names of those that are defined elsewhere, weak ones included.
+    pub(super) imports: Vec<String>,
+}
+
+/// Where the value of a symbol lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In another library.
+    Elsewhere,
+    /// In this section of the file.
+    Here(usize),
+    /// Nowhere: it is a number.
+    Number,
+    Unknown,
+}
+
+impl<'a> Symbols<'a> {
+    /// Reads a table of symbols, whose names are in `strings`.
+    pub(super) fn read(elf: &Elf<'_>, raw: &'a [u8], strings: &[u8], locals: Option<u64>) -> Result<Self, Flaw> {
+        let entries: &[Sym64<LE>] = records(raw, "the dynamic symbols")?;
+        let first = entries.first().ok_or_else(|| malformed("there are no dynamic symbols"))?;
+        let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
+        ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
+        let mut imports = Vec::new();
+        // Names may share their ends, but hardly more than that.
+        let mut room = strings.len().saturating_mul(4);
+        for (index, symbol) in entries.iter().enumerate() {
+            let name = text(strings, u64::from(symbol.st_name.get(LE)), LONGEST_NAME);
+            let name = name.ok_or_else(|| malformed(format!("dynamic symbol {index} has no valid name")))?;
+            let rest = room.checked_sub(name.len());
+            room = rest.ok_or_else(|| malformed(format!("dynamic symbols up to {index} have too much of a name")))?;
+            let wrong = |what: &str| format!("dynamic symbol {index} ({name}) {what}");
+            let (value, size, kind) = (symbol.st_value.get(LE), symbol.st_size.get(LE), symbol.st_info.0 & 0xf);
+            let place = place(symbol);
+            match place {
+                Place::Elsewhere => ensure(value == 0, || wrong("is defined elsewhere and has a value"))?,
+                Place::Number => ensure(kind != STT_TLS.0, || wrong("is a thread-local and a number"))?,
+                Place::Unknown => return Err(malformed(wrong("is of no section"))),
+                Place::Here(section) => {
+                    ensure(section < elf.sections.len(), || wrong("is of no section"))?;
+                    let inside = match locals {
+                        _ if kind != STT_TLS.0 => elf.load_of(value, size).is_some(),
+                        Some(locals) => value.checked_add(size).is_some_and(|end| end <= locals),
+                        None => false,
+                    };
+                    ensure(inside, || wrong("is in no segment"))?;
+                }
+            }
+            // The loader calls these to learn the address that is meant.
+            let called = kind == STT_GNU_IFUNC.0 && place != Place::Elsewhere;
+            let code = matches!(place, Place::Here(_)) && elf.is_code(value);
+            ensure(!called || code, || wrong("is resolved by what is no code"))?;
+            ensure(kind != STT_FUNC.0 || place == Place::Elsewhere || code, || wrong("is a function and no code"))?;
+            if place == Place::Elsewhere && !name.is_empty() {
+                imports.push(name.to_owned());
+            }
+        }
+        Ok(Self { entries, imports })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether a symbol can stand for a thread-local.
+    pub(super) fn is_thread_local(&self, symbol: usize) -> bool {
+        self.entries[symbol].st_info.0 & 0xf == STT_TLS.0
+    }
+
+    /// The same, if nobody else's can stand in for it.
+    pub(super) fn is_own_thread_local(&self, symbol: usize) -> bool {
+        let Some(entry) = self.entries.get(symbol) else { return false };
+        let (is_local, is_hidden) = (entry.st_info.0 >> 4 == STB_LOCAL.0, entry.st_other.0 & 3 != STV_DEFAULT.0);
+        self.is_thread_local(symbol) && matches!(place(entry), Place::Here(_)) && (is_local || is_hidden)
+    }
+
+    /// The address of a function of the library's own, or of what has no type.
+    pub(super) fn function(&self, symbol: usize) -> Option<u64> {
+        let symbol = self.entries.get(symbol)?;
+        let kind = symbol.st_info.0 & 0xf;
+        let right = matches!(place(symbol), Place::Here(_)) && [STT_FUNC.0, STT_NOTYPE.0].contains(&kind);
+        right.then(|| symbol.st_value.get(LE))
+    }
+}
+
+fn place(symbol: &Sym64<LE>) -> Place {
+    match symbol.st_shndx.get(LE).0 {
+        0 => Place::Elsewhere,
+        section if section < SHN_LORESERVE => Place::Here(section.into()),
+        section if section == SHN_ABS.0 => Place::Number,
+        _ => Place::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{CODE, DATA, END, library, says};
+    use super::Symbols;
+
+    const HERE: u16 = 3;
+    const ELSEWHERE: u16 = 0;
+    const NUMBER: u16 = 0xfff1;
+
+    fn symbol(name: u32, kind: u8, section: u16, value: u64, size: u64) -> Vec<u8> {
+        let head = [&name.to_le_bytes()[..], &[0x10 | kind, 0], &section.to_le_bytes()].concat();
+        [head, value.to_le_bytes().to_vec(), size.to_le_bytes().to_vec()].concat()
+    }
+
+    fn read(raw: &[u8], strings: &[u8], locals: Option<u64>) -> String {
+        let bytes = vec![0; DATA as usize];
+        says(Symbols::read(&library(&bytes), raw, strings, locals))
+    }
+
+    /// What is said of a symbol behind the empty one, without the words that name it.
+    fn check(kind: u8, section: u16, value: u64, size: u64) -> String {
+        let raw = [vec![0; 24], symbol(1, kind, section, value, size)].concat();
+        read(&raw, b"\0name\0", Some(64)).replace("dynamic symbol 1 (name) ", "")
+    }
+
+    #[test]
+    fn a_symbol_lies_where_such_a_thing_may_lie() {
+        let (none, object, function, local, resolved) = (0, 1, 2, 6, 10);
+        for (kind, section, value, size) in [
+            (none, HERE, END, 0),
+            (object, HERE, DATA, 64),
+            (function, 1, CODE, 4096),
+            (resolved, 1, CODE, 0),
+            (local, HERE, 0, 64),
+            (function, ELSEWHERE, 0, 0),
+            (resolved, ELSEWHERE, 0, 0),
+            (object, NUMBER, 0, 0),
+        ] {
+            assert_eq!(check(kind, section, value, size), "whole", "{kind} in {section} at {value:#x}");
+        }
+        for (kind, section, value, size, says) in [
+            (object, HERE, END, 1, "is in no segment"),
+            (object, HERE, DATA, 1 << 20, "is in no segment"),
+            (object, HERE, u64::MAX, 8, "is in no segment"),
+            (object, 5, DATA, 8, "is of no section"),
+            (object, 0xfff2, DATA, 8, "is of no section"),
+            (object, ELSEWHERE, DATA, 8, "is defined elsewhere and has a value"),
+            (function, HERE, DATA, 0, "is a function and no code"),
+            (function, NUMBER, CODE, 0, "is a function and no code"),
+            (resolved, HERE, DATA, 0, "is resolved by what is no code"),
+            (resolved, NUMBER, CODE, 0, "is resolved by what is no code"),
+            (local, HERE, 0, 65, "is in no segment"),
+            (local, HERE, u64::MAX, 1, "is in no segment"),
+            (local, NUMBER, 0, 0, "is a thread-local and a number"),
+        ] {
+            assert_eq!(check(kind, section, value, size), says, "{kind} in {section} at {value:#x}");
+        }
+        let raw = [vec![0; 24], symbol(1, local, HERE, 0, 8)].concat();
+        assert_eq!(read(&raw, b"\0name\0", None), "dynamic symbol 1 (name) is in no segment", "there are none");
+    }
+
+    #[test]
+    fn names_of_symbols_cannot_eat_all_memory() {
+        let named = |names: &[u32]| {
+            let symbols = names.iter().flat_map(|name| symbol(*name, 0, ELSEWHERE, 0, 0));
+            [vec![0; 24], symbols.collect()].concat()
+        };
+        assert_eq!(read(&named(&[6]), b"\0name\0", None), "dynamic symbol 1 has no valid name");
+        assert_eq!(read(&named(&[1]), &[b'x'; 9], None), "dynamic symbol 0 has no valid name");
+        let long = [&[0][..], &[b'x'; 60_000], &[0]].concat();
+        let many = read(&named(&[1; 1000]), &long, None);
+        assert_eq!(many, "dynamic symbols up to 5 have too much of a name");
+        let longer = [&[0][..], &[b'x'; 70_000], &[0]].concat();
+        assert_eq!(read(&named(&[1]), &longer, None), "dynamic symbol 1 has no valid name");
+    }
+
+    #[test]
+    fn the_first_symbol_stands_for_none() {
+        let raw = symbol(0, 10, 1, CODE, 0);
+        assert_eq!(read(&raw, b"\0", None), "dynamic symbol 0 is not empty");
+        assert_eq!(read(&[], b"\0", None), "there are no dynamic symbols");
+        assert_eq!(read(&[0; 25], b"\0", None), "the dynamic symbols do not end with a whole entry");
+    }
+}

@@ -1,0 +1,143 @@
+//! What the loader makes of a library, seen from outside: a child process maps it. The checks are right if the child lives,
+//! whatever it is given that passes them.
+#![expect(unsafe_code, reason = "what the checks let through is mapped, in a child, to see that it is harmless")]
+
+use std::env;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use alcedo_abi::module::ROOT_SYMBOL;
+use alcedo_sys::{Image, ImageFile, StageDir};
+
+/// In our own environment it says that we are the child.
+const JUDGE: &str = "ALCEDO_FUZZ_IS_JUDGE";
+/// The marks of the child, at the beginning of its lines.
+const MAPPED: &str = "judge: mapped";
+const REFUSED: &str = "judge: refused";
+/// A child is not used for ever: images that stay would crowd it.
+const MOST_CASES: u32 = 256;
+/// The loader needs milliseconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What became of the child that mapped a library.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It was mapped and unmapped.
+    Mapped,
+    /// The loader said no.
+    Refused,
+    /// The child died, or went on without end.
+    Died(String),
+}
+
+/// A child that maps what it is given.
+pub(crate) struct Judge {
+    running: Option<Running>,
+    test: &'static str,
+}
+
+struct Running {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+    cases: u32,
+}
+
+impl Judge {
+    /// `test` is the name of a test of this program that calls [`serve`].
+    pub(crate) fn new(test: &'static str) -> Self {
+        Self { running: None, test }
+    }
+
+    pub(crate) fn judge(&mut self, library: &Path) -> Verdict {
+        let mut running = match self.running.take() {
+            Some(running) if running.cases < MOST_CASES => running,
+            worn => {
+                worn.into_iter().for_each(Running::end);
+                Running::start(self.test)
+            }
+        };
+        running.cases += 1;
+        let asked = writeln!(running.input, "{}", library.display());
+        asked.and_then(|()| running.input.flush()).expect("the child waits for cases");
+        loop {
+            match running.lines.recv_timeout(PATIENCE) {
+                Ok(line) if line.starts_with(MAPPED) => break self.keep(running, Verdict::Mapped),
+                Ok(line) if line.starts_with(REFUSED) => break self.keep(running, Verdict::Refused),
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    running.child.kill().expect("it can be killed");
+                    running.end();
+                    break Verdict::Died("did not come to an end".to_owned());
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = running.child.wait().expect("it has ended");
+                    break Verdict::Died(status.to_string());
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self, running: Running, verdict: Verdict) -> Verdict {
+        self.running = Some(running);
+        verdict
+    }
+}
+
+impl Drop for Judge {
+    fn drop(&mut self) {
+        self.running.take().into_iter().for_each(Running::end);
+    }
+}
+
+impl Running {
+    fn start(test: &str) -> Self {
+        let mut child = Command::new(env::current_exe().expect("this program"));
+        child.args([test, "--exact", "--nocapture"]).env(JUDGE, "1").env("RUST_BACKTRACE", "0");
+        let child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut child = child.expect("this program runs");
+        let input = child.stdin.take().expect("it is piped");
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (sender, lines) = channel();
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { child, input, lines, cases: 0 }
+    }
+
+    fn end(self) {
+        let Self { mut child, input, .. } = self;
+        drop(input);
+        child.wait().expect("it ends with its input");
+    }
+}
+
+/// What the child does. Returns at once in any other process.
+pub(crate) fn serve() {
+    if env::var_os(JUDGE).is_none() {
+        return;
+    }
+    let stage = StageDir::new().expect("a stage directory");
+    for line in std::io::stdin().lines() {
+        let path = PathBuf::from(line.expect("the parent writes text"));
+        let image = ImageFile::read(&path).expect("the parent found it whole");
+        let staged = stage.stage(&image, "case").expect("the copy can be written");
+        // SAFETY: all code of the library was replaced by returns, so nothing that is called in it does anything. What the
+        // loader does of itself is what this process is for.
+        let line = match unsafe { Image::map(staged, None) } {
+            Ok(image) => {
+                for name in [ROOT_SYMBOL, c"answer", c"resolved", c"local"] {
+                    // SAFETY: nobody looks behind the address.
+                    let _address = unsafe { image.symbol::<*const ()>(name) };
+                }
+                // SAFETY: nothing of the image is used.
+                let _gone = unsafe { image.unmap() };
+                MAPPED
+            }
+            Err(_) => REFUSED,
+        };
+        println!("\n{line}");
+    }
+}

@@ -1,0 +1,192 @@
+//! Library files that somebody has changed on purpose and sealed again: headers, segments, sections and every table that the
+//! loader follows, one field, several alike, entries swapped or copied, tables spliced, the file cut, the manifest with a
+//! checksum that fits.
+//!
+//! The checks must come back, without a panic and without eating memory. What they let through is mapped by a child process,
+//! so that the loader itself is the judge: the child must live. All code of these libraries has been replaced by returns,
+//! hence a dead child is the loader's doing and not that of a plugin with odd variables.
+//!
+//! `ALCEDO_FUZZ_SECONDS` lets it go on for so long; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` say where it begins. What it
+//! finds is written down in `findings.rs` as the change that makes the file.
+#![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+
+mod anatomy;
+mod findings;
+mod judge;
+mod mutate;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::seal_file;
+use alcedo_sys::ImageFile;
+use tempfile::TempDir;
+
+use anatomy::{hollow, tables};
+use judge::{Judge, Verdict};
+use mutate::{Dice, mutant};
+
+/// How many mutants the cut in CI has, of each library.
+const CUT: u64 = 3000;
+
+/// Every so many mutants are sealed as well: the rest is checked without one, where nothing hides them either.
+const SEALED_EACH: u64 = 16;
+
+/// Everything that a library can have and Rust plugins have not: both symbol hashes, versions of its own, resolved functions,
+/// thread-locals that others see, packed relocations.
+const SOURCE: &str = r#"
+#include <math.h>
+#include <stdio.h>
+__attribute__((constructor)) static void up(void) { puts("up"); }
+__attribute__((destructor)) static void down(void) { puts("down"); }
+__thread int local = 3;
+static __thread int early __attribute__((tls_model("initial-exec"))) = 4;
+int zeroes[9000];
+int numbers[100] = { 1 };
+int *relocated[] = { &numbers[7], &numbers[9], zeroes };
+static int one(void) { return 1; }
+static int (*resolve(void))(void) { return one; }
+int resolved(void) __attribute__((ifunc("resolve")));
+double answer(double x) { return sin(x) + *relocated[1] + local + early + resolved(); }
+"#;
+
+/// A small plugin and a C library, hollow, in the order of their names.
+fn libraries() -> &'static [(&'static str, Vec<u8>)] {
+    static LIBRARIES: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
+    LIBRARIES.get_or_init(|| {
+        let dir = TempDir::new().expect("a temporary directory");
+        let files = [("c", c_library(dir.path())), ("plugin", plugin(dir.path()))];
+        let hollow = files.map(|(name, path)| {
+            let mut bytes = fs::read(path).expect("just built");
+            hollow(&mut bytes);
+            (name, bytes)
+        });
+        hollow.into()
+    })
+}
+
+fn library(name: &str) -> Vec<u8> {
+    libraries().iter().find(|(known, _)| *known == name).expect("one of the two").1.clone()
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn c_library(dir: &Path) -> PathBuf {
+    let (source, script, library) = (dir.join("c.c"), dir.join("c.map"), dir.join("libc_.so"));
+    fs::write(&source, SOURCE).expect("the test directory is writable");
+    fs::write(&script, "ONE { global: local; resolved; }; TWO { global: answer; local: *; } ONE;").expect("it is");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-shared", "-fPIC", "-O1", "-Wl,--hash-style=both,-z,pack-relative-relocs,--version-script"]);
+    run(gcc.arg(script).arg("-o").arg(&library).arg(&source).arg("-lm"));
+    library
+}
+
+/// Without what debuggers read, and without its seal.
+fn plugin(dir: &Path) -> PathBuf {
+    let library = dir.join("libplugin.so");
+    let built = support::plugin("broken", &["witness"]);
+    run(Command::new("objcopy").arg("--strip-debug").arg(built).arg(&library));
+    library
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
+}
+
+/// The most memory that this process has had, in KiB.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has one");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it says how much");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// What came of a row of mutants.
+#[derive(Debug, Default)]
+struct Tally {
+    mutants: u64,
+    refused: u64,
+    mapped: u64,
+    refused_by_loader: u64,
+    slowest: Duration,
+}
+
+#[test]
+fn no_changed_library_breaks_the_checks_or_gets_past_them_and_kills_the_loader() {
+    let seed = from_environment("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122);
+    let from = from_environment("ALCEDO_FUZZ_FROM").unwrap_or(0);
+    let until = from_environment("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = dir.path().join("mutant.so");
+    let mut judge = Judge::new("a_child_maps_what_it_is_given");
+    let libraries: Vec<_> = libraries().iter().map(|(name, bytes)| (*name, bytes, tables(bytes))).collect();
+    let (mut tally, mut found, before) = (Tally::default(), Vec::new(), peak());
+    for index in from.. {
+        if until.map_or(index >= from + CUT, |until| Instant::now() > until) || found.len() >= 20 {
+            break;
+        }
+        for (name, whole, tables) in &libraries {
+            let mutant = mutant(whole, tables, &mut Dice::new(seed, index));
+            let case = || format!("{name}, ALCEDO_FUZZ_SEED={seed} ALCEDO_FUZZ_FROM={index}: {:?}", mutant.changes);
+            tally.mutants += 1;
+            let begun = Instant::now();
+            let checked = std::panic::catch_unwind(|| ImageFile::from_bytes(&file, mutant.bytes.clone()).is_ok()).ok();
+            tally.slowest = tally.slowest.max(begun.elapsed());
+            match checked {
+                None => found.push(format!("the checks panicked: {}", case())),
+                Some(false) => tally.refused += 1,
+                Some(true) => {
+                    fs::write(&file, &mutant.bytes).expect("the test directory is writable");
+                    match judge.judge(&file) {
+                        Verdict::Mapped => tally.mapped += 1,
+                        Verdict::Refused => tally.refused_by_loader += 1,
+                        Verdict::Died(how) => found.push(format!("the loader {how}: {}", case())),
+                    }
+                }
+            }
+            if index % SEALED_EACH == 0 {
+                fs::write(&file, &mutant.bytes).expect("the test directory is writable");
+                seal_file(&file).expect("the test directory is writable");
+                let sealed = ImageFile::read(&file).is_ok();
+                assert_eq!(sealed, checked.unwrap_or(false), "a seal changes what is followed: {}", case());
+            }
+        }
+    }
+    println!("{tally:?}, {} KiB more at most", peak() - before);
+    assert!(found.is_empty(), "{} found:\n{}", found.len(), found.join("\n"));
+    assert!(tally.refused > 0 && tally.mapped > 0, "all were alike: {tally:?}");
+    assert!(peak() - before < 256 * 1024, "the checks took {} KiB", peak() - before);
+}
+
+#[test]
+fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let mut judge = Judge::new("a_child_maps_what_it_is_given");
+    for (name, bytes) in libraries() {
+        let file = dir.path().join(format!("{name}.so"));
+        fs::write(&file, bytes).expect("the test directory is writable");
+        ImageFile::read(&file).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(judge.judge(&file), Verdict::Mapped, "{name}");
+        let names: Vec<_> = tables(bytes).into_iter().map(|table| table.name).collect();
+        for wanted in [".dynamic", ".dynsym", ".gnu.version_r", ".gnu.hash", ".rela.dyn", ".init_array"] {
+            assert!(names.iter().any(|known| known == wanted), "{name} has no {wanted}: {names:?}");
+        }
+    }
+    let names: Vec<_> = tables(&library("c")).into_iter().map(|table| table.name).collect();
+    for wanted in [".hash", ".gnu.version_d", ".relr.dyn"] {
+        assert!(names.iter().any(|known| known == wanted), "the C library has no {wanted}: {names:?}");
+    }
+}
+
+/// Passes at once unless this process was started as a child.
+#[test]
+fn a_child_maps_what_it_is_given() {
+    judge::serve();
+}
