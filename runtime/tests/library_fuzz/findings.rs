@@ -12,7 +12,6 @@ use crate::library;
 
 mod tag {
     pub(super) const NEEDED: u64 = 1;
-    pub(super) const HASH: u64 = 4;
     pub(super) const STRSZ: u64 = 10;
     pub(super) const INIT: u64 = 12;
     pub(super) const PLTREL: u64 = 20;
