@@ -11,6 +11,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::emit::error::EmitError;
 use crate::object::class::Class;
+use crate::object::path::{MemberPath, PathError, TypePath};
 
 /// Fills the cells of a class the module declares.
 ///
@@ -51,6 +52,7 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
     let path = import.path.as_str();
     let wrong = |why: String| EmitError::Import { module: module.to_owned(), path: path.to_owned(), why };
     let missing = || wrong("which is not there".into());
+    check_path(import.kind, path).map_err(|error| wrong(format!("which is refused: {error}")))?;
     let types = &core.world.types;
     let number = match import.kind {
         ImportKind::CLASS => {
@@ -103,6 +105,16 @@ fn fill(cell: &Cell, number: u64) {
     unsafe { cell.fill(number) };
 }
 
+/// Whether the path of an import is one of its kind. It is compared, shown and put into other texts from here on.
+fn check_path(kind: ImportKind, path: &str) -> Result<(), PathError> {
+    match kind {
+        ImportKind::PROPERTY | ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {
+            path.parse::<MemberPath>().map(|_member| ())
+        }
+        _ => path.parse::<TypePath>().map(|_type| ()),
+    }
+}
+
 fn call_handle(core: &Core, protocol: &str, path: &str, fingerprint: u64) -> Result<u64, CallError> {
     handle(core, &format!("{protocol}:{path}"), fingerprint)
 }
@@ -118,5 +130,34 @@ fn why(error: &CallError) -> String {
             format!("which has the signature ({found}) here, and another in the module")
         }
         other => format!("which cannot be called: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::describe::ImportKind;
+
+    use super::check_path;
+
+    #[test]
+    fn a_path_with_syntax_in_it_is_refused_before_it_is_used() {
+        for (kind, path) in [
+            (ImportKind::CLASS, "/Script/Game.Cube"),
+            (ImportKind::INTERFACE, "/Script/Game.Hears"),
+            (ImportKind::PROPERTY, "/Script/Game.Cube:speed"),
+            (ImportKind::FUNCTION_FINAL, "/Script/Game.Cube:spin"),
+        ] {
+            assert_eq!(check_path(kind, path), Ok(()), "{path}");
+        }
+        for (kind, path) in [
+            (ImportKind::INTERFACE, "/Script/Game.Innocent), Delegate(Array(u8"),
+            (ImportKind::STRUCT, "/Script/Game.Words\u{1b}[2J"),
+            (ImportKind::CLASS, "/Script/Game.Cube:speed"),
+            (ImportKind::CLASS, "/Script/Game.Cube\0"),
+            (ImportKind::PROPERTY, "/Script/Game.Cube"),
+            (ImportKind::FUNCTION, "/Script/Game.Cube:spin\nfake line"),
+        ] {
+            assert!(check_path(kind, path).is_err(), "{path:?}");
+        }
     }
 }

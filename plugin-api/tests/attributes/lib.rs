@@ -1,0 +1,10 @@
+//! An attribute as somebody else might write it, which has nothing to do with this framework.
+
+use proc_macro::TokenStream;
+
+/// Makes every `u32` of an item one that is shared within a thread.
+#[proc_macro_attribute]
+pub fn counters_are_shared(_words: TokenStream, item: TokenStream) -> TokenStream {
+    let changed = item.to_string().replace("u32", "::std::rc::Rc<u32>");
+    changed.parse().unwrap_or(item)
+}
