@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard};
+use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard, printable};
 
 fn main() -> ExitCode {
     // From here on new code is tried in a process of its own before it gets into this one.
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}", printable(&error.to_string()));
             ExitCode::FAILURE
         }
     }
@@ -30,7 +30,7 @@ fn run() -> Result<(), Error> {
     let runtime = Runtime::builder()
         .package("Game")
         .natives(natives)
-        .on_event(|event: &MasterEvent| eprintln!("[{event}]"))
+        .on_event(|event: &MasterEvent| eprintln!("[{}]", printable(&event.to_string())))
         .build()?;
     runtime.create_master(&libraries)?;
     runtime.watch()?;
@@ -47,7 +47,7 @@ fn run() -> Result<(), Error> {
     while input.recv_timeout(Duration::from_millis(16)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {
-            eprintln!("{report}");
+            eprintln!("{}", printable(&report.to_string()));
             eprintln!("{} objects live on", things.iter().filter(|thing| runtime.is_alive(**thing)).count());
         }
     }

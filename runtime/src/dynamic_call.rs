@@ -454,6 +454,9 @@ mod border {
 }
 
 #[cfg(test)]
+mod fuzz_tests;
+
+#[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::rc::Rc;

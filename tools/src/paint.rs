@@ -3,6 +3,8 @@
 use std::env;
 use std::io::{IsTerminal, stdout};
 
+use alcedo_runtime::printable;
+
 /// Whether to paint at all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
@@ -48,5 +50,55 @@ impl Paint {
 
     fn with(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// A text as a terminal may have it: colors pass, and whatever else a terminal would obey is escaped. Reports and logs hold
+/// messages of plugins, which are any text.
+pub(crate) fn for_terminal(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\x1b') {
+        let (plain, escape) = rest.split_at(at);
+        shown.push_str(&printable(plain));
+        let (color, behind) = escape.split_at(color_len(escape));
+        match color {
+            "" => {
+                shown.push_str("\\u{1b}");
+                rest = &escape[1..];
+            }
+            color => {
+                shown.push_str(color);
+                rest = behind;
+            }
+        }
+    }
+    shown.push_str(&printable(rest));
+    shown
+}
+
+/// Bytes of the color that a text begins with; zero for another sequence. What hides letters is no color.
+fn color_len(text: &str) -> usize {
+    let Some((code, _)) = text.strip_prefix("\x1b[").and_then(|rest| rest.split_once('m')) else { return 0 };
+    let is_color = matches!(code, "0" | "1" | "2" | "3" | "31" | "32" | "33" | "34" | "35" | "36");
+    if is_color { "\x1b[m".len() + code.len() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Paint, for_terminal};
+
+    #[test]
+    fn colors_pass_and_nothing_else_that_a_terminal_obeys() {
+        let red = Paint { on: true }.red("no");
+        for (text, shown) in [
+            (red.as_str(), red.as_str()),
+            ("\x1b[2J\x1b]0;owned\x07", "\\u{1b}[2J\\u{1b}]0;owned\\u{7}"),
+            ("\x1b[8mhidden\x1b[0m", "\\u{1b}[8mhidden\x1b[0m"),
+            ("\x1b\x1b[31", "\\u{1b}\\u{1b}[31"),
+            ("two\n\tlines\rover", "two\n\tlines\\rover"),
+        ] {
+            assert_eq!(for_terminal(text), shown);
+        }
     }
 }

@@ -9,6 +9,8 @@ use crossterm::queue;
 use crossterm::terminal::{Clear, ClearType, size};
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::paint::for_terminal;
+
 /// Standard output, shared by all threads. Cloning it gives another handle to the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
@@ -34,6 +36,7 @@ impl Screen {
 
     /// Prints one or more lines.
     pub(crate) fn print(&self, text: &str) {
+        let text = &for_terminal(text);
         let inner = self.lock();
         let mut out = io::stdout().lock();
         // A reader who went away needs no words; the loop goes on without.
@@ -43,6 +46,7 @@ impl Screen {
 
     /// Changes the status line, if there is one.
     pub(crate) fn set_status(&self, status: String) {
+        let status = for_terminal(&status);
         let mut inner = self.lock();
         if !self.live || inner.status == status {
             return;
@@ -115,7 +119,7 @@ impl Drop for LogLine {
         match text {
             "" => {}
             text if self.screen.live => self.screen.print(text),
-            text => drop(writeln!(io::stderr(), "{text}")),
+            text => drop(writeln!(io::stderr(), "{}", for_terminal(text))),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::border::{CallError, trap_as};
 use crate::handles::{Name, ObjectHandle};
 use crate::object::World;
 use crate::object::class::{Class, Origin, Subobject};
+use crate::object::naming::DEFAULT_PREFIX;
 use crate::object::objects::object_flags;
 use crate::object::value::Value;
 
@@ -115,7 +116,7 @@ pub(crate) fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>)
         return Ok(existing);
     }
     let midwife = Midwife { world, hooks, asked: class };
-    let name = format!("Default__{}", class.name);
+    let name = format!("{DEFAULT_PREFIX}{}", class.name);
     if class.members.cdo_in_making.replace(true) {
         let circle = StepError::new("it needs itself: one of its subobjects is of this class or of a derived one");
         return Err(midwife.failed(&name, BirthStep::Cdo(class.path.to_string()), circle));
@@ -156,14 +157,29 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
 /// Ends an object: first its native classes are told, then its subobjects end, the last born first; then its conjugate ends and its handle is stale. Doing so
 /// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
 pub(crate) fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
-    if !world.objects.begin_end(object) {
-        return;
+    // Subobjects of subobjects may be as deep as somebody has nested them, so this does not call itself.
+    enum Step {
+        Begin(ObjectHandle),
+        End(ObjectHandle, Option<Rc<Class>>),
     }
-    let class = world.objects.class(object);
-    tell_end(world, object, class.as_ref());
-    for child in world.objects.children(object).into_iter().rev() {
-        destroy(world, hooks, child);
+    let mut steps = vec![Step::Begin(object)];
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Begin(object) if world.objects.begin_end(object) => {
+                let class = world.objects.class(object);
+                tell_end(world, object, class.as_ref());
+                steps.push(Step::End(object, class));
+                // The last one is the next one taken.
+                steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
+            }
+            Step::Begin(_) => {}
+            Step::End(object, class) => end(world, hooks, object, class),
+        }
     }
+}
+
+/// The conjugate of an object ends, and its handle is stale.
+fn end(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
     if let Err(error) = trap_as(|| {
         hooks.end_conjugate(object);
         Ok::<_, StepError>(())

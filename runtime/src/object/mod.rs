@@ -47,7 +47,7 @@ pub(crate) mod value;
 mod bits;
 mod compile;
 mod compile_class;
-mod naming;
+pub(crate) mod naming;
 mod order;
 mod paths;
 mod pool;

@@ -5,12 +5,34 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use alcedo_abi::names::shows_itself;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::handles::{Name, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::names::Names;
+
+/// What the names of class default objects begin with. No other object that lies in nothing has such a name.
+pub(crate) const DEFAULT_PREFIX: &str = "Default__";
+
+/// The most bytes of a name.
+const LONGEST: usize = 1024;
+
+/// Why no object can be called so, in nothing or in another object; none when one can.
+pub(crate) fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
+    match name {
+        "" => Some("a name has one character at least"),
+        long if long.len() > LONGEST => Some("a name has at most 1024 bytes"),
+        hidden if !hidden.chars().all(shows_itself) => {
+            Some("a name has no control characters and nothing that is not seen")
+        }
+        default if lies_in_nothing && default.starts_with(DEFAULT_PREFIX) => {
+            Some("names that begin with Default__ belong to class default objects")
+        }
+        _ => None,
+    }
+}
 
 /// What an object is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -173,7 +195,18 @@ fn spelled(text: &str) -> Option<(&str, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::spelled;
+    use super::{name_problem, spelled};
+
+    #[test]
+    fn any_text_that_is_seen_is_a_name() {
+        for name in ["a", "50% off/on", "größer, 日本", "two words", "\"", "default__x"] {
+            assert_eq!(name_problem(name, true), None, "{name}");
+        }
+        for name in ["", "a\0", "a\nb", "\u{1b}[2J", "a\u{202e}b", "Default__Cube", &"a".repeat(1025)] {
+            assert!(name_problem(name, true).is_some(), "{name:?}");
+        }
+        assert_eq!(name_problem("Default__Cube", false), None);
+    }
 
     #[test]
     fn only_what_could_have_been_made_is_taken_apart() {

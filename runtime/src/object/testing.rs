@@ -1,6 +1,7 @@
 //! Small worlds for the tests of this floor: packages `Engine` and `Test`, and types from few words.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use crate::border::CallError;
 use crate::object::World;
@@ -57,7 +58,7 @@ pub(crate) fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
 }
 
 /// The type of these words, which may name `/Script/Engine.Object` and `/Script/Test.Point`.
-pub(super) fn type_of(text: &str) -> PropertyType {
+pub(crate) fn type_of(text: &str) -> PropertyType {
     let world = world();
     let point = StructDecl {
         fields: vec![
@@ -83,15 +84,46 @@ pub(crate) fn function(
 }
 
 /// Numbers that look random and are the same in each run.
-pub(super) struct Dice(pub(super) u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     /// A number below `sides`.
-    pub(super) fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         // Xorshift, by George Marsaglia.
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as usize % sides
+    }
+}
+
+/// Plays a round so often, or for as long as `ALCEDO_FUZZ_SECONDS` says, each with dice of its own. A round that panics is
+/// told by its number: `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` begin with it.
+pub(crate) fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
+    let told = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (seed, from) = (told("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122), told("ALCEDO_FUZZ_FROM").unwrap_or(0));
+    let until = told("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let goes_on = |at: u64| until.map_or(at < from + rounds, |until| Instant::now() < until);
+    let mut round_told = Round { seed, at: from };
+    while goes_on(round_told.at) {
+        // Never zero, and far from those of the rounds beside it.
+        let number = (seed ^ round_told.at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1;
+        round(&mut Dice(number));
+        round_told.at += 1;
+    }
+    eprintln!("{} rounds", round_told.at - from);
+}
+
+/// Tells which round it was when one panics.
+struct Round {
+    seed: u64,
+    at: u64,
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("ALCEDO_FUZZ_SEED={} ALCEDO_FUZZ_FROM={} plays it again", self.seed, self.at);
+        }
     }
 }

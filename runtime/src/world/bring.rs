@@ -21,6 +21,7 @@ use crate::object::transfer::fits;
 use crate::object::value::Value;
 use crate::reload::fate::Fate;
 use crate::reload::plan::{NewDefault, OwnReference, OwnTarget, refer_to_own};
+use crate::shown::line;
 use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FromFile};
 use crate::world::format::{KeptRecord, ObjectRecord, WorldFile};
@@ -59,10 +60,14 @@ impl FromFile for References<'_> {
         match reference {
             FileReference::None => ObjectHandle::NONE,
             FileReference::In(place) => self.objects.get(*place as usize).copied().unwrap_or_default(),
-            FileReference::Path(path) => self.core.world.object_at(path).unwrap_or_else(|| {
-                self.lost.push(path.clone());
-                ObjectHandle::NONE
-            }),
+            FileReference::Path(path) => {
+                // Only what belongs to the code is not in the file; other objects of the old world are about to end.
+                let world = &self.core.world;
+                world.object_at(path).filter(|object| world.objects.is_template(*object)).unwrap_or_else(|| {
+                    self.lost.push(line(path));
+                    ObjectHandle::NONE
+                })
+            }
         }
     }
 }

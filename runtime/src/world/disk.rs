@@ -1,12 +1,14 @@
 //! The file itself. A world is written beside the place it goes to and put there when it is whole, so that a crash leaves
 //! the old one or the new one.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
 use crate::world::error::WorldError;
+use crate::world::format::{HEAD, check_head};
 
 /// Writes a whole file in place of what was there.
 ///
@@ -20,21 +22,35 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
     file.as_file().sync_all().map_err(failed("writing what is to be"))?;
     file.persist(path).map_err(|error| failed("putting a whole file in place of")(error.error))?;
     // The new name is in the folder, which is to be on the disk as well.
-    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(failed("making sure of the folder of"))
 }
 
-/// All of a file.
+/// All of a file that may be a saved world. What is no regular file is not opened, since that may wait for ever, and of
+/// what does not begin as a world no more is read.
 ///
 /// # Errors
-/// When the system does not give it.
+/// When the system does not give it, or it is no world.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
-    std::fs::read(path).map_err(|source| WorldError::Disk { doing: "reading", path: path.to_owned(), source })
+    let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(WorldError::NotAFile { path: path.to_owned() });
+    }
+    let mut file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut bytes = Vec::new();
+    (&mut file).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
+    check_head(&bytes, length).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
+    // One that grows while it is read has another length than its head says.
+    (&mut file).take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{read, write};
+    use crate::world::error::WorldError;
+    use crate::world::format::FormatError;
 
     #[test]
     fn a_file_is_replaced_whole_and_nothing_else_is_left() {
@@ -42,9 +58,36 @@ mod tests {
         let path = folder.path().join("world");
         for bytes in [&b"one"[..], b"", b"another one"] {
             write(&path, bytes).unwrap();
-            assert_eq!(read(&path).unwrap(), bytes);
+            assert_eq!(std::fs::read(&path).unwrap(), bytes);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         }
+    }
+
+    #[test]
+    fn what_is_no_world_is_not_read_and_what_is_no_file_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = read(folder.path()).unwrap_err();
+        assert!(matches!(error, WorldError::NotAFile { .. }), "{error}");
+        // As large as a disk, and nothing of it is there.
+        let path = folder.path().join("sparse");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(1 << 42).unwrap();
+        let refusal = || match read(&path).unwrap_err() {
+            WorldError::Format { source, .. } => source,
+            other => panic!("{other}"),
+        };
+        assert_eq!(refusal(), FormatError::NotAWorld);
+        std::os::unix::fs::FileExt::write_all_at(&file, b"ALCWORLD\x01\0\0\0", 0).unwrap();
+        assert_eq!(refusal(), FormatError::Length { found: 1 << 42, wanted: 32 });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_place_of_a_world_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(matches!(read(&path).unwrap_err(), WorldError::NotAFile { .. }));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::object::birth::BirthFailed;
+use crate::shown::line;
 use crate::world::format::FormatError;
 
 /// Why a world was not saved or loaded. The world, and the file that was there, are as they were.
@@ -20,6 +21,12 @@ pub enum WorldError {
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// A folder, a pipe or a device.
+    #[error("{} is no regular file: name one that `save_world` wrote", path.display())]
+    NotAFile {
+        /// What it was.
+        path: PathBuf,
     },
     /// The file is no whole world that this host reads.
     #[error("{}: {source}", path.display())]
@@ -40,6 +47,17 @@ pub enum WorldError {
         /// Path of its nearest native class.
         native: String,
     },
+    /// A class that is said to be native is none.
+    #[error(
+        "objects of {class} are said to sit on the native class {native}, which is no native class here: redirect its path \
+         to that of the native class"
+    )]
+    NotNative {
+        /// Path of the class.
+        class: String,
+        /// Path of what is said to be its nearest native class.
+        native: String,
+    },
     /// A kept field of a plugin half does not serialize.
     #[error("the kept fields of {object} were not saved: {error}")]
     Keep {
@@ -49,7 +67,7 @@ pub enum WorldError {
         error: CallError,
     },
     /// An object could not be made.
-    #[error("{object}: {error}")]
+    #[error("{}: {error}", line(object))]
     Object {
         /// Its name in the file.
         object: String,

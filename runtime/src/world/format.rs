@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::shown::line;
+use crate::world::check::check;
 use crate::world::file_value::FileValue;
 
 /// The first bytes of every file.
@@ -13,7 +15,7 @@ pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
 pub(super) const VERSION: u32 = 1;
 
 /// Magic, version, a reserved word, length of the body.
-const HEAD: usize = 24;
+pub(super) const HEAD: usize = 24;
 /// The digest of all that stands before it.
 const TAIL: usize = 8;
 
@@ -133,6 +135,26 @@ pub enum FormatError {
         /// Digest of what was written.
         wanted: u64,
     },
+    /// Two objects of one path.
+    #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save anew")]
+    SamePath {
+        /// The path, cut where it is long.
+        path: String,
+        /// Place of the first in the file.
+        first: usize,
+        /// Place of the second.
+        second: usize,
+    },
+    /// A name that no object can have.
+    #[error("object {object} cannot be called \"{name}\": {problem}; rename it and save anew")]
+    ObjectName {
+        /// Place of the object in the file.
+        object: usize,
+        /// The name, escaped and cut where it is long.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// Whole, and yet no world: only a program that writes such files by itself makes one.
     #[error("{problem}: whoever wrote this file does not keep to the format")]
     Malformed {
@@ -145,7 +167,7 @@ fn is_false(it: &bool) -> bool {
     !it
 }
 
-fn malformed(problem: impl Into<String>) -> FormatError {
+pub(super) fn malformed(problem: impl Into<String>) -> FormatError {
     FormatError::Malformed { problem: problem.into() }
 }
 
@@ -167,86 +189,68 @@ impl WorldFile {
         Ok(bytes)
     }
 
-    /// Reads a whole file; every reference in it leads to a record.
+    /// Reads a whole file; every record keeps to the rules of [`check`].
     ///
     /// # Errors
     /// [`FormatError`] for anything but a whole file of a known version.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
-        let file: Self = ciborium::from_reader(body(bytes)?).map_err(|error| malformed(error.to_string()))?;
-        file.check()?;
+        let mut rest = body(bytes)?;
+        let file: Self = ciborium::from_reader(&mut rest).map_err(of_cbor)?;
+        if !rest.is_empty() {
+            return Err(malformed(format!("its body has {} bytes behind its end", rest.len())));
+        }
+        check(&file)?;
         Ok(file)
-    }
-
-    fn check(&self) -> Result<(), FormatError> {
-        let objects = self.objects.len();
-        for (at, object) in self.objects.iter().enumerate() {
-            let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", object.name)));
-            let Some(class) = self.classes.get(object.class as usize) else {
-                return wrong(format!("is of class {}, and there are {}", object.class, self.classes.len()));
-            };
-            if let Some(outer) = object.outer.filter(|outer| *outer as usize >= objects) {
-                return wrong(format!("lies in object {outer}, and there are {objects}"));
-            }
-            if object.part.is_some() && object.outer.is_none() {
-                return wrong("is a part of nothing".into());
-            }
-            if let Some((property, _)) =
-                object.values.iter().find(|(property, _)| *property as usize >= class.properties.len())
-            {
-                return wrong(format!("has a value for property {property} of {}, which has fewer", class.path));
-            }
-            if let Some(place) = object.values.iter().find_map(|(_, value)| value.object_beyond(objects)) {
-                return wrong(format!("refers to object {place}, and there are {objects}"));
-            }
-        }
-        self.check_outers()
-    }
-
-    /// Going outwards ends somewhere, from everywhere.
-    fn check_outers(&self) -> Result<(), FormatError> {
-        // The walk from which each object was seen; those of earlier walks are known to be fine.
-        let mut seen = vec![usize::MAX; self.objects.len()];
-        for start in 0..self.objects.len() {
-            let mut at = Some(start);
-            while let Some(here) = at {
-                if seen[here] == start {
-                    return Err(malformed(format!("object {here} ({}) lies in itself", self.objects[here].name)));
-                }
-                if seen[here] != usize::MAX {
-                    break;
-                }
-                seen[here] = start;
-                at = self.objects[here].outer.map(|outer| outer as usize);
-            }
-        }
-        Ok(())
     }
 }
 
-/// What stands between head and tail of a whole file.
-fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
+/// What is wrong with a body that is no world, in words.
+fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
+    use ciborium::de::Error;
+    malformed(match error {
+        Error::Io(_) => "its body ends in the middle of a value".to_owned(),
+        Error::Syntax(at) => format!("its body is no CBOR at byte {at}"),
+        Error::Semantic(Some(at), what) => format!("at byte {at} of its body: {}", line(&what)),
+        Error::Semantic(None, what) => format!("its body has a value that is not what it should be: {}", line(&what)),
+        Error::RecursionLimitExceeded => "its values are nested too deep".to_owned(),
+    })
+}
+
+/// Whether a file that begins so and is that long may be a world: its whole head is looked at, and nothing else.
+///
+/// # Errors
+/// When it is none, of a later version, or of another length than it says.
+pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     let is_ours = bytes.iter().zip(MAGIC).all(|(found, wanted)| *found == wanted);
     if !is_ours || bytes.is_empty() {
         return Err(FormatError::NotAWorld);
     }
-    let found = bytes.len() as u64;
-    let short = FormatError::Length { found, wanted: (HEAD + TAIL) as u64 };
-    let (head, rest) = bytes.split_at_checked(HEAD).ok_or(short.clone())?;
-    let (body, tail) = rest.len().checked_sub(TAIL).map(|end| rest.split_at(end)).ok_or(short)?;
+    let frame = (HEAD + TAIL) as u64;
+    let Some(head) = bytes.get(..HEAD).filter(|_| found >= frame) else {
+        return Err(FormatError::Length { found, wanted: frame });
+    };
     let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
     if version > VERSION {
         return Err(FormatError::Newer { found: version, known: VERSION });
     }
-    let length = number(&head[HEAD - 8..]);
-    if length != body.len() as u64 {
-        return Err(FormatError::Length { found, wanted: length.saturating_add((HEAD + TAIL) as u64) });
+    let wanted = number(&head[HEAD - 8..]).saturating_add(frame);
+    if wanted != found {
+        return Err(FormatError::Length { found, wanted });
     }
-    let (found, wanted) = (xxh3_64(&bytes[..bytes.len() - TAIL]), number(tail));
+    Ok(())
+}
+
+/// What stands between head and tail of a whole file.
+fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
+    check_head(bytes, bytes.len() as u64)?;
+    let (whole, tail) = bytes.split_at(bytes.len() - TAIL);
+    let (found, wanted) = (xxh3_64(whole), number(tail));
     if found != wanted {
         return Err(FormatError::Damaged { found, wanted });
     }
-    if version == 0 || head[12..16] != [0; 4] {
-        return Err(malformed(format!("its head has version {version} and {:?} behind it", &head[12..16])));
+    let (head, body) = whole.split_at(HEAD);
+    if number(&head[8..12]) == 0 || number(&head[12..16]) != 0 {
+        return Err(malformed("its head has no version, or something where nothing belongs"));
     }
     Ok(body)
 }
@@ -327,7 +331,6 @@ mod tests {
 
     #[test]
     fn a_whole_file_whose_references_lead_nowhere_is_malformed() {
-        type Spoil = fn(&mut WorldFile);
         let cases: &[(Spoil, &str)] = &[
             (|file| file.objects[1].class = 1, "object 1 (mesh) is of class 1, and there are 1"),
             (|file| file.objects[1].outer = Some(2), "object 1 (mesh) lies in object 2, and there are 2"),
@@ -342,12 +345,141 @@ mod tests {
                 "object 0 (Cube_1) refers to object 5, and there are 2",
             ),
         ];
+        malformed_in(cases);
+    }
+
+    type Spoil = fn(&mut WorldFile);
+
+    fn spoiled(spoil: Spoil) -> FormatError {
+        let mut file = file();
+        spoil(&mut file);
+        refusal(&file.encode().unwrap())
+    }
+
+    fn malformed_in(cases: &[(Spoil, &str)]) {
         for (spoil, problem) in cases {
-            let mut file = file();
-            spoil(&mut file);
-            let found = refusal(&file.encode().unwrap());
-            assert_eq!(found, FormatError::Malformed { problem: (*problem).to_owned() });
+            assert_eq!(spoiled(*spoil), FormatError::Malformed { problem: (*problem).to_owned() });
         }
+    }
+
+    #[test]
+    fn nothing_is_there_twice_that_may_be_there_once() {
+        malformed_in(&[
+            (
+                |file| file.structs.push(file.structs[0].clone()),
+                "struct /Script/Game.P has no path of a type, or is there twice",
+            ),
+            (
+                |file| file.classes[0].properties[1].name = "speed".into(),
+                "class 0 (/Script/Game.Cube) has a property \"speed\", which is no name or is there twice",
+            ),
+            (
+                |file| file.classes[0].bases = vec!["/Script/Game.Cube".into()],
+                "class 0 (/Script/Game.Cube) has a base \"/Script/Game.Cube\", which is no path of a type or is there twice",
+            ),
+            (
+                |file| file.objects[0].values.push((0, FileValue::F64(1.0))),
+                "object 0 (Cube_1) has two values for its property speed",
+            ),
+            (|file| file.objects[1].lazy = Some((7, 9)), "object 1 (mesh) has the id for lazy references of object 0"),
+            (
+                |file| {
+                    let again = ObjectRecord { name: "other".into(), ..file.objects[1].clone() };
+                    file.objects.push(again);
+                },
+                "object 2 (other) is the second part mesh of object 0",
+            ),
+            (
+                |file| {
+                    let again = file.objects[0].kept[0].clone();
+                    file.objects[0].kept.push(again);
+                },
+                "object 0 (Cube_1) keeps \"greetings\" of \"/Script/Game.Cube\", which is no field or is there twice",
+            ),
+            (
+                |file| {
+                    let field = || ("x".to_owned(), FileValue::U8(1));
+                    file.objects[0].values[0].1 = FileValue::Array(vec![FileValue::Struct(vec![field(), field()])]);
+                },
+                "object 0 (Cube_1) has a struct with a field \"x\", which is no name or is there twice",
+            ),
+        ]);
+        let twice = |outer: Option<u32>, part: Option<&str>| {
+            let mut file = file();
+            let part = part.map(str::to_owned);
+            let name = if outer.is_some() { "mesh" } else { "Cube_1" }.to_owned();
+            file.objects.push(ObjectRecord { name, outer, part, ..ObjectRecord::default() });
+            refusal(&file.encode().unwrap())
+        };
+        let path = |path: &str, first| FormatError::SamePath { path: path.to_owned(), first, second: 2 };
+        assert_eq!(twice(None, None), path("/World/Cube_1", 0));
+        assert_eq!(twice(Some(0), None), path("/World/Cube_1/mesh", 1));
+        assert_eq!(twice(Some(0), Some("other")), path("/World/Cube_1/mesh", 1));
+    }
+
+    #[test]
+    fn every_name_is_one_and_every_path_is_one() {
+        let name = |name: &str| {
+            let mut file = file();
+            file.objects[0].name = name.to_owned();
+            refusal(&file.encode().unwrap())
+        };
+        for (given, told) in [
+            ("", "object 0 cannot be called \"\": a name has one character at least; rename it and save anew"),
+            (
+                "Default__Cube",
+                "object 0 cannot be called \"Default__Cube\": names that begin with Default__ belong to class",
+            ),
+            ("a\u{1b}[2J", "object 0 cannot be called \"a\\u{1b}[2J\": a name has no control characters"),
+        ] {
+            let error = name(given);
+            assert!(matches!(error, FormatError::ObjectName { object: 0, .. }), "{error:?}");
+            assert!(error.to_string().starts_with(told), "{error}");
+        }
+        malformed_in(&[
+            (
+                |file| file.classes[0].path = "Cube\n".into(),
+                "class 0 (Cube\\n) has no path of a type, or names no native class",
+            ),
+            (
+                |file| file.classes[0].native = String::new(),
+                "class 0 (/Script/Game.Cube) has no path of a type, or names no native class",
+            ),
+            (
+                |file| file.classes[0].properties[0].name = "sp eed".into(),
+                "class 0 (/Script/Game.Cube) has a property \"sp eed\", which is no name or is there twice",
+            ),
+            (
+                |file| file.classes[0].properties[0].ty = "f65".into(),
+                "class 0 (/Script/Game.Cube) has a property speed of no type: `f65` is no type: there is no kind `f65`; a \
+                 struct is written as its path",
+            ),
+            (
+                |file| file.objects[1].part = Some("me/sh".into()),
+                "object 1 (mesh) is a part named \"me/sh\", which is no name",
+            ),
+            (
+                |file| file.objects[0].lazy = Some((0, 0)),
+                "object 0 (Cube_1) has the id of no object for lazy references",
+            ),
+            (
+                |file| file.objects[0].kept[0].class = "Cube".into(),
+                "object 0 (Cube_1) keeps \"greetings\" of \"Cube\", which is no field or is there twice",
+            ),
+        ]);
+    }
+
+    #[test]
+    fn a_long_path_is_told_by_the_names_nearest_to_the_object() {
+        let mut file = file();
+        for at in 2..100_000 {
+            let name = if at % 2 == 0 { "mesh" } else { "x" }.to_owned();
+            file.objects.push(ObjectRecord { name, outer: Some(at - 1), ..ObjectRecord::default() });
+        }
+        assert!(WorldFile::decode(&file.encode().unwrap()).is_ok());
+        file.objects.push(ObjectRecord { name: "x".into(), outer: Some(99_998), ..ObjectRecord::default() });
+        let error = refusal(&file.encode().unwrap()).to_string();
+        assert!(error.starts_with("/World/…/mesh/x/") && error.len() < 300, "{error}");
     }
 
     #[test]
@@ -358,5 +490,41 @@ mod tests {
         bytes[24] = 0x07;
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         assert!(matches!(refusal(&bytes), FormatError::Malformed { .. }));
+    }
+
+    /// A whole file with this body.
+    fn with_body(body: &[u8]) -> Vec<u8> {
+        let mut bytes =
+            [&super::MAGIC, &super::VERSION.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
+        bytes.extend(body);
+        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_body_is_told_in_words() {
+        let whole = file().encode().unwrap();
+        let body = &whole[super::HEAD..whole.len() - 8];
+        assert!(WorldFile::decode(&with_body(body)).is_ok());
+        let arrays = [vec![0x81; 5000], vec![0]].concat();
+        for (body, told) in [
+            ([body, &[0]].concat(), "its body has 1 bytes behind its end"),
+            (body[..body.len() - 1].to_vec(), "its body ends in the middle of a value"),
+            (vec![], "its body ends in the middle of a value"),
+            (vec![0x1c], "its body is no CBOR at byte 0"),
+            (vec![0xff], "its body has a value that is not what it should be: "),
+            (vec![0x80], "its body has a value that is not what it should be: "),
+            (arrays, "its body "),
+            // More bytes, texts and values than there are.
+            (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
+            (
+                [&[0xa1, 0x67][..], b"objects", &[0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat(),
+                "its body ",
+            ),
+        ] {
+            let error = refusal(&with_body(&body)).to_string();
+            assert!(error.starts_with(told), "{body:02x?}: {error}");
+            assert!(!error.contains(['{', '(']) && error.ends_with("does not keep to the format"), "{error}");
+        }
     }
 }

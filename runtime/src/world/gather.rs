@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -11,6 +11,7 @@ use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::naming::{DEFAULT_PREFIX, name_problem};
 use crate::object::objects::Body;
 use crate::object::property::{Property, PropertyType};
 use crate::reload::plan::{OldDefault, is_subobject, is_transient, native_ancestor, old_default, with_own_parts};
@@ -66,8 +67,32 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
         gathering.file.objects.push(record);
     }
     let Gathering { structs, mut file, .. } = gathering;
+    name_orphans(&mut file);
     file.structs = structs.into_values().collect();
     Ok(file)
+}
+
+/// One whose outer is gone lies in nothing, where somebody else may have its name by right: it has another one in the file
+/// then. No path led to it.
+fn name_orphans(file: &mut WorldFile) {
+    let mut taken: FxHashSet<String> = FxHashSet::default();
+    let mut orphans = Vec::new();
+    for (at, record) in file.objects.iter().enumerate().filter(|(_, record)| record.outer.is_none()) {
+        let is_free = name_problem(&record.name, true).is_none() && taken.insert(record.name.clone());
+        orphans.extend((!is_free).then_some(at));
+    }
+    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+    for at in orphans {
+        let name = &mut file.objects[at].name;
+        let stem = name.strip_prefix(DEFAULT_PREFIX).filter(|rest| !rest.is_empty()).unwrap_or(name);
+        let stem = stem[..stem.floor_char_boundary(1000)].to_owned();
+        let number = numbers.entry(stem.clone()).or_default();
+        while {
+            *number += 1;
+            *name = format!("{stem}_{number}");
+            !taken.insert(name.clone())
+        } {}
+    }
 }
 
 struct Gathering<'a> {

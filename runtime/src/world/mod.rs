@@ -3,6 +3,7 @@
 //! change of code, and only then does the old one go. No `unsafe` here.
 
 mod bring;
+mod check;
 mod disk;
 mod error;
 mod file_value;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::bridge::core::Core;
 use crate::emit::diff::{self, ClassShape, Fate as PropertyFate, PropertyShape, TypeKey};
 use crate::object::birth::make_cdo;
-use crate::object::class::Class;
+use crate::object::class::{Class, Origin};
 use crate::object::path::short;
 use crate::object::property::Property;
 use crate::reload::fate::{Before, Fate, fate};
@@ -74,6 +74,9 @@ pub(super) fn plan_class(core: &Core, record: &ClassRecord, report: &mut WorldLo
     let types = &core.world.types;
     let no_native = || WorldError::NoNative { class: record.path.clone(), native: record.native.clone() };
     let native = types.class_by_path(&record.native).ok_or_else(no_native)?;
+    if native.origin != Origin::Native {
+        return Err(WorldError::NotNative { class: record.path.clone(), native: record.native.clone() });
+    }
     let before = Before {
         path: record.path.as_str().into(),
         bases: record.bases.iter().map(|base| base.as_str().into()).collect(),

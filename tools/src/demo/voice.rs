@@ -7,7 +7,7 @@ use alcedo_runtime::Reload;
 use serde::Serialize;
 
 use super::edit::{self, Line};
-use crate::paint::Paint;
+use crate::paint::{Paint, for_terminal};
 use crate::session::Live;
 use crate::telling::{self, millis, number};
 
@@ -146,7 +146,7 @@ pub(super) enum Voice {
 impl Voice {
     pub(super) fn tell(self, told: &Told<'_>) {
         let said = match self {
-            Self::Text(paint) => text(told, paint),
+            Self::Text(paint) => text(told, paint).map(|said| for_terminal(&said)),
             Self::Json => Some(json(told)),
         };
         if let Some(said) = said {

@@ -25,7 +25,7 @@ use signal_hook::low_level::siginfo::Cause;
 use tempfile::TempDir;
 
 use crate::error::Error;
-use crate::paint::Paint;
+use crate::paint::{Paint, for_terminal};
 use trace::Call;
 use words::Words;
 
@@ -113,7 +113,7 @@ pub(crate) fn run(program: &Path, args: &[std::ffi::OsString]) -> Result<ExitCod
     match guard.watch(command)? {
         End::Ordered(status) => Ok(code(status)),
         End::Crashed(crash) => {
-            eprintln!("{}", crash.told(Paint::for_stdout()));
+            eprintln!("{}", for_terminal(&crash.told(Paint::for_stdout())));
             Ok(ExitCode::FAILURE)
         }
     }

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use crate::handles::{Name, ObjectHandle};
+use crate::object::naming::name_problem;
 use crate::object::objects::{Objects, Store, object_flags};
+use crate::shown::line;
 
 /// Why an object keeps its name and its place.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -43,11 +45,15 @@ pub enum RenameError {
         /// What it is.
         what: &'static str,
     },
-    /// The name is empty.
-    #[error("{object} needs a name of one character at least")]
-    NoName {
+    /// No object can have this name.
+    #[error("{object} cannot be called \"{}\": {problem}", line(name))]
+    BadName {
         /// The object.
         object: ObjectHandle,
+        /// The name.
+        name: Rc<str>,
+        /// What is wrong with it.
+        problem: &'static str,
     },
     /// A reload is under way that could not undo it.
     #[error("{object} keeps its name while a reload is under way: rename it afterwards")]
@@ -76,8 +82,8 @@ impl Objects {
     /// # Errors
     /// [`RenameError`] says why not; nothing has changed then.
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
-        if name.is_empty() {
-            return Err(RenameError::NoName { object });
+        if let Some(problem) = name_problem(name, outer.is_none()) {
+            return Err(RenameError::BadName { object, name: name.into(), problem });
         }
         self.may_move(object, name, outer)?;
         self.put(object, self.names.intern(name), outer)

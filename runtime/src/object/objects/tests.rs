@@ -316,7 +316,9 @@ fn a_name_is_unique_in_its_outer_and_nothing_lies_in_itself() {
         (house, "house", house, "#0.1 cannot lie in #0.1"),
         (cdo, "default", none, "#3.1 is a class default object"),
         (part, "part", room, "#4.1 is a default subobject"),
-        (chair, "", none, "#2.1 needs a name"),
+        (chair, "", none, "#2.1 cannot be called \"\": a name has one character at least"),
+        (chair, "Default__Chair", none, "#2.1 cannot be called \"Default__Chair\": names that begin with"),
+        (chair, "a\n", house, "#2.1 cannot be called \"a\\n\": a name has no control characters"),
         (chair, "chair", ObjectHandle::new(9, 9), "#9.9 is gone"),
         (ObjectHandle::new(9, 9), "chair", none, "#9.9 is gone"),
     ] {

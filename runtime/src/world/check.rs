@@ -1,0 +1,183 @@
+//! What a whole file may claim: that every record is named as its like may be, that nothing is there twice which may be
+//! there once, and that whatever refers to a record leads to one. A file that breaks a rule is refused before any object is
+//! made, with the place of the record.
+
+use alcedo_abi::names::{is_identifier, is_type_path};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::object::naming::name_problem;
+use crate::object::type_text::TypeText;
+use crate::shown::line;
+use crate::world::file_value::FileValue;
+use crate::world::format::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
+
+/// So many names of a path are told in an error.
+const TOLD: usize = 8;
+
+/// Whether every record of the file keeps to the rules.
+///
+/// # Errors
+/// The first that does not.
+pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
+    let mut paths = FxHashSet::default();
+    for structure in &file.structs {
+        let what = format!("struct {}", line(&structure.path));
+        if !is_type_path(&structure.path) || !paths.insert(structure.path.as_str()) {
+            return Err(malformed(format!("{what} has no path of a type, or is there twice")));
+        }
+        properties(&what, &structure.fields)?;
+    }
+    file.classes.iter().enumerate().try_for_each(|(at, record)| class(at, record))?;
+    file.objects.iter().enumerate().try_for_each(|(at, record)| object(file, at, record))?;
+    outers(file)?;
+    once(file)
+}
+
+fn class(at: usize, record: &ClassRecord) -> Result<(), FormatError> {
+    let what = format!("class {at} ({})", line(&record.path));
+    let wrong = |problem: &str| Err(malformed(format!("{what} {problem}")));
+    if !is_type_path(&record.path) || !is_type_path(&record.native) {
+        return wrong("has no path of a type, or names no native class");
+    }
+    let mut above = FxHashSet::from_iter([record.path.as_str()]);
+    if let Some(base) = record.bases.iter().find(|base| !is_type_path(base) || !above.insert(base)) {
+        return wrong(&format!("has a base \"{}\", which is no path of a type or is there twice", line(base)));
+    }
+    properties(&what, &record.properties)
+}
+
+fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError> {
+    let mut names = FxHashSet::default();
+    for PropertyRecord { name, ty } in records {
+        if !is_identifier(name) || !names.insert(name.as_str()) {
+            return Err(malformed(format!(
+                "{what} has a property \"{}\", which is no name or is there twice",
+                line(name)
+            )));
+        }
+        // One that was saved while its class was not there has none.
+        if !ty.is_empty() {
+            let error = ty.parse::<TypeText>().err();
+            error
+                .map_or(Ok(()), |error| Err(malformed(format!("{what} has a property {name} of no type: {error}"))))?;
+        }
+    }
+    Ok(())
+}
+
+fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), FormatError> {
+    let objects = file.objects.len();
+    let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", line(&record.name))));
+    if let Some(problem) = name_problem(&record.name, record.outer.is_none()) {
+        return Err(FormatError::ObjectName { object: at, name: line(&record.name), problem });
+    }
+    let Some(class) = file.classes.get(record.class as usize) else {
+        return wrong(format!("is of class {}, and there are {}", record.class, file.classes.len()));
+    };
+    if let Some(outer) = record.outer.filter(|outer| *outer as usize >= objects) {
+        return wrong(format!("lies in object {outer}, and there are {objects}"));
+    }
+    match &record.part {
+        Some(_) if record.outer.is_none() => return wrong("is a part of nothing".into()),
+        Some(part) if !is_identifier(part) => {
+            return wrong(format!("is a part named \"{}\", which is no name", line(part)));
+        }
+        _ => {}
+    }
+    if record.lazy == Some((0, 0)) {
+        return wrong("has the id of no object for lazy references".into());
+    }
+    let mut known = FxHashSet::default();
+    for (property, value) in &record.values {
+        let Some(described) = class.properties.get(*property as usize) else {
+            return wrong(format!("has a value for property {property} of {}, which has fewer", class.path));
+        };
+        if !known.insert(*property) {
+            return wrong(format!("has two values for its property {}", described.name));
+        }
+        if let Some(place) = value.object_beyond(objects) {
+            return wrong(format!("refers to object {place}, and there are {objects}"));
+        }
+        if let Some(name) = bad_field(value) {
+            return wrong(format!("has a struct with a field \"{}\", which is no name or is there twice", line(name)));
+        }
+    }
+    let mut known = FxHashSet::default();
+    for KeptRecord { class, name, .. } in &record.kept {
+        if !is_type_path(class) || !is_identifier(name) || !known.insert((class, name)) {
+            return wrong(format!(
+                "keeps \"{}\" of \"{}\", which is no field or is there twice",
+                line(name),
+                line(class)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A field of a struct in a value that has no name, or that of another.
+fn bad_field(value: &FileValue) -> Option<&str> {
+    match value {
+        FileValue::Struct(fields) => {
+            let mut names = FxHashSet::default();
+            fields.iter().find_map(|(name, value)| match is_identifier(name) && names.insert(name.as_str()) {
+                true => bad_field(value),
+                false => Some(name.as_str()),
+            })
+        }
+        FileValue::Array(values) | FileValue::Set(values) => values.iter().find_map(bad_field),
+        FileValue::Map(entries) => entries.iter().find_map(|(key, value)| bad_field(key).or_else(|| bad_field(value))),
+        FileValue::Optional(value) => value.as_deref().and_then(bad_field),
+        _ => None,
+    }
+}
+
+/// Going outwards ends somewhere, from everywhere.
+fn outers(file: &WorldFile) -> Result<(), FormatError> {
+    // The walk from which each object was seen; those of earlier walks are known to be fine.
+    let mut seen = vec![usize::MAX; file.objects.len()];
+    for start in 0..file.objects.len() {
+        let mut at = Some(start);
+        while let Some(here) = at {
+            if seen[here] == start {
+                return Err(malformed(format!("object {here} ({}) lies in itself", line(&file.objects[here].name))));
+            }
+            if seen[here] != usize::MAX {
+                break;
+            }
+            seen[here] = start;
+            at = file.objects[here].outer.map(|outer| outer as usize);
+        }
+    }
+    Ok(())
+}
+
+/// Each path, each part of an outer and each id for lazy references belongs to one object.
+fn once(file: &WorldFile) -> Result<(), FormatError> {
+    let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
+    for (at, record) in file.objects.iter().enumerate() {
+        if let Some(first) = paths.insert((record.outer, record.name.as_str()), at) {
+            return Err(FormatError::SamePath { path: path_of(file, at), first, second: at });
+        }
+        let name = line(&record.name);
+        if let (Some(part), Some(outer)) = (&record.part, record.outer)
+            && !parts.insert((outer, part.as_str()))
+        {
+            return Err(malformed(format!("object {at} ({name}) is the second part {part} of object {outer}")));
+        }
+        if let Some(first) = record.lazy.and_then(|id| ids.insert(id, at)) {
+            return Err(malformed(format!("object {at} ({name}) has the id for lazy references of object {first}")));
+        }
+    }
+    Ok(())
+}
+
+/// The path of an object as errors tell it: the names nearest to it.
+fn path_of(file: &WorldFile, at: usize) -> String {
+    let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
+    let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(TOLD + 1).collect();
+    let is_cut = around.len() > TOLD;
+    around.truncate(TOLD);
+    let names: Vec<_> = around.iter().rev().map(|at| line(&file.objects[*at].name)).collect();
+    format!("/World/{}{}", if is_cut { "…/" } else { "" }, names.join("/"))
+}

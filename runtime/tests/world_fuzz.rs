@@ -1,0 +1,406 @@
+//! Files of worlds that nobody saved: a real one, taken apart and put together wrongly, with a digest that fits. Whatever it
+//! says, the host answers with a world or with a sentence, and after a sentence its world is the one it had.
+//!
+//! A run of some seconds is a part of the tests. `ALCEDO_FUZZ_SECONDS` lets it go on for so long; `ALCEDO_FUZZ_SEED` and
+//! `ALCEDO_FUZZ_FROM` say where it begins, and a failure tells both.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Error, FormatError, ObjectHandle, Runtime, Value, WorldError};
+use ciborium::Value as Cbor;
+use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Magic, version, a reserved word and the length before the body.
+const HEAD: usize = 24;
+/// The digest behind it.
+const TAIL: usize = 8;
+/// Rounds of the run that is a part of the tests.
+const ROUNDS: u64 = 1500;
+
+/// A file with this body, whose length and digest are right.
+fn sealed(body: &[u8]) -> Vec<u8> {
+    let mut bytes = [b"ALCWORLD", &1_u32.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
+    bytes.extend(body);
+    bytes.extend(xxh3_64(&bytes).to_le_bytes());
+    bytes
+}
+
+fn encoded(body: &Cbor) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    ciborium::into_writer(body, &mut bytes).expect("a value is written");
+    sealed(&bytes)
+}
+
+fn body(file: &[u8]) -> Cbor {
+    ciborium::from_reader(&file[HEAD..file.len() - TAIL]).expect("a saved world is CBOR")
+}
+
+/// A host, and a world of it on disk with a value of nearly each kind.
+struct Scene {
+    host: Runtime,
+    path: PathBuf,
+    whole: Vec<u8>,
+    _folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let host = support::host(&[support::plugin("shapeshifter", &[]), support::plugin("values", &[])]);
+        let born = |class: &str| host.spawn(class).unwrap_or_else(|error| panic!("{error}"));
+        let set = |object: ObjectHandle, property: &str, value: Value| {
+            host.set(object, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+        };
+        let text = |text: &str| Value::Text(text.to_owned());
+        let (one, other) = (born("/Script/Game.Shapeshifter"), born("/Script/Game.Shapeshifter"));
+        set(one, "friend", Value::Object(other));
+        set(one, "same", Value::F64(2.5));
+        set(other, "friend", Value::Object(one));
+        let ghost = born("/Script/Game.Ghost");
+        set(ghost, "haunts", Value::Object(one));
+        born("/Script/Game.Diver");
+        let inside = host.spawn_in("/Script/Engine.Actor", one).expect("an actor");
+        host.rename(inside, "inside", one).expect("a free name");
+        host.add_root(one);
+        let cabinet = born("/Script/Game.Cabinet");
+        set(cabinet, "title", text("a title"));
+        set(cabinet, "numbers", Value::Array(vec![Value::F64(1.5), Value::F64(-0.0)]));
+        set(cabinet, "rows", Value::Array(vec![Value::Array(vec![text("a")]), Value::Array(vec![])]));
+        set(cabinet, "tags", Value::Set(vec![Value::Name(host.intern("red")), Value::Name(host.intern("blue"))]));
+        set(cabinet, "ages", Value::Map(vec![(text("ada"), Value::I32(36)), (text("bob"), Value::I32(-1))]));
+        set(cabinet, "best", Value::Optional(Some(Box::new(Value::F64(3.0)))));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("fuzzed.world");
+        host.save_world(&path).expect("it is saved");
+        let whole = fs::read(&path).expect("a file");
+        host.load_world(&path).expect("it is loaded");
+        Self { host, path, whole, _folder: folder }
+    }
+
+    /// Offers a file. Whether it was taken; the world is the saved one again then.
+    fn offer(&self, bytes: &[u8], what: &dyn Fn() -> String) -> bool {
+        let before = self.host.world_digest();
+        fs::write(&self.path, bytes).expect("a file");
+        match self.host.load_world(&self.path) {
+            Err(error) => {
+                self.check_refusal(&error, what);
+                let differences = before.differences(&self.host.world_digest());
+                assert_eq!(differences, Vec::<String>::new(), "{}: {error}", what());
+                false
+            }
+            Ok(_) => {
+                let saved = |path: &Path| {
+                    self.host.save_world(path).unwrap_or_else(|error| panic!("{}: {error}", what()));
+                    fs::read(path).expect("a file")
+                };
+                let first = saved(&self.path);
+                let again = self.host.load_world(&self.path);
+                again.unwrap_or_else(|error| panic!("{}, taken and saved: {error}", what()));
+                assert!(saved(&self.path) == first, "{}: it is another world when it is loaded again", what());
+                fs::write(&self.path, &self.whole).expect("a file");
+                self.host.load_world(&self.path).expect("the saved world");
+                true
+            }
+        }
+    }
+
+    /// An error is a typed one, and a sentence on one line that shows nothing of how the host is built.
+    fn check_refusal(&self, error: &Error, what: &dyn Fn() -> String) {
+        let told = error.to_string().replace(&*self.path.display().to_string(), "");
+        assert!(matches!(error, Error::World(_)), "{}: {error:?}", what());
+        assert!(!told.contains(char::is_control) && told.len() < 2000, "{}: {told:?}", what());
+        for internal in ["Some(", "None", "Error", "{ ", "panicked"] {
+            assert!(!told.contains(internal), "{}: {told}", what());
+        }
+    }
+
+    fn refusal(&self, bytes: &[u8]) -> FormatError {
+        let before = self.host.world_digest();
+        fs::write(&self.path, bytes).expect("a file");
+        let error = self.host.load_world(&self.path).expect_err("it is refused");
+        assert_eq!(before.differences(&self.host.world_digest()), Vec::<String>::new());
+        match error {
+            Error::World(WorldError::Format { source, .. }) => source,
+            other => panic!("{other}"),
+        }
+    }
+}
+
+/// Numbers that look random and are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 16) as usize % sides.max(1)
+    }
+}
+
+/// How many values there are in this one, itself included.
+fn count(value: &Cbor) -> usize {
+    1 + match value {
+        Cbor::Array(values) => values.iter().map(count).sum(),
+        Cbor::Map(entries) => entries.iter().map(|(key, value)| count(key) + count(value)).sum(),
+        Cbor::Tag(_, inner) => count(inner),
+        _ => 0,
+    }
+}
+
+/// The value of that number, counted from the outside inwards.
+fn nth<'a>(value: &'a mut Cbor, left: &mut usize) -> Option<&'a mut Cbor> {
+    if *left == 0 {
+        return Some(value);
+    }
+    *left -= 1;
+    match value {
+        Cbor::Array(values) => values.iter_mut().find_map(|value| nth(value, left)),
+        Cbor::Map(entries) => {
+            entries.iter_mut().find_map(|(key, value)| [key, value].into_iter().find_map(|part| nth(part, left)))
+        }
+        Cbor::Tag(_, inner) => nth(inner, left),
+        _ => None,
+    }
+}
+
+fn at(value: &mut Cbor, number: usize) -> &mut Cbor {
+    let mut left = number;
+    nth(value, &mut left).expect("there are that many")
+}
+
+/// Values that are nothing that a file has, or too much of it.
+fn strange(dice: &mut Dice) -> Cbor {
+    const TEXTS: [&str; 12] = [
+        "",
+        "none",
+        "in",
+        "path",
+        "f64",
+        "Struct",
+        "/Script/Game.Ghost",
+        "/Script/Core.Object",
+        "Default__Ghost",
+        "/World/Default__Ghost",
+        "a\0b\u{1b}[2J\n",
+        "\u{202e}",
+    ];
+    const NUMBERS: [i128; 10] = [0, 1, 2, 7, -1, 255, 1 << 31, u32::MAX as i128, i64::MIN as i128, u64::MAX as i128];
+    match dice.roll(10) {
+        0 => Cbor::Null,
+        1 => Cbor::Bool(dice.roll(2) == 0),
+        2 => Cbor::Float([f64::NAN, f64::INFINITY, -0.0, 1e308][dice.roll(4)]),
+        3 => Cbor::Bytes(vec![0xff; dice.roll(40)]),
+        4 => Cbor::Text("x".repeat(dice.roll(3000))),
+        5 => (0..dice.roll(200)).fold(Cbor::Array(vec![]), |inner, _| Cbor::Array(vec![inner])),
+        6 => Cbor::Map(vec![(Cbor::Text(TEXTS[dice.roll(TEXTS.len())].to_owned()), Cbor::from(dice.roll(9) as u64))]),
+        7 | 8 => Cbor::Integer(NUMBERS[dice.roll(NUMBERS.len())].try_into().expect("CBOR has it")),
+        _ => Cbor::Text(TEXTS[dice.roll(TEXTS.len())].to_owned()),
+    }
+}
+
+/// One change, and what it was.
+fn change(body: &mut Cbor, dice: &mut Dice) -> String {
+    let all = count(body);
+    let (one, other) = (dice.roll(all), dice.roll(all));
+    let copy = at(body, other).clone();
+    let target = at(body, one);
+    let kind = dice.roll(8);
+    match (kind, target) {
+        (0 | 1, target) => *target = copy,
+        (2, target) => *target = strange(dice),
+        (3, Cbor::Array(values)) if !values.is_empty() => drop(values.remove(dice.roll(values.len()))),
+        (3, Cbor::Map(entries)) if !entries.is_empty() => drop(entries.remove(dice.roll(entries.len()))),
+        (4, Cbor::Array(values)) if !values.is_empty() => {
+            let again = values[dice.roll(values.len())].clone();
+            (0..1 + dice.roll(3)).for_each(|_| values.push(again.clone()));
+        }
+        (4, Cbor::Map(entries)) if !entries.is_empty() => {
+            let again = entries[dice.roll(entries.len())].clone();
+            entries.push(again);
+        }
+        (5, Cbor::Array(values)) if values.len() > 1 => {
+            let (one, other) = (dice.roll(values.len()), dice.roll(values.len()));
+            values.swap(one, other);
+        }
+        (6, Cbor::Array(values)) => values.push(copy),
+        (_, Cbor::Integer(number)) => *number = (dice.roll(12) as i64 - 1).into(),
+        (_, target) => *target = strange(dice),
+    }
+    format!("{kind} at {one} of {all} with {other}")
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+#[test]
+fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
+    let scene = Scene::new();
+    let original = body(&scene.whole);
+    let seed = from_environment("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122);
+    let from = from_environment("ALCEDO_FUZZ_FROM").unwrap_or(0);
+    let until = from_environment("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let (mut round, mut taken) = (from, 0_u64);
+    while until.map_or(round < from + ROUNDS, |until| Instant::now() < until) {
+        let mut dice = Dice(seed ^ round.wrapping_mul(0xd6e8_feb8_6659_fd93));
+        let mut changes = Vec::new();
+        let bytes = match dice.roll(8) {
+            // Bytes of the body, with a digest that fits.
+            0 | 1 => {
+                let mut bytes = scene.whole[HEAD..scene.whole.len() - TAIL].to_vec();
+                for _ in 0..1 + dice.roll(4) {
+                    let (at, byte) = (dice.roll(bytes.len()), dice.roll(256) as u8);
+                    changes.push(format!("byte {at} is {byte}"));
+                    match dice.roll(3) {
+                        0 => bytes[at] = byte,
+                        1 => bytes[at] ^= 1 << (byte % 8),
+                        _ => drop(bytes.remove(at)),
+                    }
+                }
+                sealed(&bytes)
+            }
+            // Any byte, and a digest that does not fit any more.
+            2 => {
+                let mut bytes = scene.whole.clone();
+                let at = dice.roll(bytes.len());
+                bytes[at] ^= 1 + dice.roll(255) as u8;
+                changes.push(format!("byte {at}"));
+                bytes.truncate(bytes.len() - dice.roll(3));
+                bytes
+            }
+            // Values of the body.
+            _ => {
+                let mut body = original.clone();
+                for _ in 0..1 + dice.roll(3) {
+                    changes.push(change(&mut body, &mut dice));
+                }
+                encoded(&body)
+            }
+        };
+        let what = || format!("ALCEDO_FUZZ_SEED={seed} ALCEDO_FUZZ_FROM={round}: {}", changes.join(", "));
+        taken += u64::from(scene.offer(&bytes, &what));
+        round += 1;
+    }
+    let rounds = round - from;
+    eprintln!("{rounds} files, {taken} of them worlds");
+    assert!(until.is_some() || (taken > 0 && taken < rounds), "both happen: {taken} of {rounds}");
+}
+
+/// The rows of a body.
+fn rows<'a>(body: &'a mut Cbor, name: &str) -> &'a mut Vec<Cbor> {
+    let Cbor::Map(entries) = body else { panic!("a body is a map") };
+    let found = entries.iter_mut().find(|(key, _)| key.as_text() == Some(name));
+    found.and_then(|(_, rows)| rows.as_array_mut()).expect("a row")
+}
+
+fn field<'a>(record: &'a mut Cbor, name: &str) -> &'a mut Cbor {
+    let Cbor::Map(entries) = record else { panic!("a record is a map") };
+    let found = entries.iter_mut().find(|(key, _)| key.as_text() == Some(name));
+    &mut found.expect("the record has it").1
+}
+
+/// A record of an object without values.
+fn object(class: u64, name: &str, outer: Option<u64>, part: Option<&str>) -> Cbor {
+    let entry = |key: &str, value: Cbor| (Cbor::Text(key.to_owned()), value);
+    let mut entries = vec![entry("class", class.into()), entry("name", name.into())];
+    entries.extend(outer.map(|outer| entry("outer", outer.into())));
+    entries.extend(part.map(|part| entry("part", part.into())));
+    Cbor::Map(entries)
+}
+
+#[test]
+fn two_objects_of_one_path_are_refused_and_the_path_is_named() {
+    let scene = Scene::new();
+    for outer in [None, Some(0)] {
+        let mut body = body(&scene.whole);
+        let objects = rows(&mut body, "objects");
+        let first = objects.len();
+        objects.extend([object(0, "twin", outer, None), object(0, "twin", outer, None)]);
+        match scene.refusal(&encoded(&body)) {
+            FormatError::SamePath { path, first: told, second } => {
+                assert!(path.ends_with("/twin"), "{path}");
+                assert_eq!((told, second), (first, first + 1));
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn a_file_cannot_take_the_place_of_a_class_default_object() {
+    let scene = Scene::new();
+    for name in ["Default__Ghost", "Default__Shapeshifter", "Default__", ""] {
+        let mut body = body(&scene.whole);
+        rows(&mut body, "objects").push(object(0, name, None, None));
+        let refused = scene.refusal(&encoded(&body));
+        assert!(matches!(refused, FormatError::ObjectName { .. }), "{name}: {refused}");
+    }
+    let ghost = scene.host.spawn("/Script/Game.Ghost").expect("born");
+    let error = scene.host.rename(ghost, "Default__Later", ObjectHandle::NONE).expect_err("it is not its own");
+    assert!(error.to_string().contains("class default objects"), "{error}");
+}
+
+#[test]
+fn a_class_that_is_not_native_is_not_taken_for_one() {
+    let scene = Scene::new();
+    let before = scene.host.world_digest();
+    let mut body = body(&scene.whole);
+    *field(&mut rows(&mut body, "classes")[0], "native") = "/Script/Game.Ghost".into();
+    fs::write(&scene.path, encoded(&body)).expect("a file");
+    let error = scene.host.load_world(&scene.path).expect_err("it is refused");
+    assert!(matches!(error, Error::World(WorldError::NotNative { .. })), "{error}");
+    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+}
+
+/// Each is a part of the one before, and their class is not there: nobody doubts it, so all of them stay and end together.
+#[test]
+fn a_world_as_deep_as_its_file_is_long_comes_and_goes() {
+    const DEEP: u64 = 100_000;
+    let scene = Scene::new();
+    for part in [None, Some("inner")] {
+        let mut body = body(&scene.whole);
+        let mut class = rows(&mut body, "classes")[0].clone();
+        *field(&mut class, "path") = "/Script/Game.NotHere".into();
+        *field(&mut class, "bases") = Cbor::Array(vec![]);
+        *field(&mut class, "native") = "/Script/Engine.Actor".into();
+        *field(&mut class, "properties") = Cbor::Array(vec![]);
+        *rows(&mut body, "classes") = vec![class];
+        let nested = |at: u64| object(0, "x", at.checked_sub(1), part.filter(|_| at != 0));
+        *rows(&mut body, "objects") = (0..DEEP).map(nested).collect();
+        fs::write(&scene.path, encoded(&body)).expect("a file");
+        let report = scene.host.load_world(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+        assert!(report.objects >= DEEP, "{report}");
+        let again = scene.path.with_extension("again");
+        scene.host.save_world(&again).expect("it is saved");
+        scene.host.load_world(&again).expect("it is loaded");
+        fs::write(&scene.path, &scene.whole).expect("a file");
+        scene.host.load_world(&scene.path).expect("all of them end");
+    }
+}
+
+#[test]
+fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
+    let scene = Scene::new();
+    let host = &scene.host;
+    for _ in 0..3 {
+        let outer = host.spawn("/Script/Engine.Actor").expect("born");
+        for name in ["orphan", "Default__Ghost"] {
+            let child = host.spawn_in("/Script/Engine.Actor", outer).expect("born");
+            host.rename(child, name, outer).expect("a free name in there");
+        }
+        host.destroy(outer);
+    }
+    host.safe_point();
+    let count = host.objects().len();
+    host.save_world(&scene.path).expect("it is saved");
+    host.load_world(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.objects().len(), count);
+    for path in ["/World/orphan", "/World/orphan_1", "/World/orphan_2", "/World/Ghost_2"] {
+        assert!(host.object_at(path).is_some(), "{path}");
+    }
+}
