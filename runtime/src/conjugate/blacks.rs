@@ -5,7 +5,6 @@
 //! at the same cost. The end of a generation releases those that are left. A plugin may well drop one later, when its last
 //! finalizers run: that is without effect then, but it is heard, so that in the end it is known what was never dropped.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::conjugate::census::{BlackCount, BlackReport, SiteNumber, Sites};
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
@@ -168,6 +168,13 @@ impl Blacks {
     /// What is known of a black; nothing for a number that was never given out. One that is set aside is there.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.stock.borrow().entries.facts(handle, now)
+    }
+
+    /// Whether a black is this module's.
+    pub(crate) fn is_of(&self, module: ModuleId, black: BlackHandle) -> bool {
+        let stock = self.stock.borrow();
+        let tally = stock.entries.get(black.into()).and_then(|entry| stock.tallies.get(entry.tally));
+        tally.is_some_and(|tally| tally.module == module)
     }
 
     /// Gives a black back, on the game thread. Without effect for one that is gone.

@@ -15,7 +15,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 
 /// What the host does at the moment: one of [`alcedo_abi::host::mode`]. Clones are the same word.
 #[derive(Clone, Debug)]
-pub struct ModeWord {
+pub(crate) struct ModeWord {
     shared: Rc<Shared>,
 }
 
@@ -83,14 +83,14 @@ impl Default for ModeWord {
 
 impl ModeWord {
     /// A word that says normal.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (word, rebuilt) = (AtomicU32::new(mode::NORMAL), Cell::new(ObjectHandle::NONE));
         let (first_new, calls) = Default::default();
         Self { shared: Rc::new(Shared { word, rebuilt, first_new, calls }) }
     }
 
     /// The mode.
-    pub fn get(&self) -> u32 {
+    pub(crate) fn get(&self) -> u32 {
         self.shared.word.load(Ordering::Relaxed)
     }
 
@@ -107,7 +107,7 @@ impl ModeWord {
     }
 
     /// The word's address, for plugins. Valid as long as a clone lives.
-    pub fn address(&self) -> *const AtomicU32 {
+    pub(crate) fn address(&self) -> *const AtomicU32 {
         &raw const self.shared.word
     }
 

@@ -59,14 +59,14 @@ pub enum RenameError {
 
 impl Objects {
     /// Its name. One that was made of its class and a number gets its text here.
-    pub fn name(&self, object: ObjectHandle) -> Option<Name> {
+    pub(crate) fn name(&self, object: ObjectHandle) -> Option<Name> {
         let store = self.store.borrow();
         let label = store.slots.get(object)?.label;
         Some(store.naming.name(&self.names, label))
     }
 
     /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.
-    pub fn find(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
+    pub(crate) fn find(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.store.borrow().find(self, outer, name)
     }
 
@@ -75,7 +75,7 @@ impl Objects {
     ///
     /// # Errors
     /// [`RenameError`] says why not; nothing has changed then.
-    pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
+    pub(crate) fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         if name.is_empty() {
             return Err(RenameError::NoName { object });
         }
