@@ -222,15 +222,10 @@ impl Blacks {
     /// These modules are gone: what they have not dropped by now, they never will.
     pub(crate) fn forget(&self, modules: &[ModuleId]) {
         self.flush_all();
-        let mut stock = self.stock.borrow_mut();
-        let gone: Vec<_> = stock.undropped(|tally| modules.contains(&tally.module));
+        let gone = self.stock.borrow_mut().forget(modules);
         for count in &gone {
             tracing::warn!(module = count.module, generation = count.generation, "never dropped: {count}");
-            stock.leave(count);
         }
-        let Stock { tallies, orphans, .. } = &mut *stock;
-        tallies.retain(|_, tally| !modules.contains(&tally.module));
-        orphans.retain(|_, (tally, _)| tallies.contains_key(*tally));
     }
 
     /// Shows `visit` every object that a value of a black refers to.
@@ -412,6 +407,16 @@ impl Stock {
 
     fn sites_of(&self, sites: &FxHashMap<TallyKey, Vec<SiteNumber>>, key: TallyKey) -> Vec<(String, u64)> {
         sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
+    }
+
+    /// These modules are gone: what they have not dropped by now.
+    fn forget(&mut self, modules: &[ModuleId]) -> Vec<BlackCount> {
+        let gone = self.undropped(|tally| modules.contains(&tally.module));
+        gone.iter().for_each(|count| self.leave(count));
+        let Self { tallies, orphans, .. } = self;
+        tallies.retain(|_, tally| !modules.contains(&tally.module));
+        orphans.retain(|_, (tally, _)| tallies.contains_key(*tally));
+        gone
     }
 
     /// Adds to what was never dropped; generations of a module are told as one, or a plugin that forgets a value in each

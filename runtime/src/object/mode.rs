@@ -3,7 +3,7 @@
 //! Between the start of a generation and its commit, its code may do nothing that a rollback could not take back: this
 //! file decides what that is. What is asked for in that time is written down, for the report of a rollback.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use alcedo_abi::host::mode;
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::handles::{ModuleId, ObjectHandle};
 
 /// What the host does at the moment: one of [`alcedo_abi::host::mode`]. Clones are the same word.

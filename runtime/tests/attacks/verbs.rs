@@ -149,6 +149,14 @@ pub(crate) const VERBS: &[Verb] = &[
             host.register("attack.count", signature, |_, _| Ok(None))
         }),
     ),
+    (
+        "register_pure",
+        Nothing,
+        quiet!(|host, tools| {
+            let signature: Signature = "u64".parse().expect("a signature");
+            host.register_pure("attack.pure", signature, |_, _| Ok(None))
+        }),
+    ),
     ("intern", Nothing, quiet!(|host, tools| host.intern("a name"))),
     ("text", Nothing, quiet!(|host, tools| host.text(host.intern("a name")))),
     ("world", Nothing, quiet!(|host, tools| host.world().object_count())),
