@@ -1,13 +1,27 @@
 //! What the benchmarks of this crate reach into, beside what every host can. No part of the interface.
+#![expect(unsafe_code, reason = "declares the door that only this crate's own benchmarks and tests may open")]
 
+use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
-use crate::object::World;
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
+use crate::runtime::Runtime;
 
 /// The stores of a runtime, for a look.
 #[derive(Clone, Copy)]
 pub struct Stores<'a>(pub(crate) &'a Core);
+
+impl Runtime {
+    /// The stores, for the benchmarks and tests of this crate.
+    ///
+    /// # Safety
+    /// What is got here is used as the runtime uses it: no mark is left under way, no address is followed after its object
+    /// has ended, no container is aged that anybody has a face into.
+    #[doc(hidden)]
+    pub unsafe fn bench(&self) -> Stores<'_> {
+        Stores(self.core())
+    }
+}
 
 impl Stores<'_> {
     /// The number of a class.
@@ -41,10 +55,27 @@ impl Stores<'_> {
         self.0.world.objects.abandon_mark();
     }
 
-    /// The world.
-    pub fn world(&self) -> &World {
-        &self.0.world
+    /// Makes the container in a property as old as if it had changed so many times.
+    ///
+    /// # Errors
+    /// When the object is gone, or has no such container.
+    pub fn age(&self, object: ObjectHandle, property: &str, epoch: u64) -> Result<(), CallError> {
+        self.0.world.objects.with_body_to_write(object, |body| {
+            let found = body.class().find_property(property).ok_or(CallError::Stale { handle: object })?;
+            body.view().age(found, epoch)
+        })?
     }
+
+    /// Where an object lies.
+    #[inline]
+    pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
+        self.0.world.objects.memory(object)
+    }
+}
+
+/// How many borrows of stores are open on this thread: none, whenever foreign code runs. Always zero in a release build.
+pub fn open_borrows() -> u32 {
+    crate::cells::open_borrows()
 }
 
 fn nobody() -> impl RootSource {

@@ -97,6 +97,7 @@ pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError>
 /// # Errors
 /// When the handle's generation is over, the arguments do not fit the signature, or the callee fails.
 pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, CallError> {
+    core.world.slices.allow_change(&"a call by name")?;
     let (Some(name), Some(words)) = (core.zcalls.name(handle), core.zcalls.signature(handle)) else {
         // A dead handle, or none: the table says which, and touches no slot.
         return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| None);

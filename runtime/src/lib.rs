@@ -14,6 +14,7 @@ pub mod bench;
 mod border;
 mod bridge;
 mod builder;
+mod cells;
 mod conjugate;
 mod console;
 mod counters;

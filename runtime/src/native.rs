@@ -14,8 +14,6 @@ use crate::object::thunk::{Frame, Thunk};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
-pub use crate::object::property::Property;
-
 /// Called once in every tick, with the seconds since the last.
 pub(crate) type Ticker = Box<dyn FnMut(&Runtime, f32)>;
 

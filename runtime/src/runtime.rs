@@ -9,18 +9,18 @@ mod ending;
 mod links;
 mod unloading;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::bench::Stores;
 use crate::border::CallError;
 use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::bridge::core::Core;
 use crate::bridge::tasks::{ErrandInfo, HostErrand};
 use crate::builder::Builder;
+use crate::cells::RefCell;
 use crate::conjugate::Color;
 use crate::conjugate::pairs::ConjugateKey;
 use crate::counters::Counters;
@@ -353,6 +353,35 @@ impl Runtime {
         }
     }
 
+    /// From now on `old`, the path of a type or a member that has another name now, leads to where `new` leads, unless
+    /// something has that very path.
+    ///
+    /// # Errors
+    /// When `new` leads back to `old`.
+    pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
+        let types = &self.inner.core.world.types;
+        if old == new || types.leads_to(new, old) {
+            let message =
+                format!("{old} cannot lead to {new}, which leads back to it: redirect each name to the latest");
+            return Err(CallError::other(message).into());
+        }
+        types.redirect(old, new);
+        Ok(())
+    }
+
+    /// Whether a class, a struct or an interface of that path is declared.
+    pub fn has_type(&self, path: &str) -> bool {
+        let types = &self.inner.core.world.types;
+        types.class_by_path(path).is_some()
+            || types.struct_by_path(path).is_some()
+            || types.interface_by_path(path).is_some()
+    }
+
+    /// Whether the class of that path, or one that it extends, says that it implements an interface.
+    pub fn implements(&self, class: &str, interface: &str) -> bool {
+        self.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
+    }
+
     /// Paths of the classes that the modules of the Master emitted.
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.inner.core.world.types.classes();
@@ -375,6 +404,11 @@ impl Runtime {
     /// Keeps an object, and what it refers to, from collection. Whether the object is there.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         self.inner.core.world.objects.add_root(object)
+    }
+
+    /// Whether an object is in the root set.
+    pub fn is_root(&self, object: ObjectHandle) -> bool {
+        self.inner.core.world.objects.is_root(object)
     }
 
     /// Takes an object from the root set; it lives on as long as something refers to it. Whether it was in it.
@@ -508,20 +542,24 @@ impl Runtime {
         self.inner.core.world.names.text(name).to_string()
     }
 
-    /// Names, types and objects, for native code.
+    /// The objects as native code sees them.
     pub fn world(&self) -> &World {
         &self.inner.core.world
     }
 
-    /// The stores, for the benchmarks of this crate.
-    #[doc(hidden)]
-    pub fn bench(&self) -> Stores<'_> {
-        Stores(&self.inner.core)
+    /// The stores.
+    pub(crate) fn core(&self) -> &Core {
+        &self.inner.core
     }
 
     /// One frame: game time goes by, everything that ticks is called, timers and tasks of modules are run, then the
-    /// runtime stands at its safe point.
+    /// runtime stands at its safe point. Without effect, but for a line in the log, while plugin code holds a slice of host
+    /// memory: from a logger that it has called, for instance.
     pub fn tick(&self, budget: Budget) {
+        if let Err(error) = self.inner.core.world.slices.allow_change(&"a tick") {
+            tracing::warn!(%error, "a tick was not done");
+            return;
+        }
         self.inner.core.tasks.advance(budget.seconds);
         let begun = Instant::now();
         self.inner.core.blacks.flush(&mut || begun.elapsed());
@@ -546,7 +584,8 @@ impl Runtime {
 
     /// A safe point that gives a mark in slices so much time.
     fn safe_point_within(&self, time: Duration) {
-        if self.inner.core.red.depth() != 0 || self.inner.busy.get().is_some() {
+        let core = &self.inner.core;
+        if core.red.depth() != 0 || core.world.slices.are_out() || self.inner.busy.get().is_some() {
             return;
         }
         self.inner.core.tasks.end_expired(&self.inner.core);
@@ -637,6 +676,7 @@ impl Runtime {
     /// Whether this is a safe point: no plugin code on the stack, and nothing under way that must not be interrupted. The
     /// caller's own action is under way while the guard lives.
     fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
+        self.inner.core.world.slices.allow_change(&action)?;
         let open = self.inner.core.red.snapshot().last().map(|frame| frame.what.to_string());
         match open.or_else(|| self.inner.busy.get().map(str::to_owned)) {
             Some(frame) => Err(Error::NotASafePoint { action, frame }),

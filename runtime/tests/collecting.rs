@@ -20,12 +20,12 @@ thread_local! {
 
 fn host() -> Runtime {
     fn ends(world: &World, object: ObjectHandle) {
-        assert!(world.objects.is_alive(object), "nothing of it has ended");
+        assert!(world.is_alive(object), "nothing of it has ended");
         ENDED.with_borrow_mut(|ended| ended.push(object));
     }
     fn keeps(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
         // Its class default object is a keeper too, and a root.
-        if !world.objects.is_template(object) {
+        if !world.is_template(object) {
             KEPT.with_borrow(|kept| kept.iter().copied().for_each(visit));
         }
     }

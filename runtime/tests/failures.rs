@@ -42,7 +42,7 @@ fn state(host: &Runtime, fragile: ObjectHandle) -> String {
 
 /// Objects of every kind, class default objects included.
 fn all_objects(host: &Runtime) -> usize {
-    host.world().objects.len()
+    host.world().object_count()
 }
 
 fn assert_no_mapping(host: &Runtime) {

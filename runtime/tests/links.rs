@@ -28,10 +28,10 @@ thread_local! {
 fn hear(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let words: String = frame.take()?;
     frame.finish()?;
-    let name = world.objects.name(frame.object).map(|name| world.names.text(name)).unwrap_or_default();
+    let name = world.name_of(frame.object()).unwrap_or_default();
     HEARD.with_borrow_mut(|heard| heard.push(format!("{name}: {words}")));
     if let Some((host, does)) = DOES.with_borrow(Clone::clone) {
-        does(&host, frame.object);
+        does(&host, frame.object());
     }
     Ok(())
 }
@@ -293,7 +293,7 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = stranger.create_master(&[&listening]).expect_err("nobody declares what its bells are").to_string();
     expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which nobody declared: declare it in the same batch or load its module first"].assert_eq(&refused);
-    assert!(stranger.world().types.interface_by_path("/Script/Game.Rings").is_none(), "nothing of it was declared");
+    assert!(!stranger.has_type("/Script/Game.Rings"), "nothing of it was declared");
 
     let host = host(&[]);
     host.create_master(&[&listening]).unwrap_or_else(|error| panic!("{error}"));
@@ -310,8 +310,8 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     assert_eq!((&**found, &**wanted), ("/Script/Game.Bell", "class that implements /Script/Test.Listens"));
     assert_eq!(reload(&["listens"]), bell);
     host.unload_master().expect("a Master");
-    assert!(host.world().types.interface_by_path("/Script/Game.Rings").is_none(), "it went with its module");
-    assert!(host.world().types.interface_by_path("/Script/Test.Listens").is_some(), "a native class declares it");
+    assert!(!host.has_type("/Script/Game.Rings"), "it went with its module");
+    assert!(host.has_type("/Script/Test.Listens"), "a native class declares it");
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn references_lead_to_the_same_after_a_way_over_the_disk() {
 fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
     let host = host(&["shapeshifter"]);
     let (hub, shape) = hub_of_references(&host);
-    host.world().objects.remove_root(shape);
+    host.remove_root(shape);
     host.collect().expect("a safe point");
     assert!(!host.is_alive(shape));
     expect![[r#"

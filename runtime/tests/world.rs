@@ -86,7 +86,7 @@ fn told(host: &Runtime) -> String {
     let mut lines = Vec::new();
     for object in host.objects() {
         let class = host.dormant_class(object).or_else(|| host.class_of(object)).unwrap_or_default();
-        let root = host.world().objects.is_root(object);
+        let root = host.is_root(object);
         lines.push(format!("{} is a {class}, root {root}", path(object)));
         for property in host.properties_of(object) {
             let value = host.get(object, &property).expect("it has the property");
@@ -480,7 +480,9 @@ fn done(host: &Runtime, deeds: &[Deed]) {
                 let _either = host.set(pick(*who), "location", &place);
                 let _other = host.set(pick(*who), "relative_location", &place);
             }
-            Deed::Unroot(who) => drop(host.world().objects.remove_root(pick(*who))),
+            Deed::Unroot(who) => {
+                host.remove_root(pick(*who));
+            }
             Deed::Destroy(who) => host.destroy(pick(*who)),
             Deed::SpawnIn(_) => {}
         }

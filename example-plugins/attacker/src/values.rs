@@ -1,1 +1,271 @@
 //! Values that are changed while somebody holds a part of them.
+
+use alcedo_plugin_api::prelude::*;
+
+/// Containers that are written, some of them with what cannot be.
+#[uclass(package = "Game", base = Object)]
+pub struct Holder {
+    /// Rows of texts.
+    #[uproperty]
+    rows: UArray<UArray<UString>>,
+    /// Texts of one byte a character.
+    #[uproperty]
+    latin: UArray<UAnsiString>,
+    /// The same without an order.
+    #[uproperty]
+    latin_set: USet<UAnsiString>,
+    /// The same by name.
+    #[uproperty]
+    latin_map: UMap<UAnsiString, UAnsiString>,
+    /// One or none.
+    #[uproperty]
+    latin_optional: UOptional<UAnsiString>,
+    /// Texts that grow while they are read.
+    #[uproperty]
+    texts: UArray<UString>,
+    /// Keys that grow while they are read.
+    #[uproperty]
+    keys: USet<UString>,
+    /// Entries that grow while they are read.
+    #[uproperty]
+    entries: UMap<UString, UString>,
+    /// Numbers that are lent.
+    #[uproperty]
+    numbers: UArray<u64>,
+    /// A reference of the host's.
+    #[uproperty]
+    friend: WeakObject<Object>,
+    /// A class.
+    #[uproperty]
+    class: SoftClass<Object>,
+    /// A property.
+    #[uproperty]
+    field: FieldPath,
+    /// Listeners.
+    #[uproperty]
+    listeners: MulticastDelegate<fn()>,
+    kept: Option<UArray<u64>>,
+}
+
+/// What refuses, in a sentence; or that nothing did.
+fn told<T>(outcome: Result<T, CallError>) -> String {
+    outcome.map_or_else(|error| error.to_string(), |_done| "done".to_owned())
+}
+
+#[uclass]
+impl Holder {
+    /// Gives a row a part of itself: it is taken before the row is touched.
+    #[ufunction(blueprint_callable)]
+    fn part_of_itself(&self, this: This<Self>) -> String {
+        let rows = this.rows();
+        rows.assign([["one", "two"], ["three", "four"]]);
+        let two = rows.get(0).and_then(|row| row.get(1)).expect("there");
+        let outcome = told(rows.try_set(0, [two]));
+        format!("{outcome} {rows}")
+    }
+
+    /// Gives a row a face whose value has moved since, beside one that is good.
+    #[ufunction(blueprint_callable)]
+    fn expired_source(&self, this: This<Self>) -> String {
+        let rows = this.rows();
+        rows.assign([["one"], ["two"]]);
+        let old = rows.get(0).and_then(|row| row.get(0)).expect("there");
+        let before = rows.to_string();
+        rows.get(0).expect("there").clear();
+        rows.get(0).expect("there").push("one");
+        let good = rows.get(1).and_then(|row| row.get(0)).expect("there");
+        let outcomes = [
+            told(rows.try_set(1, [&good, &old])),
+            told(rows.get(1).expect("there").try_extend([&good, &old])),
+            told(rows.get(1).expect("there").try_insert(0, &old)),
+        ];
+        assert!(outcomes.iter().all(|outcome| outcome.contains("expired")), "{outcomes:?}");
+        assert_eq!(rows.to_string(), before);
+        outcomes[0].clone()
+    }
+
+    /// Every way to write several values, with one among them that cannot be.
+    #[ufunction(blueprint_callable)]
+    fn half_a_write(&self, this: This<Self>) -> String {
+        let (array, set, map, one) = (this.latin(), this.latin_set(), this.latin_map(), this.latin_optional());
+        array.assign(["a", "b"]);
+        set.assign(["a", "b"]);
+        map.assign([("a", "1"), ("b", "2")]);
+        one.set("a");
+        let now = || format!("{array} {set} {map} {one}");
+        let before = now();
+        let face = array.get(0).expect("there");
+        let euro = "\u{20ac}";
+        let refused = [
+            told(array.try_assign(["c", euro])),
+            told(array.try_assign(vec!["c", "d", "e", euro])),
+            told(array.try_extend(["c", euro])),
+            told(array.try_insert(0, euro)),
+            told(array.try_set(0, euro)),
+            told(set.try_assign(["c", euro])),
+            told(set.try_extend(["c", euro])),
+            told(set.try_insert(euro)),
+            told(map.try_assign([("c", "3"), ("d", euro)])),
+            told(map.try_assign([("c", "3"), (euro, "4")])),
+            told(map.try_extend([("a", "9"), ("c", "3"), ("b", euro)])),
+            told(map.try_extend([("a", "9"), ("c", "3"), (euro, "4")])),
+            told(map.try_insert("a", euro)),
+            told(map.try_insert(euro, "4")),
+            told(one.try_set(euro)),
+            told(one.try_assign(Some(euro))),
+        ];
+        for (at, outcome) in refused.iter().enumerate() {
+            assert!(outcome.contains("UAnsiString cannot hold"), "{at}: {outcome}");
+        }
+        assert_eq!(now(), before);
+        assert_eq!(face.text(), "a", "what was not written did not move either");
+        map.extend([("a", "9"), ("c", "3"), ("c", "4")]);
+        array.extend(["c"]);
+        set.extend(["c", "a"]);
+        now()
+    }
+
+    /// Adds to an array while it is walked, and reads what was seen before.
+    #[ufunction(blueprint_callable)]
+    fn grow_an_array(&self, this: This<Self>) -> String {
+        this.texts().assign(["first"]);
+        let mut seen = 0;
+        let mut stale = 0;
+        let mut old = Vec::new();
+        for text in this.texts().iter() {
+            assert_eq!(text.text(), if seen == 0 { "first" } else { "more" });
+            seen += 1;
+            if seen < 1_000 {
+                this.texts().push("more");
+            }
+            stale += old.iter().filter(|face: &&Lent<'_, UString>| face.is_expired()).count().min(1);
+            old = vec![text];
+        }
+        format!("{seen} seen, {}", if stale > 0 { "some had moved" } else { "none had moved" })
+    }
+
+    /// Adds to a set while it is walked.
+    #[ufunction(blueprint_callable)]
+    fn grow_a_set(&self, this: This<Self>) {
+        this.keys().assign(["first"]);
+        for (at, _key) in this.keys().iter().enumerate() {
+            this.keys().extend((0..1_000).map(|more| format!("{at}.{more}")));
+        }
+    }
+
+    /// Adds to a map while it is walked.
+    #[ufunction(blueprint_callable)]
+    fn grow_a_map(&self, this: This<Self>) {
+        this.entries().assign([("first", "value")]);
+        for (at, _entry) in this.entries().iter().enumerate() {
+            this.entries().extend((0..1_000).map(|more| (format!("{at}.{more}"), "value")));
+        }
+    }
+
+    /// Destroys the owner of an array while it is walked.
+    #[ufunction(blueprint_callable)]
+    fn destroy_what_is_walked(&self, this: This<Self>) {
+        let other: Obj<Self> = this.spawn(Obj::none()).expect("born");
+        let face = this.get(other).expect("alive");
+        face.texts().assign(["one", "two", "three"]);
+        for _text in face.texts().iter() {
+            face.destroy().expect("it lives");
+        }
+    }
+
+    /// Fills what the test is about to age.
+    #[ufunction(blueprint_callable)]
+    fn fill(&self, this: This<Self>) {
+        this.texts().assign(["one", "two"]);
+        this.keys().assign(["one", "two"]);
+        this.numbers().assign([1, 2, 3]);
+    }
+
+    /// Uses a container whose counter is about to end: a face before, one after each change, and what can be done.
+    #[ufunction(blueprint_callable)]
+    fn count_to_the_end(&self, this: This<Self>) -> String {
+        let texts = this.texts();
+        let mut said = Vec::new();
+        for _change in 0..4 {
+            let face = texts.get(0).expect("there");
+            let fresh = told(face.try_text());
+            texts.remove(1);
+            texts.push("two");
+            said.push(format!("{fresh} / {}", told(face.try_text())));
+        }
+        said.push(format!("{} {}", texts.len(), this.numbers().iter().sum::<u64>()));
+        let kept = texts.to_vec().len();
+        said.push(format!("{kept} copied"));
+        said.join("\n")
+    }
+
+    /// Lends its numbers, and calls a logger meanwhile: what it saw before and after.
+    #[ufunction(blueprint_callable)]
+    fn lend(&self, this: This<Self>) -> String {
+        this.numbers().assign(vec![11_u64; 64]);
+        this.numbers().with_slice(|numbers| {
+            let before = (numbers.len(), numbers[0], numbers[63]);
+            tracing::info!(target: "attack", "a slice is lent");
+            format!("{before:?} {:?}", (numbers.len(), numbers[0], numbers[63]))
+        })
+    }
+
+    /// The same with a slice that may be written, inside of which nobody reads either.
+    #[ufunction(blueprint_callable)]
+    fn lend_to_write(&self, this: This<Self>) -> String {
+        this.numbers().assign(vec![11_u64; 64]);
+        this.numbers().with_slice_mut(|numbers| {
+            numbers[0] = 12;
+            tracing::info!(target: "attack", "a slice is lent that may be written");
+            numbers[63] = 13;
+        });
+        let numbers = this.numbers();
+        format!("{:?}", (numbers.len(), numbers.get(0), numbers.get(63)))
+    }
+
+    /// Panics while a slice is lent.
+    #[ufunction(blueprint_callable)]
+    fn panic_while_lending(&self, this: This<Self>) {
+        this.numbers().assign([1]);
+        this.numbers().with_slice_mut(|_numbers| panic!("with a slice"));
+    }
+
+    /// Says a line, with nothing lent.
+    #[ufunction(blueprint_callable)]
+    fn say(&self) {
+        tracing::info!(target: "attack", "nothing is lent");
+    }
+
+    /// Keeps a value of its own, whose number it gives away.
+    #[ufunction(blueprint_callable)]
+    fn keep(&mut self) -> u64 {
+        let kept = UArray::of(vec![7_u64; 64]).expect("made");
+        let number = AnyConjugate::of(&kept).number();
+        self.kept = Some(kept);
+        number
+    }
+
+    /// Makes values that nobody will ever drop.
+    #[ufunction(blueprint_callable)]
+    fn forget(&self) {
+        std::mem::forget(UArray::of(vec![1_u64]).expect("made"));
+        std::mem::forget(UString::of("forgotten").expect("made"));
+    }
+
+    /// The sum of what it keeps.
+    #[ufunction(blueprint_callable)]
+    fn sum(&self, this: This<Self>) -> u64 {
+        self.kept.as_ref().map_or(0, |kept| this.open(kept).with_slice(|kept| kept.iter().sum()))
+    }
+
+    /// Objects inside each other, so many deep.
+    #[ufunction(blueprint_callable)]
+    fn nest(&self, this: This<Self>, depth: u32) -> Obj<Object> {
+        let first: Obj<Holder> = this.spawn(Obj::none()).expect("born");
+        let mut outer = first.as_object();
+        for _ in 1..depth {
+            outer = this.spawn::<Holder>(outer).expect("born").as_object();
+        }
+        first.as_object()
+    }
+}

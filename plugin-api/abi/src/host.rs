@@ -1,7 +1,7 @@
 //! The functions a plugin may call. A prefix type: functions may be added at its end without breaking a plugin
 //! that was built before they existed.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;
@@ -48,9 +48,28 @@ pub struct Directory {
     pub entries: *const DirectoryEntry,
     /// How many there are.
     pub len: u32,
-    /// Counted up, round about, whenever an object ends or gets another body: while it stands still, addresses inside
-    /// objects stay right.
-    pub ends: u32,
+    /// Counted up whenever an object ends or gets another body: while it stands still, addresses inside objects stay
+    /// right. It has more counts than a process has time for.
+    pub ends: u64,
+}
+
+/// The slices of host memory that plugin code holds at the moment, whichever module lent them: while one is out, nobody may
+/// move or change what it points to. The module that lends counts, the host looks; the game thread only, and in memory of the
+/// host's, so that the host knows by itself.
+#[repr(C)]
+#[derive(StableAbi, Debug)]
+pub struct Slices {
+    /// Those that are only read, plus [`Slices::EXCLUSIVE`] for each that may be written.
+    pub out: AtomicU64,
+    /// The module that lent the last, as [`ModuleContext::module`] says.
+    pub module: AtomicU64,
+}
+
+impl Slices {
+    /// What a slice that may be written counts.
+    pub const EXCLUSIVE: u64 = 1 << 32;
+    /// No slice is out.
+    pub const NONE: Self = Self { out: AtomicU64::new(0), module: AtomicU64::new(0) };
 }
 
 /// What stands in a slot of objects.
@@ -83,6 +102,8 @@ pub struct ModuleContext {
     pub mode: *const AtomicU32,
     /// Where the objects are; null for a module that has to do with none.
     pub directory: *const Directory,
+    /// Where lent slices are counted; null for a module that has to do with no objects.
+    pub slices: *const Slices,
     /// The loudest level anybody listens to.
     pub level: LogLevel,
 }

@@ -9,7 +9,7 @@ use crate::describe::{
 };
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
-use crate::host::{Directory, DirectoryEntry, ModuleContext};
+use crate::host::{Directory, DirectoryEntry, ModuleContext, Slices};
 use crate::log::{LogField, LogRecord};
 use crate::task::Errand;
 use crate::value::{
@@ -69,7 +69,8 @@ pub const LAYOUT_HASH: u64 = layout! {
         signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,
         heap_grow, heap_shrink
     }
-    ModuleContext { host, table, values, module, generation, mode, directory, level }
+    ModuleContext { host, table, values, module, generation, mode, directory, slices, level }
+    Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }
     Errand<'static> { kind, line, object, delay, period, data, run, drop, file }

@@ -94,9 +94,9 @@ pub struct ArrayRaw {
     pub len: u32,
     /// Values there is room for.
     pub capacity: u32,
-    /// Counted up, round about, by whatever moves a value or ends one: an address of a value that was taken at another
-    /// count is stale.
-    pub epoch: u32,
+    /// Counted up by whatever moves a value or ends one: an address of a value that was taken at another count is stale. At
+    /// [`ArrayRaw::WORN`] it stands still, and every address is.
+    pub epoch: u64,
     /// The host's own, by which it knows a list of delegates again that has moved.
     pub reserved: u32,
 }
@@ -133,6 +133,8 @@ pub struct SparseRaw {
 }
 
 impl ArrayRaw {
+    /// The last count. It is kept for ever, so nobody can tell any more whether something has moved since.
+    pub const WORN: u64 = u64::MAX;
     /// The empty row.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0, epoch: 0, reserved: 0 };
 }

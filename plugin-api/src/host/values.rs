@@ -158,7 +158,7 @@ fn directory() -> Option<&'static Directory> {
 
 /// How often objects have ended so far: while it stands still, addresses inside objects stay right.
 #[inline]
-pub(crate) fn ends() -> u32 {
+pub(crate) fn ends() -> u64 {
     directory().map_or(0, |directory| directory.ends)
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
 
 /// Whether an object that was there when `ends` was read is there still.
 #[inline]
-pub(crate) fn lives(object: ObjectHandle, ends: u32) -> bool {
+pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     match directory() {
         Some(directory) if directory.ends == ends => true,
         Some(_) => entry(object).is_some(),

@@ -195,11 +195,29 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         reserved.unwrap_or_else(|error| fail(error));
     }
 
-    /// Adds values at the end.
+    /// Adds values at the end: all of them, or, where one is refused, none.
     pub fn extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) {
-        for value in values {
-            self.push(value);
+        self.try_extend(values).unwrap_or_else(|error| fail(error));
+    }
+
+    /// Adds values at the end, or says why not: the array is as it was then.
+    ///
+    /// # Errors
+    /// `EXPIRED`; `DURING_REBUILD`; what a value is refused for.
+    pub fn try_extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
+        // The iterator may do anything, also to this array. When all is in host form, there is nothing left to refuse.
+        let values: Vec<G> = values.into_iter().collect();
+        let values = values.iter().map(super::give::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
+        let first = self.row()?.len;
+        self.splice(first, 0, values.len())?;
+        let row = self.row()?;
+        for (index, value) in values.into_iter().enumerate() {
+            // SAFETY: the array was looked at just now, and `splice` has put as many values of zero bytes there.
+            let at = unsafe { row.at(first + index, size_of::<T::Raw>()) };
+            // SAFETY: a live value that owns nothing, overwritten by one whose owner gives it up.
+            unsafe { value.move_to(at.cast()) };
         }
+        Ok(())
     }
 
     /// The values, one after the other. What the array becomes on the way is seen; a face that was given before may have

@@ -1,10 +1,13 @@
 //! While plugin code holds a slice of host memory, nothing may change that memory behind its back: no call to the host,
-//! no write through another face, and below a mutable slice no read either. This counts the slices, and refuses.
+//! no write through another face, and below a mutable slice no read either. This counts the slices, and refuses. It counts
+//! them in the host as well: who writes there without a call of ours (a logger, say) is refused by the host.
+#![expect(unsafe_code, reason = "counts in a word of the host's")]
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use alcedo_abi::call::FailureKind;
+use alcedo_abi::host::Slices as HostSlices;
 use alcedo_rt::CallError;
 
 /// How many slices are out, on whatever thread; zero for almost every question.
@@ -43,6 +46,8 @@ impl Slices {
 /// A slice that is out; it is back when this is dropped, also by a panic.
 pub(crate) struct Lending {
     before: Slices,
+    /// The host's count, what it was, and whose the last slice was.
+    host: Option<(&'static HostSlices, u64, u64)>,
 }
 
 impl Lending {
@@ -54,12 +59,30 @@ impl Lending {
             Access::Write => Slices { exclusive: before.exclusive + 1, ..before },
         });
         OUT.fetch_add(1, Ordering::Relaxed);
-        Self { before }
+        Self { before, host: Self::tell_the_host(access) }
+    }
+
+    fn tell_the_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
+        let context = alcedo_rt::context()?;
+        // SAFETY: the host keeps the word, if it gave one, as long as this module is attached, which it is while its code runs.
+        let slices = unsafe { context.slices.as_ref() }?;
+        let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
+        let more = match access {
+            Access::Read => 1,
+            Access::Write => HostSlices::EXCLUSIVE,
+        };
+        slices.out.store(out + more, Ordering::Relaxed);
+        slices.module.store(context.module, Ordering::Relaxed);
+        Some((slices, out, module))
     }
 }
 
 impl Drop for Lending {
     fn drop(&mut self) {
+        if let Some((slices, out, module)) = self.host {
+            slices.out.store(out, Ordering::Relaxed);
+            slices.module.store(module, Ordering::Relaxed);
+        }
         HERE.set(self.before);
         OUT.fetch_sub(1, Ordering::Relaxed);
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
+use alcedo_abi::values::Place;
 use alcedo_rt::{CallError, fail};
 
 use super::give::{Give, owned, with_raw};
@@ -94,6 +95,8 @@ where
 {
     // What is given may lie in this very map, so it is taken before anything moves.
     let value = super::give::staged::<V, H>(value)?;
+    // And what could still be refused is asked for, too.
+    let whose = host::values::place::<V>(ObjectHandle::NONE, core::ptr::null_mut())?;
     let map = host::values::place::<M>(owner, target)?;
     // SAFETY: the map is live by contract, and the key for the closure.
     let (at, is_new) = with_raw::<K, G, _>(key, |key| unsafe { host::values::map_insert(&map, key.cast()) })?;
@@ -103,7 +106,7 @@ where
         // SAFETY: the host has just put a value of zero bytes there.
         unsafe { value.move_to(place) };
     } else {
-        let place = host::values::place::<V>(ObjectHandle::NONE, place)?;
+        let place = Place { at: place.cast(), ..whose };
         // SAFETY: both are live values of the type; that the map may be written was asked when the key was put in.
         unsafe { host::values::copy(&place, value.at().cast()) }?;
     }
@@ -248,11 +251,59 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         self.assign([] as [(K, V); 0]);
     }
 
-    /// Puts entries in.
+    /// Puts entries in: all of them, or, where one is refused, none.
     pub fn extend<G: Give<K>, H: Give<V>>(&self, values: impl IntoIterator<Item = (G, H)>) {
-        for (key, value) in values {
-            self.insert(key, value);
-        }
+        self.try_extend(values).unwrap_or_else(|error| fail(error));
+    }
+
+    /// Puts entries in, or says why not: the map is as it was then.
+    ///
+    /// # Errors
+    /// `EXPIRED`; `DURING_REBUILD`; what a key or a value is refused for.
+    pub fn try_extend<G: Give<K>, H: Give<V>>(
+        &self,
+        values: impl IntoIterator<Item = (G, H)>,
+    ) -> Result<(), CallError> {
+        let given: Vec<(G, H)> = values.into_iter().collect();
+        let stage =
+            |(key, value): &(G, H)| Ok((super::give::staged::<K, G>(key)?, super::give::staged::<V, H>(value)?));
+        let entries = given.iter().map(stage).collect::<Result<Vec<_>, CallError>>()?;
+        let (map, whose) = (self.place()?, host::values::place::<V>(ObjectHandle::NONE, core::ptr::null_mut())?);
+        let before = self.row()?.len;
+        let overwrite = |at: u32, value: *const V::Raw| {
+            // SAFETY: the map was looked at just now, and the entry was found in it.
+            let place = unsafe { value_at::<K, V>(self.raw()?, at) };
+            // SAFETY: both are live values of the type; that the map may be written was asked when a key was put in.
+            unsafe { host::values::copy(&Place { at: place.cast(), ..whose }, value.cast()) }
+        };
+        let mut overwritten: Vec<(u32, Temp<V>)> = Vec::new();
+        let put = |(key, value): (Temp<K>, Temp<V>)| {
+            // SAFETY: the map was looked at just now, and the key lives on this stack.
+            let (at, is_new) = unsafe { host::values::map_insert(&map, key.at().cast()) }?;
+            // SAFETY: the map was looked at just now, and has the entry.
+            let place = unsafe { value_at::<K, V>(self.raw()?, at) };
+            if is_new {
+                // SAFETY: the host has just put a value of zero bytes there.
+                unsafe { value.move_to(place) };
+                return Ok(());
+            }
+            let mut old = Temp::<V>::zeroed();
+            // SAFETY: both are live values of the type.
+            unsafe { host::values::copy(&Place { at: old.at_mut().cast(), ..whose }, place.cast_const().cast()) }?;
+            overwritten.push((at, old));
+            overwrite(at, value.at())
+        };
+        entries.into_iter().try_for_each(put).or_else(|error| {
+            for (at, old) in overwritten.iter().rev() {
+                overwrite(*at, old.at())?;
+            }
+            // New ones stand behind those that were there, so the last ones go.
+            for last in (before..self.row()?.len).rev() {
+                // SAFETY: the map was looked at just now.
+                unsafe { host::values::map_remove(&map, super::row::count(last)?) }?;
+            }
+            Err(error)
+        })
     }
 
     /// The entries. A change of the map on the way fails the running call.

@@ -10,6 +10,7 @@ use alcedo_rt::CallError;
 
 use super::Give;
 use super::lending::{self, Access};
+use super::temp::Temp;
 use crate::{Plain, Value, host};
 
 /// An entry of a set or map: the key and, for a map, its value at the next offset that suits it.
@@ -113,7 +114,7 @@ pub(crate) unsafe fn load_row<T: Value, C: FromIterator<T>>(raw: *const ArrayRaw
     (0..row.len).map(value).collect()
 }
 
-/// Overwrites a row of values of type `T`, that of an array of type `A`.
+/// Overwrites a row of values of type `T`, that of an array of type `A`: with all of them, or, on an error, with none.
 ///
 /// # Safety
 /// `target` is a live array of that type that may be written.
@@ -126,18 +127,48 @@ where
     T: Value,
     G: Give<T> + 'a,
 {
+    // SAFETY: promised by the caller.
+    if unsafe { Row::of(target) }.len == 0 {
+        // Nothing can be lost, and no value that is given can lie in there.
+        // SAFETY: promised by the caller.
+        return unsafe { fill_row::<A, T, G>(values, target) };
+    }
+    let mut fresh = Temp::<A>::zeroed();
+    // SAFETY: ours, on this stack.
+    unsafe { fill_row::<A, T, G>(values, fresh.at_mut()) }?;
     let array = host::values::place::<A>(ObjectHandle::NONE, target)?;
+    // SAFETY: both are live arrays of the type. The host overwrites, so that its counter goes on.
+    unsafe { host::values::copy(&array, fresh.at().cast()) }
+}
+
+/// Fills an empty array of type `A`, which is empty again after an error.
+///
+/// # Safety
+/// `target` is a live array of that type that may be written, and empty.
+unsafe fn fill_row<'a, A, T, G>(
+    values: impl ExactSizeIterator<Item = &'a G>,
+    target: *mut ArrayRaw,
+) -> Result<(), CallError>
+where
+    A: Value<Raw = ArrayRaw>,
+    T: Value,
+    G: Give<T> + 'a,
+{
+    let array = host::values::place::<A>(ObjectHandle::NONE, target)?;
+    let len = count(values.len())?;
     // SAFETY: promised by the caller.
-    let before = unsafe { Row::of(target) };
-    // SAFETY: promised by the caller.
-    unsafe { host::values::array_splice(&array, 0, count(before.len)?, count(values.len())?) }?;
+    unsafe { host::values::array_splice(&array, 0, 0, len) }?;
     // SAFETY: promised by the caller.
     let row = unsafe { Row::of(target) };
     for (index, value) in values.enumerate().take(row.len) {
         // SAFETY: the host has just put as many values there, and what is given cannot be inside of them.
         let at = unsafe { row.at(index, size_of::<T::Raw>()) };
         // SAFETY: a live value, of zero bytes.
-        unsafe { value.put(at.cast()) }?;
+        if let Err(error) = unsafe { value.put(at.cast()) } {
+            // SAFETY: promised by the caller; as many were put there.
+            unsafe { host::values::array_splice(&array, 0, len, 0) }?;
+            return Err(error);
+        }
     }
     Ok(())
 }

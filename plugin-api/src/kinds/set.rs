@@ -146,11 +146,32 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         self.assign([] as [T; 0]);
     }
 
-    /// Adds values.
+    /// Adds values: all of them, or, where one is refused, none.
     pub fn extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) {
-        for value in values {
-            self.insert(value);
-        }
+        self.try_extend(values).unwrap_or_else(|error| fail(error));
+    }
+
+    /// Adds values, or says why not: the set is as it was then.
+    ///
+    /// # Errors
+    /// `EXPIRED`; `DURING_REBUILD`; what a value is refused for.
+    pub fn try_extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
+        let values: Vec<G> = values.into_iter().collect();
+        let values = values.iter().map(super::give::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
+        let set = self.place()?;
+        let before = self.row()?.len;
+        let insert = |value: &super::temp::Temp<T>| {
+            // SAFETY: the set was looked at just now, and the key lives on this stack.
+            unsafe { host::values::map_insert(&set, value.at().cast()) }.map(drop)
+        };
+        values.iter().try_for_each(insert).or_else(|error| {
+            // New ones stand behind those that were there, so the last ones go.
+            for last in (before..self.row()?.len).rev() {
+                // SAFETY: the set was looked at just now.
+                unsafe { host::values::map_remove(&set, super::row::count(last)?) }?;
+            }
+            Err(error)
+        })
     }
 
     /// The values. A change of the set on the way fails the running call.

@@ -15,14 +15,19 @@ use crate::host;
 /// How many containers a value may be deep inside of.
 const DEPTH: usize = 4;
 
-/// One container on the way to a value.
+/// One container on the way to a value. In two words, since a spot has four of them.
 #[derive(Clone, Copy, Debug)]
-enum Link {
-    None,
-    /// A row, and its counter when the value was looked up.
-    Row(*const ArrayRaw, u32),
-    /// The byte of an optional that is one while there is a value.
-    Set(*const u8),
+struct Link {
+    /// Null where there is none; a row; or, at [`Link::SET`], the byte of an optional that is one while there is a value.
+    at: *const (),
+    /// The row's counter when the value was looked up.
+    then: u64,
+}
+
+impl Link {
+    const NONE: Self = Self { at: core::ptr::null(), then: 0 };
+    /// No row has it: one that is worn gets the count before, which it never has again.
+    const SET: u64 = ArrayRaw::WORN;
 }
 
 /// Where a value lies, for the frame `'f`.
@@ -31,7 +36,7 @@ pub struct Spot<'f> {
     /// The object it is inside of, or none.
     owner: ObjectHandle,
     /// The count of ended objects when it was looked up.
-    ends: u32,
+    ends: u64,
     is_black: bool,
     /// The containers it is inside of, outermost first.
     links: [Link; DEPTH],
@@ -42,12 +47,12 @@ impl Spot<'_> {
     /// A property of an object, whose memory stays for the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
-        Self { owner, ends: host::values::ends(), is_black: false, links: [Link::None; DEPTH], frame: PhantomData }
+        Self { owner, ends: host::values::ends(), is_black: false, links: [Link::NONE; DEPTH], frame: PhantomData }
     }
 
     /// A value in a parameter block of the running call, or anywhere else that stays for the frame.
     pub(crate) fn of_frame() -> Self {
-        Self { owner: ObjectHandle::NONE, ends: 0, is_black: false, links: [Link::None; DEPTH], frame: PhantomData }
+        Self { owner: ObjectHandle::NONE, ends: 0, is_black: false, links: [Link::NONE; DEPTH], frame: PhantomData }
     }
 
     /// A value that plugin code owns, and keeps for the frame.
@@ -62,7 +67,7 @@ impl Spot<'_> {
     pub(crate) unsafe fn in_row(self, row: *const ArrayRaw) -> Self {
         // SAFETY: the row is live by contract.
         let epoch = unsafe { epoch(row) };
-        self.with(Link::Row(row, epoch))
+        self.with(Link { at: row.cast(), then: epoch.min(ArrayRaw::WORN - 1) })
     }
 
     /// The value of an optional that lies here.
@@ -70,11 +75,11 @@ impl Spot<'_> {
     /// # Safety
     /// The byte is live as long as this spot is good, and so is the value while the byte is not zero.
     pub(crate) unsafe fn in_optional(self, is_set: *const u8) -> Self {
-        self.with(Link::Set(is_set))
+        self.with(Link { at: is_set.cast(), then: Link::SET })
     }
 
     fn with(mut self, link: Link) -> Self {
-        let Some(free) = self.links.iter_mut().find(|link| matches!(link, Link::None)) else {
+        let Some(free) = self.links.iter_mut().find(|link| link.at.is_null()) else {
             alcedo_rt::fail(CallError::other(format!(
                 "a face reaches through {DEPTH} containers: take a `clone()` of an inner one, and go on from that"
             )));
@@ -91,7 +96,7 @@ impl Spot<'_> {
 
     /// Whether it is a property of an object, or a field in one, with no container on the way.
     pub(crate) fn is_property(&self) -> bool {
-        !self.owner.is_none() && self.links.iter().all(|link| matches!(link, Link::None))
+        !self.owner.is_none() && self.links.iter().all(|link| link.at.is_null())
     }
 
     /// Whether plugin code owns the value.
@@ -110,25 +115,33 @@ impl Spot<'_> {
             return Err(self.expired(kind, &format!("the life of its owner {}", self.owner)));
         }
         for link in &self.links {
-            match *link {
-                Link::None => break,
-                Link::Row(row, then) => {
-                    // SAFETY: the links before this one hold, so the row is live by the contract of `in_row`.
-                    let now = unsafe { epoch(row) };
-                    if now != then {
-                        let (age, s) = (now.wrapping_sub(then), if now.wrapping_sub(then) == 1 { "" } else { "s" });
-                        return Err(self.expired(kind, &format!("{age} change{s} of its container")));
-                    }
+            if link.at.is_null() {
+                break;
+            }
+            if link.then == Link::SET {
+                // SAFETY: the links before this one hold, so the byte is live by the contract of `in_optional`.
+                if unsafe { link.at.cast::<u8>().read() } == 0 {
+                    return Err(self.expired(kind, "the last value of its optional"));
                 }
-                Link::Set(is_set) => {
-                    // SAFETY: the links before this one hold, so the byte is live by the contract of `in_optional`.
-                    if unsafe { is_set.read() } == 0 {
-                        return Err(self.expired(kind, "the last value of its optional"));
-                    }
-                }
+                continue;
+            }
+            // SAFETY: the links before this one hold, so the row is live by the contract of `in_row`.
+            let now = unsafe { epoch(link.at.cast()) };
+            if now != link.then {
+                return Err(self.moved(kind, link.then, now));
             }
         }
         Ok(())
+    }
+
+    #[cold]
+    fn moved(&self, kind: &str, then: u64, now: u64) -> CallError {
+        if now == ArrayRaw::WORN {
+            let all = "all changes that its container can count (put the values into a new container)";
+            return self.expired(kind, all);
+        }
+        let (age, s) = (now.wrapping_sub(then), if now.wrapping_sub(then) == 1 { "" } else { "s" });
+        self.expired(kind, &format!("{age} change{s} of its container"))
     }
 
     #[cold]
@@ -143,7 +156,7 @@ impl Spot<'_> {
 /// # Safety
 /// The row is live.
 #[inline]
-unsafe fn epoch(row: *const ArrayRaw) -> u32 {
+unsafe fn epoch(row: *const ArrayRaw) -> u64 {
     // SAFETY: promised by the caller; no reference is made, since the host changes the row.
     let at = unsafe { &raw const (*row).epoch };
     // SAFETY: as above.

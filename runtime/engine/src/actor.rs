@@ -2,7 +2,7 @@
 
 use alcedo_runtime::kinds::{PropertyKind, function_flags, property_flags};
 use alcedo_runtime::native::NativeClass;
-use alcedo_runtime::{CallError, Frame, ObjectHandle, Value, World};
+use alcedo_runtime::{CallError, Frame, ObjectHandle, World};
 
 use crate::math::{Rotator, Vector};
 use crate::{PACKAGE, SCENE_COMPONENT};
@@ -43,47 +43,32 @@ pub(crate) fn actor() -> NativeClass {
 fn add_rotation(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let delta: Rotator = frame.take()?;
     frame.finish()?;
-    let rotation = property(world, frame.object, "rotation")?;
-    let now: Rotator = world.objects.get(frame.object, &rotation)?;
-    world.objects.set(frame.object, &rotation, now + delta)
+    let now: Rotator = world.get(frame.object(), "rotation")?;
+    world.set(frame.object(), "rotation", now + delta)
 }
 
 fn add_location(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let delta: Vector = frame.take()?;
     frame.finish()?;
-    let location = property(world, frame.object, "location")?;
-    let now: Vector = world.objects.get(frame.object, &location)?;
-    world.objects.set(frame.object, &location, now + delta)
+    let now: Vector = world.get(frame.object(), "location")?;
+    world.set(frame.object(), "location", now + delta)
 }
 
 fn describe(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
-    let location: Vector = world.objects.get(frame.object, &*property(world, frame.object, "location")?)?;
-    let name = world.objects.name(frame.object).map(|name| world.names.text(name)).unwrap_or_default();
+    let location: Vector = world.get(frame.object(), "location")?;
+    let name = world.name_of(frame.object()).unwrap_or_default();
     frame.give_result(format!("{name} at ({:.2}, {:.2}, {:.2})", location.x, location.y, location.z))
-}
-
-fn property(
-    world: &World,
-    object: ObjectHandle,
-    name: &str,
-) -> Result<std::rc::Rc<alcedo_runtime::native::Property>, CallError> {
-    let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-    let found = class.find_property(name).cloned();
-    found.ok_or_else(|| CallError::NotFound { message: format!("{} has no property {name}", class.path) })
 }
 
 /// Gives every actor a seed of its own, and makes the subobject that is declared as the root its root component.
 fn settle(world: &World, object: ObjectHandle) -> Result<(), String> {
     let say = |error: CallError| error.to_string();
-    let Some(class) = world.objects.class(object) else { return Ok(()) };
-    if !world.objects.is_template(object) {
-        world.objects.write_value(object, "seed", &Value::U32(object.index())).map_err(say)?;
+    if !world.is_template(object) {
+        world.set(object, "seed", object.index()).map_err(say)?;
     }
-    let chain = class.chain();
-    let root = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root());
-    if let Some(component) = root.and_then(|root| world.objects.subobject(object, &root.name)) {
-        world.objects.write_value(object, "root_component", &Value::Object(component)).map_err(say)?;
+    if let Some(component) = world.root_subobject(object) {
+        world.set(object, "root_component", component).map_err(say)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use alcedo_runtime::kinds::{PropertyKind, property_flags};
 use alcedo_runtime::native::NativeClass;
-use alcedo_runtime::{ObjectHandle, Value, World};
+use alcedo_runtime::{ObjectHandle, World};
 
 use crate::actor::HAS_BEGUN_PLAY;
 use crate::{ACTOR, ACTOR_COMPONENT, PACKAGE};
@@ -31,11 +31,8 @@ pub(crate) fn scene_component() -> NativeClass {
 
 /// A component's owner is the actor it was made inside, where it was made inside one.
 fn belong(world: &World, object: ObjectHandle) -> Result<(), String> {
-    let Some(outer) = world.objects.outer(object) else { return Ok(()) };
-    let actor = world.types.class_by_path(ACTOR);
-    let class = world.objects.class(outer);
-    if actor.zip(class).is_some_and(|(actor, class)| class.is_a(&actor)) {
-        world.objects.write_value(object, "owner", &Value::Object(outer)).map_err(|error| error.to_string())?;
+    match world.outer_of(object).filter(|outer| world.is_a(*outer, ACTOR)) {
+        Some(actor) => world.set(object, "owner", actor).map_err(|error| error.to_string()),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -121,6 +121,7 @@ pub(crate) fn lend_property(
 /// # Errors
 /// When it has expired, with its kind and age.
 pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
+    core.world.slices.allow_read(&"reading a conjugate")?;
     let opened = open(core, handle, now)?;
     // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
     let value = unsafe { OwnedValue::copy_of(opened.ty, opened.at) };
@@ -132,6 +133,7 @@ pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
 /// # Errors
 /// When it has expired, its owner may not be written now, or the value does not fit.
 pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
+    core.world.slices.allow_change(&"writing to a conjugate")?;
     let opened = open(core, handle, now)?;
     if !opened.owner.is_none() {
         core.world.objects.may_write(opened.owner)?;

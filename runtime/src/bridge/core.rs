@@ -1,7 +1,7 @@
 //! The stores of one runtime, side by side. The root owns them; calls by name, modules and the reload work on them.
 //! Each store guards itself, and none is borrowed while plugin code runs.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use crate::bridge::nm::Exports;
 use crate::bridge::rebuild::Rebuild;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
+use crate::cells::RefCell;
 use crate::conjugate::blacks::Blacks;
 use crate::conjugate::build::Plugins;
 use crate::conjugate::finalizer::Finalizer;
@@ -137,6 +138,7 @@ impl Core {
         if self.world.objects.predates_shadow(object) {
             return Err(CallError::DuringRebuild { action: format!("destroying {object}") });
         }
+        self.world.slices.allow_change(&format_args!("destroying {object}"))?;
         self.tell_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())

@@ -7,12 +7,13 @@
 //! added is called the next time. Objects that are gone are passed over and taken out; so are those that sleep, but they
 //! stay bound. A callee that fails keeps nobody else from being called; the first failure is what the caller hears.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::bridge::calls;
+use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::function::Function;

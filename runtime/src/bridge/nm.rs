@@ -1,13 +1,13 @@
 //! The static functions that modules offer as `nm:/module:type:name`.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use alcedo_abi::describe::ZCallInvoke;
 
 use crate::border::{CallError, from_module};
+use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::GameThread;

@@ -12,7 +12,7 @@ mod schedule;
 mod store;
 pub(crate) mod waking;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use crossbeam::channel::Receiver;
 
 use crate::border::{CallError, trap};
 use crate::bridge::core::Core;
+use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};

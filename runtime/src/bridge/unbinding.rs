@@ -74,7 +74,7 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
         }
         (ty, value) => match signature_of(ty) {
             Ok(signature) => {
-                let found = std::cell::RefCell::new(reasons);
+                let found = crate::cells::RefCell::new(reasons);
                 let stays = |binding: &_| match broken(world, signature, binding) {
                     Some(reason) => {
                         found.borrow_mut().push(reason);

@@ -1,13 +1,13 @@
 //! The types that modules asked for by number. A number is its module's own: it rests while the module is set aside, and
 //! ends with it, so that no type of an old generation is kept by a number that nobody can use.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use alcedo_abi::handles::TypeNumber;
 use rustc_hash::FxHashMap;
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::handles::ModuleId;
 use crate::object::property::PropertyType;
 use crate::object::types::Types;

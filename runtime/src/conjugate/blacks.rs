@@ -5,7 +5,6 @@
 //! at the same cost. The end of a generation releases those that are left. A plugin may well drop one later, when its last
 //! finalizers run: that is without effect then, but it is heard, so that in the end it is known what was never dropped.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::conjugate::census::{BlackCount, BlackReport, SiteNumber, Sites};
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
@@ -170,6 +170,13 @@ impl Blacks {
         self.stock.borrow().entries.facts(handle, now)
     }
 
+    /// Whether a black is this module's.
+    pub(crate) fn is_of(&self, module: ModuleId, black: BlackHandle) -> bool {
+        let stock = self.stock.borrow();
+        let tally = stock.entries.get(black.into()).and_then(|entry| stock.tallies.get(entry.tally));
+        tally.is_some_and(|tally| tally.module == module)
+    }
+
     /// Gives a black back, on the game thread. Without effect for one that is gone.
     pub(crate) fn dispose(&self, black: BlackHandle) {
         let remains = self.stock.borrow_mut().end(black, &[Event::Dispose]);
@@ -215,15 +222,10 @@ impl Blacks {
     /// These modules are gone: what they have not dropped by now, they never will.
     pub(crate) fn forget(&self, modules: &[ModuleId]) {
         self.flush_all();
-        let mut stock = self.stock.borrow_mut();
-        let gone: Vec<_> = stock.undropped(|tally| modules.contains(&tally.module));
+        let gone = self.stock.borrow_mut().forget(modules);
         for count in &gone {
             tracing::warn!(module = count.module, generation = count.generation, "never dropped: {count}");
-            stock.leave(count);
         }
-        let Stock { tallies, orphans, .. } = &mut *stock;
-        tallies.retain(|_, tally| !modules.contains(&tally.module));
-        orphans.retain(|_, (tally, _)| tallies.contains_key(*tally));
     }
 
     /// Shows `visit` every object that a value of a black refers to.
@@ -405,6 +407,16 @@ impl Stock {
 
     fn sites_of(&self, sites: &FxHashMap<TallyKey, Vec<SiteNumber>>, key: TallyKey) -> Vec<(String, u64)> {
         sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
+    }
+
+    /// These modules are gone: what they have not dropped by now.
+    fn forget(&mut self, modules: &[ModuleId]) -> Vec<BlackCount> {
+        let gone = self.undropped(|tally| modules.contains(&tally.module));
+        gone.iter().for_each(|count| self.leave(count));
+        let Self { tallies, orphans, .. } = self;
+        tallies.retain(|_, tally| !modules.contains(&tally.module));
+        orphans.retain(|_, (tally, _)| tallies.contains_key(*tally));
+        gone
     }
 
     /// Adds to what was never dropped; generations of a module are told as one, or a plugin that forgets a value in each

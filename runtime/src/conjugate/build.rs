@@ -2,7 +2,6 @@
 //! floor knows when; this file knows how to enter the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use alcedo_abi::describe::PartHooks;
 use alcedo_abi::value::{KeepSink, TextView};
 
 use crate::border::{CallError, from_module, reported};
+use crate::cells::RefCell;
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::hook_table::HookTable;

@@ -5,7 +5,7 @@
 //! age, and once its module is given up, another thread takes over the work of the others.
 #![expect(unsafe_code, reason = "runs the finalizers of modules, by function pointer, on another thread")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -15,6 +15,7 @@ use alcedo_abi::describe::PartHooks;
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::border::{CallError, from_module};
+use crate::cells::RefCell;
 use crate::conjugate::pairs::Part;
 use crate::handles::{Generation, ModuleId, PartPtr};
 use crate::lease::{Blocker, LeaseKind};

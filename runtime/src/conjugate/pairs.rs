@@ -2,13 +2,14 @@
 //! the entries. A conjugate whose module does not take calls is expired, whatever its own life says: that is how all that
 //! a module has built is set aside, and taken up again, at the cost of its gate.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
+use crate::cells::RefCell;
 use crate::conjugate::build::ClassHooks;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};

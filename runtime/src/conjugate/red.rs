@@ -1,7 +1,6 @@
 //! The stack of red frames: host-to-plugin calls that have not returned. An empty stack is what makes a safe point. A frame
 //! ends what was lent in it.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,6 +8,7 @@ use std::time::Instant;
 use alcedo_abi::handles::ConjugateHandle;
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Entered, Lane};

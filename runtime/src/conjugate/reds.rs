@@ -4,11 +4,12 @@
 //!
 //! Faces that the compiler knows need none of this: they have the frame's lifetime.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::time::Instant;
 
 use alcedo_abi::handles::ConjugateHandle;
 
+use crate::cells::RefCell;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::serials::{Facts, Serials};
 use crate::handles::LAST_SERIAL;

@@ -1,7 +1,7 @@
 //! The Master load context: create and unload, and the steps that a reload shares with them. There is one at a time;
 //! each has a generation, and everything its modules hand out ends with it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use alcedo_abi::host::mode;
 use alcedo_sys::{Demands, StageDir, crash};
 
 use crate::bridge::core::Core;
+use crate::cells::RefCell;
 use crate::emit::batch::{Declarer, emit};
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, Generation, ModuleId};

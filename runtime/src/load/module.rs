@@ -1,7 +1,7 @@
 //! A module: an image that is mapped, attached to this host, and behind its gate.
 #![expect(unsafe_code, reason = "calls the functions of the root module and unmaps the image")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use alcedo_abi::module::ModuleRef;
 use alcedo_sys::{Image, Ledger, Unmapped};
 
 use crate::border::{CallError, from_module};
+use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::lease::{Lease, Leases};

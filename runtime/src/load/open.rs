@@ -206,6 +206,7 @@ pub(crate) fn open(
     let (info, image, root) = map(staged)?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
     core.logs.introduce(&tag);
+    core.world.slices.introduce(id.0, &tag.name);
     let context = ModuleContext {
         host: word.to_ref(),
         table: host_table::table(),
@@ -214,6 +215,7 @@ pub(crate) fn open(
         generation: generation.0,
         mode: core.world.mode.address(),
         directory: core.world.objects.directory(),
+        slices: core.world.slices.address(),
         level: crate::logs::loudest(),
     };
     let module = Module::new(info, Gate::new(tag), root, image);
@@ -232,6 +234,7 @@ pub(crate) fn open(
             core.tasks.end_module(core, id);
             core.blacks.end_modules(&BTreeSet::from([id]));
             core.blacks.forget(&[id]);
+            core.world.slices.forget(id.0);
             core.logs.forget(module.gate().tag());
             // SAFETY: the module never ran: it declared nothing and nobody holds anything of it.
             let _gone = unsafe { module.unmap() };

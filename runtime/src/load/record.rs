@@ -1,7 +1,7 @@
 //! What a change of the Master does beyond the world: whom it told, whose code it ran. None of that can be taken back,
 //! so it is written down while it happens, and the report of a rollback names it.
 
-use std::cell::RefCell;
+use crate::cells::RefCell;
 
 /// What was done since the record began, each list in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

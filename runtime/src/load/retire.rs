@@ -2,12 +2,13 @@
 //! gone by then is looked at in every safe point, and given up when the policy of the host says so. The game thread
 //! sleeps in the first step only, and never long.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
+use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
@@ -290,6 +291,7 @@ fn tend(core: &Core, loads: &Loads, retirement: &Retirement) -> bool {
     match state {
         ContextState::Dead => {
             core.blacks.forget(&retirement.modules);
+            retirement.modules.iter().for_each(|module| core.world.slices.forget(module.0));
             if let Some(report) = ticket.end_report() {
                 tracing::info!(%generation, "{report}");
             }

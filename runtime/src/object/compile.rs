@@ -37,7 +37,7 @@ pub(super) trait Known {
 
 /// The types of a batch, each after those it needs.
 #[derive(Clone, Debug, Default)]
-pub struct Declared {
+pub(crate) struct Declared {
     /// Interfaces.
     pub interfaces: Vec<Rc<Interface>>,
     /// Structs, each after those it holds.

@@ -1,6 +1,6 @@
-//! Arrays in raw memory, and what sets and maps (in `maps`) have in common with them. Their values lie one behind the other and are moved as bytes, which no kind of
-//! value minds; what a value is, `memory` knows. An epoch is counted up by whatever moves a value or ends one, so that
-//! an address taken before is known to be stale.
+//! Arrays in raw memory, and what sets and maps (in `maps`) have in common with them. Their values lie one behind the
+//! other and are moved as bytes, which no kind of value minds; what a value is, `memory` knows. An epoch is counted up by
+//! whatever moves a value or ends one, so that an address taken before is known to be stale; the last count is kept.
 #![expect(unsafe_code, reason = "the rows of containers are raw memory that plugins read too")]
 
 mod maps;
@@ -112,7 +112,7 @@ pub(crate) unsafe fn array_splice(
         // SAFETY: as many rows are reserved, and what was there has been moved or destroyed.
         unsafe { place(at).write_bytes(0, insert as usize * size) };
     }
-    let epoch = if moves || remove != 0 { epoch.wrapping_add(1) } else { epoch };
+    let epoch = if moves || remove != 0 { epoch.saturating_add(1) } else { epoch };
     // SAFETY: promised by the caller.
     unsafe { array.write(ArrayRaw { data, len, capacity, epoch, ..old }) };
     Ok(())
@@ -228,7 +228,7 @@ unsafe fn move_to(array: *mut ArrayRaw, step: Step, capacity: u32) -> Result<(),
         // SAFETY: there are as many values, room for as many, and the new memory is apart from all other.
         unsafe { data.copy_from_nonoverlapping(old.data, step.size * old.len as usize) };
     }
-    let epoch = old.epoch.wrapping_add(1);
+    let epoch = old.epoch.saturating_add(1);
     // SAFETY: promised by the caller; the old memory's values were moved.
     unsafe { free(array, step) };
     // SAFETY: promised by the caller.
@@ -250,7 +250,7 @@ unsafe fn exactly(array: *mut ArrayRaw, step: Step, count: u32) -> *mut u8 {
     unsafe { free(array, step) };
     let layout = step.layout(count).expect("another container has as many");
     let data = block::take(layout).unwrap_or_else(|| handle_alloc_error(layout)).as_ptr();
-    let epoch = old.epoch.wrapping_add(1);
+    let epoch = old.epoch.saturating_add(1);
     // SAFETY: promised by the caller.
     unsafe { array.write(ArrayRaw { data, len: 0, capacity: count, epoch, ..old }) };
     data

@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 /// A number that only grows.
 #[derive(Debug, Default)]
-pub struct Counter(Cell<u64>);
+pub(crate) struct Counter(Cell<u64>);
 
 /// What happened in a world so far. Game thread only.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     /// Objects that were born whole, subobjects included; those of CDOs are not counted here.
     pub births: Counter,
     /// CDOs that were born whole.
@@ -25,7 +25,7 @@ pub struct Counters {
 
 impl Counter {
     /// The number now.
-    pub fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         self.0.get()
     }
 

@@ -1,7 +1,9 @@
 //! Declarations: types as plain data, before they are types. The macro for native classes and the emission of a module's
 //! classes both end here, so that the same declaration gives the same metadata.
 
-use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_abi::kinds::PropertyKind;
+#[cfg(test)]
+use alcedo_abi::kinds::property_flags;
 
 use crate::object::class::{EndHook, NativeHook, Origin, SubobjectRole};
 use crate::object::collect::AddReferences;
@@ -9,7 +11,7 @@ use crate::object::thunk::Thunk;
 
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PropertyDecl {
+pub(crate) struct PropertyDecl {
     /// Its name, unique in its owner.
     pub name: String,
     /// What it holds.
@@ -26,7 +28,7 @@ pub struct PropertyDecl {
 
 /// A function.
 #[derive(Clone)]
-pub struct FunctionDecl {
+pub(crate) struct FunctionDecl {
     /// Its name, unique in its class.
     pub name: String,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
@@ -47,7 +49,7 @@ pub struct FunctionDecl {
 
 /// A struct that travels by value.
 #[derive(Clone, Debug)]
-pub struct StructDecl {
+pub(crate) struct StructDecl {
     /// The package, without `/Script/`.
     pub package: String,
     /// Its name in the package.
@@ -65,7 +67,7 @@ pub struct StructDecl {
 /// A subobject that is not fully told by its property: of another class than the property's, or of a base class's
 /// property, whose class it replaces.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SubobjectDecl {
+pub(crate) struct SubobjectDecl {
     /// The property that refers to it.
     pub property: String,
     /// Path of its class.
@@ -76,7 +78,7 @@ pub struct SubobjectDecl {
 
 /// A class.
 #[derive(Clone)]
-pub struct ClassDecl {
+pub(crate) struct ClassDecl {
     /// The package, without `/Script/`.
     pub package: String,
     /// Its name in the package.
@@ -111,7 +113,7 @@ pub struct ClassDecl {
 
 /// An interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct InterfaceDecl {
+pub(crate) struct InterfaceDecl {
     /// The package, without `/Script/`.
     pub package: String,
     /// Its name in the package.
@@ -124,7 +126,7 @@ pub struct InterfaceDecl {
 
 /// Types that are declared together: all of them or none.
 #[derive(Clone, Default)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// Interfaces, in any order.
     pub interfaces: Vec<InterfaceDecl>,
     /// Structs, in any order.
@@ -135,44 +137,46 @@ pub struct Batch {
 
 impl PropertyDecl {
     /// A property without type path, flags, default or doc.
-    pub fn new(name: &str, kind: PropertyKind) -> Self {
+    pub(crate) fn new(name: &str, kind: PropertyKind) -> Self {
         let (type_path, default, doc) = Default::default();
         Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc }
     }
 
     /// A result of a function.
-    pub fn result(kind: PropertyKind) -> Self {
+    #[cfg(test)]
+    pub(crate) fn result(kind: PropertyKind) -> Self {
         Self::new("result", kind).with_flags(property_flags::RETURN)
     }
 
     /// With the path of its struct or class.
     #[must_use]
-    pub fn of_type(self, path: &str) -> Self {
+    pub(crate) fn of_type(self, path: &str) -> Self {
         Self { type_path: path.to_owned(), ..self }
     }
 
     /// With these flags too.
     #[must_use]
-    pub fn with_flags(self, flags: u64) -> Self {
+    pub(crate) fn with_flags(self, flags: u64) -> Self {
         Self { flags: self.flags | flags, ..self }
     }
 
     /// With a default.
     #[must_use]
-    pub fn with_default(self, default: &str) -> Self {
+    pub(crate) fn with_default(self, default: &str) -> Self {
         Self { default: default.to_owned(), ..self }
     }
 
     /// With a doc comment.
     #[must_use]
-    pub fn with_doc(self, doc: &str) -> Self {
+    #[cfg(test)]
+    pub(crate) fn with_doc(self, doc: &str) -> Self {
         Self { doc: doc.to_owned(), ..self }
     }
 }
 
 impl FunctionDecl {
     /// A function without flags or parameters.
-    pub fn new(name: &str, thunk: Thunk) -> Self {
+    pub(crate) fn new(name: &str, thunk: Thunk) -> Self {
         let (overrides, params, doc) = Default::default();
         Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, thunk, tag: 0 }
     }
@@ -180,7 +184,7 @@ impl FunctionDecl {
 
 impl StructDecl {
     /// A struct without fields.
-    pub fn new(package: &str, name: &str, origin: Origin) -> Self {
+    pub(crate) fn new(package: &str, name: &str, origin: Origin) -> Self {
         let (fields, doc) = Default::default();
         Self { package: package.to_owned(), name: name.to_owned(), origin, fields, fingerprint: 0, doc }
     }
@@ -189,7 +193,7 @@ impl StructDecl {
     ///
     /// # Errors
     /// When the path it was defined with is no path.
-    pub fn plain<T: crate::object::typed::PlainStruct>() -> Result<Self, crate::object::path::PathError> {
+    pub(crate) fn plain<T: crate::object::typed::PlainStruct>() -> Result<Self, crate::object::path::PathError> {
         let path: crate::object::path::TypePath = T::PATH.parse()?;
         let field = |&(name, kind, path): &(&str, _, &str)| PropertyDecl::new(name, kind).of_type(path);
         Ok(Self {
@@ -202,14 +206,14 @@ impl StructDecl {
 
 impl InterfaceDecl {
     /// An interface without a doc comment.
-    pub fn new(package: &str, name: &str, origin: Origin) -> Self {
+    pub(crate) fn new(package: &str, name: &str, origin: Origin) -> Self {
         Self { package: package.to_owned(), name: name.to_owned(), origin, doc: String::new() }
     }
 }
 
 impl ClassDecl {
     /// A class without members.
-    pub fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
+    pub(crate) fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
         let (properties, functions, subobjects, interfaces, doc) = Default::default();
         let (native_constructor, native_post_init) = (None, None);
         let (package, name, base) = (package.to_owned(), name.to_owned(), base.to_owned());

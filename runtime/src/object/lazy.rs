@@ -2,12 +2,11 @@
 //! lazy reference at it; a saved world carries them, so that the reference finds its object again. A copy of an object
 //! is another object: the ids lie here and not in its memory, so nothing copies them.
 
-use std::cell::RefCell;
-
 use alcedo_abi::value::LazyRaw;
 use rustc_hash::FxHashMap;
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 
 /// The ids of a world. Game thread only.

@@ -22,6 +22,7 @@ pub(crate) mod links;
 pub(crate) mod memory;
 pub(crate) mod mode;
 pub(crate) mod names;
+pub(crate) mod natives;
 pub(crate) mod nested;
 pub(crate) mod objects;
 pub(crate) mod owned;
@@ -30,6 +31,7 @@ pub(crate) mod property;
 pub(crate) mod refusal;
 pub(crate) mod row;
 pub(crate) mod seats;
+pub(crate) mod slices;
 pub(crate) mod storage;
 pub(crate) mod structs;
 pub(crate) mod text;
@@ -64,43 +66,41 @@ use lazy::LazyIds;
 use mode::ModeWord;
 use names::Names;
 use objects::Objects;
+use slices::LentSlices;
 use stack::CallStack;
 use types::Types;
 
-/// All objects and types of a host. It never leaves the game thread.
+/// All objects and types of a host, as native code sees them. It never leaves the game thread.
 #[derive(Debug)]
 pub struct World {
     /// Interned names.
-    pub names: Rc<Names>,
+    pub(crate) names: Rc<Names>,
     /// Packages, classes, structs.
-    pub types: Types,
+    pub(crate) types: Types,
     /// The objects.
-    pub objects: Objects,
+    pub(crate) objects: Objects,
     /// What the host does at the moment, and who may write meanwhile.
-    pub mode: ModeWord,
+    pub(crate) mode: ModeWord,
+    /// Slices of values that plugin code holds.
+    pub(crate) slices: LentSlices,
     /// What happened so far.
-    pub counters: Counters,
+    pub(crate) counters: Counters,
     /// Who is known by which id.
     pub(crate) lazy: LazyIds,
     /// What running calls of the host refer to.
     pub(crate) stack: CallStack,
 }
 
-impl Default for World {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl World {
     /// An empty world.
-    pub fn new() -> Self {
-        let (names, mode) = (Rc::new(Names::new()), ModeWord::new());
+    pub(crate) fn new() -> Self {
+        let (names, mode, slices) = (Rc::new(Names::new()), ModeWord::new(), LentSlices::new());
         Self {
             types: Types::new(),
-            objects: Objects::new(Rc::clone(&names), mode.clone()),
+            objects: Objects::new(Rc::clone(&names), mode.clone(), slices.clone()),
             names,
             mode,
+            slices,
             counters: Counters::default(),
             lazy: LazyIds::default(),
             stack: CallStack::default(),

@@ -3,7 +3,7 @@
 //! Between the start of a generation and its commit, its code may do nothing that a rollback could not take back: this
 //! file decides what that is. What is asked for in that time is written down, for the report of a rollback.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use alcedo_abi::host::mode;
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::handles::{ModuleId, ObjectHandle};
 
 /// What the host does at the moment: one of [`alcedo_abi::host::mode`]. Clones are the same word.
 #[derive(Clone, Debug)]
-pub struct ModeWord {
+pub(crate) struct ModeWord {
     shared: Rc<Shared>,
 }
 
@@ -83,14 +84,14 @@ impl Default for ModeWord {
 
 impl ModeWord {
     /// A word that says normal.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (word, rebuilt) = (AtomicU32::new(mode::NORMAL), Cell::new(ObjectHandle::NONE));
         let (first_new, calls) = Default::default();
         Self { shared: Rc::new(Shared { word, rebuilt, first_new, calls }) }
     }
 
     /// The mode.
-    pub fn get(&self) -> u32 {
+    pub(crate) fn get(&self) -> u32 {
         self.shared.word.load(Ordering::Relaxed)
     }
 
@@ -107,7 +108,7 @@ impl ModeWord {
     }
 
     /// The word's address, for plugins. Valid as long as a clone lives.
-    pub fn address(&self) -> *const AtomicU32 {
+    pub(crate) fn address(&self) -> *const AtomicU32 {
         &raw const self.shared.word
     }
 

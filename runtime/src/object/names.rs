@@ -1,10 +1,10 @@
 //! Interned names. A name crosses the border and lies in object memory as a number, so equal texts must have equal
 //! numbers for as long as the world lives: nothing is ever forgotten here.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::cells::RefCell;
 use crate::handles::Name;
 
 /// The name table of a world. Game thread only.

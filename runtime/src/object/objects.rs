@@ -1,13 +1,13 @@
 //! The object store: which objects there are, and what each is made of. While a shadow is up, a reload puts new bodies
 //! beside the old ones; then either all new ones are swapped in or all old ones are as they were.
 
-use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_abi::host::{Directory, mode};
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::handles::{ClassId, LAST_SERIAL, Name, ObjectHandle};
 use crate::object::bits::Bits;
 use crate::object::class::Class;
@@ -18,6 +18,7 @@ use crate::object::names::Names;
 use crate::object::naming::Naming;
 use crate::object::property::Property;
 use crate::object::seats::{Half, Seats};
+use crate::object::slices::LentSlices;
 use crate::object::slots::{Life, Slots, Tenant};
 use crate::object::storage::{Storage, View};
 use crate::object::typed::FrameValue;
@@ -38,7 +39,7 @@ pub(crate) mod object_flags {
 /// What an object is made of: its class, its memory, its conjugate. Dropping it destroys the properties and frees the
 /// memory.
 #[derive(Debug)]
-pub struct Body {
+pub(crate) struct Body {
     class: Rc<Class>,
     storage: Storage,
     /// What the floors above keep beside it.
@@ -51,13 +52,14 @@ pub struct Body {
 
 /// The objects of a world. Game thread only; no method calls foreign code.
 #[derive(Debug)]
-pub struct Objects {
+pub(crate) struct Objects {
     pub(super) store: RefCell<Store>,
     /// The mark that is under way, if one is. Apart from the store, which a mark only reads.
     pub(super) marker: RefCell<Option<Marker>>,
     /// What is in the store and asked most; see [`Slots::show`].
     pub(super) seats: Rc<Seats>,
     pub(super) mode: ModeWord,
+    slices: LentSlices,
     names: Rc<Names>,
 }
 
@@ -86,31 +88,31 @@ struct Shadow {
 impl Body {
     /// A body of that class, all properties at zero, without conjugate.
     #[inline]
-    pub fn new(class: &Rc<Class>) -> Self {
+    pub(crate) fn new(class: &Rc<Class>) -> Self {
         let storage = Storage::new(class.schema().clone());
         Self { class: class.clone(), storage, half: Half::NONE, constructed: 0, dormant: None }
     }
 
     /// Its class.
-    pub fn class(&self) -> &Rc<Class> {
+    pub(crate) fn class(&self) -> &Rc<Class> {
         &self.class
     }
 
     /// Its properties.
-    pub fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         self.storage.view()
     }
 
     /// Its first byte. Valid until the body is dropped.
-    pub fn memory(&self) -> *mut u8 {
+    pub(crate) fn memory(&self) -> *mut u8 {
         self.storage.view().start()
     }
 }
 
 impl Objects {
-    /// An empty store, whose writes test `mode`.
-    pub fn new(names: Rc<Names>, mode: ModeWord) -> Self {
-        Self::with_last_serial(names, mode, LAST_SERIAL)
+    /// An empty store, whose writes test `mode`, and which knows what is lent.
+    pub(crate) fn new(names: Rc<Names>, mode: ModeWord, slices: LentSlices) -> Self {
+        Self { slices, ..Self::with_last_serial(names, mode, LAST_SERIAL) }
     }
 
     /// An empty store whose slots are used up after so many tenants, so that a test sees it happen.
@@ -124,7 +126,8 @@ impl Objects {
             graveyard: Vec::new(),
             shadow: None,
         };
-        Self { store: RefCell::new(store), marker: RefCell::default(), seats, mode, names }
+        let slices = LentSlices::new();
+        Self { store: RefCell::new(store), marker: RefCell::default(), seats, mode, slices, names }
     }
 
     /// A new object, all properties at zero. Without a name it gets one that no other object has: `MagicCube_17`.
@@ -176,35 +179,35 @@ impl Objects {
     }
 
     /// Where modules read by themselves which objects there are. The address stays as long as the store.
-    pub fn directory(&self) -> *const Directory {
+    pub(crate) fn directory(&self) -> *const Directory {
         self.seats.head()
     }
 
     /// Whether the handle names an object that is there.
     #[inline]
-    pub fn is_alive(&self, object: ObjectHandle) -> bool {
+    pub(crate) fn is_alive(&self, object: ObjectHandle) -> bool {
         self.seats.find(object).is_some()
     }
 
     /// Its class.
-    pub fn class(&self, object: ObjectHandle) -> Option<Rc<Class>> {
+    pub(crate) fn class(&self, object: ObjectHandle) -> Option<Rc<Class>> {
         self.ask(object, |tenant| tenant.seen().class.clone())
     }
 
     /// The number of its class.
     #[inline]
-    pub fn class_id(&self, object: ObjectHandle) -> Option<ClassId> {
+    pub(crate) fn class_id(&self, object: ObjectHandle) -> Option<ClassId> {
         Some(self.seats.find(object)?.class)
     }
 
     /// Its first byte. Valid until the object ended and the safe point after that has come, or its body was replaced.
     #[inline]
-    pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
+    pub(crate) fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
         Some(self.seats.find(object)?.memory)
     }
 
     /// Its conjugate's number; zero is none.
-    pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
+    pub(crate) fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
         self.ask(object, |tenant| tenant.seen().half.word)
     }
 
@@ -224,7 +227,7 @@ impl Objects {
     }
 
     /// The object it lies in, or none.
-    pub fn outer(&self, object: ObjectHandle) -> Option<ObjectHandle> {
+    pub(crate) fn outer(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         self.ask(object, |tenant| tenant.outer)
     }
 
@@ -235,29 +238,29 @@ impl Objects {
     }
 
     /// Path of the class that a dormant object waits for; none for one that is awake.
-    pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
+    pub(crate) fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
         self.ask(object, |tenant| tenant.seen().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
     }
 
     /// How many dormant objects wait for the class of that path.
-    pub fn waiting_for(&self, class: &str) -> u64 {
+    pub(crate) fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
         let waits = |tenant: &Tenant| tenant.seen().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
     /// Bits of [`object_flags`].
-    pub fn flags(&self, object: ObjectHandle) -> Option<u32> {
+    pub(crate) fn flags(&self, object: ObjectHandle) -> Option<u32> {
         self.ask(object, |tenant| tenant.flags)
     }
 
     /// Whether it is a class default object or lies in one.
-    pub fn is_template(&self, object: ObjectHandle) -> bool {
+    pub(crate) fn is_template(&self, object: ObjectHandle) -> bool {
         self.flags(object).unwrap_or_default() & (object_flags::CDO | object_flags::IN_CDO) != 0
     }
 
     /// Its default subobjects that are there, in order of creation.
-    pub fn children(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
+    pub(crate) fn children(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         let children = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
         children.map(|(_, child)| *child).filter(|child| store.slots.get(*child).is_some()).collect()
@@ -280,14 +283,14 @@ impl Objects {
     }
 
     /// Its default subobject of that name.
-    pub fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {
+    pub(crate) fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         let store = self.store.borrow();
         let named = store.slots.get(object)?.subobjects.iter().filter(|(known, _)| **known == *name);
         named.map(|(_, child)| *child).rfind(|child| store.slots.get(*child).is_some())
     }
 
     /// All objects, CDOs too, in order of creation.
-    pub fn alive(&self) -> Vec<ObjectHandle> {
+    pub(crate) fn alive(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         let mut alive: Vec<_> = store.slots.iter().map(|(object, tenant)| (tenant.birth, object)).collect();
         alive.sort_unstable();
@@ -295,18 +298,13 @@ impl Objects {
     }
 
     /// The objects that live for somebody: all but CDOs and what lies in them, in order of creation.
-    pub fn living(&self) -> Vec<ObjectHandle> {
+    pub(crate) fn living(&self) -> Vec<ObjectHandle> {
         self.alive().into_iter().filter(|object| !self.is_template(*object)).collect()
     }
 
     /// How many objects there are, CDOs too.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.store.borrow().slots.count()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The object is gone: its handle is stale from now on. Its memory stays until [`Objects::free_graveyard`]. While a
@@ -335,7 +333,7 @@ impl Objects {
     }
 
     /// Keeps an object, and what it refers to, from collection. Whether the object is there.
-    pub fn add_root(&self, object: ObjectHandle) -> bool {
+    pub(crate) fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {
             self.store.borrow_mut().roots.put(object.index(), true);
@@ -344,7 +342,7 @@ impl Objects {
     }
 
     /// Takes an object from the root set. Whether it was in it.
-    pub fn remove_root(&self, object: ObjectHandle) -> bool {
+    pub(crate) fn remove_root(&self, object: ObjectHandle) -> bool {
         let was = self.is_root(object);
         if was {
             self.store.borrow_mut().roots.put(object.index(), false);
@@ -353,18 +351,20 @@ impl Objects {
     }
 
     /// Whether an object is in the root set.
-    pub fn is_root(&self, object: ObjectHandle) -> bool {
+    pub(crate) fn is_root(&self, object: ObjectHandle) -> bool {
         self.is_alive(object) && self.store.borrow().roots.get(object.index())
     }
 
     /// The root set, in no order.
-    pub fn roots(&self) -> Vec<ObjectHandle> {
+    #[cfg(test)]
+    pub(crate) fn roots(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
         store.roots.iter().map(|index| store.slots.handle(index)).filter(|root| !root.is_none()).collect()
     }
 
     /// What an object keeps alive: what its properties refer to, its outer, its subobjects. Natives may add to that.
-    pub fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
+    #[cfg(test)]
+    pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let collect = |tenant: &Tenant| {
             let mut found = tenant.seen().view().objects();
             tenant.each_relation(|object| found.push(object));
@@ -376,8 +376,10 @@ impl Objects {
     /// Whether a property of the object may be written now.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] while a reload is under way that could not put back what is there.
-    pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
+    /// [`CallError::DuringRebuild`] while a reload is under way that could not put back what is there, [`CallError::Lent`]
+    /// while plugin code holds a slice of some value.
+    pub(crate) fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
+        self.slices.allow_change(&format_args!("writing to {object}"))?;
         if self.mode.get() == mode::NORMAL {
             return Ok(());
         }
@@ -395,30 +397,29 @@ impl Objects {
         }
     }
 
-    /// The value of a property, by its Rust type. The property is found by its name in the object's class now, so one
-    /// that was looked up before a reload still means the same.
+    /// The value of the property of that name, by its Rust type.
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
     /// [`CallError::Signature`] when it holds other values.
-    pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: &Property) -> Result<T, CallError> {
-        self.with_property(object, &property.text, |view, property| view.get(property))
+    pub(crate) fn get<T: FrameValue>(&self, object: ObjectHandle, name: &str) -> Result<T, CallError> {
+        self.with_property(object, name, |view, property| view.get(property))
     }
 
     /// Overwrites the value of a property, by its Rust type.
     ///
     /// # Errors
     /// As for [`Objects::get`]; [`CallError::DuringRebuild`] when conjugates are rebuilt and it is not the object's turn.
-    pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: &Property, value: T) -> Result<(), CallError> {
+    pub(crate) fn set<T: FrameValue>(&self, object: ObjectHandle, name: &str, value: T) -> Result<(), CallError> {
         self.may_write(object)?;
-        self.with_property(object, &property.text, |view, property| view.set(property, value))
+        self.with_property(object, name, |view, property| view.set(property, value))
     }
 
     /// The value of the property of that name.
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property.
-    pub fn read_value(&self, object: ObjectHandle, name: &str) -> Result<Value, CallError> {
+    pub(crate) fn read_value(&self, object: ObjectHandle, name: &str) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))
     }
 
@@ -426,7 +427,7 @@ impl Objects {
     ///
     /// # Errors
     /// As for [`Objects::set`].
-    pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
+    pub(crate) fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;
         self.with_property(object, name, |view, property| view.write(property, value))
     }
@@ -448,8 +449,9 @@ impl Objects {
     /// Shows an object's body to `look`, which writes nothing and must not change the store.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone.
-    pub fn with_body<T>(&self, object: ObjectHandle, look: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
+    /// [`CallError::Stale`] when the object is gone, [`CallError::Lent`] while plugin code may write to a slice of some value.
+    pub(crate) fn with_body<T>(&self, object: ObjectHandle, look: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
+        self.slices.allow_read(&format_args!("reading {object}"))?;
         self.ask(object, |tenant| look(tenant.seen())).ok_or(CallError::Stale { handle: object })
     }
 

@@ -3,8 +3,10 @@
 #![expect(unsafe_code, reason = "hands out pieces of larger allocations")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::NonNull;
+
+use crate::cells::RefCell;
 
 /// Pieces of the first allocation; each later one has twice as many, up to [`MOST_BYTES`].
 const FIRST_PIECES: usize = 16;

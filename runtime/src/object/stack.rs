@@ -1,8 +1,7 @@
 //! What running calls refer to: a call is made by host code, and the objects it is about stay until it returns, even where
 //! the body asks for a collection.
 
-use std::cell::RefCell;
-
+use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 
 /// The objects of running calls of reflected functions, outermost first.

@@ -7,6 +7,8 @@ use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
+use alcedo_abi::value::ArrayRaw;
+
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::object::memory;
@@ -36,7 +38,7 @@ pub struct Schema {
 /// Memory laid out as a schema says, lent. All operations are whole and call nobody, so none sees another's half-written
 /// value.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub(crate) struct View<'a> {
     base: *mut u8,
     schema: &'a Schema,
 }
@@ -100,12 +102,12 @@ impl<'a> View<'a> {
     /// # Safety
     /// `base` is aligned memory with a value of its type for every field of `schema`; it stays so for `'a`, and nobody
     /// on another thread touches it, nor makes a reference to it that is used again.
-    pub unsafe fn from_raw(base: *mut u8, schema: &'a Schema) -> Self {
+    pub(crate) unsafe fn from_raw(base: *mut u8, schema: &'a Schema) -> Self {
         Self { base, schema }
     }
 
     /// The first byte.
-    pub fn start(self) -> *mut u8 {
+    pub(crate) fn start(self) -> *mut u8 {
         self.base
     }
 
@@ -113,7 +115,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property.
-    pub fn place(self, property: &Property) -> Result<*mut u8, CallError> {
+    pub(crate) fn place(self, property: &Property) -> Result<*mut u8, CallError> {
         self.at(property)
     }
 
@@ -121,7 +123,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property.
-    pub fn read(self, property: &Property) -> Result<Value, CallError> {
+    pub(crate) fn read(self, property: &Property) -> Result<Value, CallError> {
         let at = self.at(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
         Ok(unsafe { transfer::read(at, &property.ty) })
@@ -146,7 +148,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
-    pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
+    pub(crate) fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
         let at = self.typed::<T>(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
         Ok(unsafe { T::load(at, &property.ty) })
@@ -184,14 +186,19 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] when a memory has no such property or the types differ.
-    pub fn equal(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<bool, CallError> {
+    pub(crate) fn equal(
+        self,
+        property: &Property,
+        other: View<'_>,
+        other_property: &Property,
+    ) -> Result<bool, CallError> {
         let (one, two) = self.both(property, other, other_property)?;
         // SAFETY: `from_raw` was promised values there, and `both` found that they have one type.
         Ok(unsafe { memory::equal(one, two, &property.ty) })
     }
 
     /// Every reference in all the properties that keeps an object alive, none left out.
-    pub fn objects(self) -> Vec<ObjectHandle> {
+    pub(crate) fn objects(self) -> Vec<ObjectHandle> {
         if self.schema.references.is_empty() {
             return Vec::new();
         }
@@ -229,6 +236,21 @@ impl<'a> View<'a> {
         let at = self.at(property)?;
         // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
         Ok(unsafe { memory::delegate_mark(at, &property.ty, fresh) })
+    }
+
+    /// Makes the container in a property as old as if it had changed so many times. For tests of the oldest.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when this memory has no such property, or it holds no row.
+    pub(crate) fn age(self, property: &Property, epoch: u64) -> Result<(), CallError> {
+        let at = self.at(property)?.cast::<ArrayRaw>();
+        if !matches!(property.ty, PropertyType::Array(_) | PropertyType::Set(_) | PropertyType::Map(_)) {
+            let (found, wanted) = (property.ty.to_string(), "an array, a set or a map".to_owned());
+            return Err(CallError::Signature { name: member(property), found, wanted });
+        }
+        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and those types begin with a row.
+        unsafe { (*at).epoch = epoch };
+        Ok(())
     }
 
     /// Overwrites all of the memory with that of `other`, where both have the very same schema and no value in it owns

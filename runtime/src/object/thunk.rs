@@ -22,9 +22,9 @@ pub(crate) type Thunk = Rc<dyn Fn(&World, &mut Frame<'_>) -> Result<(), CallErro
 #[derive(Debug)]
 pub struct Frame<'a> {
     /// The object called, or none for a static function.
-    pub object: ObjectHandle,
+    pub(crate) object: ObjectHandle,
     /// The function.
-    pub function: &'a Function,
+    pub(crate) function: &'a Function,
     params: View<'a>,
     /// The next parameter to take.
     at: usize,
@@ -40,21 +40,21 @@ enum Stage {
 
 /// An owned parameter block of a function, all zero values at first. It is destroyed with what it holds.
 #[derive(Debug)]
-pub struct ParamBlock<'f> {
+pub(crate) struct ParamBlock<'f> {
     function: &'f Function,
     storage: Storage,
 }
 
 impl<'a> Frame<'a> {
-    /// A call of the block's function on `object`. The parameters were set before.
-    pub fn new(object: ObjectHandle, block: &'a mut ParamBlock<'_>) -> Self {
-        Self { object, function: block.function, params: block.storage.view(), at: 0, stage: Stage::Taking }
+    /// A call of the block's function on `object`. The parameters were set before; they lie as that function has them, since
+    /// nobody else makes a frame.
+    pub(crate) fn new(object: ObjectHandle, block: &'a mut ParamBlock<'_>) -> Self {
+        Self { object, function: block.function, params: block.view(), at: 0, stage: Stage::Taking }
     }
 
-    /// A call with somebody's parameter block, seen through the function's own schema: with a view through another one
-    /// no parameter can be taken.
-    pub fn over(object: ObjectHandle, function: &'a Function, params: View<'a>) -> Self {
-        Self { object, function, params, at: 0, stage: Stage::Taking }
+    /// The object called, or none for a static function.
+    pub fn object(&self) -> ObjectHandle {
+        self.object
     }
 
     /// The next parameter.
@@ -148,7 +148,7 @@ impl<'a> Frame<'a> {
 
     /// The whole block, for a thunk that hands it to somebody who knows its layout: all parameters are taken then, and
     /// the result is his to write.
-    pub fn hand_over(&mut self) -> *mut u8 {
+    pub(crate) fn hand_over(&mut self) -> *mut u8 {
         (self.at, self.stage) = (self.function.arguments().len(), Stage::Given);
         self.params.start()
     }
@@ -156,7 +156,7 @@ impl<'a> Frame<'a> {
 
 impl<'f> ParamBlock<'f> {
     /// A block for calls of `function`.
-    pub fn new(function: &'f Function) -> Self {
+    pub(crate) fn new(function: &'f Function) -> Self {
         Self { function, storage: Storage::new(function.schema().clone()) }
     }
 
@@ -165,7 +165,7 @@ impl<'f> ParamBlock<'f> {
     /// # Errors
     /// [`CallError::Signature`] when the value is of another type, [`CallError::Other`] when there is no such
     /// parameter.
-    pub fn set(&mut self, index: usize, value: &Value) -> Result<(), CallError> {
+    pub(crate) fn set(&mut self, index: usize, value: &Value) -> Result<(), CallError> {
         self.storage.view().write(self.param(index)?, value)
     }
 
@@ -173,7 +173,8 @@ impl<'f> ParamBlock<'f> {
     ///
     /// # Errors
     /// As for [`ParamBlock::set`].
-    pub fn put<T: FrameValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
+    #[cfg(test)]
+    pub(crate) fn put<T: FrameValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.storage.view().set(self.param(index)?, value)
     }
 
@@ -181,22 +182,18 @@ impl<'f> ParamBlock<'f> {
     ///
     /// # Errors
     /// [`CallError::Other`] when there is no such parameter.
-    pub fn get(&self, index: usize) -> Result<Value, CallError> {
+    #[cfg(test)]
+    pub(crate) fn get(&self, index: usize) -> Result<Value, CallError> {
         self.storage.view().read(self.param(index)?)
     }
 
     /// The result, where the function has one.
-    pub fn result(&self) -> Option<Value> {
+    pub(crate) fn result(&self) -> Option<Value> {
         self.storage.view().read(self.function.result()?).ok()
     }
 
-    /// The first byte, for shells. Valid until the block is dropped.
-    pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.storage.view().start()
-    }
-
     /// The contents.
-    pub fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         self.storage.view()
     }
 
@@ -209,16 +206,28 @@ impl<'f> ParamBlock<'f> {
 }
 
 impl Function {
-    /// Runs the function on `object` with the parameters of `block`, which must be a block of this function.
+    /// Runs the function on `object` with the parameters of `block`. One that is no block of this very function is refused.
     ///
     /// # Errors
-    /// What the thunk says; [`CallError::DuringRebuild`] when it may not run before the commit of what comes up.
-    pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
+    /// What the thunk says; [`CallError::DuringRebuild`] when it may not run before the commit of what comes up;
+    /// [`CallError::Lent`] while plugin code holds a slice.
+    pub(crate) fn invoke(
+        &self,
+        world: &World,
+        object: ObjectHandle,
+        block: &mut ParamBlock<'_>,
+    ) -> Result<(), CallError> {
+        if !std::ptr::eq(self, block.function) {
+            return Err(CallError::Signature {
+                name: self.path.to_string(),
+                found: self.signature().to_string(),
+                wanted: block.function.signature().to_string(),
+            });
+        }
+        world.slices.allow_change(&format_args!("calling {}", self.path))?;
         world.mode.may_call(&self.path, || self.reach(world, object))?;
-        let view = block.view();
-        let _held = world.stack.hold(std::iter::once(object).chain(view.objects()));
-        let mut frame = Frame::over(object, self, view);
-        (self.thunk)(world, &mut frame)
+        let _held = world.stack.hold(std::iter::once(object).chain(block.view().objects()));
+        (self.thunk)(world, &mut Frame::new(object, block))
     }
 
     /// What a call on `object` runs.

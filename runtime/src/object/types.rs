@@ -2,13 +2,14 @@
 //! as somebody uses it. While a shadow is up, new declarations of dynamic types stand beside the old ones and are found
 //! instead of them, until the shadow is committed or dropped.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cells::RefCell;
 use crate::handles::ClassId;
 use crate::object::class::{Class, Origin};
 use crate::object::compile::{Declared, Known, compile};
@@ -24,7 +25,7 @@ use crate::object::typing::TypeResolver;
 
 /// The types of a world. Game thread only.
 #[derive(Debug, Default)]
-pub struct Types {
+pub(crate) struct Types {
     registry: RefCell<Registry>,
     stamp: Cell<u64>,
 }
@@ -73,7 +74,7 @@ struct Shadow {
 
 impl Types {
     /// A registry without packages.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
@@ -90,12 +91,13 @@ impl Types {
     }
 
     /// Makes a package known, so that types can be declared in it. Doing so again changes nothing.
-    pub fn declare_package(&self, name: &str) {
+    pub(crate) fn declare_package(&self, name: &str) {
         self.registry.borrow_mut().packages.insert(name.into());
     }
 
     /// Whether the host knows that package.
-    pub fn has_package(&self, name: &str) -> bool {
+    #[cfg(test)]
+    pub(crate) fn has_package(&self, name: &str) -> bool {
         self.registry.borrow().packages.contains(name)
     }
 
@@ -103,7 +105,7 @@ impl Types {
     ///
     /// # Errors
     /// [`DeclareError`] for the first declaration that cannot be; the registry is as it was.
-    pub fn declare(&self, names: &Names, batch: &Batch) -> Result<Declared, DeclareError> {
+    pub(crate) fn declare(&self, names: &Names, batch: &Batch) -> Result<Declared, DeclareError> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let first = ClassId(registry.last_id + 1);
@@ -117,21 +119,26 @@ impl Types {
         Ok(declared)
     }
 
+    /// Whether redirects lead from one path to another, be it by way of others.
+    pub(crate) fn leads_to(&self, from: &str, to: &str) -> bool {
+        self.registry.borrow().ways(from).any(|way| **way == *to)
+    }
+
     /// From now on `old`, the path of a type or a member, leads to where `new` leads, unless something has that very
     /// path. While a shadow is up, the redirect belongs to it.
-    pub fn redirect(&self, old: &str, new: &str) {
+    pub(crate) fn redirect(&self, old: &str, new: &str) {
         self.has_changed();
         self.registry.borrow_mut().open_table().redirects.insert(old.into(), new.into());
     }
 
     /// Where redirects lead from a path in the end; the path itself without any, and where they lead round in a ring.
-    pub fn redirected(&self, path: &str) -> Rc<str> {
+    pub(crate) fn redirected(&self, path: &str) -> Rc<str> {
         let registry = self.registry.borrow();
         registry.end_of(path).map_or_else(|| path.into(), Rc::clone)
     }
 
     /// The members of a class, and of its bases, that have another name now: old name and new name.
-    pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
+    pub(crate) fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
         let registry = self.registry.borrow();
         let owners: Vec<_> = class.chain().iter().map(|class| class.path.clone()).collect();
         let member = |path: &str| {
@@ -144,37 +151,37 @@ impl Types {
     }
 
     /// The class of that number, replaced ones included.
-    pub fn class(&self, id: ClassId) -> Option<Rc<Class>> {
+    pub(crate) fn class(&self, id: ClassId) -> Option<Rc<Class>> {
         self.registry.borrow().by_id.get(&id).cloned()
     }
 
     /// The class of that path now.
-    pub fn class_by_path(&self, path: &str) -> Option<Rc<Class>> {
+    pub(crate) fn class_by_path(&self, path: &str) -> Option<Rc<Class>> {
         self.registry.borrow().class(path)
     }
 
     /// The struct of that path now.
-    pub fn struct_by_path(&self, path: &str) -> Option<Rc<StructType>> {
+    pub(crate) fn struct_by_path(&self, path: &str) -> Option<Rc<StructType>> {
         self.registry.borrow().structure(path)
     }
 
     /// The interface of that path now.
-    pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
+    pub(crate) fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
         self.registry.borrow().interface(path)
     }
 
     /// The function of that path: declared in the class named there, or inherited by it.
-    pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
+    pub(crate) fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
         self.registry.borrow().member(path, |class, name| class.find_function(name).cloned())
     }
 
     /// The property of that path: declared in the class named there, or inherited by it.
-    pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
+    pub(crate) fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
         self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
     }
 
     /// All classes that can be found by path now, in order of declaration, so a base before what is derived from it.
-    pub fn classes(&self) -> Vec<Rc<Class>> {
+    pub(crate) fn classes(&self) -> Vec<Rc<Class>> {
         let registry = self.registry.borrow();
         let found =
             |class: &&Rc<Class>| registry.visible_class(&class.path).is_some_and(|seen| Rc::ptr_eq(seen, class));
@@ -182,7 +189,7 @@ impl Types {
     }
 
     /// All structs that can be found by path now, in order of their paths.
-    pub fn structs(&self) -> Vec<Rc<StructType>> {
+    pub(crate) fn structs(&self) -> Vec<Rc<StructType>> {
         let registry = self.registry.borrow();
         let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.structs.keys());
         let paths: BTreeSet<_> = registry.live.structs.keys().chain(shadow).collect();
@@ -190,7 +197,7 @@ impl Types {
     }
 
     /// All interfaces that can be found by path now, in order of their paths.
-    pub fn interfaces(&self) -> Vec<Rc<Interface>> {
+    pub(crate) fn interfaces(&self) -> Vec<Rc<Interface>> {
         let registry = self.registry.borrow();
         let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.interfaces.keys());
         let paths: BTreeSet<_> = registry.live.interfaces.keys().chain(shadow).collect();
@@ -198,7 +205,7 @@ impl Types {
     }
 
     /// All redirects that hold now, in order.
-    pub fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
+    pub(crate) fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
         let registry = self.registry.borrow();
         let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
         let redirects: BTreeMap<_, _> = registry.live.redirects.iter().chain(shadow).collect();
@@ -206,7 +213,7 @@ impl Types {
     }
 
     /// All classes that are not forgotten, replaced ones included, in order of declaration.
-    pub fn all_classes(&self) -> Vec<Rc<Class>> {
+    pub(crate) fn all_classes(&self) -> Vec<Rc<Class>> {
         self.registry.borrow().by_id.values().cloned().collect()
     }
 

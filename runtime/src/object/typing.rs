@@ -194,15 +194,15 @@ mod tests {
             ("LazyObject(/Script/Engine.Object)", "16/8"),
             ("WeakObject(/Script/Engine.Object)", "8/8"),
             ("ScriptInterface(/Script/Engine.Sings)", "8/8"),
-            ("Array(u8)", "24/8"),
-            ("Set(Name)", "32/8"),
-            ("Map(String, Array(Object(/Script/Engine.Object)))", "32/8"),
+            ("Array(u8)", "32/8"),
+            ("Set(Name)", "40/8"),
+            ("Map(String, Array(Object(/Script/Engine.Object)))", "40/8"),
             ("Optional(u8)", "2/1"),
             ("Optional(i32)", "8/4"),
-            ("Optional(/Script/Test.Path)", "32/8"),
+            ("Optional(/Script/Test.Path)", "40/8"),
             ("Optional(Optional(u16))", "6/2"),
             ("Delegate(f32 -> bool)", "16/8"),
-            ("MulticastDelegate(/Script/Test.Point)", "24/8"),
+            ("MulticastDelegate(/Script/Test.Point)", "32/8"),
             ("SparseDelegate()", "8/8"),
             ("FieldPath", "4/4"),
         ] {
@@ -250,7 +250,7 @@ mod tests {
             check(&format!("Array(Map({key}, u8))"), &refused(key));
         }
         for key in ["f64", "String", "/Script/Test.Point", "Text", "SoftObject(/Script/Engine.Object)"] {
-            check(&format!("Set({key})"), "32/8");
+            check(&format!("Set({key})"), "40/8");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Objects that a host makes: of a class by its path, or of one that it holds, because it makes many.
 
-use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::birth::{BirthArgs, birth};
@@ -85,6 +85,7 @@ impl Runtime {
         if !outer.is_none() && !self.is_alive(outer) {
             return Err(CallError::Stale { handle: outer }.into());
         }
+        core.world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
         if let Some(action) = self.inner.busy.get().filter(|_| !self.inner.loads.is_telling()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }

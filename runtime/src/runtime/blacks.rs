@@ -90,9 +90,16 @@ impl Runtime {
         self.keep(conjugates::copy(&self.inner.core, conjugate.0, Instant::now())?.0)
     }
 
-    /// Gives a black back. Without effect for one that is gone, and for reds.
+    /// Gives a black of the host's own back. Without effect for one that is gone, for reds, and for those that plugin code
+    /// owns: it alone knows when it does not use them any more.
     pub fn drop_black(&self, black: AnyConjugate) {
-        self.inner.core.blacks.dispose(BlackHandle(black.0.0));
+        let (blacks, black) = (&self.inner.core.blacks, BlackHandle(black.0.0));
+        match blacks.is_of(ModuleId::HOST, black) {
+            // It may be the very value that is lent: it waits for the next tick.
+            true if self.inner.core.world.slices.are_out() => blacks.drops().leave(black),
+            true => blacks.dispose(black),
+            false => {}
+        }
     }
 
     /// Color, kind and age of a conjugate, and whether it has expired.

@@ -1,13 +1,13 @@
 //! How an unknown name finds its function: resolvers are asked one after the other until one answers. What they are
 //! and know is theirs; this file keeps the order and tells afterwards who was asked.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
 use super::buffer::BufferMut;
 use super::name::ZCallName;
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::game_thread::GameThread;
 use crate::handles::ModuleId;
 

@@ -1,7 +1,6 @@
 //! The resolver of `ex`: functions that somebody registered under a name of their choice. A name has one owner at a
 //! time, so whoever comes second is told who was first.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -11,6 +10,7 @@ use super::chain::{Dispatcher, Implementer, Resolved, Resolver};
 use super::name::{NameError, ZCallName};
 use super::standings::{Standing, Standings};
 use crate::border::CallError;
+use crate::cells::RefCell;
 use crate::handles::ModuleId;
 
 /// Functions by the name they were registered under, without `ex:/`. Game thread only.

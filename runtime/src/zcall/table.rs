@@ -3,7 +3,6 @@
 //!
 //! Resolvers and dispatchers come back here while they run, so nothing is borrowed then.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -15,6 +14,7 @@ use super::name::ZCallName;
 use super::rows::{Entry, Found, Row};
 use super::standings::{Standing, Standings};
 use crate::border::{CallError, trap};
+use crate::cells::RefCell;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, ZCallHandle};
 

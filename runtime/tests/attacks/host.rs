@@ -1,1 +1,236 @@
 //! Host code that is safe, and a logger that writes: no store is borrowed, no raw memory is within reach.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{AnyConjugate, Budget, CallError, Error, Runtime, Value};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+use super::verbs::{Tools, Touch, VERBS};
+use super::{ask, assert_goes_on, attacker, spawn, support};
+
+thread_local! {
+    /// What is done in each line that is logged on this thread.
+    static MEANWHILE: RefCell<Option<Rc<dyn Fn(&str)>>> = const { RefCell::new(None) };
+}
+
+/// A logger that does what a test wants it to.
+struct Logger;
+
+impl<S: Subscriber> Layer<S> for Logger {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let meanwhile = MEANWHILE.with(|meanwhile| meanwhile.borrow().clone());
+        if let Some(meanwhile) = meanwhile {
+            meanwhile(event.metadata().target());
+        }
+    }
+}
+
+/// Runs `scene` with a logger that does something in each line.
+fn logged<T>(meanwhile: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
+    MEANWHILE.with(|slot| *slot.borrow_mut() = Some(Rc::new(meanwhile)));
+    let subscriber = tracing_subscriber::registry().with(Logger);
+    let outcome = tracing::subscriber::with_default(subscriber, scene);
+    MEANWHILE.with(|slot| *slot.borrow_mut() = None);
+    outcome
+}
+
+/// A host, and tools for its verbs.
+fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
+    let library = attacker(&[]);
+    let host = support::host(std::slice::from_ref(&library));
+    let holder = spawn(&host, "Holder");
+    let black = host.make_black("Array(u64)", &Value::Array(vec![Value::U64(1)])).expect("a black");
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = folder.path().join("saved.world");
+    host.save_world(&world).expect("saved");
+    (host, Rc::new(Tools { holder, black, library, world }), folder)
+}
+
+/// What every verb said while a slice was out, by its name.
+fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
+    let heard: Rc<RefCell<Vec<_>>> = Rc::default();
+    let seat: Rc<RefCell<Option<(Runtime, Rc<Tools>)>>> = Rc::default();
+    let (into, from) = (Rc::clone(&heard), Rc::clone(&seat));
+    let attack = move |target: &str| {
+        let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
+        into.borrow_mut().extend(VERBS.iter().map(|(name, touch, verb)| (*name, *touch, verb(&host, &tools))));
+    };
+    let (host, told) = logged(attack, || {
+        let (host, tools, _folder) = stage();
+        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        let told = ask(&host, tools.holder, function);
+        *seat.borrow_mut() = None;
+        assert!(host.is_alive(tools.holder), "it was not destroyed while its slice was lent");
+        (host, told)
+    });
+    assert_eq!(told, expected);
+    // What was asked for meanwhile is done or given up now, and the host goes on.
+    drop((host.take_reloads(), host.take_unloads()));
+    let heard = std::mem::take(&mut *heard.borrow_mut());
+    assert_eq!(heard.len(), VERBS.len(), "the logger was called once, with the slice out");
+    heard
+}
+
+#[test]
+fn while_a_slice_is_lent_a_logger_that_writes_is_refused() {
+    for (name, touch, outcome) in while_lent("lend", "(64, 11, 11) (64, 11, 11)") {
+        match touch {
+            Touch::Changes => {
+                let error = outcome.expect_err(name);
+                assert!(error.contains("is refused while attacker holds a slice of host memory"), "{name}: {error}");
+            }
+            Touch::Reads => outcome.unwrap_or_else(|error| panic!("{name}: {error}")),
+            Touch::Nothing => {}
+        }
+    }
+}
+
+#[test]
+fn while_a_slice_is_lent_that_may_be_written_a_logger_that_reads_is_refused_too() {
+    for (name, touch, outcome) in while_lent("lend_to_write", "(64, Some(12), Some(13))") {
+        if touch != Touch::Nothing {
+            let error = outcome.expect_err(name);
+            assert!(error.contains("is refused while attacker holds a slice of host memory"), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_gives_the_slice_back_to_the_host() {
+    let (host, tools, _folder) = stage();
+    let refused = host.call(tools.holder, "panic_while_lending", &[]).expect_err("it panics");
+    assert!(matches!(refused, Error::Call(CallError::Panicked { .. })), "{refused}");
+    host.set(tools.holder, "numbers", &Value::Array(vec![Value::U64(5)])).expect("nothing is lent");
+    assert_goes_on(&host);
+}
+
+#[test]
+fn a_logger_may_write_while_nothing_is_lent() {
+    let seat: Rc<RefCell<Option<(Runtime, Rc<Tools>)>>> = Rc::default();
+    let (from, done) = (Rc::clone(&seat), Rc::new(Cell::new(0)));
+    let count = Rc::clone(&done);
+    let write = move |target: &str| {
+        let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
+        host.set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9)])).expect("it may be written");
+        count.set(count.get() + 1);
+    };
+    logged(write, || {
+        let (host, tools, _folder) = stage();
+        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        host.call(tools.holder, "say", &[]).expect("it says a line");
+        *seat.borrow_mut() = None;
+        assert_eq!(host.get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
+    });
+    assert_eq!(done.get(), 1);
+}
+
+#[test]
+fn a_host_ends_its_own_blacks_and_no_others() {
+    let (host, tools, _folder) = stage();
+    let number = match host.call(tools.holder, "keep", &[]).expect("kept") {
+        Some(Value::U64(number)) => number,
+        other => panic!("{other:?}"),
+    };
+    host.drop_black(AnyConjugate::from_number(number));
+    assert!(!host.is_expired(AnyConjugate::from_number(number)), "plugin code still uses it");
+    assert_eq!(host.call(tools.holder, "sum", &[]).expect("it is there"), Some(Value::U64(7 * 64)));
+    host.drop_black(tools.black);
+    assert!(host.is_expired(tools.black));
+    assert_goes_on(&host);
+}
+
+#[test]
+fn a_redirect_that_would_close_a_circle_is_refused() {
+    let (host, _tools, _folder) = stage();
+    host.redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a way");
+    host.redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a way");
+    for (old, new) in [
+        ("/Script/Game.Right", "/Script/Game.Left"),
+        ("/Script/Game.Middle", "/Script/Game.Left"),
+        ("/Script/Game.Left", "/Script/Game.Left"),
+    ] {
+        let refused = host.redirect(old, new).expect_err("a circle").to_string();
+        assert!(refused.contains("leads back to it"), "{refused}");
+    }
+    assert!(host.spawn("/Script/Game.Left").is_err(), "there is no such class, and that was found out");
+    assert_goes_on(&host);
+}
+
+/// What a host does in its life, each step of it with lines in the log.
+fn life(host: &Runtime, tools: &Tools) {
+    let library = std::slice::from_ref(&tools.library);
+    let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
+    // The logger destroys the holder of the tools in the first line.
+    let _told = host.call(tools.holder, "say", &[]);
+    let holder = spawn(host, "Holder");
+    host.call(holder, "keep", &[]).expect("kept");
+    host.call(holder, "forget", &[]).expect("forgotten");
+    reload(library);
+    for step in [ReloadStep::Main, ReloadStep::RebuildObject, ReloadStep::BeforeCommit] {
+        for kind in [FaultKind::Error, FaultKind::Panic] {
+            let _armed = faults::arm(Fault { step, nth: 0, kind });
+            reload(library);
+        }
+    }
+    reload(&[std::path::PathBuf::from("/nowhere/libnothing.so")]);
+    let _watch = host.watch();
+    for _frame in 0..3 {
+        host.tick(Budget::frame());
+    }
+    let _saved = host.save_world(&tools.world);
+    let _loaded = host.load_world(&tools.world);
+    host.collect_in_slices();
+    for _frame in 0..3 {
+        host.tick(Budget::frame());
+    }
+    let _collected = host.collect();
+    let _unloaded = host.unload_master();
+    let _created = host.create_master(library);
+    let _reload = host.reload(library);
+    let _unloaded = host.unload_master();
+    let _waited = host.wait_for_unloads(std::time::Duration::from_secs(10));
+}
+
+/// The log of a host is somebody's code, who may know the host. In every single line, on whatever level, no store is
+/// borrowed, and each verb answers.
+#[test]
+fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
+    let seat: Rc<RefCell<Option<(Runtime, Rc<Tools>)>>> = Rc::default();
+    let problems: Rc<RefCell<Vec<String>>> = Rc::default();
+    let lines: Rc<RefCell<BTreeSet<String>>> = Rc::default();
+    let (from, into, heard) = (Rc::clone(&seat), Rc::clone(&problems), Rc::clone(&lines));
+    let attack = move |target: &str| {
+        let open = alcedo_runtime::bench::open_borrows();
+        if open != 0 {
+            into.borrow_mut().push(format!("{open} stores are borrowed in a line of {target}"));
+        }
+        let Some((host, tools)) = from.borrow().clone() else { return };
+        heard.borrow_mut().insert(target.to_owned());
+        for (name, _, verb) in VERBS.iter().filter(|(name, ..)| *name != "shutdown" && *name != "request_unload") {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| verb(&host, &tools))) {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+                into.borrow_mut().push(format!("{name} panicked in a line of {target}: {text:?}"));
+            }
+        }
+    };
+    logged(attack, || {
+        let (host, tools, _folder) = stage();
+        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        life(&host, &tools);
+        *seat.borrow_mut() = None;
+        drop(host.shutdown());
+    });
+    let lines = lines.take();
+    let told = |part: &str| lines.iter().any(|target| target.ends_with(part));
+    assert!(told("attack") && told("conjugate::blacks") && told("load::retire"), "the scene has lines: {lines:?}");
+    let mut problems = problems.take();
+    problems.sort();
+    problems.dedup();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}

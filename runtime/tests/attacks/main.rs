@@ -7,6 +7,7 @@ mod ends;
 mod host;
 mod rollback;
 mod values;
+mod verbs;
 
 #[path = "../support/mod.rs"]
 mod support;

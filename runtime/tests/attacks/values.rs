@@ -1,1 +1,137 @@
 //! Values whose parts are held while they change.
+#![expect(unsafe_code, reason = "ages a container by the door that only the tests of this crate have")]
+
+use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
+
+use super::{ask, assert_goes_on, host, spawn};
+
+/// A host with a holder of values.
+fn holder() -> (Runtime, ObjectHandle) {
+    let host = host();
+    let holder = spawn(&host, "Holder");
+    (host, holder)
+}
+
+fn check(function: &str, expected: &str) {
+    let (host, holder) = holder();
+    let told = ask(&host, holder, function);
+    assert!(told.contains(expected), "{function}: {told}");
+    assert_goes_on(&host);
+}
+
+#[test]
+fn a_part_of_a_value_is_taken_before_the_value_is_overwritten() {
+    check("part_of_itself", "done ((\"two\"), (\"three\", \"four\"))");
+}
+
+#[test]
+fn a_write_from_a_source_that_has_expired_changes_nothing() {
+    check("expired_source", "has expired");
+}
+
+#[test]
+fn a_write_of_several_values_is_done_whole_or_not_at_all() {
+    check(
+        "half_a_write",
+        "(\"a\", \"b\", \"c\") (\"a\", \"b\", \"c\") ((\"a\", \"9\"), (\"b\", \"2\"), (\"c\", \"4\")) some(\"a\")",
+    );
+}
+
+#[test]
+fn a_write_of_the_host_is_done_whole_or_not_at_all() {
+    let (host, holder) = holder();
+    host.call(holder, "half_a_write", &[]).expect("it fills the containers");
+    let ansi = |text: &str| Value::Ansi(text.to_owned());
+    for (property, value) in [
+        ("latin", Value::Array(vec![ansi("x"), ansi("\u{20ac}")])),
+        ("latin", Value::Array(vec![ansi("x"), Value::U64(1)])),
+        ("latin_set", Value::Set(vec![ansi("x"), ansi("\u{20ac}")])),
+        ("latin_map", Value::Map(vec![(ansi("x"), ansi("y")), (ansi("z"), Value::Bool(true))])),
+        ("latin_optional", Value::Optional(Some(Box::new(Value::U64(1))))),
+        ("rows", Value::Array(vec![Value::Array(vec![Value::Text("x".into())]), Value::Array(vec![ansi("x")])])),
+    ] {
+        let before = host.get(holder, property).expect("there");
+        assert!(host.set(holder, property, &value).is_err(), "{property}");
+        assert_eq!(host.get(holder, property).expect("there"), before, "{property}");
+    }
+    assert_goes_on(&host);
+}
+
+#[test]
+fn an_array_that_grows_while_it_is_walked_is_seen_as_it_is() {
+    check("grow_an_array", "1000 seen, some had moved");
+}
+
+#[test]
+fn a_set_that_grows_while_it_is_walked_ends_the_walk_with_an_error() {
+    check("grow_a_set", "changes of its container");
+}
+
+#[test]
+fn a_map_that_grows_while_it_is_walked_ends_the_walk_with_an_error() {
+    check("grow_a_map", "changes of its container");
+}
+
+#[test]
+fn a_walk_of_an_array_ends_with_an_error_when_its_owner_is_destroyed() {
+    check("destroy_what_is_walked", "the life of its owner");
+}
+
+/// The counter is set near its end by the door that the benchmarks have: nobody waits for 2⁶⁴ changes.
+#[test]
+fn a_container_that_has_counted_to_the_end_has_no_faces_that_look_fresh() {
+    let (host, holder) = holder();
+    host.call(holder, "fill", &[]).expect("it fills the containers");
+    for (property, epoch) in [("texts", u64::MAX - 3), ("keys", u64::MAX), ("numbers", u64::MAX)] {
+        // SAFETY: nobody has a face into it: no plugin code runs.
+        unsafe { host.bench() }.age(holder, property, epoch).expect("a container");
+    }
+    let told = ask(&host, holder, "count_to_the_end");
+    let lines: Vec<&str> = told.lines().collect();
+    let [first, second, third, last, rest @ ..] = &lines[..] else { panic!("{told}") };
+    for early in [first, second, third] {
+        let (fresh, stale) = early.split_once(" / ").expect("two halves");
+        assert!(fresh == "done" && stale.contains("has expired"), "{told}");
+    }
+    let (fresh, stale) = last.split_once(" / ").expect("two halves");
+    for worn in [fresh, stale] {
+        assert!(worn.contains("put the values into a new container"), "{told}");
+    }
+    assert_eq!(rest, ["2 6", "2 copied"], "what needs no face is still there: {told}");
+    assert_goes_on(&host);
+}
+
+#[test]
+fn objects_that_lie_in_each_other_20_000_deep_are_walked_without_recursion() {
+    let (host, holder) = holder();
+    host.call(holder, "nest", &[Value::U32(20_000)]).expect("nested");
+    host.tick(Budget::frame());
+    let deepest = *host.objects().last().expect("one");
+    let path = host.path_of(deepest).expect("it lives");
+    assert!(path.matches('/').count() > 20_000, "{}", path.len());
+    assert_eq!(host.object_at(&path), Some(deepest));
+    assert_eq!(host.digest(), host.digest());
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("deep.world");
+    host.save_world(&file).expect("saved");
+    host.load_world(&file).expect("loaded");
+    let outermost = path.split('/').take(3).collect::<Vec<_>>().join("/");
+    host.collect().expect("a safe point");
+    host.destroy(host.object_at(&outermost).expect("it was saved, too"));
+    host.tick(Budget::frame());
+    assert_goes_on(&host);
+}
+
+#[test]
+fn a_type_100_000_deep_is_refused_by_its_text() {
+    let (host, _holder) = holder();
+    for (before, after) in [("Array(", ")"), ("Optional(", ")"), ("Map(u8, ", ")"), ("Delegate(", ")")] {
+        let text = before.repeat(100_000) + "u8" + &after.repeat(100_000);
+        let refused = host.make_black(&text, &Value::U8(0)).expect_err("nobody walks that deep");
+        assert!(refused.to_string().contains("deeper than"), "{}", &refused.to_string()[..80]);
+        for half in [&text[..before.len() * 100_000], &text[before.len() * 100_000..]] {
+            assert!(host.make_black(half, &Value::U8(0)).is_err());
+        }
+    }
+    assert_goes_on(&host);
+}

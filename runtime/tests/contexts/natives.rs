@@ -1,4 +1,5 @@
 //! Native libraries: table D.
+#![expect(unsafe_code, reason = "promises of a library of data that it may be closed")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,7 +110,8 @@ fn d4_a_native_library_stays_with_its_context_and_is_closed_after_it_only_where_
     for path in [&stays, &goes] {
         let library = slim.native_library(&path.to_string_lossy(), None).expect("it is there");
         if *path == goes {
-            library.mark_unloadable();
+            // SAFETY: it is a library of data.
+            unsafe { library.mark_unloadable() };
         }
     }
     let listed = |path: &Path| contexts.natives().into_iter().any(|native| native.path == path);

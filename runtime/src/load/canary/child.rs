@@ -2,7 +2,6 @@
 //! No main runs, no object is made. It never ends well by itself: the host ends it once it knows enough.
 #![expect(unsafe_code, reason = "maps libraries and calls the first functions of their root modules")]
 
-use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{abort, exit};
@@ -18,6 +17,7 @@ use super::protocol::{Candidates, Message};
 use super::wire::{Heard, Wire};
 use crate::border::from_module;
 use crate::bridge::core::Core;
+use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::emit::error::EmitError;
 use crate::emit::read::{class_decl, interface_decl, struct_decl};
@@ -93,6 +93,7 @@ fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn 
         generation: 1,
         mode: core.world.mode.address(),
         directory: core.world.objects.directory(),
+        slices: core.world.slices.address(),
         level: crate::logs::loudest(),
     };
     // SAFETY: the context's word, table, mode and directory live as long as the core, and this process ends before that.

@@ -99,6 +99,7 @@ impl FreeModule {
             generation: generation.0,
             mode: &raw const MODE,
             directory: std::ptr::null(),
+            slices: std::ptr::null(),
             level: crate::logs::loudest(),
         };
         // SAFETY: the word is shared with this module and outlives its image; table and mode are static.

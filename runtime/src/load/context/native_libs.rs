@@ -72,9 +72,11 @@ impl NativeLibrary {
         found.map(|address| *address).map_err(|error| native(in_words(&error)))
     }
 
-    /// Says that it may be closed once its context is dead and no handle is left: it has no thread, handler or
-    /// destructor that would run afterwards.
-    pub fn mark_unloadable(&self) {
+    /// Says that it may be closed once its context is dead and no handle is left.
+    ///
+    /// # Safety
+    /// It has no thread, handler or destructor that would run afterwards, and nobody follows an address in it then.
+    pub unsafe fn mark_unloadable(&self) {
         self.opened.unloadable.store(true, Ordering::Relaxed);
     }
 }

@@ -116,7 +116,7 @@ pub(crate) unsafe fn map_remove(map: *mut MapRaw, row: Row<'_>, at: u32) -> Resu
     // SAFETY: promised by the caller.
     unsafe { (*entries).len = last };
     // SAFETY: promised by the caller.
-    unsafe { (*entries).epoch = epoch.wrapping_add(1) };
+    unsafe { (*entries).epoch = epoch.saturating_add(1) };
     Ok(())
 }
 
@@ -136,7 +136,7 @@ pub(crate) unsafe fn map_clear(map: *mut MapRaw, row: Row<'_>) {
     // SAFETY: promised by the caller.
     unsafe { drop_index(map) };
     if old.len != 0 {
-        let epoch = old.epoch.wrapping_add(1);
+        let epoch = old.epoch.saturating_add(1);
         // SAFETY: promised by the caller.
         unsafe { entries.write(ArrayRaw { len: 0, epoch, ..old }) };
     }

@@ -187,7 +187,7 @@ fn what_keeps_objects_alive_is_found_wherever_it_is() {
 }
 
 /// How often a value in the container inside of optionals was moved or ended.
-fn epoch(own: &OwnedValue) -> u32 {
+fn epoch(own: &OwnedValue) -> u64 {
     let (mut at, mut ty) = (own.at(), own.ty());
     while let PropertyType::Optional(of) = ty {
         (at, ty) = (at.wrapping_add(of.value_at()), of.ty());

@@ -65,14 +65,14 @@ pub enum RenameError {
 
 impl Objects {
     /// Its name. One that was made of its class and a number gets its text here.
-    pub fn name(&self, object: ObjectHandle) -> Option<Name> {
+    pub(crate) fn name(&self, object: ObjectHandle) -> Option<Name> {
         let store = self.store.borrow();
         let label = store.slots.get(object)?.label;
         Some(store.naming.name(&self.names, label))
     }
 
     /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.
-    pub fn find(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
+    pub(crate) fn find(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.store.borrow().find(self, outer, name)
     }
 
@@ -81,7 +81,7 @@ impl Objects {
     ///
     /// # Errors
     /// [`RenameError`] says why not; nothing has changed then.
-    pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
+    pub(crate) fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         if let Some(problem) = name_problem(name, outer.is_none()) {
             return Err(RenameError::BadName { object, name: name.into(), problem });
         }

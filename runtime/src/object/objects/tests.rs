@@ -14,7 +14,6 @@ use crate::object::class::Class;
 use crate::object::decl::PropertyDecl;
 use crate::object::mode::ModeWord;
 use crate::object::names::Names;
-use crate::object::property::Property;
 use crate::object::seats::Half;
 use crate::object::testing::{Dice, declare, dynamic, world};
 use crate::object::value::Value;
@@ -65,17 +64,15 @@ fn a_slot_whose_serials_are_used_up_is_retired() {
 fn properties_are_read_and_written_by_type_and_by_name() {
     let (world, class) = cube(&properties());
     let object = new(&world, &class);
-    let property = |name| Property::clone(class.find_property(name).unwrap());
-    let (label, speed) = (property("label"), property("speed"));
-    world.objects.set(object, &label, "a cube".to_owned()).unwrap();
-    world.objects.set(object, &speed, 2.5).unwrap();
+    world.objects.set(object, "label", "a cube".to_owned()).unwrap();
+    world.objects.set(object, "speed", 2.5).unwrap();
     assert_eq!(world.objects.read_value(object, "label"), Ok(Value::Text("a cube".to_owned())));
-    assert_eq!(world.objects.get::<f64>(object, &speed), Ok(2.5));
-    assert!(matches!(world.objects.get::<f32>(object, &speed), Err(CallError::Signature { .. })));
+    assert_eq!(world.objects.get::<f64>(object, "speed"), Ok(2.5));
+    assert!(matches!(world.objects.get::<f32>(object, "speed"), Err(CallError::Signature { .. })));
     assert!(matches!(world.objects.read_value(object, "mass"), Err(CallError::NotFound { .. })));
     assert!(matches!(world.objects.write_value(object, "speed", &Value::F32(1.0)), Err(CallError::Signature { .. })));
     world.objects.release(object);
-    assert_eq!(world.objects.get::<f64>(object, &speed), Err(CallError::Stale { handle: object }));
+    assert_eq!(world.objects.get::<f64>(object, "speed"), Err(CallError::Stale { handle: object }));
 }
 
 #[test]
@@ -208,7 +205,7 @@ fn seen_by_modules(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)
     (entry.serial == object.serial()).then_some((entry.class.0, entry.memory))
 }
 
-fn ends(world: &World) -> u32 {
+fn ends(world: &World) -> u64 {
     // SAFETY: the head lives as long as the store, and nothing changes it meanwhile.
     unsafe { world.objects.directory().read() }.ends
 }
@@ -245,14 +242,13 @@ fn the_directory_says_what_the_store_does_through_births_ends_and_shadows() {
 fn among_a_million_tenants_with_short_serials_no_stale_handle_is_another_object() {
     let (_, class) = cube(&[PropertyDecl::new("tag", PropertyKind::U64)]);
     let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), u32::from(u8::MAX));
-    let tag = Property::clone(class.find_property("tag").unwrap());
     let mut dice = Dice(7);
     let (mut living, mut stale, mut seen) = (Vec::new(), Vec::new(), 0_u64);
     while seen < 1_000_000 {
         if living.len() < 64 || (living.len() < 256 && dice.roll(2) == 0) {
             let object = objects.allocate(&class, None, ObjectHandle::NONE, 0);
             seen += 1;
-            objects.set(object, &tag, seen).unwrap();
+            objects.set(object, "tag", seen).unwrap();
             living.push((object, seen));
         } else {
             let (object, _) = living.swap_remove(dice.roll(living.len()));
@@ -266,7 +262,7 @@ fn among_a_million_tenants_with_short_serials_no_stale_handle_is_another_object(
             }
         }
         let (object, mark) = living[dice.roll(living.len().max(1)) % living.len().max(1)];
-        assert_eq!(objects.get::<u64>(object, &tag), Ok(mark), "a living handle is its own object");
+        assert_eq!(objects.get::<u64>(object, "tag"), Ok(mark), "a living handle is its own object");
         if !stale.is_empty() {
             let object = stale[dice.roll(stale.len())];
             assert!(
@@ -274,7 +270,7 @@ fn among_a_million_tenants_with_short_serials_no_stale_handle_is_another_object(
                     && objects.memory(object).is_none()
                     && objects.part(object, class.id).is_none()
             );
-            assert_eq!(objects.get::<u64>(object, &tag), Err(CallError::Stale { handle: object }));
+            assert_eq!(objects.get::<u64>(object, "tag"), Err(CallError::Stale { handle: object }));
         }
     }
 }
