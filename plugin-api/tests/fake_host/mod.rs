@@ -253,6 +253,7 @@ fn attach() {
         mode: &raw const MODE,
         // Without a directory the module asks for each object, as one of a Slim would.
         directory: std::ptr::null(),
+        blacks: std::ptr::null(),
         level: LogLevel::DEBUG,
     };
     let mut failure = Failure::none();

@@ -12,11 +12,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
+use alcedo_abi::host::BlackDirectory;
 use crossbeam::channel::Receiver;
 use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 
 use crate::border::CallError;
+use crate::conjugate::black_row::BlackRow;
 use crate::conjugate::census::{BlackCount, BlackReport, SiteNumber, Sites};
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
@@ -56,6 +58,7 @@ pub(crate) struct Opened {
 #[derive(Debug)]
 struct Stock {
     entries: Serials<Entry>,
+    row: BlackRow,
     members: FxHashMap<ModuleId, Member>,
     tallies: SlotMap<TallyKey, Tally>,
     by_type: FxHashMap<(ModuleId, TypeNumber), TallyKey>,
@@ -114,6 +117,7 @@ impl Blacks {
         let (drops, dropped) = drops::queue();
         let stock = Stock {
             entries: Serials::new(0, last_serial),
+            row: BlackRow::new(),
             members: FxHashMap::default(),
             tallies: SlotMap::default(),
             by_type: FxHashMap::default(),
@@ -131,14 +135,18 @@ impl Blacks {
         &self.drops
     }
 
+    /// Where modules look up by themselves where a black lies. The address stays as long as `self`.
+    pub(crate) fn directory(&self) -> *const BlackDirectory {
+        self.stock.borrow().row.head()
+    }
+
     /// From now on this module may make blacks.
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let member = Member { gate: Rc::clone(gate), leases };
         self.stock.borrow_mut().members.insert(gate.tag().id, member);
     }
 
-    /// A new black of `module` with this value, and where that lies from now on; `number` is how the module calls the type,
-    /// or none.
+    /// A new black of `module` with this value; `number` is how the module calls the type, or none.
     ///
     /// # Errors
     /// When values of the type have no conjugate, or the module takes no calls.
@@ -149,7 +157,7 @@ impl Blacks {
         value: OwnedValue,
         site: Option<(&str, u32)>,
         now: Instant,
-    ) -> Result<(BlackHandle, *mut u8), CallError> {
+    ) -> Result<BlackHandle, CallError> {
         self.stock.borrow_mut().make(module, number, value, site, now)
     }
 
@@ -168,6 +176,13 @@ impl Blacks {
     /// What is known of a black; nothing for a number that was never given out. One that is set aside is there.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.stock.borrow().entries.facts(handle, now)
+    }
+
+    /// Who owns a black; none when it is gone.
+    pub(crate) fn owner(&self, black: BlackHandle) -> Option<ModuleId> {
+        let stock = self.stock.borrow();
+        let entry = stock.entries.get(black.into())?;
+        stock.tallies.get(entry.tally).map(|tally| tally.module)
     }
 
     /// Gives a black back, on the game thread. Without effect for one that is gone.
@@ -279,7 +294,7 @@ impl Stock {
         value: OwnedValue,
         site: Option<(&str, u32)>,
         now: Instant,
-    ) -> Result<(BlackHandle, *mut u8), CallError> {
+    ) -> Result<BlackHandle, CallError> {
         let ty = value.ty();
         let life = Life::Unbuilt.step_behind(self.door(module), Color::Black, Event::Build);
         let life = life.map_err(|_shut| CallError::Unavailable { what: format!("a new black {ty} of a module") })?;
@@ -302,8 +317,9 @@ impl Stock {
         }
         let (kind, at) = (ty.kind(), value.at());
         let handle = self.entries.insert(kind, now, Entry { value, tally: key, life, site });
+        self.row.put(handle, at);
         self.made += 1;
-        Ok((BlackHandle(handle.0), at))
+        Ok(BlackHandle(handle.0))
     }
 
     fn tally(&mut self, module: ModuleId, number: TypeNumber, ty: &PropertyType) -> TallyKey {
@@ -327,10 +343,10 @@ impl Stock {
         })
     }
 
-    /// Whether a module takes calls. The host always does.
+    /// Whether a module has its values: when it takes calls, and in its end. The host always does.
     fn door(&self, module: ModuleId) -> Door {
-        let is_open = || self.members.get(&module).is_some_and(|member| member.gate.is_open());
-        Door::of(module == ModuleId::HOST || is_open())
+        let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
+        Door::of(module == ModuleId::HOST || keeps())
     }
 
     /// Ends a black by what happens to it, one after the other. Nothing remains of one that is gone already.
@@ -358,6 +374,7 @@ impl Stock {
 
     fn take_out(&mut self, black: BlackHandle) -> Option<Remains> {
         let entry = self.entries.remove(black.into())?;
+        self.row.clear(black.into());
         self.released += 1;
         let tally = &mut self.tallies[entry.tally];
         tally.live -= 1;

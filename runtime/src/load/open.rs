@@ -213,6 +213,7 @@ pub(crate) fn open(
         generation: generation.0,
         mode: core.world.mode.address(),
         directory: core.world.objects.directory(),
+        blacks: core.blacks.directory(),
         level: crate::logs::loudest(),
     };
     let module = Module::new(info, Gate::new(tag), root, image);

@@ -90,9 +90,13 @@ impl Runtime {
         self.keep(conjugates::copy(&self.inner.core, conjugate.0, Instant::now())?.0)
     }
 
-    /// Gives a black back. Without effect for one that is gone, and for reds.
+    /// Gives a black of the host's own back. Without effect for one that is gone, for those of plugins, which may be using
+    /// theirs, and for reds.
     pub fn drop_black(&self, black: AnyConjugate) {
-        self.inner.core.blacks.dispose(BlackHandle(black.0.0));
+        let (blacks, black) = (&self.inner.core.blacks, BlackHandle(black.0.0));
+        if blacks.owner(black) == Some(ModuleId::HOST) {
+            blacks.dispose(black);
+        }
     }
 
     /// Color, kind and age of a conjugate, and whether it has expired.
@@ -133,7 +137,7 @@ impl Runtime {
 
     fn keep(&self, value: OwnedValue) -> Result<AnyConjugate, Error> {
         let (module, number) = (ModuleId::HOST, TypeNumber::NONE);
-        let (black, _at) = self.inner.core.blacks.make(module, number, value, None, Instant::now())?;
+        let black = self.inner.core.blacks.make(module, number, value, None, Instant::now())?;
         Ok(AnyConjugate(black.into()))
     }
 }
