@@ -4,7 +4,7 @@
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::{ClassId, ObjectHandle};
 
-use crate::kinds::Spot;
+use crate::kinds::owned::seen;
 use crate::signature::{Params, ReturnValue};
 use crate::{AnyArguments, AnyResult, CallError, Class, Kind, Lent, Obj, This, Value, any_call, host, zcall};
 
@@ -84,7 +84,8 @@ impl<'f> ObjectFace<'f> {
         Ok(unsafe { This::new(obj.handle(), memory) })
     }
 
-    /// A value that plugin code owns, for use in the running call.
+    /// A value that plugin code owns, for use in the running call. Of one that has ended, with its generation for instance,
+    /// every use is the error `EXPIRED`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -95,8 +96,9 @@ impl<'f> ObjectFace<'f> {
     /// ```
     #[must_use]
     pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
-        // SAFETY: the host keeps the value while it is owned, which it is for `'a`; and this is the game thread.
-        unsafe { Lent::new(value.owned().at(), Spot::of_black()) }
+        let (at, spot) = seen::<K>(value.owned().handle());
+        // SAFETY: the value is of kind `K`, and lies there as long as the spot says so; and this is the game thread.
+        unsafe { Lent::new(at, spot) }
     }
 
     /// Its path, by which soft references name it; empty when the object is gone.

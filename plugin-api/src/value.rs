@@ -65,8 +65,8 @@ pub unsafe trait Value: Sized + 'static {
 
     /// Where the value lies in host form, if it does.
     #[doc(hidden)]
-    fn lies_at(&self) -> Option<*const Self::Raw> {
-        None
+    fn lies_at(&self) -> Result<Option<*const Self::Raw>, CallError> {
+        Ok(None)
     }
 
     /// Copies the value out of host memory.

@@ -143,7 +143,11 @@ fn a_thread_may_let_go_when_the_generation_is_long_over() {
     ask(&host, cave, "hide", &[Value::Text(file.display().to_string())]);
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     let undropped = || host.blacks().undropped.iter().map(|left| left.count).sum::<u64>();
-    assert_eq!((host.blacks().count(), undropped()), (0, 30), "they have ended with their generation");
+    support::until("the finalizers have run", || {
+        host.safe_point();
+        host.blacks().count() == 0
+    });
+    assert_eq!(undropped(), 30, "they have ended with their generation");
     write(&file, "").expect("a writable folder");
     assert!(host.wait_for_unloads(LONG).expect("a safe point"));
     assert_eq!((host.blacks().count(), undropped()), (0, 0), "the thread was heard, and nothing more");

@@ -1,1 +1,259 @@
-//! Whatever is dropped late looks at what it holds: closures, thread-locals, statics, exit hooks.
+//! Whatever is dropped late looks at what it holds: closures, thread-locals, statics, exit hooks, plugin halves.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use alcedo_plugin_api::auto_dispose;
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::task::{Module, delay, post};
+use engine_glue::Actor;
+
+/// As long as no test takes.
+const NEVER: Duration = Duration::from_secs(3_600);
+
+thread_local! {
+    static HERE: RefCell<Vec<Looker>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What the exit hook takes out and drops.
+static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
+
+/// What nobody ever drops.
+static FORGOTTEN: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
+
+fn tell(line: &str) {
+    tracing::info!(target: "ends", "{line}");
+}
+
+/// The main of this file's part.
+pub(crate) fn started() {
+    if cfg!(any(
+        feature = "armed-main",
+        feature = "panicking-main",
+        feature = "failing-red",
+        feature = "failing-default"
+    )) {
+        arm("main");
+    }
+    if cfg!(feature = "panicking-main") {
+        let _unwound = Looker::new("the stack of main");
+        panic!("broken on purpose: main");
+    }
+}
+
+/// The exit hook of this file's part.
+pub(crate) fn ended() {
+    let kept = std::mem::take(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner));
+    let _local = (!kept.is_empty()).then(|| Looker::try_new("the exit hook"));
+    drop(kept);
+}
+
+/// Holds a black in every place from which something may be dropped late.
+fn arm(by: &'static str) {
+    let name = |place: &str| format!("{place} of {by}");
+    let held = Looker::new(name("a timer"));
+    timer::every(Module, NEVER, move |_module| held.look());
+    let held = Looker::new(name("a timer that comes once"));
+    timer::after(Module, NEVER, move |_module| held.look());
+    let held = Looker::new(name("a task"));
+    task::spawn(Module, async move {
+        delay(NEVER).await;
+        held.look();
+    });
+    let held = Looker::new(name("a task that waits for nothing"));
+    task::spawn(Module, async move {
+        std::future::pending::<()>().await;
+        held.look();
+    });
+    let held = Looker::new(name("a post"));
+    post(move || drop(held)).unwrap_or_else(|error| panic!("{error}"));
+    HERE.with_borrow_mut(|here| here.push(Looker::new(name("a thread-local"))));
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static")));
+    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static for ever")));
+    auto_dispose(Looker::new(name("an auto-disposed resource")));
+    // One closure in another, and a closure that asks for more when it goes.
+    let inner = Looker::new(name("a closure in a closure"));
+    let outer = move || inner.look();
+    timer::every(Module, NEVER, move |_module| outer());
+    let again = Again(Some(Looker::new(name("a closure that begins another"))));
+    timer::every(Module, NEVER, move |_module| {
+        let _again = &again;
+    });
+}
+
+/// Holds values in host memory, and looks at them in every way there is when it is dropped.
+struct Looker {
+    place: String,
+    list: UArray<UString>,
+    twin: UArray<UString>,
+    map: UMap<UString, u64>,
+    actor: Obj<Actor>,
+}
+
+impl Looker {
+    fn new(place: impl Into<String>) -> Self {
+        Self::try_new(place).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn try_new(place: impl Into<String>) -> Result<Self, CallError> {
+        let place = place.into();
+        let long = format!("{place}: long enough to be in a block of its own, so that it is freed with the value");
+        let list = UArray::<UString>::new()?;
+        let list = list.try_clone().and_then(|_| format!("(\"{long}\", \"two\")").parse())?;
+        let mut map = UMap::new()?;
+        map.clone_from(&[("one", 1)].into_iter().collect());
+        Ok(Self { twin: UArray::clone(&list), list, map, actor: Obj::none(), place })
+    }
+
+    fn look(&self) {
+        let quietly = |what: &dyn Fn() -> String| {
+            let looked = catch_unwind(AssertUnwindSafe(what));
+            looked.unwrap_or_else(|_| "the call fails".to_owned())
+        };
+        let expected = format!("(\"{}: long enough to be in a block", self.place);
+        let shown = |text: String| {
+            let is_right = text.starts_with(&expected) && text.ends_with("\"two\")");
+            if is_right { "right".to_owned() } else { text }
+        };
+        let answers = [
+            ("expired", quietly(&|| self.list.is_expired().to_string())),
+            ("display", quietly(&|| shown(self.list.to_string()))),
+            ("debug", quietly(&|| shown(format!("{:?}", self.list)))),
+            ("equal", quietly(&|| (self.list == self.twin).to_string())),
+            ("unequal", quietly(&|| (self.list == UArray::default()).to_string())),
+            ("map", quietly(&|| self.map.to_string())),
+            ("clone", quietly(&|| self.list.try_clone().map_or_else(kind, |copy| shown(copy.to_string())))),
+            ("number", quietly(&|| AnyConjugate::of(&self.list).type_text().unwrap_or_else(kind))),
+            (
+                "frame",
+                quietly(&|| {
+                    self.actor.with(|this| this.open(&self.list).len()).map_or_else(kind, |len| len.to_string())
+                }),
+            ),
+            ("late", quietly(&|| UArray::<UString>::new().map_or_else(kind, |_| "made".to_owned()))),
+            ("post", quietly(&|| post(|| ()).map_or_else(kind, |()| "taken".to_owned()))),
+        ];
+        let answers: Vec<_> = answers.into_iter().map(|(what, answer)| format!("{what} {answer}")).collect();
+        tell(&format!("{} · {}", self.place, answers.join(" · ")));
+    }
+}
+
+/// What kind of error it is: the texts have numbers and ages.
+fn kind(error: CallError) -> String {
+    let kinds = [
+        (FailureKind::STALE, "STALE"),
+        (FailureKind::WRONG_THREAD, "WRONG_THREAD"),
+        (FailureKind::NOT_FOUND, "NOT_FOUND"),
+        (FailureKind::UNAVAILABLE, "UNAVAILABLE"),
+        (FailureKind::EXPIRED, "EXPIRED"),
+        (FailureKind::OTHER, "OTHER"),
+    ];
+    let known = kinds.into_iter().find(|(kind, _)| *kind == error.kind());
+    known.map_or_else(|| error.to_string(), |(_, name)| name.to_owned())
+}
+
+impl Drop for Looker {
+    fn drop(&mut self) {
+        self.look();
+    }
+}
+
+/// Hands what it holds to a timer when it is dropped, which takes nothing more in an end.
+struct Again(Option<Looker>);
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        let held = self.0.take();
+        let begun = timer::try_every(Module, NEVER, move |_module| {
+            let _held = &held;
+        });
+        if begun.is_ok() {
+            tell("a timer was begun in an end");
+        }
+    }
+}
+
+/// An object whose plugin half looks when it is finalized, and whose methods open what they keep.
+#[uclass(package = "Game", base = Object)]
+pub struct Hoarder {
+    kept: Option<Looker>,
+    numbers: Option<UArray<u64>>,
+}
+
+#[uclass]
+impl Hoarder {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        let is_template = this.name().starts_with("Default__");
+        let kept = if is_template { None } else { Some(Looker::new("a plugin half")) };
+        assert!(!cfg!(feature = "failing-red") || is_template, "broken on purpose: red constructor");
+        assert!(!cfg!(feature = "failing-default"), "broken on purpose: default object");
+        Self { kept, numbers: None }
+    }
+
+    /// Holds a black in every place.
+    #[ufunction(blueprint_callable)]
+    fn hold(&self) {
+        arm("a method");
+    }
+
+    /// Keeps numbers.
+    #[ufunction(blueprint_callable)]
+    fn keep_numbers(&mut self) {
+        self.numbers = Some(UArray::of([1_u64, 2, 3]).unwrap_or_else(|error| panic!("{error}")));
+    }
+
+    /// Opens and changes what it keeps: the sum.
+    #[ufunction(blueprint_callable)]
+    fn grow_numbers(&self, this: This<Self>) -> u64 {
+        let Some(numbers) = &self.numbers else { return 0 };
+        let numbers = this.open(numbers);
+        numbers.push(4);
+        numbers.iter().sum()
+    }
+
+    /// The number by which the host knows what it keeps.
+    #[ufunction(blueprint_callable)]
+    fn number_of_numbers(&self) -> u64 {
+        self.numbers.as_ref().map_or(0, |numbers| AnyConjugate::of(numbers).number())
+    }
+
+    /// Has the host give back what is open here, if the host does: the sum before and after.
+    #[ufunction(blueprint_callable)]
+    fn drop_while_open(&self, this: This<Self>) -> String {
+        let Some(numbers) = &self.numbers else { return "nothing kept".to_owned() };
+        let open = this.open(numbers);
+        let before: u64 = open.iter().sum();
+        let again = AnyConjugate::from_number(AnyConjugate::of(numbers).number());
+        drop(again);
+        format!("{before} {}", open.iter().sum::<u64>())
+    }
+
+    /// Has another born.
+    #[ufunction(blueprint_callable)]
+    fn breed(&self, this: This<Self>) -> String {
+        let born = this.spawn::<Self>(Obj::none());
+        born.map_or_else(|error| error.to_string(), |born| this.get(born).map_or_else(kind, |born| born.name()))
+    }
+
+    /// Whether it still has what it was built with.
+    #[ufunction(blueprint_callable)]
+    fn is_whole(&self, this: This<Self>) -> bool {
+        self.kept.as_ref().is_some_and(|kept| this.open(&kept.list).len() == 2 && !kept.list.is_expired())
+    }
+}
+
+#[cfg(feature = "doomed")]
+mod doomed {
+    use alcedo_plugin_api::prelude::*;
+
+    /// A class of the host's, whose native half asks others when it ends.
+    #[uclass(package = "Graph", imported)]
+    pub struct Teller {}
+
+    /// One whose end the host hears of.
+    #[uclass(package = "Game", base = Teller)]
+    pub struct Doomed {}
+}

@@ -12,10 +12,12 @@ mod values;
 module! { name: "attacker", main: started, exit: ended }
 
 fn started() {
+    ends::started();
     rollback::started();
 }
 
 fn ended() {
+    ends::ended();
     rollback::ended();
 }
 

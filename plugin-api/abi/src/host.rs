@@ -84,6 +84,29 @@ pub struct DirectoryEntry {
     pub memory: *mut u8,
 }
 
+/// Where the values lie that plugin code owns, for a module to look up on the game thread without asking. The host writes
+/// it, at an address that stays. A number that is not in here is one of nothing, so no address is kept that could be stale.
+#[repr(C)]
+#[derive(StableAbi, Debug)]
+pub struct BlackDirectory {
+    /// One entry for each place of such values; another address whenever the host needs more.
+    pub entries: *const BlackEntry,
+    /// How many there are.
+    pub len: u32,
+    /// Counted up, round about, whenever one ends: while it stands still, addresses of those that were there stay right.
+    pub ends: u32,
+}
+
+/// What stands in a place of values that plugin code owns.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct BlackEntry {
+    /// The serial of the value that lies there; zero when none does.
+    pub serial: u32,
+    /// Its first byte. It does not move.
+    pub at: *mut u8,
+}
+
 /// What a module is told when it is attached.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
@@ -104,6 +127,8 @@ pub struct ModuleContext {
     pub directory: *const Directory,
     /// Where lent slices are counted; null for a module that has to do with no objects.
     pub slices: *const Slices,
+    /// Where the values are that plugin code owns; null for a module that may own none.
+    pub blacks: *const BlackDirectory,
     /// The loudest level anybody listens to.
     pub level: LogLevel,
 }

@@ -9,13 +9,13 @@ use crate::describe::{
 };
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
-use crate::host::{Directory, DirectoryEntry, ModuleContext, Slices};
+use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
 use crate::log::{LogField, LogRecord};
 use crate::task::Errand;
 use crate::value::{
     ArrayRaw, DelegateRaw, KeepSink, LazyRaw, LocalTextRaw, MapRaw, SparseRaw, TextRaw, TextSink, TextView,
 };
-use crate::values::{Black, ConjugateState, Place, Site};
+use crate::values::{ConjugateState, Place, Site};
 use crate::zcall::{Slot, ZCallBuffer};
 
 macro_rules! layout {
@@ -47,7 +47,6 @@ pub const LAYOUT_HASH: u64 = layout! {
     DelegateRaw { object, function, reserved }
     SparseRaw { list }
     Place { owner, at, ty }
-    Black { handle, at }
     Site { file, line }
     ConjugateState { color, expired, kind, older, age }
     Call<'static> { object, memory, part, params, failure }
@@ -69,9 +68,11 @@ pub const LAYOUT_HASH: u64 = layout! {
         signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,
         heap_grow, heap_shrink
     }
-    ModuleContext { host, table, values, module, generation, mode, directory, slices, level }
+    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
     Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }
+    BlackDirectory { entries, len, ends }
+    BlackEntry { serial, at }
     Errand<'static> { kind, line, object, delay, period, data, run, drop, file }
 };

@@ -42,6 +42,9 @@ pub struct Module {
     /// The interfaces it declares; none where the module is older than they are.
     #[sabi(missing_field(option))]
     pub interfaces: extern "C" fn() -> RSlice<'static, &'static InterfaceDesc>,
+    /// Drops what was left to the module to drop, where the exit hook does not run because the main has not returned.
+    #[sabi(missing_field(option))]
+    pub dispose: unsafe extern "C" fn(failure: &mut Failure) -> Status,
 }
 
 impl RootModule for ModuleRef {

@@ -23,16 +23,6 @@ pub struct Place {
     pub ty: TypeNumber,
 }
 
-/// A value that plugin code owns and the host keeps.
-#[repr(C)]
-#[derive(StableAbi, Clone, Copy, Debug)]
-pub struct Black {
-    /// Its handle, by which it is given back.
-    pub handle: BlackHandle,
-    /// Where it lies until then. It does not move.
-    pub at: *mut u8,
-}
-
 /// Where a plugin made a value, for the statistics.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
@@ -89,13 +79,14 @@ pub struct ValueTable {
     ) -> Status,
 
     /// A value of its own for plugin code: a copy of that at `from`, or the one that zero bytes mean when `from` is null.
+    /// Where it lies is in the [`crate::host::BlackDirectory`].
     pub black_new: unsafe extern "C" fn(
         host: HostRef,
         module: u64,
         ty: TypeNumber,
         from: *const u8,
         site: &Site,
-        out: &mut Black,
+        out: &mut BlackHandle,
         failure: &mut Failure,
     ) -> Status,
     /// Gives one back. Without effect for one that ended with its generation. Any thread: off the game thread it waits in a
@@ -272,7 +263,7 @@ pub struct ValueTable {
         module: u64,
         conjugate: ConjugateHandle,
         site: &Site,
-        out: &mut Black,
+        out: &mut BlackHandle,
         failure: &mut Failure,
     ) -> Status,
     /// The text of the type of a conjugate's value, as `type_resolve` takes it; nothing is put for an expired one.

@@ -4,12 +4,13 @@
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::io::Write as _;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::host::ModuleContext;
 
+use crate::this_thread::this_thread;
 use crate::trap::trap;
 use crate::{CallError, log_bridge, trace_bridge, trap as traps};
 
@@ -34,6 +35,10 @@ unsafe impl Sync for Attachment {}
 static ATTACHMENT: Attachment =
     Attachment { state: AtomicU8::new(ALONE), context: UnsafeCell::new(MaybeUninit::uninit()) };
 
+/// The thread that the module was attached on; zero while it is not. A module that has to do with objects or values is
+/// attached on the game thread.
+static HOME: AtomicUsize = AtomicUsize::new(0);
+
 /// What stands for the host's mode word while there is no host: no mode there is, so whoever looks asks, and learns why.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
@@ -50,6 +55,7 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         // SAFETY: this thread moved the state from ALONE, so nobody else writes, and nobody reads before ATTACHED.
         unsafe { ATTACHMENT.context.get().write(MaybeUninit::new(*context)) };
         MODE.store(context.mode.cast_mut(), Ordering::Release);
+        HOME.store(this_thread(), Ordering::Relaxed);
         ATTACHMENT.state.store(ATTACHED, Ordering::Release);
         // The buffer of the output is made now, since `detach` flushes it when the thread-locals of an author's own
         // allocator may have ended, and with them its way to allocate: mimalloc crashes then.
@@ -66,6 +72,7 @@ pub fn detach() {
     // A line without its end would go with the image. It fails when nobody reads the stream, and then nobody misses it.
     let _flushed = std::io::stdout().flush();
     ATTACHMENT.state.store(DETACHED, Ordering::Release);
+    HOME.store(0, Ordering::Relaxed);
     MODE.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
     traps::remove_hook();
 }
@@ -80,6 +87,14 @@ pub fn context() -> Option<&'static ModuleContext> {
     let context = ATTACHMENT.context.get().cast::<ModuleContext>();
     // SAFETY: ATTACHED is stored after the context was written whole, and it is never written again.
     Some(unsafe { &*context })
+}
+
+/// Whether this is the thread that the module was attached on, which is the game thread of all that have to do with objects
+/// or values. No call to the host.
+#[inline]
+#[must_use]
+pub fn is_game_thread() -> bool {
+    HOME.load(Ordering::Relaxed) == this_thread()
 }
 
 /// What the host does at the moment, one of [`alcedo_abi::host::mode`]; without a host none of them. Two looks at memory that

@@ -19,10 +19,11 @@ mod log_bridge;
 mod records;
 mod slot;
 mod stop;
+mod this_thread;
 mod trace_bridge;
 mod trap;
 
-pub use attach::{attach, context, detach, mode};
+pub use attach::{attach, context, detach, is_game_thread, mode};
 pub use error::{CallError, Place};
 pub use heap::{ModuleHeap, live_bytes};
 pub use stop::{StopToken, stop_requested};

@@ -8,10 +8,10 @@ use std::sync::{PoisonError, RwLock};
 
 use alcedo_abi::call::Failure;
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber, ZCallHandle};
-use alcedo_abi::host::{Directory, DirectoryEntry};
+use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{TextSink, TextView};
-use alcedo_abi::values::{Black, ConjugateState, Place, Site};
+use alcedo_abi::values::{ConjugateState, Place, Site};
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::CallError;
 
@@ -43,16 +43,22 @@ pub(crate) fn place<T: Value>(owner: ObjectHandle, at: *mut T::Raw) -> Result<Pl
     Ok(Place { owner, at: at.cast(), ty: type_number::<T>()? })
 }
 
+/// The value that zero bytes mean, for plugin code to own.
+pub(crate) fn black_zero<T: Value>(site: &Location<'_>) -> Result<BlackHandle, CallError> {
+    // SAFETY: null is allowed.
+    unsafe { black_new::<T>(core::ptr::null(), site) }
+}
+
 /// A value for plugin code to own: a copy of that at `from`, or the one that zero bytes mean when it is null.
 ///
 /// # Safety
 /// `from` is null or a live value of type `T`.
-pub(crate) unsafe fn black_new<T: Value>(from: *const T::Raw, site: &Location<'_>) -> Result<Black, CallError> {
+pub(crate) unsafe fn black_new<T: Value>(from: *const T::Raw, site: &Location<'_>) -> Result<BlackHandle, CallError> {
     let ty = type_number::<T>()?;
     let context = context(T::TYPE.as_str())?;
     let black_new = context.values.black_new();
     let site = Site { file: TextView::of(site.file()), line: site.line() };
-    let mut black = Black { handle: BlackHandle::NONE, at: core::ptr::null_mut() };
+    let mut black = BlackHandle::NONE;
     // SAFETY: host and module are the words of this module's context; `from` is right by contract; the rest is live for
     // the call.
     check(|failure| unsafe { black_new(context.host, context.module, ty, from.cast(), &site, &mut black, failure) })?;
@@ -76,6 +82,18 @@ pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateSta
     // SAFETY: the host is the word of this module's context, and it accepts any number; the references are live for it.
     check(|failure| unsafe { ask(context.host, conjugate, &mut state, failure) }).ok()?;
     Some(state)
+}
+
+/// How old a conjugate is that has expired, as the host's own errors say it.
+#[cold]
+pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
+    match conjugate_state(conjugate) {
+        Some(ConjugateState { age, older, .. }) => {
+            let over = if older == 0 { "" } else { "more than " };
+            format!("{over}{:.1} s", age as f64 / 1e9)
+        }
+        None => "the life of its host".to_owned(),
+    }
 }
 
 /// A number for the value at a place, until the innermost call into this module has returned.
@@ -103,11 +121,11 @@ pub(crate) fn conjugate_open_as<T: Value>(conjugate: ConjugateHandle) -> Result<
 }
 
 /// A copy of the value of a conjugate, for plugin code to own.
-pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<Black, CallError> {
+pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<BlackHandle, CallError> {
     let context = context("cloning a conjugate")?;
     let clone = context.values.conjugate_clone();
     let site = Site { file: TextView::of(site.file()), line: site.line() };
-    let mut black = Black { handle: BlackHandle::NONE, at: core::ptr::null_mut() };
+    let mut black = BlackHandle::NONE;
     // SAFETY: host and module are the words of this module's context, and the host accepts any number; the references are
     // live for the call.
     check(|failure| unsafe { clone(context.host, context.module, conjugate, &site, &mut black, failure) })?;
@@ -183,6 +201,64 @@ pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
         Some(directory) if directory.ends == ends => true,
         Some(_) => entry(object).is_some(),
         None => super::object_lives(object),
+    }
+}
+
+/// Where values of plugin code lie; `None` for a module that may own none.
+#[inline]
+fn blacks() -> Option<&'static BlackDirectory> {
+    let context = alcedo_rt::context()?;
+    // SAFETY: the host keeps the head at this address as long as the module is attached; it changes it on the game thread
+    // only, while no reference of ours is used.
+    unsafe { context.blacks.as_ref() }
+}
+
+/// Where a value of plugin code lies, as the directory says. Game thread only.
+#[inline]
+fn black_in(directory: &BlackDirectory, black: BlackHandle) -> Option<*mut u8> {
+    let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
+    if index >= directory.len {
+        return None;
+    }
+    // SAFETY: the host has `len` entries there, and the index is below it.
+    let entry = unsafe { directory.entries.add(index as usize) };
+    // SAFETY: as above; it is the game thread's, which this is by contract.
+    let BlackEntry { serial: there, at } = unsafe { entry.read() };
+    (there == serial && serial != 0).then_some(at)
+}
+
+/// Where a value of plugin code lies now. Any thread may ask.
+///
+/// # Errors
+/// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
+#[inline]
+pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, CallError> {
+    let looked = if alcedo_rt::is_game_thread() { blacks() } else { None };
+    match looked.and_then(|directory| black_in(directory, black)) {
+        Some(at) => Ok(at.cast()),
+        // The host says why, or where.
+        None => conjugate_open_as::<T>(black.into()).map(|place| place.at.cast()),
+    }
+}
+
+/// Where a value of plugin code lies, and the count of ended ones beside which that is true; nothing for one that has
+/// ended. Only for those who hold a frame-bound value.
+#[inline]
+pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u32)> {
+    match blacks() {
+        Some(directory) => Some((black_in(directory, black)?.cast(), directory.ends)),
+        None => Some((conjugate_open_as::<T>(black.into()).ok()?.at.cast(), 0)),
+    }
+}
+
+/// Whether a value of plugin code that was looked at when `ends` was read is there still. Only for those who hold a
+/// frame-bound value.
+#[inline]
+pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
+    match blacks() {
+        Some(directory) if directory.ends == ends => true,
+        Some(directory) => black_in(directory, black).is_some(),
+        None => conjugate_state(black.into()).is_some_and(|state| state.expired == 0),
     }
 }
 

@@ -11,6 +11,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::values::{ConjugateState, color};
 use alcedo_rt::CallError;
 
+use super::owned::seen;
 use super::{Kind, Lent, Spot};
 use crate::{ObjectFace, host};
 
@@ -102,9 +103,9 @@ impl AnyConjugate {
             return Err(CallError::other(message));
         }
         // A red that was lent without an owner would end with the call that lent it, which no face here could tell.
-        let spot = match (self.is_own, place.owner.is_none()) {
-            (true, _) => Spot::of_black(),
-            (false, false) => Spot::of_object(place.owner),
+        let (at, spot) = match (self.is_own, place.owner.is_none()) {
+            (true, _) => seen::<K>(BlackHandle(self.handle.0)),
+            (false, false) => (place.at.cast(), Spot::of_object(place.owner)),
             (false, true) => {
                 let message = format!("a {} that belongs to no object: open a `clone()` of it", K::TYPE.as_str());
                 return Err(CallError::other(message));
@@ -112,7 +113,7 @@ impl AnyConjugate {
         };
         // SAFETY: the host has just compared the type and said where the value lies. Our own stays while `self` does; a
         // red lies in its owner, which the spot asks for, and whose memory stays for the call.
-        Ok(unsafe { Lent::new(place.at.cast(), spot) })
+        Ok(unsafe { Lent::new(at, spot) })
     }
 
     /// A copy of the value, which plugin code owns and may keep.
@@ -121,7 +122,7 @@ impl AnyConjugate {
     /// `EXPIRED`, with kind and age; `NOT_FOUND` for a number that was never given out; `WRONG_THREAD`.
     #[track_caller]
     pub fn try_clone(&self) -> Result<Self, CallError> {
-        host::values::conjugate_clone(self.handle, Location::caller()).map(|black| Self::own(black.handle.into()))
+        host::values::conjugate_clone(self.handle, Location::caller()).map(|black| Self::own(black.into()))
     }
 
     fn state(&self) -> Option<ConjugateState> {

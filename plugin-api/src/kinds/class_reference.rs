@@ -41,7 +41,7 @@ macro_rules! classes {
             #[track_caller]
             pub fn of(path: &str) -> Result<Self, CallError> {
                 let reference = Self::new()?;
-                let at = reference.owned().at();
+                let at = reference.owned().at()?;
                 let place = host::values::place::<Self>(ObjectHandle::NONE, at)?;
                 let path = host::intern(path)?;
                 // SAFETY: the host keeps the value while we own it.

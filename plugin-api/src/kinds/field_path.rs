@@ -31,7 +31,7 @@ impl FieldPath {
     #[track_caller]
     pub fn of(path: &str) -> Result<Self, CallError> {
         let field = Self::new()?;
-        let place = host::values::place::<Self>(ObjectHandle::NONE, field.owned().at())?;
+        let place = host::values::place::<Self>(ObjectHandle::NONE, field.owned().at()?)?;
         // SAFETY: the host keeps the value while we own it.
         unsafe { host::values::field_assign(&place, path) }?;
         Ok(field)

@@ -70,14 +70,14 @@ pub(crate) fn staged<T: Value, G: Give<T> + ?Sized>(given: &G) -> Result<Temp<T>
 pub(super) fn owned<K: Kind>(given: impl Give<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
     // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-    unsafe { given.put(value.owned().at()) }?;
+    unsafe { given.put(value.owned().at()?) }?;
     Ok(value)
 }
 
 // SAFETY: the value answers for itself.
 unsafe impl<T: Value> Give<T> for T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Ok(Value::lies_at(self))
+        Value::lies_at(self)
     }
 
     unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError> {
@@ -89,7 +89,7 @@ unsafe impl<T: Value> Give<T> for T {
 // SAFETY: as above.
 unsafe impl<T: Value> Give<T> for &T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Ok(Value::lies_at(*self))
+        Value::lies_at(*self)
     }
 
     unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError> {

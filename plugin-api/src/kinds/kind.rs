@@ -109,8 +109,8 @@ macro_rules! kind {
                 unsafe { $crate::plumbing::store_owned(self, target) }
             }
 
-            fn lies_at(&self) -> Option<*const $raw> {
-                Some(self.owned.at())
+            fn lies_at(&self) -> Result<Option<*const $raw>, $crate::CallError> {
+                $crate::plumbing::owned_at(self).map(Some)
             }
         }
 
@@ -149,7 +149,7 @@ macro_rules! kind {
         unsafe fn stage(&self) {}
 
         unsafe fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
-            $crate::value::address_slot(self.owned.at())
+            $crate::plumbing::owned_slot(&self.owned)
         }
 
         #[track_caller]
@@ -158,7 +158,7 @@ macro_rules! kind {
         }
 
         unsafe fn slot_out(out: &mut $crate::kinds::Owned<Self>) -> alcedo_abi::zcall::Slot {
-            $crate::value::address_slot(out.at())
+            $crate::plumbing::owned_slot(out)
         }
 
         unsafe fn take_out(
@@ -194,8 +194,9 @@ macro_rules! kind {
         type Out = $crate::value::TextOut;
 
         unsafe fn stage(&self) -> alcedo_abi::value::TextView {
-            // SAFETY: the host keeps the value while we own it.
-            unsafe { $crate::kinds::text::view(self.owned.at()) }
+            let at = $crate::plumbing::owned_at(self).unwrap_or_else(|error| $crate::plumbing::fail(error));
+            // SAFETY: it lies there, since nobody can end it before this call has given it on.
+            unsafe { $crate::kinds::text::view(at) }
         }
 
         unsafe fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
@@ -226,8 +227,9 @@ macro_rules! kind {
         }
 
         unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
-            // SAFETY: the host keeps the value while we own it.
-            let text = unsafe { <String as $crate::Value>::load(self.owned.at()) };
+            let at = $crate::plumbing::owned_at(&self)?;
+            // SAFETY: it lies there, as was just found.
+            let text = unsafe { <String as $crate::Value>::load(at) };
             // SAFETY: promised by the caller; both texts travel alike.
             unsafe { <String as $crate::Value>::into_slot(text, slot) }
         }

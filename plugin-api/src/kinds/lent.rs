@@ -106,7 +106,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     pub fn try_clone(&self) -> Result<K, CallError> {
         let site = Location::caller();
         // SAFETY: it was looked at just now.
-        unsafe { Owned::<K>::copy_of(self.raw()?, site) }.map(K::from_owned)
+        unsafe { host::values::black_new::<K>(self.raw()?, site) }.map(|black| K::from_owned(Owned::of(black)))
     }
 
     /// The value by a number, for calls that know no types, until the running call has returned. Only a property can be

@@ -409,7 +409,7 @@ impl<K: Value, V: Value, G: Give<K>, H: Give<V>> FromIterator<(G, H)> for UMap<K
     fn from_iter<I: IntoIterator<Item = (G, H)>>(given: I) -> Self {
         let map = Self::default();
         for (key, value) in given {
-            let at = map.owned().at();
+            let at = map.owned().at().unwrap_or_else(|error| fail(error));
             // SAFETY: the host keeps the value while we own it.
             let put = unsafe { put_entry::<Self, K, V, G, H>(ObjectHandle::NONE, at, &key, &value) };
             put.unwrap_or_else(|error| fail(error));

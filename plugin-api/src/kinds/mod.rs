@@ -13,7 +13,7 @@ pub(crate) mod lending;
 mod lent;
 mod map;
 mod optional;
-mod owned;
+pub(crate) mod owned;
 mod red;
 mod reference;
 mod row;

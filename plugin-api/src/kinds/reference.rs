@@ -49,7 +49,7 @@ macro_rules! references {
             #[track_caller]
             pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
                 let reference = Self::new()?;
-                let at = reference.owned().at();
+                let at = reference.owned().at()?;
                 let place = host::values::place::<Self>(ObjectHandle::NONE, at)?;
                 // SAFETY: the host keeps the value while we own it.
                 unsafe { host::values::reference_assign(&place, object.handle()) }?;

@@ -257,8 +257,8 @@ impl<T: Value, G: Give<T>> FromIterator<G> for USet<T> {
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         let set = Self::default();
-        let at = set.owned().at();
-        let made = host::values::place::<Self>(ObjectHandle::NONE, at).and_then(|place| {
+        let place = |at| host::values::place::<Self>(ObjectHandle::NONE, at);
+        let made = set.owned().at().and_then(place).and_then(|place| {
             values.into_iter().try_for_each(|value| {
                 // SAFETY: the host keeps the value while we own it, and the key is live for the closure.
                 with_raw::<T, G, _>(&value, |key| unsafe { host::values::map_insert(&place, key.cast()) })?;

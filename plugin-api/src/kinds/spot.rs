@@ -5,7 +5,7 @@
 use core::marker::PhantomData;
 
 use alcedo_abi::call::{Failure, FailureKind};
-use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::handles::{BlackHandle, ObjectHandle};
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::CallError;
 
@@ -30,14 +30,23 @@ impl Link {
     const SET: u64 = ArrayRaw::WORN;
 }
 
+/// What a value lies in, and the count of those that had ended when it was looked up.
+#[derive(Clone, Copy, Debug)]
+enum Home {
+    /// Something that stays for the frame.
+    Frame,
+    /// An object.
+    Object(ObjectHandle, u64),
+    /// A block of its own, for plugin code owns it.
+    Black(BlackHandle, u32),
+    /// The same, but it had ended before it was looked up.
+    Ended(BlackHandle),
+}
+
 /// Where a value lies, for the frame `'f`.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot<'f> {
-    /// The object it is inside of, or none.
-    owner: ObjectHandle,
-    /// The count of ended objects when it was looked up.
-    ends: u64,
-    is_black: bool,
+    home: Home,
     /// The containers it is inside of, outermost first.
     links: [Link; DEPTH],
     frame: PhantomData<&'f ()>,
@@ -47,17 +56,28 @@ impl Spot<'_> {
     /// A property of an object, whose memory stays for the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
-        Self { owner, ends: host::values::ends(), is_black: false, links: [Link::NONE; DEPTH], frame: PhantomData }
+        Self::of(Home::Object(owner, host::values::ends()))
     }
 
     /// A value in a parameter block of the running call, or anywhere else that stays for the frame.
     pub(crate) fn of_frame() -> Self {
-        Self { owner: ObjectHandle::NONE, ends: 0, is_black: false, links: [Link::NONE; DEPTH], frame: PhantomData }
+        Self::of(Home::Frame)
     }
 
-    /// A value that plugin code owns, and keeps for the frame.
-    pub(crate) fn of_black() -> Self {
-        Self { is_black: true, ..Self::of_frame() }
+    /// A value that plugin code owns, which was there beside this count of ended ones.
+    #[inline]
+    pub(crate) fn of_black(black: BlackHandle, ends: u32) -> Self {
+        Self::of(Home::Black(black, ends))
+    }
+
+    /// A value that plugin code owned.
+    pub(crate) fn of_ended(black: BlackHandle) -> Self {
+        Self::of(Home::Ended(black))
+    }
+
+    #[inline]
+    fn of(home: Home) -> Self {
+        Self { home, links: [Link::NONE; DEPTH], frame: PhantomData }
     }
 
     /// A value in the row of a container that lies here.
@@ -91,17 +111,20 @@ impl Spot<'_> {
     /// The object that is asked whether the value may be written; none for values of frames and of plugin code.
     #[inline]
     pub(crate) fn owner(&self) -> ObjectHandle {
-        self.owner
+        match self.home {
+            Home::Object(owner, _) => owner,
+            Home::Frame | Home::Black(..) | Home::Ended(_) => ObjectHandle::NONE,
+        }
     }
 
     /// Whether it is a property of an object, or a field in one, with no container on the way.
     pub(crate) fn is_property(&self) -> bool {
-        !self.owner.is_none() && self.links.iter().all(|link| link.at.is_null())
+        matches!(self.home, Home::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }
 
     /// Whether plugin code owns the value.
     pub(crate) fn is_black(&self) -> bool {
-        self.is_black
+        matches!(self.home, Home::Black(..) | Home::Ended(_))
     }
 
     /// Whether the value is still there, and may be accessed now.
@@ -111,8 +134,14 @@ impl Spot<'_> {
     #[inline]
     pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
         lending::allows(access, kind)?;
-        if !self.owner.is_none() && !host::values::lives(self.owner, self.ends) {
-            return Err(self.expired(kind, &format!("the life of its owner {}", self.owner)));
+        match self.home {
+            Home::Frame => {}
+            Home::Object(owner, ends) if host::values::lives(owner, ends) => {}
+            Home::Black(black, ends) if host::values::black_lives(black, ends) => {}
+            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the life of its owner {owner}"))),
+            Home::Black(black, _) | Home::Ended(black) => {
+                return Err(self.expired(kind, &host::values::age_in_words(black.into())));
+            }
         }
         for link in &self.links {
             if link.at.is_null() {
@@ -146,9 +175,9 @@ impl Spot<'_> {
 
     #[cold]
     fn expired(&self, kind: &str, age: &str) -> CallError {
-        let color = if self.is_black { "black" } else { "red" };
+        let color = if self.is_black() { "black" } else { "red" };
         let (held, wanted) = (format!("{color} {kind}").into(), age.into());
-        let failure = Failure { object: self.owner, held, wanted, ..Failure::new(FailureKind::EXPIRED, kind) };
+        let failure = Failure { object: self.owner(), held, wanted, ..Failure::new(FailureKind::EXPIRED, kind) };
         CallError::from_failure(failure)
     }
 }

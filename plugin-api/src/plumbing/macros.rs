@@ -553,8 +553,10 @@ macro_rules! __alcedo_struct {
                 unsafe { $crate::plumbing::lend(at, spot()) }
             }
 
-            fn lies_at(&self) -> $crate::plumbing::core::option::Option<*const AlcedoRaw> {
-                $crate::plumbing::core::option::Option::Some($crate::plumbing::owned_at(self))
+            fn lies_at(
+                &self,
+            ) -> $crate::plumbing::core::result::Result<$crate::plumbing::core::option::Option<*const AlcedoRaw>, $crate::plumbing::CallError> {
+                $crate::plumbing::owned_at(self).map($crate::plumbing::core::option::Option::Some)
             }
 
             #[track_caller]
@@ -571,7 +573,7 @@ macro_rules! __alcedo_struct {
             unsafe fn stage(&self) {}
 
             unsafe fn slot_in(&self, (): &()) -> $crate::plumbing::Slot {
-                $crate::plumbing::address_slot($crate::plumbing::owned_at(self))
+                $crate::plumbing::owned_slot(&self.0)
             }
 
             #[track_caller]

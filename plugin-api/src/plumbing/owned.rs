@@ -4,6 +4,7 @@
 use core::fmt;
 use core::panic::Location;
 
+use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 
@@ -20,9 +21,12 @@ pub unsafe fn lend<K: Kind>(at: *mut K::Raw, spot: Spot<'_>) -> Lent<'_, K> {
     unsafe { Lent::new(at, spot) }
 }
 
-/// Where a value lies.
-pub fn owned_at<K: Kind>(of: &K) -> *const K::Raw {
-    of.owned().at()
+/// Where a value lies now.
+///
+/// # Errors
+/// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread.
+pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
+    of.owned().at().map(<*mut K::Raw>::cast_const)
 }
 
 /// A copy of a value in host memory; the running call fails where the host refuses.
@@ -31,8 +35,8 @@ pub fn owned_at<K: Kind>(of: &K) -> *const K::Raw {
 /// `raw` is a live value of the kind.
 pub unsafe fn load_owned<K: Kind>(raw: *const K::Raw, site: &Location<'_>) -> K {
     // SAFETY: promised by the caller.
-    let owned = unsafe { Owned::<K>::copy_of(raw, site) };
-    K::from_owned(owned.unwrap_or_else(|error| alcedo_rt::fail(error)))
+    let black = unsafe { host::values::black_new::<K>(raw, site) };
+    K::from_owned(Owned::of(black.unwrap_or_else(|error| alcedo_rt::fail(error))))
 }
 
 /// Overwrites a value in host memory.
@@ -41,8 +45,8 @@ pub unsafe fn load_owned<K: Kind>(raw: *const K::Raw, site: &Location<'_>) -> K 
 /// `target` is a live value of the kind.
 pub unsafe fn store_owned<K: Kind>(of: &K, target: *mut K::Raw) -> Result<(), CallError> {
     let place = host::values::place::<K>(ObjectHandle::NONE, target)?;
-    // SAFETY: `target` is live by contract, and the host keeps ours while we own it.
-    unsafe { host::values::copy(&place, owned_at(of).cast()) }
+    // SAFETY: `target` is live by contract, and so is ours, as was just found.
+    unsafe { host::values::copy(&place, owned_at(of)?.cast()) }
 }
 
 /// What waits for a result; the running call fails where the host refuses.
@@ -50,9 +54,9 @@ pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned<K> {
     Owned::<K>::zero(site).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// The slot of what waits for a result.
-pub fn owned_slot<K: Kind>(out: &Owned<K>) -> Slot {
-    address_slot(out.at())
+/// The slot of a value; the running call fails where it has expired.
+pub fn owned_slot<K: Kind>(of: &Owned<K>) -> Slot {
+    address_slot(of.at().unwrap_or_else(|error| alcedo_rt::fail(error)))
 }
 
 /// A value that zero bytes mean.
@@ -62,8 +66,7 @@ pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
 
 /// A copy of a value.
 pub fn clone_owned<K: Kind>(of: &K, site: &Location<'_>) -> Result<K, CallError> {
-    // SAFETY: the host keeps the value while it is owned, and refuses other threads before it follows the address.
-    unsafe { Owned::<K>::copy_of(of.owned().at(), site) }.map(K::from_owned)
+    Owned::clone_of(of.owned(), site).map(K::from_owned)
 }
 
 /// Whether nobody can use the value any more.
@@ -73,12 +76,16 @@ pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
 
 /// Whether two values are equal, or the running call fails.
 pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
-    // SAFETY: the host keeps the values while they are owned, and refuses other threads before it follows the addresses.
-    let equal = unsafe { host::values::equal::<K>(one.owned().at(), two.owned().at()) };
-    equal.unwrap_or_else(|error| alcedo_rt::fail(error))
+    let equal = || {
+        let (one, two) = (one.owned().at()?, two.owned().at()?);
+        // SAFETY: both lie there, as was just found.
+        unsafe { host::values::equal::<K>(one, two) }
+    };
+    equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// A text itself, any other value as the host prints it; where the host cannot be asked, its type and handle.
+/// A text itself, any other value as the host prints it, and of an expired one the error in angle brackets; where the host
+/// cannot be asked, its type and handle.
 pub fn print_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, false, f)
 }
@@ -89,27 +96,32 @@ pub fn debug_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let raw = of.owned().at();
-    // SAFETY: the host keeps the value while it is owned, and refuses other threads before it follows the address.
-    let Ok(printed) = (unsafe { host::values::print::<K>(raw) }) else {
-        return write!(f, "{} black {:x}", K::TYPE.as_str(), of.owned().handle().0);
-    };
-    // SAFETY: the host has just been asked, so this is the game thread.
-    match unsafe { K::plain_text(raw) } {
-        Some(text) if is_quoted => fmt::Debug::fmt(&text, f),
-        Some(text) => f.pad(&text),
-        None => f.pad(&printed),
+    let printed = of.owned().at().and_then(|raw| {
+        // SAFETY: it lies there, as was just found.
+        let printed = unsafe { host::values::print::<K>(raw) }?;
+        // SAFETY: as above, and this is the game thread.
+        Ok(match unsafe { K::plain_text(raw) } {
+            Some(text) if is_quoted => format!("{text:?}"),
+            Some(text) => text,
+            None => printed,
+        })
+    });
+    match printed {
+        Ok(text) => f.pad(&text),
+        Err(error) if error.kind() == FailureKind::EXPIRED => write!(f, "<{error}>"),
+        Err(_) => write!(f, "{} black {:x}", K::TYPE.as_str(), of.owned().handle().0),
     }
 }
 
 /// A value from its text.
 pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallError> {
     let value = new_owned::<K>(site)?;
-    // SAFETY: the host keeps the value while it is owned, and it was made on this thread, the game thread.
-    if let Some(put) = unsafe { K::put_plain_text(value.owned().at(), text) } {
+    let at = value.owned().at()?;
+    // SAFETY: it was made just now on this thread, the game thread.
+    if let Some(put) = unsafe { K::put_plain_text(at, text) } {
         return put.map(|()| value);
     }
-    let place = host::values::place::<K>(ObjectHandle::NONE, value.owned().at())?;
+    let place = host::values::place::<K>(ObjectHandle::NONE, value.owned().at()?)?;
     // SAFETY: the host keeps the value while it is owned.
     unsafe { host::values::parse(&place, text) }?;
     Ok(value)

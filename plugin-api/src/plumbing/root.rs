@@ -72,6 +72,7 @@ impl<M: ModuleHooks> Root<M> {
         detach,
         heap_bytes,
         interfaces: registry::interfaces,
+        dispose: dispose_shell,
     }));
 }
 
@@ -93,9 +94,13 @@ unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> S
 }
 
 extern "C" fn detach() {
-    // A module whose main failed gets no exit hook, and may have registered something until then.
+    // A host that is older than `dispose` may not have asked for it.
     let _told = dispose_all(&mut Failure::none());
     alcedo_rt::detach();
+}
+
+unsafe extern "C" fn dispose_shell(failure: &mut Failure) -> Status {
+    dispose_all(failure)
 }
 
 extern "C" fn heap_bytes() -> u64 {

@@ -254,6 +254,7 @@ fn attach() {
         // Without a directory the module asks for each object, as one of a Slim would.
         directory: std::ptr::null(),
         slices: std::ptr::null(),
+        blacks: std::ptr::null(),
         level: LogLevel::DEBUG,
     };
     let mut failure = Failure::none();

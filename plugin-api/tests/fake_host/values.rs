@@ -11,7 +11,7 @@ use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHan
 use alcedo_abi::host::HostRef;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{ArrayRaw, MapRaw, TextRaw, TextSink, TextView};
-use alcedo_abi::values::{Black, ConjugateState, Place, Site, ValueTable, ValueTableRef};
+use alcedo_abi::values::{ConjugateState, Place, Site, ValueTable, ValueTableRef};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
 
 /// A type as the fake host knows it.
@@ -319,12 +319,17 @@ unsafe extern "C" fn black_new(
     number: TypeNumber,
     from: *const u8,
     site: &Site,
-    out: &mut Black,
+    out: &mut BlackHandle,
     _failure: &mut Failure,
 ) -> Status {
     assert_eq!(module, 7);
     assert!(text_of(site.file).ends_with(".rs") && site.line > 0, "a value says where it was made");
-    let ty = ty(number);
+    *out = make(ty(number), from);
+    Status::OK
+}
+
+/// A value of a module's: a copy of that at `from`, or the one that zero bytes mean.
+fn make(ty: Type, from: *const u8) -> BlackHandle {
     // SAFETY: no type is of no size.
     let at = unsafe { alloc_zeroed(ty.layout()) };
     if !from.is_null() {
@@ -334,8 +339,7 @@ unsafe extern "C" fn black_new(
     values.made += 1;
     let handle = values.made;
     values.blacks.insert(handle, (at.expose_provenance(), ty));
-    *out = Black { handle: BlackHandle(handle), at };
-    Status::OK
+    BlackHandle(handle)
 }
 
 unsafe extern "C" fn black_drop(_host: HostRef, black: BlackHandle) {
@@ -604,12 +608,15 @@ unsafe extern "C" fn conjugate_open(
 unsafe extern "C" fn conjugate_clone(
     _host: HostRef,
     _module: u64,
-    _conjugate: ConjugateHandle,
+    conjugate: ConjugateHandle,
     _site: &Site,
-    _out: &mut Black,
+    out: &mut BlackHandle,
     failure: &mut Failure,
 ) -> Status {
-    refuse(failure, "dynamic calls")
+    let known = values().blacks.get(&conjugate.0).cloned();
+    let Some((at, ty)) = known else { return refuse(failure, "dynamic calls") };
+    *out = make(ty, std::ptr::with_exposed_provenance(at));
+    Status::OK
 }
 
 unsafe extern "C" fn conjugate_type(
@@ -633,12 +640,15 @@ unsafe extern "C" fn conjugate_zcall(
 
 unsafe extern "C" fn conjugate_open_as(
     _host: HostRef,
-    _conjugate: ConjugateHandle,
-    _ty: TypeNumber,
-    _out: &mut Place,
+    conjugate: ConjugateHandle,
+    ty: TypeNumber,
+    out: &mut Place,
     failure: &mut Failure,
 ) -> Status {
-    refuse(failure, "dynamic calls")
+    let known = values().blacks.get(&conjugate.0).map(|(at, _)| *at);
+    let Some(at) = known else { return refuse(failure, "dynamic calls") };
+    *out = Place { owner: ObjectHandle::NONE, at: std::ptr::with_exposed_provenance_mut(at), ty };
+    Status::OK
 }
 
 unsafe extern "C" fn zcall_result(

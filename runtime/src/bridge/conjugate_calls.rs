@@ -132,7 +132,7 @@ pub(super) fn give(
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be given back: {error}") })?;
     let mut own = OwnedValue::zero(ty);
     own.write(value).map_err(|error| CallError::other(error.to_string()))?;
-    let (black, _at) = core.blacks.make(module, TypeNumber::NONE, own, None, Instant::now())?;
+    let black = core.blacks.make(module, TypeNumber::NONE, own, None, Instant::now())?;
     buffer.set(at, ConjugateHandle::from(black))
 }
 

@@ -1,6 +1,7 @@
 //! The types that modules asked for by number. A number is its module's own: it rests while the module is set aside, and
 //! ends with it, so that no type of an old generation is kept by a number that nobody can use.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use alcedo_abi::handles::TypeNumber;
@@ -26,6 +27,9 @@ struct State {
     /// What a module asked for before, by its words.
     known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
     standings: Standings,
+    /// Modules in their end: what they drop may use the numbers they have, and gets no new one, since the same words may
+    /// be another type by now.
+    ending: BTreeSet<ModuleId>,
 }
 
 impl ValueTypes {
@@ -40,6 +44,9 @@ impl ValueTypes {
         }
         if let Some(number) = state.known.get(&module).and_then(|known| known.get(words)) {
             return Ok(*number);
+        }
+        if state.ending.contains(&module) {
+            return Err(gone());
         }
         let ty = PropertyType::parse(words, types)
             .map_err(|error| CallError::NotFound { message: format!("the type `{words}`: {error}") })?;
@@ -84,10 +91,18 @@ impl ValueTypes {
         self.state.borrow_mut().standings.resume(module);
     }
 
+    /// A module begins to end: the numbers it has lead somewhere, until [`Self::end_module`], and there are no new ones.
+    pub(crate) fn wind_down(&self, module: ModuleId) {
+        let mut state = self.state.borrow_mut();
+        state.standings.resume(module);
+        state.ending.insert(module);
+    }
+
     /// Forgets a module's numbers.
     pub(crate) fn end_module(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
         state.standings.end(module);
+        state.ending.remove(&module);
         for number in state.known.remove(&module).into_iter().flat_map(FxHashMap::into_values) {
             state.types.remove(&number);
         }
@@ -124,6 +139,10 @@ mod tests {
         assert!(types.get(second).is_ok());
         types.resume(one);
         assert!(types.get(first).is_ok());
+        types.suspend(one);
+        types.wind_down(one);
+        assert!(types.get(first).is_ok() && number(one, "Array(f64)") == Ok(first), "what it drops may look");
+        assert!(number(one, "u8").is_err(), "which type that is may have changed");
         types.end_module(one);
         assert!(types.get(first).is_err() && number(one, "u8").is_err());
         assert!(types.get(second).is_ok());

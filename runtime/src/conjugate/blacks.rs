@@ -11,12 +11,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
+use alcedo_abi::host::BlackDirectory;
 use crossbeam::channel::Receiver;
 use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 
 use crate::border::CallError;
 use crate::cells::RefCell;
+use crate::conjugate::black_row::BlackRow;
 use crate::conjugate::census::{BlackCount, BlackReport, SiteNumber, Sites};
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
@@ -56,6 +58,7 @@ pub(crate) struct Opened {
 #[derive(Debug)]
 struct Stock {
     entries: Serials<Entry>,
+    row: BlackRow,
     members: FxHashMap<ModuleId, Member>,
     tallies: SlotMap<TallyKey, Tally>,
     by_type: FxHashMap<(ModuleId, TypeNumber), TallyKey>,
@@ -114,6 +117,7 @@ impl Blacks {
         let (drops, dropped) = drops::queue();
         let stock = Stock {
             entries: Serials::new(0, last_serial),
+            row: BlackRow::new(),
             members: FxHashMap::default(),
             tallies: SlotMap::default(),
             by_type: FxHashMap::default(),
@@ -131,14 +135,18 @@ impl Blacks {
         &self.drops
     }
 
+    /// Where modules look up by themselves where a black lies. The address stays as long as `self`.
+    pub(crate) fn directory(&self) -> *const BlackDirectory {
+        self.stock.borrow().row.head()
+    }
+
     /// From now on this module may make blacks.
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let member = Member { gate: Rc::clone(gate), leases };
         self.stock.borrow_mut().members.insert(gate.tag().id, member);
     }
 
-    /// A new black of `module` with this value, and where that lies from now on; `number` is how the module calls the type,
-    /// or none.
+    /// A new black of `module` with this value; `number` is how the module calls the type, or none.
     ///
     /// # Errors
     /// When values of the type have no conjugate, or the module takes no calls.
@@ -149,7 +157,7 @@ impl Blacks {
         value: OwnedValue,
         site: Option<(&str, u32)>,
         now: Instant,
-    ) -> Result<(BlackHandle, *mut u8), CallError> {
+    ) -> Result<BlackHandle, CallError> {
         self.stock.borrow_mut().make(module, number, value, site, now)
     }
 
@@ -170,11 +178,11 @@ impl Blacks {
         self.stock.borrow().entries.facts(handle, now)
     }
 
-    /// Whether a black is this module's.
-    pub(crate) fn is_of(&self, module: ModuleId, black: BlackHandle) -> bool {
+    /// Who owns a black; none when it is gone.
+    pub(crate) fn owner(&self, black: BlackHandle) -> Option<ModuleId> {
         let stock = self.stock.borrow();
-        let tally = stock.entries.get(black.into()).and_then(|entry| stock.tallies.get(entry.tally));
-        tally.is_some_and(|tally| tally.module == module)
+        let entry = stock.entries.get(black.into())?;
+        stock.tallies.get(entry.tally).map(|tally| tally.module)
     }
 
     /// Gives a black back, on the game thread. Without effect for one that is gone.
@@ -281,7 +289,7 @@ impl Stock {
         value: OwnedValue,
         site: Option<(&str, u32)>,
         now: Instant,
-    ) -> Result<(BlackHandle, *mut u8), CallError> {
+    ) -> Result<BlackHandle, CallError> {
         let ty = value.ty();
         let life = Life::Unbuilt.step_behind(self.door(module), Color::Black, Event::Build);
         let life = life.map_err(|_shut| CallError::Unavailable { what: format!("a new black {ty} of a module") })?;
@@ -304,8 +312,9 @@ impl Stock {
         }
         let (kind, at) = (ty.kind(), value.at());
         let handle = self.entries.insert(kind, now, Entry { value, tally: key, life, site });
+        self.row.put(handle, at);
         self.made += 1;
-        Ok((BlackHandle(handle.0), at))
+        Ok(BlackHandle(handle.0))
     }
 
     fn tally(&mut self, module: ModuleId, number: TypeNumber, ty: &PropertyType) -> TallyKey {
@@ -329,10 +338,10 @@ impl Stock {
         })
     }
 
-    /// Whether a module takes calls. The host always does.
+    /// Whether a module has its values: when it takes calls, and in its end. The host always does.
     fn door(&self, module: ModuleId) -> Door {
-        let is_open = || self.members.get(&module).is_some_and(|member| member.gate.is_open());
-        Door::of(module == ModuleId::HOST || is_open())
+        let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
+        Door::of(module == ModuleId::HOST || keeps())
     }
 
     /// Ends a black by what happens to it, one after the other. Nothing remains of one that is gone already.
@@ -360,6 +369,7 @@ impl Stock {
 
     fn take_out(&mut self, black: BlackHandle) -> Option<Remains> {
         let entry = self.entries.remove(black.into())?;
+        self.row.clear(black.into());
         self.released += 1;
         let tally = &mut self.tallies[entry.tally];
         tally.live -= 1;

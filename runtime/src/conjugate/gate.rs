@@ -19,18 +19,29 @@ pub(crate) struct ModuleTag {
     pub generation: Generation,
 }
 
+/// Who gets through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Every call.
+    Open,
+    /// None, and what the module has built counts as expired, until it is reopened.
+    Aside,
+    /// None any more. What the module owns stays until the last of its own code has run.
+    Ending,
+}
+
 /// The door of one loaded module. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Gate {
     tag: ModuleTag,
-    open: Cell<bool>,
+    state: Cell<State>,
     inside: Cell<u32>,
 }
 
 impl Gate {
     /// A door that is open: its module is being loaded.
     pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
-        Rc::new(Self { tag, open: Cell::new(true), inside: Cell::new(0) })
+        Rc::new(Self { tag, state: Cell::new(State::Open), inside: Cell::new(0) })
     }
 
     /// Whose door it is.
@@ -45,17 +56,28 @@ impl Gate {
 
     /// Whether calls get in, and what the module has built is not expired.
     pub(crate) fn is_open(&self) -> bool {
-        self.open.get()
+        self.state.get() == State::Open
+    }
+
+    /// Whether the values that the module owns are its own still: what it drops in its end may look at them.
+    pub(crate) fn keeps_values(&self) -> bool {
+        self.state.get() != State::Aside
     }
 
     /// From now on nobody gets in, until it is reopened.
     pub(crate) fn close(&self) {
-        self.open.set(false);
+        self.state.set(State::Aside);
     }
 
     /// Lets calls in again: a reload was rolled back.
     pub(crate) fn reopen(&self) {
-        self.open.set(true);
+        debug_assert_ne!(self.state.get(), State::Ending, "an end is not taken back");
+        self.state.set(State::Open);
+    }
+
+    /// From now on nobody gets in, for ever.
+    pub(crate) fn end(&self) {
+        self.state.set(State::Ending);
     }
 
     /// Runs `call` behind the door.
@@ -74,7 +96,7 @@ impl Gate {
     /// As [`Gate::through`].
     #[inline]
     pub(crate) fn enter(&self) -> Result<Inside<'_>, Box<CallError>> {
-        if !self.open.get() {
+        if self.state.get() != State::Open {
             return Err(self.shut());
         }
         self.inside.set(self.inside.get() + 1);
@@ -111,7 +133,10 @@ mod tests {
         assert_eq!(gate.inside(), 0);
         gate.close();
         assert!(gate.through(|| Ok(())).is_err());
+        assert!(!gate.keeps_values());
         gate.reopen();
         assert!(gate.through(|| Ok(())).is_ok());
+        gate.end();
+        assert!(gate.through(|| Ok(())).is_err() && gate.keeps_values());
     }
 }

@@ -1,5 +1,6 @@
 //! Pairs of a host object and its plugin half: who made them, how long they live, and who drops them.
 
+mod black_row;
 pub(crate) mod blacks;
 pub(crate) mod build;
 pub(crate) mod census;

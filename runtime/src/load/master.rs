@@ -16,19 +16,21 @@ use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::emit::batch::{Declarer, emit};
 use crate::faults::{self, ReloadStep};
-use crate::handles::{ClassId, Generation, ModuleId};
+use crate::handles::{ClassId, Generation, ModuleId, ObjectHandle};
 use crate::host_table::HostWord;
 use crate::lease::LeaseKind;
 use crate::load::canary::Rehearsal;
 use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ModuleSummary};
+use crate::load::end_order::{End, EndStep};
+use crate::load::ending::{Ending, end};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::module::{Module, ModuleInfo};
 use crate::load::open::{self, Inspected};
 use crate::load::record::Recorder;
 use crate::load::replace::{Build, Why, replaced};
-use crate::load::retire::{Retirements, retire};
+use crate::load::retire::Retirements;
 use crate::load::ticket::UnloadTicket;
 use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
@@ -274,8 +276,9 @@ pub(crate) fn bring_up(
             Err(error) => {
                 core.zcalls.end_module(id);
                 core.explicit.end_module(id);
-                end_modules(core, &new);
-                let _ticket = retire(core, loads, generation, &new, ExitHooks::NeverStarted);
+                let exits = ExitHooks::NeverStarted;
+                let ending = Ending { end: End::NotStaged, generation, modules: &new, exits };
+                let _ticket = end(core, loads, &ending, &mut |_| {});
                 return Err(error);
             }
         }
@@ -418,12 +421,14 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
             loads.raise(&MasterEvent::Loaded(generation));
             Ok(())
         }
-        Err((started, error)) => {
-            end_blacks(core, &modules);
-            let _births = undo_births(core);
-            core.world.types.drop_shadow();
-            end_modules(core, &modules);
-            let _ticket = retire(core, loads, generation, &modules, started);
+        Err((exits, error)) => {
+            let ending = Ending { end: End::NotCreated, generation, modules: &modules, exits };
+            let _ticket = end(core, loads, &ending, &mut |step| {
+                if step == EndStep::EndObjects {
+                    let _births = undo_births(core);
+                    core.world.types.drop_shadow();
+                }
+            });
             Err(error)
         }
     }
@@ -452,35 +457,6 @@ pub(crate) fn undo_births(core: &Core) -> BTreeMap<String, u64> {
         destroy(&core.world, &core.plugins(), object);
     }
     births
-}
-
-/// The blacks of these modules end, before the objects that go with them.
-pub(crate) fn end_blacks(core: &Core, modules: &[Rc<Module>]) {
-    core.blacks.end_modules(&ids(modules).collect());
-}
-
-/// Nothing that these modules handed out leads anywhere any more; their plugin halves go to the finalizer thread.
-pub(crate) fn end_modules(core: &Core, modules: &[Rc<Module>]) {
-    let ids: BTreeSet<_> = ids(modules).collect();
-    ids.iter().for_each(|module| core.tasks.end_module(core, *module));
-    core.blacks.end_modules(&ids);
-    for parts in core.pairs.release_modules(&ids) {
-        core.finalizer.finalize(parts);
-    }
-    for module in &ids {
-        core.zcalls.end_module(*module);
-        core.explicit.end_module(*module);
-        core.exports.end_module(*module);
-        core.value_types.end_module(*module);
-    }
-    let ended: Vec<_> = {
-        let hooks = core.hooks.borrow();
-        hooks.iter().filter(|(_, hooks)| ids.contains(&hooks.gate.tag().id)).map(|(id, _)| id).collect()
-    };
-    for class in ended {
-        core.hooks.borrow_mut().remove(class);
-        core.world.types.forget(class);
-    }
 }
 
 /// The numbers of modules.
@@ -517,33 +493,47 @@ impl std::fmt::Display for Unload {
 /// # Errors
 /// When there is none.
 pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
-    let master = loads.set_master(None).ok_or(LoadError::NoMaster)?;
-    let generation = master.generation;
-    master.modules.iter().for_each(|module| module.leases().seal());
-    loads.tell_unloading(generation);
-    // Without their module the objects of dynamic classes have no behavior left; their natives stay.
+    let Master { generation, modules, .. } = loads.set_master(None).ok_or(LoadError::NoMaster)?;
+    let mut objects_ended = 0;
+    let ending = Ending { end: End::Unloaded, generation, modules: &modules, exits: ExitHooks::All };
+    let ticket = end(core, loads, &ending, &mut |step| match step {
+        // All are told before the first is gone, and every one of them still answers.
+        EndStep::Tell => tell_of_end(core),
+        EndStep::EndObjects => objects_ended = end_objects(core, &modules),
+        _ => {}
+    });
+    Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
+}
+
+/// The objects of dynamic classes: without their module they have no behavior left.
+fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
-    let ending: Vec<_> = objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect();
-    // Counted before the first goes, since an object takes its subobjects with it.
-    let objects_ended = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
-    // All are told before the first is gone; after that no code of theirs has anything to say, and their blacks may end.
-    for object in &ending {
+    objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
+}
+
+/// Tells whoever wants to know of the end of each object of a dynamic class.
+fn tell_of_end(core: &Core) {
+    for object in dynamic_objects(core) {
         // A template has nobody to tell, and one that another took with it is gone already.
-        if objects.is_alive(*object) && !objects.is_template(*object) {
-            core.tell_before_end(*object);
+        if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
+            core.tell_before_end(object);
         }
     }
-    end_blacks(core, &master.modules);
+}
+
+/// Destroys the objects of dynamic classes, whose natives stay, and hides the types of the modules. How many there were.
+fn end_objects(core: &Core, modules: &[Rc<Module>]) -> u64 {
+    let (objects, ending) = (&core.world.objects, dynamic_objects(core));
+    // Counted before the first goes, since an object takes its subobjects with it.
+    let count = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
     for object in ending {
         if objects.is_alive(object) {
             destroy(&core.world, &core.plugins(), object);
         }
     }
     core.world.types.begin_shadow();
-    let types = master.modules.iter().flat_map(|module| &module.info().types);
+    let types = modules.iter().flat_map(|module| &module.info().types);
     core.world.types.hide_in_shadow(types.map(String::as_str));
     core.world.types.commit_shadow();
-    end_modules(core, &master.modules);
-    let ticket = retire(core, loads, generation, &master.modules, ExitHooks::All);
-    Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
+    count
 }

@@ -3,12 +3,15 @@
 pub(crate) mod canary;
 pub(crate) mod checks;
 pub(crate) mod context;
+pub(crate) mod end_order;
+pub(crate) mod ending;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod hooks;
 pub(crate) mod leaving;
 pub(crate) mod master;
 pub(crate) mod module;
+pub(crate) mod naps;
 pub(crate) mod open;
 pub(crate) mod order;
 pub(crate) mod policy;

@@ -182,15 +182,18 @@ impl Module {
         })
     }
 
-    /// Runs its exit hook. The gate must be open, or be opened for it.
+    /// Runs its exit hook, if its main has returned, and drops what was left to the module to drop. The last call that it
+    /// gets.
     ///
     /// # Errors
     /// Its panic.
-    pub(crate) fn exit(&self, red: &RedStack) -> Result<(), CallError> {
+    pub(crate) fn exit(&self, red: &RedStack, has_started: bool) -> Result<(), CallError> {
+        let last = if has_started { Some(self.root.exit()) } else { self.root.dispose() };
+        let Some(last) = last else { return Ok(()) };
         red.enter_module(self.name(), &self.exit, || {
-            // The gate is shut for everybody else by now; the exit hook is the one call that a module still gets.
+            // The gate is shut for everybody else by now.
             // SAFETY: the module is attached and mapped.
-            from_module(|failure| unsafe { self.root.exit()(failure) })
+            from_module(|failure| unsafe { last(failure) })
         })
     }
 

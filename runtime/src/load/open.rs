@@ -216,6 +216,7 @@ pub(crate) fn open(
         mode: core.world.mode.address(),
         directory: core.world.objects.directory(),
         slices: core.world.slices.address(),
+        blacks: core.blacks.directory(),
         level: crate::logs::loudest(),
     };
     let module = Module::new(info, Gate::new(tag), root, image);

@@ -1,6 +1,6 @@
-//! How a generation of the Master retires. It begins at once and goes as far as it can in a short while; what is not
-//! gone by then is looked at in every safe point, and given up when the policy of the host says so. The game thread
-//! sleeps in the first step only, and never long.
+//! Generations of the Master that are on their way out, and what becomes of them: what is not gone in a short while is looked
+//! at in every safe point, and given up when the policy of the host says so. The game thread sleeps in the first look only,
+//! and never long.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,17 +10,16 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
+use crate::load::end_order::EndStep;
+use crate::load::ending::{Ending, step_later};
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
 use crate::load::leaving::Leaving;
-use crate::load::master::{ExitHooks, Loads};
-use crate::load::module::Module;
+use crate::load::master::{self, ExitHooks, Loads};
+use crate::load::naps::Naps;
 use crate::load::policy::UnloadPolicy;
 use crate::load::state::ContextState;
 use crate::load::ticket::UnloadTicket;
-
-/// The shortest and the longest nap of the game thread while it waits for what is about to end.
-const NAPS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
 /// How much of what went wrong is kept of a generation that lives on.
 const MOST_PROBLEMS: usize = 32;
@@ -34,6 +33,8 @@ struct Retirement {
     /// Its modules that go: a reload may have kept others.
     modules: Vec<ModuleId>,
     ticket: UnloadTicket,
+    /// The steps of its end that are still to be done.
+    left: Cell<&'static [EndStep]>,
     /// Whether anybody has heard of the generation: one that never started ends in silence.
     is_known: bool,
     said_unloaded: Cell<bool>,
@@ -161,38 +162,22 @@ impl Retirements {
     }
 }
 
-/// Begins to retire a generation that leads nowhere any more, and goes as far as it can in a short while: its exit hooks,
-/// its finalizers, then its images.
-pub(crate) fn retire(
+/// What is left of an end when no code of its modules has anything to do on the game thread any more: goes as far as it can
+/// within the grace that began with the end, and leaves the rest to the safe points.
+pub(super) fn depart(
     core: &Core,
     loads: &Loads,
-    generation: Generation,
-    modules: &[Rc<Module>],
-    exits: ExitHooks,
+    ending: &Ending<'_>,
+    left: &'static [EndStep],
+    begun: Instant,
 ) -> UnloadTicket {
+    let Ending { generation, modules, exits, .. } = *ending;
     let retirements = &loads.retirements;
-    for module in modules {
-        module.leases().seal();
-        module.gate().close();
-        // Before the exit hooks: one of them may wait for a thread that waits for this.
-        module.ask_to_stop();
-    }
-    for (_, module) in modules.iter().enumerate().rev().filter(|(at, _)| exits.covers(*at)) {
-        loads.recorder.note(|record| record.exit_hooks.push(module.name().to_owned()));
-        if let Err(error) = module.exit(&core.red) {
-            tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
-            retirements.note(generation, format!("the exit hook of {} {error}", module.name()));
-        }
-    }
-    for module in modules.iter().rev() {
-        module.end_thread_locals_here();
-    }
-    // That was the last of their code that can ask the host for anything.
-    core.world.mode.end_staging();
+    // What exit hooks and objects of other modules ended meanwhile.
     core.finalizer.release();
     let leaving = modules.iter().rev().filter_map(|module| module.leave(&core.logs, &retirements.policy)).collect();
     let ledgers: Vec<_> = modules.iter().rev().filter_map(|module| module.ledger().cloned()).collect();
-    let ids: Vec<_> = modules.iter().map(|module| module.gate().tag().id).collect();
+    let ids: Vec<_> = master::ids(modules).collect();
     // A thread-local that a finalizer used can end on the finalizer thread only.
     let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
         for ledger in &ledgers {
@@ -208,14 +193,15 @@ pub(crate) fn retire(
         generation,
         modules: ids,
         ticket: ticket.clone(),
+        left: Cell::new(left),
         is_known: exits != ExitHooks::NeverStarted,
         said_unloaded: Cell::new(false),
         said_blocked: Cell::new(false),
     };
     let retirement = Rc::new(retirement);
-    let (mut nap, longest) = NAPS;
+    let mut naps = Naps::default();
     loop {
-        let is_last = ticket.age() >= retirements.policy.grace;
+        let is_last = begun.elapsed() >= retirements.policy.grace;
         if tend(core, loads, &retirement) {
             return ticket;
         }
@@ -223,8 +209,7 @@ pub(crate) fn retire(
             break;
         }
         core.meanwhile();
-        std::thread::sleep(nap);
-        nap = longest.min(nap * 2);
+        naps.sleep();
     }
     retirements.under_way.borrow_mut().push(retirement);
     ticket
@@ -250,7 +235,7 @@ pub(crate) fn tend_all(core: &Core, loads: &Loads) {
 /// all have. Posted closures go on running.
 pub(crate) fn settle(core: &Core, loads: &Loads, deadline: Duration) -> bool {
     let until = Instant::now() + deadline;
-    let (mut nap, longest) = NAPS;
+    let mut naps = Naps::default();
     loop {
         tend_all(core, loads);
         if !loads.retirements.is_busy() {
@@ -260,8 +245,7 @@ pub(crate) fn settle(core: &Core, loads: &Loads, deadline: Duration) -> bool {
             return false;
         }
         core.meanwhile();
-        std::thread::sleep(nap);
-        nap = longest.min(nap * 2);
+        naps.sleep();
     }
 }
 
@@ -275,15 +259,25 @@ pub(crate) fn park(core: &Core, loads: &Loads, only: Option<Generation>) -> usiz
 }
 
 fn give_up(core: &Core, loads: &Loads, retirement: &Retirement) {
+    end_values(core, retirement);
+    // Names the finalizer that runs, so before that is given up.
     retirement.ticket.park();
     core.finalizer.give_up(&retirement.modules);
     tend(core, loads, retirement);
+}
+
+/// Every finalizer has run, or was given up: what its modules own goes. Once.
+fn end_values(core: &Core, retirement: &Retirement) {
+    retirement.left.take().iter().for_each(|step| step_later(core, &retirement.modules, *step));
 }
 
 /// Takes one generation as far as it goes and tells whoever listens; whether it has come to its end.
 fn tend(core: &Core, loads: &Loads, retirement: &Retirement) -> bool {
     let Retirement { generation, ticket, .. } = retirement;
     let mut state = ticket.poll();
+    if ticket.is_drained() {
+        end_values(core, retirement);
+    }
     if ticket.is_drained() && !retirement.said_unloaded.replace(true) {
         raise(loads, retirement, || MasterEvent::Unloaded(*generation));
         state = ticket.poll();

@@ -13,11 +13,12 @@ use crate::bridge::unbinding::unbind_broken;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
+use crate::load::end_order::{End, EndStep};
+use crate::load::ending::{Ending, end};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, ExitHooks, Loads, Master};
 use crate::load::module::Module;
-use crate::load::retire::retire;
 use crate::object::birth::destroy;
 use crate::object::class::Class;
 use crate::object::lazy;
@@ -304,18 +305,25 @@ impl Run<'_> {
         self.loads.raise(&MasterEvent::Loaded(self.generation));
         let begun = Instant::now();
         let _published = core.red.lane().phase(Phase::Retire.name());
-        master::end_blacks(core, &self.replaced);
-        drop(committed.bodies);
-        self.journal.changes.structure.extend(unbind_broken(core));
-        for class in &committed.classes {
-            destroy(&core.world, &core.plugins(), class.cdo.get());
-        }
-        for object in committed.removed_subobjects {
-            destroy(&core.world, &core.plugins(), object);
-        }
-        master::end_modules(core, &self.replaced);
         self.loads.show(self.old.generation, self.replaced.iter());
-        let ticket = retire(core, self.loads, self.old.generation, &self.replaced, ExitHooks::All);
+        let Committed { bodies, classes, removed_subobjects, .. } = committed;
+        let mut bodies = Some(bodies);
+        let ending = Ending {
+            end: End::Replaced,
+            generation: self.old.generation,
+            modules: &self.replaced,
+            exits: ExitHooks::All,
+        };
+        let ticket = end(core, self.loads, &ending, &mut |step| {
+            if step == EndStep::EndObjects {
+                drop(bodies.take());
+                self.journal.changes.structure.extend(unbind_broken(core));
+                let defaults = classes.iter().map(|class| class.cdo.get());
+                for object in defaults.chain(removed_subobjects.iter().copied()) {
+                    destroy(&core.world, &core.plugins(), object);
+                }
+            }
+        });
         self.journal.ended = Some(ticket);
         self.journal.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
@@ -345,23 +353,30 @@ impl Run<'_> {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.rebuild.borrow_mut().take();
         if let Some(Staged { modules, started, has_shadow, .. }) = self.staged.take() {
-            core.tasks.end_staged(core);
-            master::end_blacks(core, &modules);
-            if core.world.objects.is_in_shadow() {
-                self.journal.done.births = master::undo_births(core);
-                core.world.lazy.restore(std::mem::take(&mut self.before.lazy));
-            }
-            if has_shadow {
-                core.world.types.drop_shadow();
-            }
-            master::end_modules(core, &modules);
-            core.take_back(master::ids(&self.replaced));
-            for module in &self.replaced {
-                module.gate().reopen();
-                module.leases().unseal();
-            }
+            let ending =
+                Ending { end: End::RolledBack, generation: self.generation, modules: &modules, exits: started };
+            let ticket = end(core, self.loads, &ending, &mut |step| match step {
+                // What others than the new modules asked for since.
+                EndStep::DropErrands => core.tasks.end_staged(core),
+                EndStep::EndObjects => {
+                    if core.world.objects.is_in_shadow() {
+                        self.journal.done.births = master::undo_births(core);
+                        core.world.lazy.restore(std::mem::take(&mut self.before.lazy));
+                    }
+                    if has_shadow {
+                        core.world.types.drop_shadow();
+                    }
+                }
+                EndStep::Resume => {
+                    core.take_back(master::ids(&self.replaced));
+                    for module in &self.replaced {
+                        module.gate().reopen();
+                        module.leases().unseal();
+                    }
+                }
+                _ => {}
+            });
             self.journal.warnings.extend(self.loads.retirements.take_problems(self.old.generation));
-            let ticket = retire(core, self.loads, self.generation, &modules, started);
             self.journal.ended = Some(ticket);
             // What failed while staging, the old generation never noticed: it had let nothing go.
             if phase != Phase::Stage {

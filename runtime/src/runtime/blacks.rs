@@ -94,7 +94,7 @@ impl Runtime {
     /// owns: it alone knows when it does not use them any more.
     pub fn drop_black(&self, black: AnyConjugate) {
         let (blacks, black) = (&self.inner.core.blacks, BlackHandle(black.0.0));
-        match blacks.is_of(ModuleId::HOST, black) {
+        match blacks.owner(black) == Some(ModuleId::HOST) {
             // It may be the very value that is lent: it waits for the next tick.
             true if self.inner.core.world.slices.are_out() => blacks.drops().leave(black),
             true => blacks.dispose(black),
@@ -140,7 +140,7 @@ impl Runtime {
 
     fn keep(&self, value: OwnedValue) -> Result<AnyConjugate, Error> {
         let (module, number) = (ModuleId::HOST, TypeNumber::NONE);
-        let (black, _at) = self.inner.core.blacks.make(module, number, value, None, Instant::now())?;
+        let black = self.inner.core.blacks.make(module, number, value, None, Instant::now())?;
         Ok(AnyConjugate(black.into()))
     }
 }

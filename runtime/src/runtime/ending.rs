@@ -9,9 +9,7 @@ use crate::bridge::tasks::ErrandInfo;
 use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
-
-/// The shortest and the longest nap of the game thread while it waits for the finalizer thread.
-const NAPS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
+use crate::load::naps::Naps;
 
 /// How far the finalizer thread has come while somebody waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +108,7 @@ impl Inner {
         let dropped = core.finalizer.dropped();
         core.finalizer.release();
         let mark = core.finalizer.mark();
-        let (mut nap, longest) = NAPS;
+        let mut naps = Naps::default();
         let is_complete = loop {
             if mark.is_passed() {
                 break true;
@@ -119,8 +117,7 @@ impl Inner {
                 break false;
             }
             core.meanwhile();
-            std::thread::sleep(nap);
-            nap = longest.min(nap * 2);
+            naps.sleep();
         };
         // What the finalizers have dropped of blacks.
         core.blacks.flush_all();

@@ -6,7 +6,7 @@ use std::time::Instant;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::handles::{BlackHandle, TypeNumber};
 use alcedo_abi::host::HostRef;
-use alcedo_abi::values::{Black, Site};
+use alcedo_abi::values::Site;
 
 use crate::border::{CallError, into_module};
 use crate::bridge::core::Core;
@@ -20,7 +20,7 @@ pub(super) unsafe extern "C" fn black_new(
     ty: TypeNumber,
     from: *const u8,
     site: &Site,
-    out: &mut Black,
+    out: &mut BlackHandle,
     failure: &mut Failure,
 ) -> Status {
     // SAFETY: the module hands back its own word.
@@ -46,14 +46,13 @@ pub(super) fn keep(
     number: TypeNumber,
     value: OwnedValue,
     site: &Site,
-) -> Result<Black, CallError> {
+) -> Result<BlackHandle, CallError> {
     let file = core.blacks.keeps_sites().then(|| {
         // SAFETY: the text of a site is lent for the call.
         unsafe { text_of(site.file) }
     });
     let site = file.as_deref().map(|file| (file, site.line));
-    let (handle, at) = core.blacks.make(module, number, value, site, Instant::now())?;
-    Ok(Black { handle, at })
+    core.blacks.make(module, number, value, site, Instant::now())
 }
 
 pub(super) unsafe extern "C" fn black_drop(host: HostRef, black: BlackHandle) {

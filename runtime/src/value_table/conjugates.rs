@@ -4,11 +4,11 @@
 use std::time::Instant;
 
 use alcedo_abi::call::{Failure, Status};
-use alcedo_abi::handles::{ConjugateHandle, TypeNumber, ZCallHandle};
+use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber, ZCallHandle};
 use alcedo_abi::host::HostRef;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextSink;
-use alcedo_abi::values::{Black, ConjugateState, Place, Site, color};
+use alcedo_abi::values::{ConjugateState, Place, Site, color};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
 
 use super::blacks;
@@ -108,7 +108,7 @@ pub(super) unsafe extern "C" fn conjugate_clone(
     module: u64,
     conjugate: ConjugateHandle,
     site: &Site,
-    out: &mut Black,
+    out: &mut BlackHandle,
     failure: &mut Failure,
 ) -> Status {
     // SAFETY: the module hands back its own word.

@@ -87,8 +87,9 @@ impl Host {
     fn black(&self, words: &str) -> (ConjugateHandle, Place) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
         let made = self.core.blacks.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
-        let (handle, at) = made.expect("a black");
-        (handle.into(), Place { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
+        let handle = made.expect("a black").into();
+        let at = self.core.blacks.open(handle).expect("it is there").at;
+        (handle, Place { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
     }
 
     fn ask(&self, ask: impl FnOnce(&mut Failure) -> Status) -> Result<(), FailureKind> {

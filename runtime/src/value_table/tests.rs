@@ -10,7 +10,7 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextView;
-use alcedo_abi::values::{Black, ConjugateState, Place, Site, color};
+use alcedo_abi::values::{ConjugateState, Place, Site, color};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::table;
@@ -93,17 +93,17 @@ impl Host {
         self.core.world.objects.write_value(self.object, "scores", &array(scores)).expect("an array");
     }
 
-    fn make(&self, words: &str, from: *const u8) -> Asked<Black> {
-        let (ty, none) = (self.ty(words), Black { handle: BlackHandle::NONE, at: std::ptr::null_mut() });
+    fn make(&self, words: &str, from: *const u8) -> Asked<BlackHandle> {
+        let (ty, none) = (self.ty(words), BlackHandle::NONE);
         asked(none, |out, failure| {
             // SAFETY: the word is the host's own; the tests pass null, or the address of a value of the type.
             unsafe { table().black_new()(self.word.to_ref(), MODULE.0, ty, from, &site(), out, failure) }
         })
     }
 
-    fn drop_black(&self, black: Black) {
+    fn drop_black(&self, black: BlackHandle) {
         // SAFETY: the word is the host's own.
-        unsafe { table().black_drop()(self.word.to_ref(), black.handle) };
+        unsafe { table().black_drop()(self.word.to_ref(), black) };
     }
 
     fn lend(&self, place: Place) -> Asked<ConjugateHandle> {
@@ -147,9 +147,8 @@ impl Host {
         kind.map(|kind| kind.text().unwrap_or("nothing")).map_err(|failed| failed.message)
     }
 
-    fn clone_of(&self, conjugate: ConjugateHandle) -> Asked<Black> {
-        let none = Black { handle: BlackHandle::NONE, at: std::ptr::null_mut() };
-        asked(none, |out, failure| {
+    fn clone_of(&self, conjugate: ConjugateHandle) -> Asked<BlackHandle> {
+        asked(BlackHandle::NONE, |out, failure| {
             // SAFETY: the word is the host's own.
             unsafe { table().conjugate_clone()(self.word.to_ref(), MODULE.0, conjugate, &site(), out, failure) }
         })
@@ -176,9 +175,9 @@ fn a_black_is_a_copy_that_does_not_follow_what_it_was_made_of() {
     let copy = host.make("Array(f64)", host.scores().at).expect("an array");
     let empty = host.make("Array(f64)", std::ptr::null()).expect("an array");
     host.set_scores(&[9.0]);
-    assert_eq!(host.read(copy.handle.into()), array(&[1.0, 2.0]));
-    assert_eq!(host.read(empty.handle.into()), array(&[]));
-    assert_eq!(host.open(copy.handle.into()).map(|place| place.at), Ok(copy.at));
+    assert_eq!(host.read(copy.into()), array(&[1.0, 2.0]));
+    assert_eq!(host.read(empty.into()), array(&[]));
+    assert!(host.open(copy.into()).is_ok_and(|place| place.at != host.scores().at));
     host.drop_black(copy);
     host.drop_black(empty);
     assert_eq!(host.core.blacks.report().count(), 0);
@@ -193,15 +192,14 @@ fn failed<T: std::fmt::Debug>(asked: Asked<T>) -> Failed {
 #[test]
 fn a_thread_may_drop_a_black_and_nothing_else() {
     let host = Host::new();
-    let blacks: Vec<_> = (0..800).map(|_| host.make("Utf8String", std::ptr::null()).expect("a text").handle).collect();
+    let blacks: Vec<_> = (0..800).map(|_| host.make("Utf8String", std::ptr::null()).expect("a text")).collect();
     let (word, ty) = (host.word.to_ref(), host.ty("Utf8String"));
     std::thread::scope(|scope| {
         for share in blacks.chunks(100) {
             scope.spawn(move || {
                 // SAFETY: the word is the host's own, which lives longer than this thread.
                 share.iter().for_each(|black| unsafe { table().black_drop()(word, *black) });
-                let none = Black { handle: BlackHandle::NONE, at: std::ptr::null_mut() };
-                let refused = asked(none, |out, failure| {
+                let refused = asked(BlackHandle::NONE, |out, failure| {
                     // SAFETY: as above; a value of zero bytes is asked for.
                     unsafe { table().black_new()(word, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
                 });
@@ -233,8 +231,8 @@ fn a_red_ends_with_its_call_and_its_clone_does_not() {
     assert_eq!((refused.kind, refused.held.as_str()), (FailureKind::EXPIRED, "red Array"));
     assert!(refused.wanted.ends_with(" s"), "{}", refused.wanted);
     assert_eq!(failed(host.clone_of(red)).kind, FailureKind::EXPIRED);
-    assert_eq!(host.read(black.handle.into()), array(&[4.0]));
-    let state = host.state(black.handle.into()).expect("it was given out");
+    assert_eq!(host.read(black.into()), array(&[4.0]));
+    let state = host.state(black.into()).expect("it was given out");
     assert_eq!((state.color, state.expired), (color::BLACK, 0));
     assert_eq!(failed(host.state(ConjugateHandle(12_345))).kind, FailureKind::NOT_FOUND);
 }
@@ -271,11 +269,11 @@ fn set_aside_a_black_has_expired_and_taken_back_it_has_not() {
     let host = Host::new();
     let black = host.make("Set(Name)", std::ptr::null()).expect("a set");
     let state = |expired| Ok((color::BLACK, expired, PropertyKind::SET));
-    let told = || host.state(black.handle.into()).map(|state| (state.color, state.expired, state.kind));
+    let told = || host.state(black.into()).map(|state| (state.color, state.expired, state.kind));
     assert_eq!(told(), state(0));
     host.gate.close();
     assert_eq!(told(), state(1));
-    assert_eq!(failed(host.open(black.handle.into())).held, "black Set");
+    assert_eq!(failed(host.open(black.into())).held, "black Set");
     host.gate.reopen();
     assert_eq!(told(), state(0));
     host.core.blacks.end_modules(&BTreeSet::from([MODULE]));
@@ -331,7 +329,7 @@ fn a_call_that_knows_no_types_passes_conjugates_and_is_given_blacks() {
     assert_eq!((status, failure.kind), (ZCallStatus::DISPATCHER_ERROR, FailureKind::EXPIRED));
     assert_eq!(failure.held.as_str(), "red Array");
     let text = host.make("String", std::ptr::null()).expect("a text");
-    let mut slots = [slot(text.handle.into()), three, Slot::EMPTY];
+    let mut slots = [slot(text.into()), three, Slot::EMPTY];
     let (status, failure) = call(&host, "ex:/scale", &mut slots);
     assert_eq!(status, ZCallStatus::BUFFER_ERROR);
     assert_eq!(failure.message.as_str(), "slot 0 holds a conjugate of String, the call wants Array(f64)");
@@ -343,7 +341,7 @@ fn a_call_that_knows_no_types_passes_conjugates_and_is_given_blacks() {
 #[test]
 fn a_conjugate_is_opened_as_what_it_is_and_as_nothing_else() {
     let host = Host::new();
-    let black = ConjugateHandle::from(host.make("Array(f64)", std::ptr::null()).expect("an array").handle);
+    let black = ConjugateHandle::from(host.make("Array(f64)", std::ptr::null()).expect("an array"));
     let opened = host.open_as(black, "Array(f64)").expect("it is one");
     assert_eq!((opened.at, opened.ty), (host.open(black).expect("it is there").at, host.ty("Array(f64)")));
     let refused = failed(host.open_as(black, "Array(i64)"));

@@ -1,1 +1,322 @@
-//! Order of an end: what a module left behind is dropped while what it looks at is there.
+//! Order of an end: what a module left behind is dropped while what it looks at is there, whatever the generation ends
+//! for; and what is dropped where values cannot be looked at is told so.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
+
+use super::support::{self, Record};
+use super::{ask, assert_goes_on, attacker, host, spawn};
+
+/// What looks at a value that is there says, on the game thread of a generation that ends.
+const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
+                     · clone right · number Array(String) · frame OTHER · late made · post UNAVAILABLE";
+
+/// What it says on the finalizer thread: nothing was followed.
+const ELSEWHERE: &str = "expired true · display the number · debug the number · equal the call fails · unequal the call \
+                         fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
+                         · late WRONG_THREAD · post UNAVAILABLE";
+
+/// The places in which `arm` of the plugin holds something that is dropped in an end.
+const PLACES: [&str; 9] = [
+    "a timer",
+    "a timer that comes once",
+    "a task",
+    "a task that waits for nothing",
+    "a post",
+    "a thread-local",
+    "an auto-disposed resource",
+    "a closure in a closure",
+    "a closure that begins another",
+];
+
+/// What each place said, and how often.
+fn told(record: &Record) -> BTreeMap<String, Vec<String>> {
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in record.take().lines() {
+        let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("nobody says {line}"));
+        if place.starts_with("a post of") && answers.ends_with("post taken") {
+            // It has run, as posts do.
+            continue;
+        }
+        let answers: Vec<_> = answers.split(" · ").map(without_number).collect();
+        told.entry(place.to_owned()).or_default().push(answers.join(" · "));
+    }
+    told
+}
+
+/// An answer without the number of the black, which is another in each run.
+fn without_number(answer: &str) -> String {
+    match answer.split_once(' ') {
+        Some((what, rest)) if rest.contains(") black ") => format!("{what} the number"),
+        _ => answer.to_owned(),
+    }
+}
+
+/// Each place has said `RIGHT`, once, and besides them only those in `more` have said something.
+fn assert_all_looked(record: &Record, by: &str, more: &[(&str, &str)]) {
+    let mut told = told(record);
+    let armed = PLACES.iter().map(|place| (format!("{place} of {by}"), RIGHT));
+    let more = more.iter().map(|(place, answers)| ((*place).to_owned(), *answers));
+    for (place, answers) in armed.chain(more) {
+        let said = told.remove(&place).unwrap_or_else(|| panic!("{place} was not dropped; left are {told:#?}"));
+        assert!(said.iter().all(|said| said == answers), "{place}: {said:#?}");
+    }
+    assert!(told.is_empty(), "nobody else was to be dropped: {told:#?}");
+}
+
+/// What the exit hook drops, besides what every end drops.
+fn exit_hook(by: &str) -> [(String, &'static str); 2] {
+    [("the exit hook".to_owned(), RIGHT), (format!("a static of {by}"), RIGHT)]
+}
+
+/// Those, and plugin halves.
+fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
+    let mut all: Vec<_> = exit.iter().map(|(place, answers)| (place.as_str(), *answers)).collect();
+    all.extend(halves.then_some(("a plugin half", ELSEWHERE)));
+    all
+}
+
+/// A host whose modules hold something everywhere, and one object.
+fn armed() -> (Record, Runtime) {
+    let record = support::record("ends");
+    let host = host();
+    let hoarder = spawn(&host, "Hoarder");
+    host.call(hoarder, "hold", &[]).expect("it holds");
+    assert_eq!(host.call(hoarder, "is_whole", &[]).ok().flatten(), Some(Value::Bool(true)));
+    assert_eq!(record.take(), "", "nothing is dropped before its end");
+    (record, host)
+}
+
+/// The same, after what was posted has run.
+fn armed_and_ticked() -> (Record, Runtime) {
+    let (record, host) = armed();
+    host.safe_point();
+    let ran = record.take();
+    assert!(ran.starts_with("a post of a method · expired false · display right"), "{ran}");
+    (record, host)
+}
+
+fn libraries(features: &[&str]) -> [PathBuf; 1] {
+    [attacker(features)]
+}
+
+#[test]
+fn in_an_unload_everything_is_dropped_while_what_it_looks_at_is_there() {
+    let (record, host) = armed();
+    let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((unload.objects_ended, unload.parked), (1, vec![]));
+    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_eq!(host.blacks().count(), 0);
+    host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
+    assert_goes_on(&host);
+}
+
+#[test]
+fn in_a_shutdown_everything_is_dropped_while_what_it_looks_at_is_there() {
+    let (record, host) = armed();
+    let end = host.shutdown();
+    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_eq!((end.left, end.halves), (vec![], 0));
+    let mut statics: Vec<_> = end.blacks.iter().map(|left| (left.ty.as_str(), left.count)).collect();
+    statics.sort_unstable();
+    assert_eq!(statics, [("Array(String)", 2), ("Map(String, u64)", 1)], "the static that nobody empties");
+}
+
+#[test]
+fn a_host_that_is_dropped_ends_like_one_that_is_shut_down() {
+    let (record, host) = armed();
+    drop(host);
+    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+}
+
+#[test]
+fn a_generation_that_is_replaced_is_dropped_while_what_it_looks_at_is_there() {
+    let (record, host) = armed();
+    let report = host.reload(&libraries(&["another"])).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.is_committed(), "{report}");
+    assert!(host.wait_for_unloads(std::time::Duration::from_secs(60)).expect("a safe point"));
+    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_goes_on(&host);
+}
+
+#[test]
+fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() {
+    let record = support::record("ends");
+    let staying = support::plugin("attributes", &[]);
+    let host = support::host(&[attacker(&[]), staying.clone()]);
+    let hoarder = spawn(&host, "Hoarder");
+    host.call(hoarder, "hold", &[]).expect("it holds");
+    let report = host.reload_changed(&[attacker(&["another"]), staying]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.is_committed(), "{report}");
+    assert_eq!(report.kept_modules, ["attributes of generation 1"]);
+    assert!(host.wait_for_unloads(std::time::Duration::from_secs(60)).expect("a safe point"));
+    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_goes_on(&host);
+}
+
+/// A reload to a build that fails, of a host that holds something everywhere itself.
+fn fails(features: &[&str]) -> (Record, Runtime) {
+    let (record, host) = armed_and_ticked();
+    let hoarder = host.objects().into_iter().next_back().expect("the hoarder");
+    let report = host.reload(&libraries(features)).unwrap_or_else(|error| panic!("{error}"));
+    assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+    assert_eq!(
+        host.call(hoarder, "is_whole", &[]).ok().flatten(),
+        Some(Value::Bool(true)),
+        "the old generation has all it had"
+    );
+    (record, host)
+}
+
+#[test]
+fn when_a_main_panics_what_it_began_is_dropped_while_what_it_looks_at_is_there() {
+    let (record, host) = fails(&["panicking-main"]);
+    // A main that has not returned gets no exit hook: what waits for that is never dropped.
+    let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
+    assert_all_looked(&record, "main", &[("the stack of main", &unwound)]);
+    assert_goes_on(&host);
+    host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    let told = told(&record);
+    assert_eq!(told.len(), PLACES.len() + 2, "all but the post, and the static, the exit hook and the half: {told:#?}");
+}
+
+#[test]
+fn when_a_red_constructor_panics_what_the_main_began_is_dropped_while_what_it_looks_at_is_there() {
+    let (record, host) = fails(&["failing-red"]);
+    let right = RIGHT.replace("post UNAVAILABLE", "post taken");
+    let unwound = ("a plugin half", right.as_str());
+    let exit = exit_hook("main");
+    let mut more = with_halves(&exit, false);
+    more.push(unwound);
+    assert_all_looked(&record, "main", &more);
+    assert_goes_on(&host);
+}
+
+#[test]
+fn when_a_master_cannot_be_created_everything_is_dropped_while_what_it_looks_at_is_there() {
+    for (features, has_main) in [(&["panicking-main"][..], false), (&["failing-default"], true)] {
+        let record = support::record("ends");
+        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        host.create_master(&libraries(features)).expect_err("it is broken on purpose");
+        let exit = exit_hook("main");
+        let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
+        match has_main {
+            true => assert_all_looked(&record, "main", &with_halves(&exit, false)),
+            false => assert_all_looked(&record, "main", &[("the stack of main", &unwound)]),
+        }
+        assert_eq!(host.blacks().count(), 0);
+        host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
+        assert_goes_on(&host);
+    }
+}
+
+#[test]
+fn a_rollback_at_whatever_step_drops_everything_while_what_it_looks_at_is_there() {
+    let (record, host) = armed_and_ticked();
+    for step in ReloadStep::ALL {
+        for kind in [FaultKind::Error, FaultKind::Panic] {
+            let armed = faults::arm(Fault { step, kind, nth: 0 });
+            let report = host.reload(&libraries(&["armed-main"])).unwrap_or_else(|error| panic!("{error}"));
+            let was_hit = armed.has_fired();
+            drop(armed);
+            assert_eq!(report.is_committed(), !was_hit, "{step}: {report}");
+            let told = told(&record);
+            for (place, answers) in &told {
+                let right = if place == "a plugin half" { ELSEWHERE } else { RIGHT };
+                let is_right = answers.iter().all(|said| said == right);
+                assert!(is_right, "{step} {kind:?}: {place} says {answers:#?}");
+            }
+        }
+    }
+    assert_goes_on(&host);
+}
+
+thread_local! {
+    static HOST: RefCell<Option<(Runtime, alcedo_runtime::ObjectHandle)>> = const { RefCell::new(None) };
+    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a native half does when it ends: asks another object of the ending generation.
+fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
+    let host = HOST.with_borrow(Clone::clone);
+    if let Some((host, other)) = host {
+        let said = host.call(other, "grow_numbers", &[]);
+        let said = said.map_or_else(|error| error.to_string(), |value| format!("{value:?}"));
+        HEARD.with_borrow_mut(|heard| heard.push(said));
+        let born = host.spawn("/Script/Game.Hoarder").map_or_else(|error| error.to_string(), |_| "born".to_owned());
+        HEARD.with_borrow_mut(|heard| heard.push(born));
+    }
+}
+
+#[test]
+fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut() {
+    let _record = support::record("ends");
+    for end in ["unload", "shutdown", "reload"] {
+        let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(ask_another);
+        let natives = Natives::in_package("Graph").class(teller);
+        let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+        host.create_master(&libraries(&["doomed"])).unwrap_or_else(|error| panic!("{error}"));
+        let _doomed = spawn(&host, "Doomed");
+        let hoarder = spawn(&host, "Hoarder");
+        host.call(hoarder, "keep_numbers", &[]).expect("it keeps them");
+        assert_eq!(host.call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
+        // What is told of an unload before anything ends finds all that there is.
+        let weak = host.clone();
+        let told = Rc::new(RefCell::new(Vec::new()));
+        let tells = Rc::clone(&told);
+        HOST.set(Some((host.clone(), hoarder)));
+        host.on_unloading(0, move |_generation| {
+            tells.borrow_mut().push(weak.call(hoarder, "grow_numbers", &[]).ok().flatten())
+        });
+        match end {
+            "unload" => drop(host.unload_master().unwrap_or_else(|error| panic!("{error}"))),
+            "shutdown" => drop(host.shutdown()),
+            _ => drop(host.reload(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"))),
+        }
+        HOST.set(None);
+        assert_eq!(*told.borrow(), [Some(Value::U64(14))], "{end}");
+        let heard = HEARD.take();
+        // After a commit it is the new code that answers, for which there are no numbers.
+        let answers = ["attacker of generation 1 is not available", "for a safe point", "U64(0)"];
+        assert!(!heard.is_empty(), "{end}: the native half ended");
+        assert!(heard.iter().all(|said| answers.iter().any(|answer| said.contains(answer))), "{end}: {heard:#?}");
+    }
+}
+
+#[test]
+fn what_is_born_while_an_unload_is_told_ends_with_the_rest() {
+    let (record, host) = armed();
+    let hoarder = host.objects().into_iter().next_back().expect("the hoarder");
+    let spawner = host.clone();
+    host.on_unloading(0, move |_generation| {
+        let refused = spawner.spawn("/Script/Game.Hoarder").expect_err("an unload is under way");
+        assert!(refused.to_string().contains("for a safe point"), "{refused}");
+        assert_eq!(ask(&spawner, hoarder, "breed"), "Hoarder_2");
+    });
+    let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((unload.objects_ended, host.objects().len(), host.blacks().count()), (2, 0, 0));
+    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+}
+
+#[test]
+fn a_host_gives_back_its_own_values_only_and_never_those_of_plugins() {
+    let _record = support::record("ends");
+    let host = host();
+    let hoarder = spawn(&host, "Hoarder");
+    host.call(hoarder, "keep_numbers", &[]).expect("it keeps them");
+    let number = match host.call(hoarder, "number_of_numbers", &[]) {
+        Ok(Some(Value::U64(number))) => alcedo_runtime::AnyConjugate::from_number(number),
+        other => panic!("a number, not {other:?}"),
+    };
+    host.drop_black(number);
+    assert!(!host.is_expired(number));
+    assert_eq!(host.call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
+    assert_eq!(ask(&host, hoarder, "drop_while_open"), "10 10");
+    host.tick(Budget::frame());
+}

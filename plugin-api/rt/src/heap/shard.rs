@@ -4,9 +4,8 @@
 //! A thread is known by its thread pointer, which needs neither a thread-local nor a destructor (which would pin the
 //! image on every thread that ever allocated). Whoever gets the same pointer later is a thread that came after, so
 //! it takes over the shard. Threads that find no free shard share some, under a lock.
-#![expect(unsafe_code, reason = "reads the thread pointer; frees blocks")]
+#![expect(unsafe_code, reason = "frees blocks")]
 
-use core::arch::asm;
 use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -15,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::classes::CLASSES;
 use super::pages;
 use super::slab::{Returned, Slab};
+use crate::this_thread::this_thread;
 
 /// Shards for one thread each, a power of two.
 const OWNED: usize = 64;
@@ -55,23 +55,6 @@ enum Access {
     Owned(&'static Shard),
     /// It is shared, and locked as long as the guard lives.
     Locked(&'static Shard, MutexGuard<'static, ()>),
-}
-
-/// What distinguishes this thread from all that live now.
-#[inline]
-fn this_thread() -> usize {
-    let pointer: usize;
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the first word of the thread's control block is its own address, as the ABI of thread-locals says.
-    unsafe {
-        asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, preserves_flags, readonly, pure));
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: reads the register that holds the thread pointer.
-    unsafe {
-        asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nostack, preserves_flags, nomem, pure));
-    }
-    pointer
 }
 
 /// Control blocks lie on page boundaries or near, so the low bits say little.

@@ -40,7 +40,7 @@ impl Module {
 
     fn make_of(&self, blacks: &Blacks, value: OwnedValue) -> BlackHandle {
         let number = TypeNumber(u32::from(value.ty().kind().0));
-        blacks.make(self.id, number, value, Some(("src/lib.rs", 7)), Instant::now()).expect("the gate is open").0
+        blacks.make(self.id, number, value, Some(("src/lib.rs", 7)), Instant::now()).expect("the gate is open")
     }
 
     fn end(&self, blacks: &Blacks) -> u64 {

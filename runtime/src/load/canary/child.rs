@@ -94,6 +94,7 @@ fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn 
         mode: core.world.mode.address(),
         directory: core.world.objects.directory(),
         slices: core.world.slices.address(),
+        blacks: core.blacks.directory(),
         level: crate::logs::loudest(),
     };
     // SAFETY: the context's word, table, mode and directory live as long as the core, and this process ends before that.

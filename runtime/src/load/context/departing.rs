@@ -7,6 +7,7 @@ use crate::lease::Blocker;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::hub::Hub;
 use crate::load::context::space::Space;
+use crate::load::end_order::{End, EndStep};
 use crate::load::leaving::{Leaving, kept_by};
 use crate::load::policy::UnloadPolicy;
 use crate::load::ticket::{Departed, Departure, Progress};
@@ -14,12 +15,21 @@ use crate::load::ticket::{Departed, Departure, Progress};
 /// Runs the exit hooks of modules that nobody calls any more, dependents first, on this thread; what is left is what
 /// becomes of their images. `modules` are in the order in which they were loaded; what goes wrong is told to `note`.
 pub(super) fn leave(modules: &[Arc<FreeModule>], policy: &UnloadPolicy, mut note: impl FnMut(String)) -> Box<Leaving> {
-    // Before the exit hooks: one of them may wait for a thread that waits for this.
-    modules.iter().for_each(|module| module.ask_to_stop());
-    for module in modules.iter().rev() {
-        if let Err(error) = module.exit() {
-            tracing::error!(module = module.name(), %error, "an exit hook failed");
-            note(format!("the exit hook of {} {error}", module.name()));
+    for step in End::Slim.steps() {
+        match step {
+            // Before the exit hooks: one of them may wait for a thread that waits for this.
+            EndStep::ShutGates => modules.iter().for_each(|module| module.ask_to_stop()),
+            EndStep::ExitHooks => {
+                for module in modules.iter().rev() {
+                    if let Err(error) = module.exit() {
+                        tracing::error!(module = module.name(), %error, "an exit hook failed");
+                        note(format!("the exit hook of {} {error}", module.name()));
+                    }
+                }
+            }
+            EndStep::EndThreadLocals => modules.iter().rev().for_each(|module| module.end_thread_locals_here()),
+            // The door was shut, and leases were sealed, when the unload was asked for; the images are what is left.
+            _ => {}
         }
     }
     images(modules, policy)

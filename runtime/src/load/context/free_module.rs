@@ -100,6 +100,7 @@ impl FreeModule {
             mode: &raw const MODE,
             directory: std::ptr::null(),
             slices: std::ptr::null(),
+            blacks: std::ptr::null(),
             level: crate::logs::loudest(),
         };
         // SAFETY: the word is shared with this module and outlives its image; table and mode are static.
@@ -182,22 +183,31 @@ impl FreeModule {
         Ok(())
     }
 
-    /// Runs its exit hook on this thread, once, if its main has returned. Only by whoever ends the image.
+    /// Runs its exit hook on this thread, once, if its main has returned, and drops what was left to the module to drop. Only
+    /// by whoever ends the image.
     ///
     /// # Errors
     /// Its panic.
     pub(super) fn exit(&self) -> Result<(), CallError> {
-        if !self.has_started.swap(false, Ordering::AcqRel) {
-            return Ok(());
-        }
+        let has_started = self.has_started.swap(false, Ordering::AcqRel);
+        let last = if has_started { Some(self.root.exit()) } else { self.root.dispose() };
+        let Some(last) = last else { return Ok(()) };
         // SAFETY: the module is attached, and mapped until its caller ends the image.
-        from_module(|failure| unsafe { self.root.exit()(failure) })
+        from_module(|failure| unsafe { last(failure) })
     }
 
     /// The threads of the module are asked to stop.
     pub(super) fn ask_to_stop(&self) {
         if let Some(ledger) = self.image().as_ref().and_then(Image::ledger) {
             ledger.ask_to_stop();
+        }
+    }
+
+    /// Runs the destructors of its thread-locals on this thread: nothing but its last functions runs here any more.
+    pub(super) fn end_thread_locals_here(&self) {
+        let ledger = self.image().as_ref().and_then(|image| image.ledger().cloned());
+        if let Some(ledger) = ledger {
+            ledger.run_thread_locals_here();
         }
     }
 

@@ -1,0 +1,264 @@
+//! Holds values of the host's in every place from which something may be dropped: errands, thread-locals, statics, exit
+//! hooks, plugin halves, threads. Each says so when it is made and when it is dropped, and then looks at what it holds in
+//! every way there is. `runtime/tests/lifetimes` decides what is held where, and when things end.
+
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use alcedo_plugin_api::auto_dispose;
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::task::{Life, Module, delay, post, post_to};
+#[cfg(not(feature = "without-holders"))]
+use engine_glue::Actor;
+
+module! { name: "lifetimes", main: started, exit: ended }
+
+/// As long as no run takes.
+const NEVER: Duration = Duration::from_secs(3_600);
+
+/// Places that need no object. The numbers are those of the test.
+const FREE_PLACES: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+
+static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
+
+thread_local! {
+    static HERE: RefCell<Vec<Looker>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The thread that main ran on.
+static GAME: OnceLock<ThreadId> = OnceLock::new();
+
+fn started() {
+    GAME.get_or_init(|| std::thread::current().id());
+    if cfg!(any(feature = "armed", feature = "panicking-main", feature = "failing-red")) {
+        FREE_PLACES.iter().for_each(|place| hold(Module, *place));
+    }
+    if cfg!(feature = "panicking-main") {
+        let _unwound = Looker::new("stack");
+        panic!("broken on purpose: main");
+    }
+}
+
+fn ended() {
+    drop(Looker::new("stack"));
+    drop(take(&KEPT));
+}
+
+fn take(kept: &Mutex<Vec<Looker>>) -> Vec<Looker> {
+    std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Differs between two instances of this module, of one build or of two.
+fn instance() -> u64 {
+    static INSTANCE: OnceLock<u64> = OnceLock::new();
+    *INSTANCE.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64))
+}
+
+fn tell(line: &str) {
+    tracing::info!(target: "lifetimes", "{line}");
+}
+
+/// Holds a new value in a place that lives with `life`, or with the module.
+fn hold<L: Life + 'static>(life: L, place: u8) {
+    match place {
+        0 => {
+            let held = Looker::new("timer");
+            timer::every(life, NEVER, move |_| held.look());
+        }
+        1 => {
+            let held = Looker::new("timer");
+            timer::after(life, NEVER, move |_| held.look());
+        }
+        2 => {
+            let held = Looker::new("task");
+            task::spawn(life, async move {
+                delay(NEVER).await;
+                held.look();
+            });
+        }
+        3 => {
+            let held = Looker::new("task");
+            task::spawn(life, async move {
+                std::future::pending::<()>().await;
+                held.look();
+            });
+        }
+        4 => {
+            let held = Looker::new("post");
+            post(move || drop(held)).unwrap_or_else(|error| panic!("{error}"));
+        }
+        5 => HERE.with_borrow_mut(|here| here.push(Looker::new("local"))),
+        6 => KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new("static")),
+        7 => drop(auto_dispose(Looker::new("resource"))),
+        8 => {
+            let (inner, again) = (Looker::new("timer"), Again(Some(Looker::new("timer"))));
+            timer::every(life, NEVER, move |_| {
+                let _again = &again;
+                inner.look();
+            });
+        }
+        _ => drop(Looker::new("stack")),
+    }
+}
+
+/// Hands what it holds to a timer when it is dropped: nobody takes that in an end.
+struct Again(Option<Looker>);
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        let held = self.0.take();
+        if std::thread::panicking() {
+            return;
+        }
+        let begun = timer::try_after(Module, NEVER, move |_module| drop(held));
+        drop(begun);
+    }
+}
+
+/// Holds values in host memory, and looks at them when it is dropped.
+struct Looker {
+    serial: u64,
+    place: &'static str,
+    list: UArray<UString>,
+    twin: UArray<UString>,
+    map: UMap<UString, UArray<u64>>,
+    bound: Delegate<fn(u64)>,
+}
+
+impl Looker {
+    fn new(place: &'static str) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let serial = LAST.fetch_add(1, Ordering::Relaxed);
+        let list: UArray<UString> = Self::words(serial).parse().unwrap_or_else(|error| panic!("{error}"));
+        let map = [("numbers", vec![serial; 20])].into_iter().collect();
+        let bound = Delegate::new().unwrap_or_else(|error| panic!("{error}"));
+        tell(&format!("made {} {serial} {place}", instance()));
+        Self { serial, place, twin: UArray::clone(&list), list, map, bound }
+    }
+
+    /// The value of `list`, as the host prints it.
+    fn words(serial: u64) -> String {
+        format!("(\"number {serial}, which is too long to lie anywhere but in a block of its own\", \"two\")")
+    }
+
+    /// What every look gives: `right`, `refused` or the wrong value itself.
+    fn answers(&self) -> String {
+        let quietly = |what: &dyn Fn() -> Option<String>| {
+            let looked = catch_unwind(AssertUnwindSafe(what));
+            looked.unwrap_or(None)
+        };
+        let words = Self::words(self.serial);
+        let show = |shown: String| if shown.contains(" black ") || shown.starts_with('<') { None } else { Some(shown) };
+        let numbers = format!("((\"numbers\", ({})))", vec![self.serial.to_string(); 20].join(", "));
+        let looks: [(Option<String>, &str); 8] = [
+            (quietly(&|| (!self.list.is_expired()).then(|| "there".to_owned())), "there"),
+            (quietly(&|| show(self.list.to_string())), &words),
+            (quietly(&|| show(format!("{:?}", self.list))), &words),
+            (quietly(&|| Some((self.list == self.twin).to_string())), "true"),
+            (quietly(&|| Some((self.list == UArray::new().ok()?).to_string())), "false"),
+            (quietly(&|| show(self.list.try_clone().ok()?.to_string())), &words),
+            (quietly(&|| show(self.map.to_string().replace("numbers", "\"numbers\"").replace("\"\"", "\""))), &numbers),
+            (quietly(&|| show(self.bound.to_string())), "none"),
+        ];
+        let answers: Vec<_> = looks
+            .into_iter()
+            .map(|(found, expected)| match found {
+                None => "refused".to_owned(),
+                Some(found) if found == expected => "right".to_owned(),
+                Some(found) => format!("wrong: {found}"),
+            })
+            .collect();
+        answers.join(",")
+    }
+
+    fn look(&self) {
+        tell(&format!("seen {} {} {} {}", instance(), self.serial, self.place, self.answers()));
+    }
+}
+
+impl Drop for Looker {
+    fn drop(&mut self) {
+        let thread = std::thread::current();
+        // The names of the host's threads are the host's own; only numbers tell them apart here.
+        let thread = match thread.name() {
+            Some("lifetimes-worker") => "worker",
+            _ if GAME.get() == Some(&thread.id()) => "game",
+            _ => "finalizer",
+        };
+        tell(&format!("gone {} {} {} {thread} {}", instance(), self.serial, self.place, self.answers()));
+    }
+}
+
+/// An object that holds what the test says.
+#[cfg(not(feature = "without-holders"))]
+#[uclass(package = "Game", base = Actor)]
+pub struct Holder {
+    kept: Vec<Looker>,
+}
+
+#[cfg(not(feature = "without-holders"))]
+#[uclass]
+impl Holder {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        static BUILT: AtomicU64 = AtomicU64::new(0);
+        let kept = vec![Looker::new("half")];
+        let is_third = BUILT.fetch_add(1, Ordering::Relaxed) % 3 == 2;
+        assert!(!cfg!(feature = "failing-red") || !is_third || this.name().starts_with("Default__"), "on purpose");
+        Self { kept }
+    }
+
+    /// Holds something in a place that lives with the module.
+    #[ufunction(blueprint_callable)]
+    fn hold_free(&self, place: u8) {
+        hold(Module, place);
+    }
+
+    /// Holds something in a place that lives with this object.
+    #[ufunction(blueprint_callable)]
+    fn hold_here(&mut self, this: This<Self>, place: u8) {
+        match place {
+            4 => {
+                let held = Looker::new("post");
+                post_to(this.as_obj(), move |_this| drop(held)).unwrap_or_else(|error| panic!("{error}"));
+            }
+            9 => self.kept.push(Looker::new("half")),
+            _ => hold(this.as_obj(), place),
+        }
+    }
+
+    /// Lets go of what it holds itself, here or on a thread.
+    #[ufunction(blueprint_callable)]
+    fn let_go(&mut self, on_thread: bool) {
+        let kept = std::mem::take(&mut self.kept);
+        if on_thread {
+            let worker = std::thread::Builder::new().name("lifetimes-worker".to_owned());
+            let worker = worker.spawn(move || drop(kept)).unwrap_or_else(|error| panic!("{error}"));
+            worker.join().unwrap_or_else(|_| panic!("it only drops"));
+        }
+    }
+
+    /// Empties the thread-local and the static.
+    #[ufunction(blueprint_callable)]
+    fn empty(&self) {
+        drop(HERE.take());
+        drop(take(&KEPT));
+    }
+
+    /// Looks at all that is held by itself, opened and closed; how many there are.
+    #[ufunction(blueprint_callable)]
+    fn look(&self, this: This<Self>) -> u64 {
+        for kept in &self.kept {
+            kept.look();
+            assert_eq!(this.open(&kept.list).len(), 2);
+            assert_eq!(this.open(&kept.list).to_string(), Looker::words(kept.serial));
+        }
+        self.kept.len() as u64
+    }
+}

@@ -1,0 +1,181 @@
+//! In which order a generation ends, whatever it ends for. This file decides; `ending.rs`, `retire.rs` and, for Slims,
+//! `context/departing.rs` act on it. The rule behind the order: nothing of a module runs after something has gone that it
+//! may refer to. So what runs code of the module comes first, and what that code may look at comes after it.
+
+/// What a generation ends for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The Master is unloaded, or its host ends.
+    Unloaded,
+    /// A reload has put another one in its place.
+    Replaced,
+    /// A reload failed: it is the new one that goes.
+    RolledBack,
+    /// The Master could not be created.
+    NotCreated,
+    /// Some of its modules were mapped, and another could not be.
+    NotStaged,
+    /// A Slim is unloaded or replaced. It has no objects, values or errands.
+    Slim,
+}
+
+/// One step of an end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EndStep {
+    /// Nobody gets a new lease.
+    Seal,
+    /// Listeners, unloading callbacks and whoever wants to know of the end of an object are told. All is there yet, and
+    /// every call is answered.
+    Tell,
+    /// No call gets in any more: whoever tries gets `Unavailable`. What the module owns is still its own. Its threads are
+    /// asked to stop.
+    ShutGates,
+    /// Tasks, timers and posted closures are dropped.
+    DropErrands,
+    /// The objects that end with the generation are destroyed, and what belongs to their classes.
+    EndObjects,
+    /// Nothing that it handed out leads anywhere any more; plugin halves go to the finalizer thread.
+    ReleaseHalves,
+    /// The generation that was set aside answers again.
+    Resume,
+    /// The finalizers run, as long as the host's patience lasts. One that hangs does not keep the others from their end.
+    AwaitFinalizers,
+    /// Exit hooks of modules whose mains have returned, dependents first, and what was left to each module to drop.
+    ExitHooks,
+    /// Thread-locals of the thread that does this. Those of the finalizer thread end behind its last finalizer.
+    EndThreadLocals,
+    /// Values in host memory that it owns; once every finalizer has run or was given up.
+    EndBlacks,
+    /// The numbers of the types of those values.
+    EndTypeNumbers,
+    /// Its images, as soon as nobody uses them.
+    EndImages,
+}
+
+use EndStep::{
+    AwaitFinalizers, DropErrands, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks,
+    ReleaseHalves, Resume, Seal, ShutGates, Tell,
+};
+
+impl End {
+    /// The steps, first to last. Those from [`EndStep::EndBlacks`] on may come later than the call that began the end.
+    pub(crate) const fn steps(self) -> &'static [EndStep] {
+        match self {
+            Self::Unloaded => &[
+                Seal,
+                Tell,
+                ShutGates,
+                DropErrands,
+                EndObjects,
+                ReleaseHalves,
+                AwaitFinalizers,
+                ExitHooks,
+                EndThreadLocals,
+                EndBlacks,
+                EndTypeNumbers,
+                EndImages,
+            ],
+            // It was told when it was set aside.
+            Self::Replaced | Self::NotCreated => &[
+                Seal,
+                ShutGates,
+                DropErrands,
+                EndObjects,
+                ReleaseHalves,
+                AwaitFinalizers,
+                ExitHooks,
+                EndThreadLocals,
+                EndBlacks,
+                EndTypeNumbers,
+                EndImages,
+            ],
+            Self::RolledBack => &[
+                Seal,
+                ShutGates,
+                DropErrands,
+                EndObjects,
+                ReleaseHalves,
+                Resume,
+                AwaitFinalizers,
+                ExitHooks,
+                EndThreadLocals,
+                EndBlacks,
+                EndTypeNumbers,
+                EndImages,
+            ],
+            // No type of it was declared and no main has run.
+            Self::NotStaged => &[
+                Seal,
+                ShutGates,
+                DropErrands,
+                ReleaseHalves,
+                AwaitFinalizers,
+                ExitHooks,
+                EndThreadLocals,
+                EndBlacks,
+                EndTypeNumbers,
+                EndImages,
+            ],
+            Self::Slim => &[Seal, ShutGates, ExitHooks, EndThreadLocals, EndImages],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{End, EndStep};
+
+    const ENDS: [End; 6] = [End::Unloaded, End::Replaced, End::RolledBack, End::NotCreated, End::NotStaged, End::Slim];
+
+    /// What runs code of the module.
+    const RUNS: [EndStep; 5] =
+        [EndStep::Tell, EndStep::DropErrands, EndStep::AwaitFinalizers, EndStep::ExitHooks, EndStep::EndThreadLocals];
+
+    /// What such code may look at, and goes.
+    const GOES: [EndStep; 3] = [EndStep::EndBlacks, EndStep::EndTypeNumbers, EndStep::EndImages];
+
+    fn at(end: End, step: EndStep) -> Option<usize> {
+        end.steps().iter().position(|other| *other == step)
+    }
+
+    #[test]
+    fn nothing_of_a_module_runs_after_something_has_gone_that_it_may_refer_to() {
+        for end in ENDS {
+            for (runs, goes) in RUNS.iter().flat_map(|runs| GOES.map(|goes| (*runs, goes))) {
+                if let (Some(runs_at), Some(goes_at)) = (at(end, runs), at(end, goes)) {
+                    assert!(runs_at < goes_at, "{end:?}: {runs:?} after {goes:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_is_told_before_a_gate_is_shut_and_every_gate_is_shut_before_anything_ends() {
+        for end in ENDS {
+            let shut = at(end, EndStep::ShutGates).expect("every end shuts gates");
+            assert!(at(end, EndStep::Tell).is_none_or(|tell| tell < shut), "{end:?}");
+            assert!(at(end, EndStep::Seal).is_some_and(|seal| seal < shut), "{end:?}");
+            for step in &end.steps()[..shut] {
+                assert!(matches!(step, EndStep::Seal | EndStep::Tell), "{end:?}: {step:?} behind an open gate");
+            }
+        }
+    }
+
+    #[test]
+    fn every_end_has_each_step_once_and_all_have_the_same_order() {
+        let longest: Vec<_> = {
+            let mut steps = End::Unloaded.steps().to_vec();
+            let released = steps.iter().position(|step| *step == EndStep::ReleaseHalves).expect("it is there");
+            steps.insert(released + 1, EndStep::Resume);
+            steps
+        };
+        for end in ENDS {
+            let mut rest = longest.iter();
+            assert!(end.steps().iter().all(|step| rest.any(|other| other == step)), "{end:?}: {:?}", end.steps());
+            assert_eq!(end.steps().last(), Some(&EndStep::EndImages));
+        }
+        let values = [EndStep::EndBlacks, EndStep::EndTypeNumbers];
+        let with_values = |end: &End| values.iter().all(|step| end.steps().contains(step));
+        assert_eq!(ENDS.map(|end| with_values(&end)), [true, true, true, true, true, false]);
+    }
+}

@@ -1,0 +1,105 @@
+//! What is held, and what has become of it, as the plugin tells. This file knows the rules; `program.rs` says what is
+//! expected to go at each step.
+
+use std::collections::BTreeMap;
+
+/// One thing that is held: which instance of the module made it, and its number there.
+pub(crate) type Held = (u64, u64);
+
+/// What is known of a thing that is held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Thing {
+    /// Where it is: `timer`, `half`, `local`.
+    pub(crate) place: String,
+    /// Whether it has been dropped.
+    pub(crate) is_gone: bool,
+}
+
+/// Everything that was ever held.
+#[derive(Default, Debug)]
+pub(crate) struct Model {
+    things: BTreeMap<Held, Thing>,
+}
+
+/// What happened since the last look.
+#[derive(Default, Debug)]
+pub(crate) struct News {
+    /// What was made.
+    pub(crate) made: Vec<Held>,
+    /// What was dropped, by place.
+    pub(crate) gone: BTreeMap<String, Vec<Held>>,
+    /// Looks at things that were not dropped.
+    pub(crate) seen: u64,
+}
+
+impl News {
+    /// How many were dropped.
+    pub(crate) fn count(&self) -> u64 {
+        self.gone.values().map(|gone| gone.len() as u64).sum()
+    }
+}
+
+impl Model {
+    /// Takes in what the plugin has told.
+    ///
+    /// # Panics
+    /// Where a rule does not hold: dropped twice, on the wrong thread, or with an answer that is not allowed there.
+    pub(crate) fn hear(&mut self, told: &str) -> News {
+        let mut news = News::default();
+        for line in told.lines() {
+            let words: Vec<_> = line.splitn(6, ' ').collect();
+            let number = |at: usize| words[at].parse::<u64>().unwrap_or_else(|error| panic!("{line}: {error}"));
+            let held = (number(1), number(2));
+            let place = words[3].to_owned();
+            match words[0] {
+                "made" => {
+                    let before = self.things.insert(held, Thing { place, is_gone: false });
+                    assert_eq!(before, None, "made twice: {line}");
+                    news.made.push(held);
+                }
+                "seen" => {
+                    let thing = self.things.get(&held).unwrap_or_else(|| panic!("never made: {line}"));
+                    assert!(!thing.is_gone, "seen after its end: {line}");
+                    assert!(is_all_right(words[4]), "{line}");
+                    news.seen += 1;
+                }
+                "gone" => {
+                    let thing = self.things.get_mut(&held).unwrap_or_else(|| panic!("never made: {line}"));
+                    assert!(!std::mem::replace(&mut thing.is_gone, true), "dropped twice: {line}");
+                    assert!(may_drop_on(&place, words[4]), "dropped on the wrong thread: {line}");
+                    match words[4] {
+                        "game" => assert!(is_all_right(words[5]), "{line}"),
+                        _ => assert!(words[5].split(',').all(|answer| answer == "refused"), "{line}"),
+                    }
+                    news.gone.entry(place).or_default().push(held);
+                }
+                _ => panic!("nobody tells {line}"),
+            }
+        }
+        news
+    }
+
+    /// What of an instance is held still, by place.
+    pub(crate) fn held_by(&self, instance: u64) -> BTreeMap<&str, u64> {
+        let mut held = BTreeMap::new();
+        let theirs = self.things.range((instance, 0)..=(instance, u64::MAX)).filter(|(_, thing)| !thing.is_gone);
+        theirs.for_each(|(_, thing)| *held.entry(thing.place.as_str()).or_default() += 1);
+        held
+    }
+
+    /// All instances there were.
+    pub(crate) fn instances(&self) -> Vec<u64> {
+        let mut instances: Vec<_> = self.things.keys().map(|(instance, _)| *instance).collect();
+        instances.dedup();
+        instances
+    }
+}
+
+fn is_all_right(answers: &str) -> bool {
+    answers.split(',').all(|answer| answer == "right")
+}
+
+/// A plugin half is finalized, or is unwound where it was built, or is emptied by a method; all else is the game thread's.
+fn may_drop_on(place: &str, thread: &str) -> bool {
+    thread == "game" || place == "half" && (thread == "finalizer" || thread == "worker")
+}

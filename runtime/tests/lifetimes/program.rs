@@ -1,0 +1,408 @@
+//! Programs of lifetimes: what is held where, and what ends it. Each step says which drops it has to bring, and no others.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+use crate::model::{Model, News};
+use crate::support::{self, Record};
+
+const HOLDER: &str = "/Script/Game.Holder";
+
+/// As long as a busy machine may take.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Places that live with the module, as the plugin numbers them; the last is the stack.
+const FREE: u64 = 10;
+
+/// Places that may live with an object: timers, tasks, posts, the plugin half.
+const HERE: [u8; 6] = [0, 1, 2, 3, 4, 9];
+
+/// The libraries.
+pub(crate) struct Builds {
+    plain: PathBuf,
+    armed: PathBuf,
+    panicking: PathBuf,
+    failing: PathBuf,
+    without: PathBuf,
+}
+
+impl Builds {
+    pub(crate) fn new() -> Self {
+        let memory: &[&'static str] =
+            if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] };
+        let build = |feature: &[&'static str]| support::plugin("lifetimes", &[memory, feature].concat());
+        Self {
+            plain: build(&[]),
+            armed: build(&["armed"]),
+            panicking: build(&["panicking-main"]),
+            failing: build(&["failing-red"]),
+            without: build(&["without-holders"]),
+        }
+    }
+}
+
+/// Throws for one program.
+struct Dice(TestRng);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        Self(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0.next_u64() % limit
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+struct Program<'a> {
+    seed: u64,
+    dice: Dice,
+    builds: &'a Builds,
+    record: &'a Record,
+    model: Model,
+    host: Runtime,
+    holders: Vec<ObjectHandle>,
+    /// Whether the class of the holders is there.
+    is_awake: bool,
+    /// The instance of the module that is the Master's, once it has made anything.
+    instance: Option<u64>,
+    done: Vec<String>,
+    drops: u64,
+}
+
+/// Runs the program of a seed; how many drops it brought.
+pub(crate) fn run(seed: u64, builds: &Builds, record: &Record) -> u64 {
+    record.take();
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let mut program = Program {
+        seed,
+        dice: Dice::new(seed),
+        builds,
+        record,
+        model: Model::default(),
+        host,
+        holders: Vec::new(),
+        is_awake: false,
+        instance: None,
+        done: Vec::new(),
+        drops: 0,
+    };
+    program.create();
+    for _ in 0..4 + program.dice.below(12) {
+        program.step();
+    }
+    program.end()
+}
+
+impl Program<'_> {
+    fn step(&mut self) {
+        match self.dice.below(20) {
+            0..5 => self.hold(),
+            5 => self.spawn(),
+            6 => self.look(),
+            7 => self.let_go(),
+            8 => self.empty(),
+            9..11 => self.tick(),
+            11 => self.destroy(),
+            12 => self.collect(),
+            13..15 => self.reload(),
+            15..18 => self.roll_back(),
+            18 => self.sleep(),
+            _ => self.unload(),
+        }
+    }
+
+    fn did(&mut self, what: impl Into<String>) {
+        self.done.push(what.into());
+    }
+
+    fn fail(&self, why: &str) -> ! {
+        panic!("LIFETIMES_SEED={}: {why}; done was:\n  {}", self.seed, self.done.join("\n  "))
+    }
+
+    /// What has happened since the last look, once the finalizers have run and posts been read.
+    fn news(&mut self) -> News {
+        let drained = self.host.drain_finalizers(LONG).unwrap_or_else(|error| panic!("{error}"));
+        assert!(drained.is_complete, "{drained}");
+        self.hear()
+    }
+
+    fn hear(&mut self) -> News {
+        let told = self.record.take();
+        let model = &mut self.model;
+        let heard = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| model.hear(&told)));
+        let news = heard.unwrap_or_else(|_| self.fail("a rule does not hold"));
+        self.drops += news.count();
+        news
+    }
+
+    /// That nothing was dropped but in these places, and what was posted: every step comes to a safe point, where that runs.
+    fn only_in(&self, news: &News, places: &[&str]) {
+        let is_other = |place: &&String| *place != "post" && !places.contains(&place.as_str());
+        let others: Vec<_> = news.gone.keys().filter(is_other).collect();
+        if !others.is_empty() {
+            self.fail(&format!("dropped though nothing ended it: {others:?}"));
+        }
+    }
+
+    fn held(&self) -> BTreeMap<String, u64> {
+        let held = self.instance.map(|instance| self.model.held_by(instance)).unwrap_or_default();
+        held.into_iter().map(|(place, count)| (place.to_owned(), count)).collect()
+    }
+
+    /// Every instance but that of the Master holds nothing any more; one whose main has not returned gets no exit hook, so
+    /// what waits for that is left.
+    fn others_are_over(&self, may_leave: &[&str]) {
+        for instance in self.model.instances().into_iter().filter(|instance| Some(*instance) != self.instance) {
+            let left: Vec<_> =
+                self.model.held_by(instance).into_keys().filter(|place| !may_leave.contains(place)).collect();
+            if !left.is_empty() {
+                self.fail(&format!("instance {instance} is over and was never dropped: {left:?}"));
+            }
+        }
+    }
+
+    fn create(&mut self) {
+        if self.dice.below(4) == 0 {
+            self.did("a create that fails");
+            self.host.create_master(&[self.builds.panicking.clone()]).expect_err("its main panics");
+            let _news = self.news();
+            self.instance = None;
+            self.others_are_over(UNEXITED);
+        }
+        let is_armed = self.dice.below(2) == 0;
+        self.did(format!("create, armed {is_armed}"));
+        let build = if is_armed { &self.builds.armed } else { &self.builds.plain };
+        self.host.create_master(std::slice::from_ref(build)).unwrap_or_else(|error| panic!("{error}"));
+        self.is_awake = true;
+        let news = self.news();
+        self.instance = news.made.first().map(|(instance, _)| *instance);
+        self.only_in(&news, &[]);
+        self.spawn();
+    }
+
+    fn spawn(&mut self) {
+        if !self.is_awake {
+            return;
+        }
+        self.did("spawn");
+        let holder = self.host.spawn(HOLDER).unwrap_or_else(|error| panic!("{error}"));
+        self.host.add_root(holder);
+        self.holders.push(holder);
+        let news = self.news();
+        self.instance = self.instance.or(news.made.first().map(|(instance, _)| *instance));
+        self.only_in(&news, &[]);
+    }
+
+    fn holder(&mut self) -> Option<ObjectHandle> {
+        if !self.is_awake || self.holders.is_empty() {
+            return None;
+        }
+        let holders = self.holders.clone();
+        Some(self.dice.one_of(&holders))
+    }
+
+    fn call(&self, holder: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+        self.host.call(holder, function, arguments).unwrap_or_else(|error| self.fail(&format!("{function}: {error}")))
+    }
+
+    fn hold(&mut self) {
+        let Some(holder) = self.holder() else { return };
+        let (function, place) = match self.dice.below(2) {
+            0 => ("hold_free", self.dice.below(FREE) as u8),
+            _ => ("hold_here", self.dice.one_of(&HERE)),
+        };
+        self.did(format!("{function} {place}"));
+        self.call(holder, function, &[Value::U8(place)]);
+        let news = self.news();
+        assert!(!news.made.is_empty());
+        self.only_in(&news, &["stack"]);
+    }
+
+    fn look(&mut self) {
+        let Some(holder) = self.holder() else { return };
+        self.did("look");
+        let looked = self.call(holder, "look", &[]);
+        let news = self.news();
+        assert_eq!(looked, Some(Value::U64(news.seen)));
+        self.only_in(&news, &[]);
+    }
+
+    fn let_go(&mut self) {
+        let Some(holder) = self.holder() else { return };
+        let on_thread = self.dice.below(2) == 0;
+        self.did(format!("let go, on a thread {on_thread}"));
+        self.call(holder, "let_go", &[Value::Bool(on_thread)]);
+        let news = self.news();
+        self.only_in(&news, &["half"]);
+    }
+
+    fn empty(&mut self) {
+        let Some(holder) = self.holder() else { return };
+        self.did("empty");
+        self.call(holder, "empty", &[]);
+        let news = self.news();
+        self.only_in(&news, &["local", "static"]);
+        let held = self.held();
+        assert!(!held.contains_key("local") && !held.contains_key("static"), "{held:?}");
+    }
+
+    fn tick(&mut self) {
+        self.did("tick");
+        self.host.tick(Budget::frame());
+        self.host.safe_point();
+        let news = self.news();
+        self.only_in(&news, &[]);
+        let held = self.held();
+        assert!(!held.contains_key("post"), "what was posted has run: {held:?}");
+    }
+
+    /// An object ends, and with it what lives with it.
+    fn after_an_end(&mut self) {
+        self.host.tick(Budget::frame());
+        self.host.safe_point();
+        let news = self.news();
+        self.only_in(&news, &["half", "timer", "task"]);
+    }
+
+    fn destroy(&mut self) {
+        let Some(holder) = self.holder() else { return };
+        self.did("destroy");
+        self.holders.retain(|other| *other != holder);
+        self.host.destroy(holder);
+        self.after_an_end();
+    }
+
+    fn collect(&mut self) {
+        let Some(holder) = self.holder() else { return };
+        let in_slices = self.dice.below(2) == 0;
+        self.did(format!("collect, in slices {in_slices}"));
+        self.holders.retain(|other| *other != holder);
+        self.host.remove_root(holder);
+        if in_slices {
+            self.host.collect_in_slices();
+            for _ in 0..50 {
+                self.host.tick(Budget::frame());
+            }
+        }
+        self.host.collect().unwrap_or_else(|error| panic!("{error}"));
+        assert!(!self.host.is_alive(holder));
+        self.after_an_end();
+    }
+
+    /// The instance that was the Master's is over, and another may have begun.
+    fn after_a_change(&mut self, news: &News) {
+        let old = self.instance;
+        self.instance = news.made.iter().map(|(instance, _)| *instance).rfind(|instance| Some(*instance) != old);
+        self.others_are_over(UNEXITED_BY_RED);
+    }
+
+    fn reload(&mut self) {
+        let build = match self.dice.below(2) {
+            0 => &self.builds.plain,
+            _ => &self.builds.armed,
+        };
+        let library = build.clone();
+        self.did("reload");
+        let report = self.host.reload(&[library]).unwrap_or_else(|error| panic!("{error}"));
+        if !report.is_committed() {
+            self.fail(&report.to_string());
+        }
+        self.is_awake = true;
+        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        let news = self.news();
+        self.after_a_change(&news);
+    }
+
+    fn sleep(&mut self) {
+        self.did("sleep");
+        let report = self.host.reload(&[self.builds.without.clone()]).unwrap_or_else(|error| panic!("{error}"));
+        if !report.is_committed() {
+            self.fail(&report.to_string());
+        }
+        self.is_awake = false;
+        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        let news = self.news();
+        self.after_a_change(&news);
+    }
+
+    fn roll_back(&mut self) {
+        let before = self.held();
+        let (library, fault) = match self.dice.below(6) {
+            0 => (&self.builds.panicking, None),
+            1 => (&self.builds.failing, None),
+            _ => {
+                let (step, kind) =
+                    (self.dice.one_of(&ReloadStep::ALL), self.dice.one_of(&[FaultKind::Error, FaultKind::Panic]));
+                (&self.builds.armed, Some(Fault { step, kind, nth: self.dice.below(3) }))
+            }
+        };
+        let library = library.clone();
+        self.did(format!("reload with {fault:?} to {:?}", library.file_stem()));
+        let armed = fault.map(faults::arm);
+        let report = self.host.reload(&[library]).unwrap_or_else(|error| panic!("{error}"));
+        drop(armed);
+        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        let news = self.news();
+        if report.is_committed() {
+            self.is_awake = true;
+            return self.after_a_change(&news);
+        }
+        self.others_are_over(UNEXITED);
+        let mut after = self.held();
+        // A safe point runs what was posted.
+        let mut before = before;
+        before.remove("post");
+        after.remove("post");
+        if before != after {
+            self.fail(&format!("a rollback took of the old generation: {before:?} became {after:?}\n{report}"));
+        }
+    }
+
+    fn unload(&mut self) {
+        self.did("unload");
+        self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        let _news = self.news();
+        self.instance = None;
+        self.holders.clear();
+        self.others_are_over(UNEXITED);
+        assert_eq!(self.host.blacks().count(), 0, "values end with their generation");
+        self.create();
+    }
+
+    fn end(mut self) -> u64 {
+        let is_dropped = self.dice.below(3) == 0;
+        self.did(format!("end, dropped {is_dropped}"));
+        let spare = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        let host = std::mem::replace(&mut self.host, spare);
+        if is_dropped {
+            drop(host);
+        } else {
+            let end = host.shutdown();
+            assert!(end.left.is_empty() && end.halves == 0, "{end}");
+        }
+        self.hear();
+        self.instance = None;
+        self.others_are_over(UNEXITED);
+        self.drops
+    }
+}
+
+/// What is never dropped of a module whose main has not returned, and so gets no exit hook.
+const UNEXITED: &[&str] = &["static", "resource"];
+
+/// The same: such a module may have been among those before.
+const UNEXITED_BY_RED: &[&str] = UNEXITED;
