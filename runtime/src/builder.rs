@@ -4,6 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use alcedo_sys::{Demands, PublicKey};
+
 use crate::bridge::core::Core;
 use crate::error::Error;
 use crate::load::canary::{Canary, Rehearsal};
@@ -30,6 +32,7 @@ pub struct Builder {
     observers: Vec<master::Observer>,
     args: Vec<String>,
     require_seal: bool,
+    demands: Demands,
     canary: Canary,
     canary_deadline: Option<Duration>,
     watchdog: Option<Duration>,
@@ -71,6 +74,29 @@ impl Builder {
     #[must_use]
     pub fn require_seal(mut self, require: bool) -> Self {
         self.require_seal = require;
+        self
+    }
+
+    /// Takes only libraries that this key has signed, or another that was given here: see `alcedo keygen` and `alcedo build
+    /// --sign`. It holds for everything that is loaded as a module, from a file or from memory, into whatever context. What
+    /// a signature says and what it does not is in `runtime/docs/trusting-files.md`.
+    ///
+    /// ```
+    /// # let text = alcedo_runtime::SecretKey::generate()?.public().to_pem();
+    /// let builder = alcedo_runtime::Runtime::builder().trust(text.parse()?);
+    /// # Ok::<(), alcedo_runtime::KeyError>(())
+    /// ```
+    #[must_use]
+    pub fn trust(mut self, key: PublicKey) -> Self {
+        self.demands.trusted.push(key);
+        self
+    }
+
+    /// The longest library file that is looked at, in bytes: 1 GiB unless told otherwise. A longer one is refused by its
+    /// length, before anything of it is read.
+    #[must_use]
+    pub fn largest_library(mut self, bytes: u64) -> Self {
+        self.demands.largest = bytes;
         self
     }
 
@@ -152,7 +178,7 @@ impl Builder {
         }
         core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
         let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
-        let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal)
+        let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)
             .map_err(system("making the folder for copies of libraries"))?;
         loads.hub.set_policy(&self.unloads);
         loads.retirements.policy = self.unloads;

@@ -2,11 +2,21 @@
 //! crashed, from what the host writes down in its last moment: `alcedo dev` does, and `alcedo guard` for any host. A
 //! host that nobody supervises is as it was.
 
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The variable by which a supervisor names the folder for last words.
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
+
+/// For a supervisor: keeps the copies of libraries of the host that reports into `folder`, when that host is dead, until
+/// the result is dropped. Any other host that starts would remove them. Begun before the host is.
+///
+/// # Errors
+/// When the folder cannot be opened or locked.
+pub fn keep_copies(folder: &Path) -> io::Result<File> {
+    alcedo_sys::crash::keep_copies(folder)
+}
 
 /// Arms the guard if this process is supervised: a fatal signal is written down, with registers, stack and what is
 /// mapped, and then takes its course. Returns whether it is. It belongs near the beginning of `main`, behind

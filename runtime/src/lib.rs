@@ -39,7 +39,9 @@ mod watchdog;
 mod world;
 mod zcall;
 
-pub use alcedo_sys::{checkpoint, process, seal_file};
+pub use alcedo_sys::{
+    ImageError, KeyError, PublicKey, SecretKey, SignatureFound, checkpoint, process, seal_file, sign_file,
+};
 
 pub use border::{CallError, Place};
 pub use bridge::tasks::ErrandInfo;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use alcedo_abi::host::mode;
-use alcedo_sys::{StageDir, crash};
+use alcedo_sys::{Demands, StageDir, crash};
 
 use crate::bridge::core::Core;
 use crate::emit::batch::{Declarer, emit};
@@ -82,8 +82,9 @@ impl Loads {
         args: Vec<String>,
         require_seal: bool,
         rehearsal: Rehearsal,
+        demands: Demands,
     ) -> std::io::Result<Self> {
-        let (stage_dir, last_module) = (Arc::new(StageDir::new()?), Arc::new(AtomicU64::new(0)));
+        let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
         // A host that crashes cannot remove it, so whoever reads of the crash has to.
         crash::note(|| format!("stage {}", stage_dir.path().display()));
         let hub = Hub::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);

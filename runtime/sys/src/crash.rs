@@ -6,7 +6,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::imp;
@@ -21,6 +21,7 @@ pub const MAPS: &str = "maps";
 pub const NOTES: &str = "notes";
 
 static NOTED: OnceLock<File> = OnceLock::new();
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
 /// From now on a fatal signal of this process is written down in `folder`, which exists, before it takes its course.
 /// What the process does about signals otherwise stays as it is. The calling thread gets a stack of its own for it, so
@@ -33,7 +34,27 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let notes = create(NOTES)?;
     imp::report_crashes([create(CRASH)?, create(STACK)?, create(MAPS)?])?;
+    // Only the first who comes here has got past the line above.
+    let _first = FOLDER.set(std::path::absolute(folder)?);
     NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))
+}
+
+/// Where crashes of this process are written down, if they are.
+pub(crate) fn reported_into() -> Option<&'static Path> {
+    FOLDER.get().map(PathBuf::as_path)
+}
+
+/// Keeps the copies of libraries of a host that is reported into `folder`, when that host is dead, until the result is
+/// dropped. Without it the next host that starts removes them. For the process that reads of the crash; begun before the
+/// host is.
+///
+/// # Errors
+///
+/// When the folder cannot be opened or locked.
+pub fn keep_copies(folder: &Path) -> io::Result<File> {
+    let folder = File::open(folder)?;
+    folder.lock()?;
+    Ok(folder)
 }
 
 /// Writes down something that whoever reads of a crash will need. One line, and nothing while crashes are not reported.

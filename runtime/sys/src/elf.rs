@@ -26,6 +26,8 @@ use object::elf::{
 };
 use object::pod::{Pod, slice_from_all_bytes};
 
+pub(crate) use headers::{HEAD, glance};
+
 /// The smallest page of any host this reads files for; every `PT_LOAD` must be aligned to at least this.
 const PAGE: u64 = 4096;
 

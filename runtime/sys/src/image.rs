@@ -5,7 +5,6 @@
 //! file meanwhile.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::elf::{self, Facts, Flaw, SectionFacts};
 use crate::private::Bytes;
-use crate::seal::{Seal, split};
+use crate::seal::{Seal, Sealed, split};
+use crate::signature::{self, PublicKey, SignatureFound, Signed};
+use crate::source::{self, Copied, Source, check_len};
 use crate::stage::{StageDir, StagedFile};
 
 /// The bytes of a whole library for this host, and what its headers say. May be sent to and shared between threads.
@@ -25,6 +26,26 @@ pub struct ImageFile {
     facts: Facts,
     digest: Digest,
     is_sealed: bool,
+    signed: Option<Signed>,
+    /// Where it came from, or what stands for that.
+    name: PathBuf,
+}
+
+/// What a host demands of every library before anything of it is believed. Whatever is staged was measured by the demands
+/// of its [`StageDir`], and whatever is mapped was staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demands {
+    /// The longest file that is looked at, in bytes. 1 GiB unless said otherwise: a debug build of a large plugin is a
+    /// tenth of that.
+    pub largest: u64,
+    /// Keys one of which must have signed it; none for a host that takes unsigned libraries.
+    pub trusted: Vec<PublicKey>,
+}
+
+impl Default for Demands {
+    fn default() -> Self {
+        Self { largest: 1 << 30, trusted: Vec::new() }
+    }
 }
 
 /// A 128-bit digest of a file's content, shown as 32 hex digits.
@@ -44,6 +65,62 @@ pub enum ImageError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// It is a folder, a named pipe, a socket or a device. It was not opened.
+    #[error("{} is {found}, not a file: name the library itself", path.display())]
+    NotAFile {
+        /// What was asked for.
+        path: PathBuf,
+        /// What it is, in words.
+        found: String,
+    },
+    /// The file is longer than the host allows. Nothing of it was read.
+    #[error(
+        "{} has {len} bytes, and this host takes libraries of at most {largest}: leave out debug information          (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`",
+        path.display()
+    )]
+    TooLarge {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// Its length in bytes.
+        len: u64,
+        /// The greatest length in bytes that is allowed.
+        largest: u64,
+    },
+    /// The private copy could not be written, or the file could not be read to its end.
+    #[error(
+        "cannot copy {} into the staging folder {}: {source}; make room there, or let TMPDIR name a folder that has some",
+        path.display(), folder.display()
+    )]
+    Copy {
+        /// The file that was to be copied.
+        path: PathBuf,
+        /// The folder of the copy.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file has no seal, and somebody wrote to it while it was read. A watch tries again when that one is done.
+    #[error(
+        "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal tells          a whole file from a part of one",
+        path.display()
+    )]
+    StillWritten {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// How that was noticed.
+        how: String,
+    },
+    /// The host trusts some keys, and none of them has signed the file.
+    #[error(
+        "{} {found}, and this host takes only libraries that a key given to `Builder::trust` has signed: build it with          `alcedo build --sign` and such a key",
+        path.display()
+    )]
+    NotTrusted {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// What was found for a signature.
+        found: SignatureFound,
     },
     /// The file has no bytes at all.
     #[error("{} is empty: it is still being built or the build failed; build it again", path.display())]
@@ -91,6 +168,16 @@ pub enum ImageError {
     },
 }
 
+impl ImageError {
+    /// For those who have words for errors of the system only.
+    pub(crate) fn in_words(self) -> io::Error {
+        match self {
+            Self::Io { source, .. } => source,
+            other => io::Error::other(other),
+        }
+    }
+}
+
 impl ImageFile {
     /// Reads the whole file once and checks that it is a complete shared library for this host.
     ///
@@ -100,22 +187,46 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// [`ImageError`] says what is wrong with the file. A file that is being written fails the same way as a damaged
-    /// one, so a caller that watches a build tries again once the file is quiet.
+    /// [`ImageError`] says what is wrong with the file. One that is being written fails as [`ImageError::StillWritten`], so
+    /// a caller that watches a build tries again once the file is quiet; where nobody can tell, it fails as a damaged one.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
-        let bytes = fs::read(path).map_err(|source| ImageError::Io { path: path.to_owned(), source })?;
-        Self::from_bytes(path, bytes)
+        let demands = Demands::default();
+        let (bytes, copied) = source::read(path, demands.largest)?;
+        Self::of_copy(path, Bytes::read(bytes), &copied, &demands)
     }
 
-    /// The same check of a private copy of the file, which is made first, in `dir`. Saves reading and writing the bytes
-    /// apart from each other where the file is to be mapped if it passes.
+    /// The same check of a private copy of the file, which is made first, in `dir`, by whose [`Demands`] it is measured.
+    /// Saves reading and writing the bytes apart from each other where the file is to be mapped if it passes.
     ///
     /// # Errors
     ///
-    /// As for [`ImageFile::read`]; the copy is removed again.
+    /// As for [`ImageFile::read`], and when the copy cannot be written; it is removed again.
     pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
-        let bytes = Bytes::copy(path, dir);
-        Self::survey(path, bytes.map_err(|source| ImageError::Io { path: path.to_owned(), source })?)
+        let source = Source::open(path, dir.demands().largest)?;
+        let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir))?;
+        Self::of_copy(path, bytes, &copied, dir.demands())
+    }
+
+    /// The same for bytes that are in memory; `name` stands for the path in errors.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ImageFile::read_copy`], except that nothing is read.
+    pub fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<Self, ImageError> {
+        let len = bytes.len() as u64;
+        check_len(name, len, dir.demands().largest)?;
+        elf::glance(&bytes[..bytes.len().min(elf::HEAD)], len).map_err(|flaw| with_path(flaw, name, len))?;
+        let bytes = Bytes::copy_bytes(bytes, name, dir).map_err(not_copied(name, dir))?;
+        Self::survey(name, bytes, dir.demands())
+    }
+
+    fn of_copy(path: &Path, bytes: Bytes, copied: &Copied<'_>, demands: &Demands) -> Result<Self, ImageError> {
+        match Self::survey(path, bytes, demands) {
+            // The seal vouches for all of it.
+            Ok(image) if image.is_sealed => Ok(image),
+            Ok(image) => copied.is_of_one_moment(Some(image.digest.0)).map(|()| image),
+            Err(error) => Err(copied.is_of_one_moment(None).err().unwrap_or(error)),
+        }
     }
 
     /// The same check for bytes that are in memory already; `name` stands for the path in errors.
@@ -124,26 +235,45 @@ impl ImageFile {
     ///
     /// As for [`ImageFile::read`], except that nothing is read.
     pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
-        Self::survey(name, Bytes::read(bytes))
+        let demands = Demands::default();
+        check_len(name, bytes.len() as u64, demands.largest)?;
+        Self::survey(name, Bytes::read(bytes), &demands)
     }
 
-    fn survey(name: &Path, mut bytes: Bytes) -> Result<Self, ImageError> {
+    /// Who made it is asked first: what nobody trusted has signed is not even parsed.
+    fn survey(name: &Path, mut bytes: Bytes, demands: &Demands) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
         // Reading all of it once is enough: the digest of a sealed file was computed to look at its seal.
-        let (len, sealed) = match split(&bytes) {
-            Seal::None(body) => (body.len(), None),
-            Seal::Fits(body, digest) => (body.len(), Some(digest)),
+        let (len, sealed, signed) = match split(&bytes) {
+            Seal::None(all) => (all.len(), None, None),
+            Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
             Seal::Broken => {
                 let what = "its seal is of other bytes".to_owned();
                 return Err(ImageError::Malformed { path: name.to_owned(), what });
             }
         };
         bytes.truncate(len);
+        check_signature(name, &bytes, signed.as_ref(), demands)?;
         let facts = elf::survey(&bytes).map_err(|flaw| with_path(flaw, name, len as u64))?;
         let digest = Digest(sealed.unwrap_or_else(|| xxh3_128(&bytes)));
-        Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some() })
+        Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
+    }
+
+    /// Where it came from, or what stands for that.
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Whether it is what these demands ask for, for a library that was measured by others when it was read.
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError::TooLarge`] and [`ImageError::NotTrusted`].
+    pub(crate) fn meets(&self, demands: &Demands) -> Result<(), ImageError> {
+        check_len(&self.name, self.bytes.len() as u64, demands.largest)?;
+        check_signature(&self.name, &self.bytes, self.signed.as_ref(), demands)
     }
 
     /// The whole file as it was read, without its seal.
@@ -268,7 +398,20 @@ fn leaves_code_behind(name: &str) -> bool {
     LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || name.starts_with(CPP_THREAD)
 }
 
-fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
+fn check_signature(name: &Path, content: &[u8], signed: Option<&Signed>, demands: &Demands) -> Result<(), ImageError> {
+    if demands.trusted.is_empty() {
+        return Ok(());
+    }
+    let found = signature::check(content, signed, &demands.trusted);
+    found.map_err(|found| ImageError::NotTrusted { path: name.to_owned(), found })
+}
+
+fn not_copied(path: &Path, dir: &StageDir) -> impl FnOnce(io::Error) -> ImageError {
+    let (path, folder) = (path.to_owned(), dir.path().to_owned());
+    move |source| ImageError::Copy { path, folder, source }
+}
+
+pub(crate) fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
     let path = path.to_owned();
     match flaw {
         Flaw::Truncated { what, need } => ImageError::Truncated { path, what, need, have },

@@ -14,6 +14,6 @@ pub(crate) use chosen::file_at;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
-    Mapping, Records, checkpoint, ending_begins, ending_is_over, fds, keys_in_use, mapped_files, open_fds,
+    Lease, Mapping, Records, checkpoint, ending_begins, ending_is_over, fds, keys_in_use, mapped_files, open_fds,
     report_crashes, rss_kib, thread_names, threads, wake_all,
 };

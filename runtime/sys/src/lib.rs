@@ -9,6 +9,7 @@
 pub mod crash;
 mod elf;
 mod ending;
+mod folder;
 mod image;
 mod imp;
 mod ledger;
@@ -16,13 +17,17 @@ mod map;
 mod private;
 pub mod process;
 mod seal;
+mod signature;
+mod source;
 mod stage;
+mod stamp;
 
 pub use ending::{EndPolicy, EndReport, EndState, Ending};
-pub use image::{Digest, ImageError, ImageFile};
+pub use image::{Demands, Digest, ImageError, ImageFile};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
-pub use seal::seal_file;
+pub use seal::{seal_file, sign_file};
+pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{Patch, StageDir, StageError, StagedFile};
 
 /// Runs, on this thread, the thread-local destructors of images that are about to go, last registered first; returns

@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "mapping a library runs its code, and a symbol has the type we believe it has")]
 
 use std::ffi::CStr;
+use std::io;
 use std::mem::transmute_copy;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,6 +60,17 @@ pub enum MapError {
         /// What the loader said.
         reason: String,
     },
+    /// The staged copy is not the one that was checked.
+    #[error(
+        "will not run {}: {reason}; look for a program that writes into the staging folder, or point TMPDIR to another",
+        path.display()
+    )]
+    Changed {
+        /// The staged copy.
+        path: PathBuf,
+        /// What was seen.
+        reason: String,
+    },
     /// The library itself does not define the symbol.
     #[error("{} has no symbol `{name}`: {reason}; export it and build again", path.display())]
     Symbol {
@@ -83,13 +95,15 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Open`] with the loader's words; nothing stays mapped and the copy is removed.
-    pub unsafe fn map(staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
+    /// [`MapError::Open`] with the loader's words, [`MapError::Changed`] when the copy is not as it was checked; nothing
+    /// stays mapped and the copy is removed.
+    pub unsafe fn map(mut staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
         let mut share = LedgerShare::new(ledger);
-        if let Err(error) = staged.patch() {
+        let changed =
+            |path: &Path, error: io::Error| MapError::Changed { path: path.to_owned(), reason: error.to_string() };
+        if let Err(error) = staged.prepare() {
             share.give_back();
-            let reason = format!("the way to its host cannot be written into the copy: {error}");
-            return Err(MapError::Open { path: staged.path().to_owned(), reason });
+            return Err(changed(staged.path(), error));
         }
         // SAFETY: our caller promises that the initialisers are sound to run.
         match unsafe { Mapping::open(staged.path()) } {
@@ -97,7 +111,17 @@ impl Image {
                 if let Some(ledger) = share.ledger() {
                     ledger.records.is_mapped(&mapping);
                 }
-                Ok(Self { mapping, staged, share })
+                let unchanged = staged.ensure_unchanged();
+                staged.close();
+                let image = Self { mapping, staged, share };
+                if let Err(error) = unchanged {
+                    // Whatever it is has run its initialisers. It gets no further.
+                    let error = changed(image.path(), error);
+                    // SAFETY: nothing of the image was used, and its finalisers are as sound as its initialisers.
+                    let _gone = unsafe { image.unmap() };
+                    return Err(error);
+                }
+                Ok(image)
             }
             Err(reason) => {
                 // The loader binds everything before it runs anything, so no code has seen the word.

@@ -2,17 +2,26 @@
 //!
 //! The loader knows an image by its name before it looks at the file, so a name used twice gets the old image back.
 //! Names are therefore numbered through the whole process and never used again.
+//!
+//! What is mapped is the file that was checked. The descriptor through which a copy was written is kept until it is mapped,
+//! with what the system knows of the file (its inode, its length, when it changed), and all of that must be the same right
+//! before the loader opens the copy by its name, and right after. The name is the file's real one: under the descriptor's
+//! own (`/proc/<pid>/fd/<n>`) debuggers would not find the file, nor would whoever reads of a crash when the process is
+//! gone, and the loader would take two images for one when a number comes up again. That nobody swaps the file while the
+//! loader looks is up to the folder ([`Folder`]): only this user may write there, and in the folders above only who may as
+//! well be this user. Against this user's own programs nothing helps, since they may write into this process too.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tempfile::TempDir;
 use thiserror::Error;
 
-use crate::image::ImageFile;
+use crate::folder::{Folder, create_private, open_private};
+use crate::image::{Demands, ImageFile};
+use crate::stamp::{FileId, Stamp};
 
 /// Counts for the process, not for a directory: a directory's random name may come up again, this does not.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -26,10 +35,9 @@ const SPARE: &str = "spare";
 /// that ends in `.spare`. Any thread may stage.
 #[derive(Debug)]
 pub struct StageDir {
-    path: PathBuf,
+    demands: Demands,
     spares: Arc<Spares>,
-    /// Removes the directory when it goes.
-    _dir: TempDir,
+    folder: Folder,
 }
 
 /// A copy that was written whole under a name of its own. Dropping it removes the file, not what is mapped from it.
@@ -39,26 +47,36 @@ pub struct StagedFile {
     /// What is written over it when it is mapped, and where in the file.
     patches: Vec<(u64, Vec<u8>)>,
     symbols: Option<PathBuf>,
+    /// The file itself. None for a copy of another process before it is looked at.
+    held: Option<Held>,
     /// Where the file may go when its image is gone. None if it is not ours to remove: another process made it, or it has
     /// gone there.
     home: Option<Arc<Spares>>,
 }
 
+/// A file as it was when it was written whole.
+#[derive(Debug)]
+struct Held {
+    /// Open until it is mapped.
+    file: Option<File>,
+    stamp: Stamp,
+}
+
 /// Files of images that are gone from this process, without a trace. Writing over one costs a fraction of a new one, whose
 /// every page the system has to find first.
 #[derive(Debug, Default)]
-struct Spares(Mutex<Vec<PathBuf>>);
+struct Spares(Mutex<Vec<(PathBuf, FileId)>>);
 
 impl Spares {
     /// More are not kept.
     const MOST: usize = 8;
 
-    fn take(&self) -> Option<PathBuf> {
+    fn take(&self) -> Option<(PathBuf, FileId)> {
         self.lock().pop()
     }
 
     /// Takes the file under a name of its own. Whether there was room.
-    fn put(&self, path: &Path) -> bool {
+    fn put(&self, path: &Path, id: FileId) -> bool {
         let mut spares = self.lock();
         if spares.len() >= Self::MOST {
             return false;
@@ -66,12 +84,12 @@ impl Spares {
         let spare = path.with_extension(SPARE);
         let is_renamed = fs::rename(path, &spare).is_ok();
         if is_renamed {
-            spares.push(spare);
+            spares.push((spare, id));
         }
         is_renamed
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(PathBuf, FileId)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,8 +99,13 @@ pub type Patch<'a> = (&'a str, usize, &'a [u8]);
 
 /// A copy could not be written.
 #[derive(Debug, Error)]
-#[error("cannot stage {}: {source}; check the free space there, or point TMPDIR elsewhere", path.display())]
+#[error(
+    "cannot stage {} as {}: {source}; make room there, or let TMPDIR name a folder that has some",
+    library.display(), path.display()
+)]
 pub struct StageError {
+    /// The library that was to be staged.
+    pub library: PathBuf,
     /// The copy that was being written.
     pub path: PathBuf,
     /// What the system said.
@@ -90,22 +113,34 @@ pub struct StageError {
 }
 
 impl StageDir {
-    /// Makes a fresh directory below the system's temporary directory.
+    /// Makes a fresh directory below the system's temporary directory, with mode 0700, for libraries of any maker.
+    /// Directories of this user whose processes were killed are removed.
     ///
     /// # Errors
     ///
-    /// Whatever the system says when it cannot make the directory there; `TMPDIR` chooses another place. It must not be
-    /// mounted `noexec`, which shows only when a file is mapped.
+    /// Whatever the system says when it cannot make the directory there, and when others could put theirs in its place;
+    /// `TMPDIR` chooses another place. It must not be mounted `noexec`, which shows only when a file is mapped.
     pub fn new() -> io::Result<Self> {
-        let dir = tempfile::Builder::new().prefix("alcedo-stage-").tempdir()?;
-        // The system reports mapped files by their real path, so the names given to the loader are real ones too.
-        let path = fs::canonicalize(dir.path())?;
-        Ok(Self { path, spares: Arc::default(), _dir: dir })
+        Self::demanding(Demands::default())
+    }
+
+    /// The same, for libraries that meet `demands`. No other is staged here.
+    ///
+    /// # Errors
+    ///
+    /// As for [`StageDir::new`].
+    pub fn demanding(demands: Demands) -> io::Result<Self> {
+        Ok(Self { demands, spares: Arc::default(), folder: Folder::new()? })
     }
 
     /// The directory, without symbolic links.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
+    }
+
+    /// What is demanded of every library that is staged here.
+    pub fn demands(&self) -> &Demands {
+        &self.demands
     }
 
     /// Writes a copy named after `label`; whatever in it does not suit a file name becomes `_`.
@@ -134,14 +169,16 @@ impl StageDir {
         symbols: Option<&[u8]>,
         patches: &[Patch<'_>],
     ) -> Result<StagedFile, StageError> {
-        let staged = self.named(label);
+        let mut staged = self.named(label);
         let written = placed(image, patches).and_then(|patches| {
+            image.meets(&self.demands).map_err(io::Error::other)?;
             let mut file = self.create(&staged)?;
             file.write_all(image.bytes())?;
             file.set_len(image.bytes().len() as u64)?;
+            staged.hold(file)?;
             Ok(patches)
         });
-        staged.finished(written, symbols)
+        staged.finished(image.name(), written, symbols)
     }
 
     /// The same for a library that was looked at as a private copy: that one is taken, under its new name. Another one is
@@ -160,14 +197,18 @@ impl StageDir {
         if !image.is_copy() {
             return self.stage_with(&image, label, symbols, patches);
         }
-        let staged = self.named(label);
+        let mut staged = self.named(label);
+        let library = image.name().to_owned();
         let renamed = placed(&image, patches).and_then(|patches| {
-            let copy = image.into_copy().ok_or_else(|| io::Error::other("there is no copy"))?;
+            let mut copy = image.into_copy().ok_or_else(|| io::Error::other("there is no copy"))?;
+            copy.ensure_unchanged()?;
+            let file = copy.held.take().and_then(|held| held.file);
             // Nothing is left at the old name for its drop to remove.
             fs::rename(&copy.path, &staged.path)?;
+            staged.hold(file.ok_or_else(|| io::Error::other("the copy was mapped before"))?)?;
             Ok(patches)
         });
-        staged.finished(renamed, symbols)
+        staged.finished(&library, renamed, symbols)
     }
 
     /// A new copy, which is empty or holds anything; it may be read and written.
@@ -179,27 +220,32 @@ impl StageDir {
 
     /// The file of that name, new or a spare one.
     fn create(&self, staged: &StagedFile) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true);
-        match self.spares.take() {
-            Some(spare) if fs::rename(&spare, &staged.path).is_ok() => options.open(&staged.path),
-            _ => options.create_new(true).open(&staged.path),
+        if let Some((spare, id)) = self.spares.take()
+            && fs::rename(&spare, &staged.path).is_ok()
+        {
+            match open_private(&staged.path, true) {
+                Ok(file) if FileId::of(&file.metadata()?) == id => return Ok(file),
+                // It is not what was put there.
+                _ => fs::remove_file(&staged.path)?,
+            }
         }
+        create_private(&staged.path)
     }
 
     /// A name for a copy, which is not there yet.
     fn named(&self, label: &str) -> StagedFile {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = self.path.join(file_name(label, number));
+        let path = self.path().join(file_name(label, number));
         let home = Some(Arc::clone(&self.spares));
-        StagedFile { path, patches: Vec::new(), symbols: None, home }
+        StagedFile { path, patches: Vec::new(), symbols: None, held: None, home }
     }
 }
 
 impl StagedFile {
-    /// A copy that another process staged, and will remove.
+    /// A copy that another process of this user staged, and will remove. It is looked at when it is mapped: whether it is a
+    /// file that nobody else may write.
     pub fn of_another(path: &Path) -> Self {
-        Self { path: path.to_owned(), patches: Vec::new(), symbols: None, home: None }
+        Self { path: path.to_owned(), patches: Vec::new(), symbols: None, held: None, home: None }
     }
 
     /// Where the copy is: absolute, without symbolic links, never the path of an earlier copy.
@@ -210,34 +256,65 @@ impl StagedFile {
     /// With its patches, and the bytes of a symbol file beside it.
     fn finished(
         mut self,
+        library: &Path,
         patches: io::Result<Vec<(u64, Vec<u8>)>>,
         symbols: Option<&[u8]>,
     ) -> Result<Self, StageError> {
-        self.patches = patches.map_err(|source| StageError { path: self.path.clone(), source })?;
+        let failed = |path: &Path, source| StageError { library: library.to_owned(), path: path.to_owned(), source };
+        self.patches = patches.map_err(|source| failed(&self.path, source))?;
         if let Some(bytes) = symbols {
             let path = PathBuf::from(format!("{}.debug", self.path.display()));
             self.symbols = Some(path.clone());
-            write_new(&path, bytes).map_err(|source| StageError { path, source })?;
+            // Closing the file is all it takes to read it: both go through the same cache, and no copy outlives a power cut.
+            let written = create_private(&path).and_then(|mut file| file.write_all(bytes));
+            written.map_err(|source| failed(&path, source))?;
         }
         Ok(self)
     }
 
-    /// Writes the patches.
-    pub(crate) fn patch(&self) -> io::Result<()> {
-        if self.patches.is_empty() {
-            return Ok(());
+    /// This is the file, and as it is now it is whole.
+    pub(crate) fn hold(&mut self, file: File) -> io::Result<()> {
+        let stamp = Stamp::of(&file.metadata()?);
+        self.held = Some(Held { file: Some(file), stamp });
+        Ok(())
+    }
+
+    /// Makes the file ready to be mapped: sees that it is what was checked, and writes the patches.
+    pub(crate) fn prepare(&mut self) -> io::Result<()> {
+        if self.held.is_none() {
+            self.hold(open_private(&self.path, false)?)?;
         }
-        let mut file = OpenOptions::new().write(true).open(&self.path)?;
+        self.ensure_unchanged()?;
+        let Some(mut file) = self.held.as_mut().and_then(|held| held.file.take()) else { return Ok(()) };
         for (at, bytes) in &self.patches {
             file.seek(SeekFrom::Start(*at))?;
             file.write_all(bytes)?;
         }
-        Ok(())
+        self.hold(file)
+    }
+
+    /// Whether nobody has written to the file since it was held, and it is still what its name leads to.
+    pub(crate) fn ensure_unchanged(&self) -> io::Result<()> {
+        let Some(held) = &self.held else { return Ok(()) };
+        let is_same = |found: &fs::Metadata| Stamp::of(found) == held.stamp;
+        let named = fs::symlink_metadata(&self.path)?;
+        match held.file.as_ref().map(File::metadata).transpose()?.as_ref().is_none_or(is_same) && is_same(&named) {
+            true => Ok(()),
+            false => {
+                Err(io::Error::other("somebody has written to it since it was checked, or put another in its place"))
+            }
+        }
+    }
+
+    /// It is mapped: the descriptor is not needed any more.
+    pub(crate) fn close(&mut self) {
+        self.held.iter_mut().for_each(|held| held.file = None);
     }
 
     /// Gives the file back to be written over. Its image is gone, and this process maps none of its bytes.
     pub(crate) fn recycle(mut self) {
-        self.home = self.home.take().filter(|home| !home.put(&self.path));
+        let Some(held) = self.held.take() else { return };
+        self.home = self.home.take().filter(|home| !home.put(&self.path, held.stamp.id()));
     }
 
     /// Where the bytes of its symbol file are, if there were any.
@@ -270,11 +347,6 @@ fn placed(image: &ImageFile, patches: &[Patch<'_>]) -> io::Result<Vec<(u64, Vec<
         end.map(|_| (start as u64, patch.to_vec())).ok_or_else(misfit)
     };
     patches.iter().map(place).collect()
-}
-
-/// Closing the file is all it takes to map it: both go through the same cache, and no copy outlives a power cut.
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
 /// The loader expands `$` in names and takes `/` for a directory, so only plain characters are kept.

@@ -15,7 +15,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use alcedo_runtime::crash_guard::FOLDER;
+use alcedo_runtime::crash_guard::{FOLDER, keep_copies};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -158,6 +158,7 @@ impl Guard {
     /// What the system says.
     pub(crate) fn watch(&self, mut command: Command) -> Result<End, Error> {
         let words = tempfile::tempdir_in(self.dir()).map_err(Error::file("create a folder in", self.dir()))?;
+        let _kept = keep_copies(words.path()).map_err(Error::file("lock the folder", words.path()))?;
         let program = PathBuf::from(command.get_program());
         let mut child = command.env(FOLDER, words.path()).spawn().map_err(Error::file("start", &program))?;
         self.set_current(Some(&child));

@@ -246,7 +246,7 @@ impl LoadContext {
     /// Nothing of it is in the context then.
     pub fn load_path(&self, path: impl AsRef<Path>) -> Result<ModuleSummary, ContextError> {
         let _open = self.line().open("loading a file")?;
-        self.load(Library::read(path.as_ref())?)
+        self.load(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
     }
 
     /// Loads a library that is in memory, and what it needs; `name` stands for its path in errors. `symbols` is what
@@ -256,7 +256,8 @@ impl LoadContext {
     /// As [`LoadContext::load_path`].
     pub fn load_bytes(&self, name: &str, image: &[u8], symbols: Option<&[u8]>) -> Result<ModuleSummary, ContextError> {
         let _open = self.line().open("loading from memory")?;
-        self.load(Library::from_bytes(name, image.to_vec(), symbols.map(<[u8]>::to_vec))?)
+        let dir = self.line().stage_dir()?;
+        self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
     }
 
     /// Loads what a name stands for: what it has, what its resolver finds, what the Default has, what the handlers find,
@@ -276,7 +277,7 @@ impl LoadContext {
     /// # Errors
     /// As [`LoadContext::load_path`]; [`ContextError::NotCollectible`] for the Default.
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
-        self.line().replace(Library::read(path.as_ref())?)
+        self.line().replace(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
     }
 
     /// As [`LoadContext::replace`], with a library that is in memory.
@@ -289,7 +290,8 @@ impl LoadContext {
         image: &[u8],
         symbols: Option<&[u8]>,
     ) -> Result<UnloadTicket, ContextError> {
-        self.line().replace(Library::from_bytes(name, image.to_vec(), symbols.map(<[u8]>::to_vec))?)
+        let dir = self.line().stage_dir()?;
+        self.line().replace(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
     }
 
     /// Begins to unload it, and waits for nobody. Asked again, it gives the same ticket. The `Unloading` notice and the

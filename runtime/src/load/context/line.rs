@@ -13,6 +13,8 @@ use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::guides::Guides;
 use crate::load::context::handle::Kept;
+use alcedo_sys::StageDir;
+
 use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ContextKind, title};
 use crate::load::context::loading::{self, Library};
@@ -249,6 +251,11 @@ impl Line {
             ContextKind::Slim => Ok(()),
             ContextKind::Default | ContextKind::Master => Err(ContextError::NotCollectible { context: self.title() }),
         }
+    }
+
+    /// Where its libraries are copied to before they are looked at.
+    pub(super) fn stage_dir(&self) -> Result<Arc<StageDir>, ContextError> {
+        Ok(Arc::clone(&self.hub()?.stage_dir))
     }
 
     fn hub(&self) -> Result<Arc<Hub>, ContextError> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use alcedo_sys::ImageFile;
+use alcedo_sys::{ImageFile, StageDir};
 use semver::VersionReq;
 
 use crate::lease::LeaseKind;
@@ -34,9 +34,9 @@ impl Library {
     /// From a file.
     ///
     /// # Errors
-    /// As [`peek::read`].
-    pub(super) fn read(path: &Path) -> Result<Self, ContextError> {
-        let (image, mut info) = peek::read(path)?;
+    /// As [`peek::read_copy`].
+    pub(super) fn read(path: &Path, dir: &StageDir) -> Result<Self, ContextError> {
+        let (image, mut info) = peek::read_copy(path, dir)?;
         info.origin = Some(path.to_owned());
         Ok(Self { info, image, symbols: None })
     }
@@ -44,9 +44,14 @@ impl Library {
     /// From memory.
     ///
     /// # Errors
-    /// As [`peek::read_bytes`].
-    pub(super) fn from_bytes(name: &str, image: Vec<u8>, symbols: Option<Vec<u8>>) -> Result<Self, ContextError> {
-        let (image, info) = peek::read_bytes(&name_of_bytes(name), image)?;
+    /// As [`peek::copy_bytes`].
+    pub(super) fn from_bytes(
+        name: &str,
+        image: &[u8],
+        symbols: Option<Vec<u8>>,
+        dir: &StageDir,
+    ) -> Result<Self, ContextError> {
+        let (image, info) = peek::copy_bytes(&name_of_bytes(name), image, dir)?;
         Ok(Self { info, image, symbols })
     }
 }

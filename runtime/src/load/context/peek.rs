@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use alcedo_sys::{ImageError, ImageFile};
+use alcedo_sys::{ImageError, ImageFile, StageDir};
 
 use crate::load::context::error::ContextError;
 use crate::load::error::LoadError;
@@ -43,7 +43,8 @@ impl ManifestInfo {
     /// # Errors
     /// When the path is not absolute, there is no file, or it is no module that this host could map.
     pub fn peek(path: &Path) -> Result<Self, ContextError> {
-        read(path).map(|(_image, info)| Self::of(info))
+        ensure_absolute(path)?;
+        check(path, ImageFile::read(path)).map(|(_image, info)| Self::of(info))
     }
 
     /// Reads the manifest of a library that is in memory; `name` stands for its path in errors. Any thread.
@@ -51,7 +52,8 @@ impl ManifestInfo {
     /// # Errors
     /// When it is no module that this host could map.
     pub fn peek_bytes(name: &str, bytes: &[u8]) -> Result<Self, ContextError> {
-        read_bytes(Path::new(name), bytes.to_vec()).map(|(_image, info)| Self::of(info))
+        let name = Path::new(name);
+        check(name, ImageFile::from_bytes(name, bytes.to_vec())).map(|(_image, info)| Self::of(info))
     }
 
     fn of(info: ModuleInfo) -> Self {
@@ -71,28 +73,32 @@ impl ManifestInfo {
     }
 }
 
-/// Reads and checks a file for a context.
+/// Copies a file for a context and checks the copy.
 ///
 /// # Errors
-/// As [`ManifestInfo::peek`].
-pub(super) fn read(path: &Path) -> Result<(ImageFile, ModuleInfo), ContextError> {
-    if !path.is_absolute() {
-        return Err(ContextError::PathNotAbsolute { path: path.to_owned() });
+/// As [`ManifestInfo::peek`], and when it cannot be copied or is not what the host demands.
+pub(super) fn read_copy(path: &Path, dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
+    ensure_absolute(path)?;
+    check(path, ImageFile::read_copy(path, dir))
+}
+
+/// Writes bytes into a copy for a context and checks that.
+///
+/// # Errors
+/// As [`read_copy`].
+pub(super) fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
+    check(name, ImageFile::copy_bytes(name, bytes, dir))
+}
+
+fn ensure_absolute(path: &Path) -> Result<(), ContextError> {
+    match path.is_absolute() {
+        true => Ok(()),
+        false => Err(ContextError::PathNotAbsolute { path: path.to_owned() }),
     }
-    let image = ImageFile::read(path).map_err(|error| of_image(path, error))?;
-    check(path, image)
 }
 
-/// Reads and checks bytes for a context.
-///
-/// # Errors
-/// As [`ManifestInfo::peek_bytes`].
-pub(super) fn read_bytes(name: &Path, bytes: Vec<u8>) -> Result<(ImageFile, ModuleInfo), ContextError> {
-    let image = ImageFile::from_bytes(name, bytes).map_err(|error| of_image(name, error))?;
-    check(name, image)
-}
-
-fn check(path: &Path, image: ImageFile) -> Result<(ImageFile, ModuleInfo), ContextError> {
+fn check(path: &Path, image: Result<ImageFile, ImageError>) -> Result<(ImageFile, ModuleInfo), ContextError> {
+    let image = image.map_err(|error| of_image(path, error))?;
     match open::admit_image(&image, path, false) {
         Ok(info) => Ok((image, info)),
         Err(error @ (LoadError::NoManifest { .. } | LoadError::Manifest { .. })) => {
@@ -106,6 +112,11 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
     let path: PathBuf = path.to_owned();
     match error {
         ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ContextError::NoFile { path },
+        // About the host, its disk or the moment, and not about what the file is.
+        error @ (ImageError::NotTrusted { .. }
+        | ImageError::TooLarge { .. }
+        | ImageError::Copy { .. }
+        | ImageError::StillWritten { .. }) => LoadError::from(error).into(),
         error => ContextError::BadImage { path, reason: error.to_string() },
     }
 }

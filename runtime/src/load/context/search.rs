@@ -113,13 +113,13 @@ fn put(
     };
     match found {
         FoundModule::File(path) => {
-            let library = Library::read(&path)?;
+            let library = Library::read(&path, &hub.stage_dir)?;
             is_named(&library.info.name)?;
             grant(space, request, &library.info.version);
             Ok(Some(Answer::Library(Box::new(library))))
         }
         FoundModule::Bytes { image, symbols } => {
-            let library = Library::from_bytes(&format!("the answer of {who}"), image, symbols)?;
+            let library = Library::from_bytes(&format!("the answer of {who}"), &image, symbols, &hub.stage_dir)?;
             is_named(&library.info.name)?;
             grant(space, request, &library.info.version);
             Ok(Some(Answer::Library(Box::new(library))))

@@ -7,6 +7,8 @@ use object::elf::{
 };
 use object::pod::{Pod, from_bytes};
 
+use crate::seal::LONGEST;
+
 use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, records, slice, text};
 
 /// Linkers write about a dozen. The loader makes room for all of them on its stack.
@@ -14,6 +16,26 @@ const MOST_SEGMENTS: usize = 64;
 
 /// No name of a section is longer.
 const LONGEST_NAME: usize = 255;
+
+/// So many bytes of a file tell whether the rest is worth reading.
+pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
+
+/// Whether a file of `len` bytes that begins with these may be a library for this host: what its header says of itself, and
+/// of how long the file has to be. Behind its end there may be what [`crate::seal`] puts there.
+pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), Flaw> {
+    let header = header(head)?;
+    let tables = [
+        ("the program headers", header.e_phoff.get(LE), header.e_phnum.get(LE), size_of::<ProgramHeader64<LE>>()),
+        ("the section headers", header.e_shoff.get(LE), header.e_shnum.get(LE), size_of::<SectionHeader64<LE>>()),
+    ];
+    let ends = tables.map(|(what, at, count, each)| (what, at.saturating_add(u64::from(count) * each as u64)));
+    ends.into_iter().try_for_each(|(what, need)| match need > len {
+        true => Err(Flaw::Truncated { what: what.to_owned(), need }),
+        false => Ok(()),
+    })?;
+    let end = ends.map(|(_, end)| end).into_iter().max().unwrap_or_default();
+    ensure(len - end <= LONGEST, || "the file does not end with the section headers".to_owned())
+}
 
 /// The headers of a file that is for this host.
 pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, Flaw> {

@@ -8,6 +8,7 @@ mod exits;
 mod fds;
 mod fork;
 pub(crate) mod hooks;
+mod lease;
 mod locals;
 mod memory;
 mod ranges;
@@ -16,6 +17,7 @@ mod signals;
 mod threads;
 
 pub(crate) use crash::report_crashes;
+pub(crate) use lease::Lease;
 pub(crate) use records::Records;
 
 use std::error::Error as _;

@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
 use std::ffi::{CStr, c_void};
+use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,21 @@ use libloading::Library;
 use crate::ending::{EndPolicy, EndReport};
 use crate::ledger::plan::Facts;
 use crate::ledger::{Holder, Ledger, LedgerCounts};
+use crate::source::Writers;
+
+/// Nothing is known of who writes to a file.
+#[derive(Debug)]
+pub(crate) struct Lease;
+
+impl Lease {
+    pub(crate) fn take(_file: &File) -> Result<Self, Writers> {
+        Err(Writers::Unknown)
+    }
+
+    pub(crate) fn end(self) -> Writers {
+        Writers::Unknown
+    }
+}
 
 /// A mapped image; never closed.
 #[derive(Debug)]

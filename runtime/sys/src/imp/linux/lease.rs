@@ -1,0 +1,53 @@
+//! Whether anybody writes to a file, as the kernel knows it: a read lease is given only where nobody has the file open
+//! for writing or mapped so, and it is gone as soon as somebody asks to.
+
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
+
+use crate::source::Writers;
+
+/// Of `fcntl.h`, where all Linux machines agree on it.
+const F_SETSIG: libc::c_int = 10;
+
+/// A read lease, given back on drop.
+#[derive(Debug)]
+pub(crate) struct Lease<'a>(&'a File);
+
+impl<'a> Lease<'a> {
+    /// Takes the lease; a writer who comes now waits until it is given back. The answer is `Unknown` for a file of somebody
+    /// else's, and for a file system that has no leases.
+    pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
+        // The kernel tells the holder by a signal when somebody waits. The usual one ends a process that has no handler
+        // for it; this one is ignored where nobody listens for it.
+        if fcntl(file, F_SETSIG, libc::SIGURG).is_none() {
+            return Err(Writers::Unknown);
+        }
+        match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK) {
+            Some(_) => Ok(Self(file)),
+            None if std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN) => Err(Writers::Some),
+            None => Err(Writers::Unknown),
+        }
+    }
+
+    /// Gives it back, and says whether anybody could write meanwhile.
+    pub(crate) fn end(self) -> Writers {
+        match fcntl(self.0, libc::F_GETLEASE, 0) {
+            Some(libc::F_RDLCK) => Writers::None,
+            _ => Writers::Some,
+        }
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        // Closing the file would do it as well.
+        let _given_back = fcntl(self.0, libc::F_SETLEASE, libc::F_UNLCK);
+    }
+}
+
+/// The answer; none when it is refused.
+fn fcntl(file: &File, command: libc::c_int, argument: libc::c_int) -> Option<libc::c_int> {
+    // SAFETY: the descriptor is open for as long as the file is borrowed, and these commands take and give numbers only.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), command, argument) };
+    (answer >= 0).then_some(answer)
+}

@@ -1,0 +1,209 @@
+//! A library file that somebody else may still be at: opened without ever waiting, looked at from its first bytes on, and
+//! copied so that the copy is what the file was at one moment.
+//!
+//! A seal vouches for a whole content. A file without one could be caught while a build writes over it, and a mix of two
+//! builds has headers that agree. So while such a file is copied the host holds a *lease* on it, which the kernel gives only
+//! where nobody has the file open for writing. Where there are no leases (a file of another user, some network file
+//! systems) the file must have been quiet for a while, must not change while it is copied, and is read a second time: what
+//! is the same twice was all there at the moment between.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek as _, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::elf;
+use crate::image::{ImageError, with_path};
+use crate::imp::Lease;
+use crate::stamp::Stamp;
+
+/// So long a file without lease or seal must not have been written to: longer than the clock stands still by which file
+/// systems date a write.
+const QUIET: Duration = Duration::from_millis(25);
+
+/// So much of the file is looked at before the rest is read.
+const HEAD: u64 = elf::HEAD as u64;
+
+/// Who may have written to a file while it was copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writers {
+    /// Nobody.
+    None,
+    /// Somebody has it open for writing, or wanted to.
+    Some,
+    /// The system does not say.
+    Unknown,
+}
+
+/// An open library file.
+#[derive(Debug)]
+pub(crate) struct Source<'a> {
+    path: &'a Path,
+    file: File,
+    stamp: Stamp,
+    len: u64,
+}
+
+/// How a file was copied.
+#[derive(Debug)]
+#[must_use = "the copy may be torn"]
+pub(crate) struct Copied<'a> {
+    source: Source<'a>,
+    writers: Writers,
+    copied: u64,
+}
+
+impl<'a> Source<'a> {
+    /// Opens the file and looks at its first bytes. Links are followed, as the user's file systems have them; what is no
+    /// regular file is not even opened.
+    pub(crate) fn open(path: &'a Path, largest: u64) -> Result<Self, ImageError> {
+        let io = |source| ImageError::Io { path: path.to_owned(), source };
+        let (file, found) = open_regular(path)?;
+        let len = found.len();
+        check_len(path, len, largest)?;
+        let mut source = Self { path, file, stamp: Stamp::of(&found), len };
+        let mut head = Vec::with_capacity(HEAD as usize);
+        (&source.file).take(HEAD).read_to_end(&mut head).map_err(io)?;
+        source.file.rewind().map_err(io)?;
+        elf::glance(&head, len).map_err(|flaw| with_path(flaw, source.path, len))?;
+        Ok(source)
+    }
+
+    /// Copies all of it: what there was when it was opened, and at most one byte more, by which to notice that it grew.
+    pub(crate) fn copy_to(self, to: &mut impl Write) -> io::Result<Copied<'a>> {
+        let lease = Lease::take(&self.file);
+        if let Err(Writers::Unknown) = lease {
+            self.settle()?;
+        }
+        let copied = io::copy(&mut (&self.file).take(self.len + 1), to)?;
+        let writers = lease.map_or_else(|writers| writers, Lease::end);
+        Ok(Copied { source: self, writers, copied })
+    }
+
+    /// Waits until the last write is old enough for the next one to have another time.
+    fn settle(&self) -> io::Result<()> {
+        let written = self.file.metadata()?.modified()?;
+        let age = SystemTime::now().duration_since(written);
+        // A time in the future is another machine's clock.
+        thread::sleep(QUIET.saturating_sub(age.unwrap_or_default()));
+        Ok(())
+    }
+}
+
+impl Copied<'_> {
+    /// How long the copy is.
+    pub(crate) fn len(&self) -> u64 {
+        self.copied
+    }
+
+    /// Whether the copy is what the file was at one moment; `digest` is of the copy, where anybody wants to use it.
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError::StillWritten`] when somebody writes to the file, or may do so.
+    pub(crate) fn is_of_one_moment(&self, digest: Option<u128>) -> Result<(), ImageError> {
+        let Source { path, file, stamp, len } = &self.source;
+        let told = |how: &str| Err(ImageError::StillWritten { path: (*path).to_owned(), how: how.to_owned() });
+        let io = |source| ImageError::Io { path: (*path).to_owned(), source };
+        if self.writers == Writers::Some {
+            return told("a program has it open for writing");
+        }
+        if self.copied != *len || Stamp::of(&file.metadata().map_err(io)?) != *stamp {
+            return told("it changed while it was copied");
+        }
+        match (self.writers, digest) {
+            (Writers::Unknown, Some(digest)) if self.digest_again().map_err(io)? != digest => {
+                told("it was another one when it was read again")
+            }
+            (Writers::Unknown, Some(_)) if Stamp::of(&file.metadata().map_err(io)?) != *stamp => {
+                told("it changed while it was read again")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn digest_again(&self) -> io::Result<u128> {
+        let mut file = &self.source.file;
+        file.rewind()?;
+        let (mut digest, mut piece) = (Xxh3::new(), vec![0; 1 << 18]);
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(digest.digest128()),
+                read => digest.update(&piece[..read]),
+            }
+        }
+    }
+}
+
+/// Opens a file for reading, and never waits for anybody at its other end: what is no regular file is refused.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), ImageError> {
+    let io = |source| ImageError::Io { path: path.to_owned(), source };
+    ensure_regular(path, &fs::metadata(path).map_err(io)?)?;
+    let file = without_waiting().open(path).map_err(io)?;
+    // It may be another one by now.
+    let found = file.metadata().map_err(io)?;
+    ensure_regular(path, &found)?;
+    Ok((file, found))
+}
+
+/// Whether a library of that length is looked at at all.
+pub(crate) fn check_len(path: &Path, len: u64, largest: u64) -> Result<(), ImageError> {
+    let path = || path.to_owned();
+    match len {
+        0 => Err(ImageError::Empty { path: path() }),
+        len if len > largest => Err(ImageError::TooLarge { path: path(), len, largest }),
+        _ => Ok(()),
+    }
+}
+
+fn ensure_regular(path: &Path, found: &Metadata) -> Result<(), ImageError> {
+    match found.is_file() {
+        true => Ok(()),
+        false => Err(ImageError::NotAFile { path: path.to_owned(), found: kind(found.file_type()).to_owned() }),
+    }
+}
+
+#[cfg(unix)]
+fn kind(found: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    match found {
+        found if found.is_dir() => "a folder",
+        found if found.is_fifo() => "a named pipe",
+        found if found.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(found: fs::FileType) -> &'static str {
+    if found.is_dir() { "a folder" } else { "no regular file" }
+}
+
+/// Should the file have become a pipe since it was looked at, opening it does not wait for its other end.
+#[cfg(unix)]
+fn without_waiting() -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+#[cfg(not(unix))]
+fn without_waiting() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    options
+}
+
+/// A library's bytes, read into memory.
+pub(crate) fn read(path: &Path, largest: u64) -> Result<(Vec<u8>, Copied<'_>), ImageError> {
+    let source = Source::open(path, largest)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(source.len).unwrap_or_default());
+    let copied = source.copy_to(&mut bytes);
+    let copied = copied.map_err(|source| ImageError::Io { path: PathBuf::from(path), source })?;
+    Ok((bytes, copied))
+}

@@ -1,0 +1,61 @@
+//! By what a file is known again, and whether it was written to since: who it is, how long, and when it last changed.
+//! The change time cannot be set by hand, unlike the time of the last write.
+
+use std::fs::Metadata;
+
+/// Equal for the same file as long as nobody has written to it, renamed it or changed its mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    id: FileId,
+    len: u64,
+    #[cfg(unix)]
+    written: (i64, i64),
+    #[cfg(unix)]
+    changed: (i64, i64),
+    #[cfg(not(unix))]
+    written: Option<std::time::SystemTime>,
+}
+
+/// Equal for the same file under whatever name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    #[cfg(unix)]
+    device_and_inode: (u64, u64),
+}
+
+impl FileId {
+    #[cfg(unix)]
+    pub(crate) fn of(file: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        Self { device_and_inode: (file.dev(), file.ino()) }
+    }
+
+    /// Nothing tells files apart here; their times have to.
+    #[cfg(not(unix))]
+    pub(crate) fn of(_file: &Metadata) -> Self {
+        Self {}
+    }
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    pub(crate) fn of(file: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        Self {
+            id: FileId::of(file),
+            len: file.len(),
+            written: (file.mtime(), file.mtime_nsec()),
+            changed: (file.ctime(), file.ctime_nsec()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(file: &Metadata) -> Self {
+        Self { id: FileId::of(file), len: file.len(), written: file.modified().ok() }
+    }
+
+    /// Which file it is of.
+    pub(crate) fn id(&self) -> FileId {
+        self.id
+    }
+}

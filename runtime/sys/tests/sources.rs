@@ -1,0 +1,328 @@
+//! Library files that somebody else may still be at, or that are no library files at all: what is read of them, and what
+//! is copied.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "maps a file as a linker does, and writes through that")]
+#![expect(clippy::print_stdout, reason = "a child tells its parent what it saw")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, seal_file};
+use tempfile::TempDir;
+
+/// What a child of this test is to do with the library, and where that is.
+const PART: &str = "ALCEDO_SOURCES_PART";
+const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
+
+/// A user that is not this one.
+const SOMEBODY: u32 = 54_321;
+
+/// Two builds of one length that differ in every part of four megabytes.
+fn builds(dir: &Path) -> [Vec<u8>; 2] {
+    let source = dir.join("payload.c");
+    fs::write(&source, "const char payload[1 << 22] = { [0 ... (1 << 22) - 1] = LETTER };\n").expect("writable");
+    ["'a'", "'b'"].map(|letter| {
+        let library = dir.join("build.so");
+        let mut gcc = Command::new("gcc");
+        common::run(gcc.args(["-shared", "-fPIC", &format!("-DLETTER={letter}"), "-o"]).arg(&library).arg(&source));
+        fs::read(&library).expect("just built")
+    })
+}
+
+/// Both ways to read a file.
+fn read_both_ways(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageError>; 2] {
+    [ImageFile::read(path), ImageFile::read_copy(path, stage)]
+}
+
+#[test]
+fn what_is_no_file_is_refused_at_once_and_a_link_to_a_library_is_not() {
+    let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
+    let place = |name: &str| dir.path().join(name);
+    // A pipe without a writer, and one with a writer that never writes.
+    for name in ["pipe", "silent"] {
+        common::run(Command::new("mkfifo").arg(place(name)));
+    }
+    let _silent = File::options().read(true).write(true).open(place("silent")).expect("a pipe of our own");
+    let _socket = UnixListener::bind(place("socket")).expect("the test directory is writable");
+    symlink(place("pipe"), place("link-to-pipe")).expect("the test directory is writable");
+    let cases = [
+        (place("pipe"), "a named pipe"),
+        (place("silent"), "a named pipe"),
+        (place("link-to-pipe"), "a named pipe"),
+        (place("socket"), "a socket"),
+        (PathBuf::from("/dev/zero"), "a device"),
+        (PathBuf::from("/dev/tty"), "a device"),
+        (dir.path().to_owned(), "a folder"),
+    ];
+    for (path, expected) in cases {
+        for read in read_both_ways(&path, &stage) {
+            let told = format!("{read:?}");
+            let is = matches!(read, Err(ImageError::NotAFile { found, .. }) if found == expected);
+            assert!(is, "{}: {told}", path.display());
+        }
+        assert!(seal_file(&path).is_err(), "{}", path.display());
+    }
+    let library = common::c_library(dir.path(), "c", 42, &[]);
+    symlink(&library, place("link")).expect("the test directory is writable");
+    symlink(place("link"), place("link-to-link")).expect("the test directory is writable");
+    for read in read_both_ways(&place("link-to-link"), &stage) {
+        assert_eq!(read.expect("a library").bytes(), fs::read(&library).expect("just built"));
+    }
+    symlink(place("loop"), place("loop")).expect("the test directory is writable");
+    for path in ["loop", "nowhere"].map(place) {
+        assert!(read_both_ways(&path, &stage).iter().all(|read| matches!(read, Err(ImageError::Io { .. }))));
+    }
+}
+
+#[test]
+fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read() {
+    const LENGTH: u64 = 1 << 40;
+    let dir = TempDir::new().expect("a temporary directory");
+    let demanding = |largest| {
+        let demands = Demands { largest, ..Demands::default() };
+        StageDir::demanding(demands).expect("a stage directory")
+    };
+    let (usual, patient) = (demanding(Demands::default().largest), demanding(u64::MAX));
+    let library = common::c_library(dir.path(), "c", 42, &[]);
+    let path = dir.path().join("sparse.so");
+    // To read or copy a terabyte would end this test in another way.
+    let refused = |head: &[u8], stage: &StageDir| {
+        fs::write(&path, head).expect("the test directory is writable");
+        File::options().write(true).open(&path).and_then(|file| file.set_len(LENGTH)).expect("a sparse file");
+        ImageFile::read_copy(&path, stage).expect_err("it is no library")
+    };
+    let whole = fs::read(&library).expect("just built");
+    let too_large = refused(&whole, &usual);
+    assert!(matches!(too_large, ImageError::TooLarge { len: LENGTH, largest, .. } if largest == 1 << 30));
+    let told = too_large.to_string();
+    assert!(
+        told.contains("sparse.so has 1099511627776 bytes") && told.contains("`Builder::largest_library`"),
+        "{told}"
+    );
+    assert!(matches!(ImageFile::read(&path), Err(ImageError::TooLarge { .. })));
+    assert!(matches!(refused(b"", &patient), ImageError::Foreign { .. }));
+    assert!(matches!(refused(b"MZ", &patient), ImageError::Foreign { .. }));
+    let mut program = whole.clone();
+    program[16] = 2;
+    assert!(matches!(refused(&program, &patient), ImageError::WrongKind { .. }));
+    assert!(refused(&whole, &patient).to_string().contains("the file does not end with the section headers"));
+    // A header that speaks of a table far behind the end.
+    let mut far = whole.clone();
+    far[40..48].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(matches!(refused(&far, &patient), ImageError::Truncated { .. }));
+
+    let length = whole.len() as u64;
+    assert!(ImageFile::read_copy(&library, &demanding(length)).is_ok());
+    let small = demanding(length - 1);
+    assert!(matches!(ImageFile::read_copy(&library, &small), Err(ImageError::TooLarge { .. })));
+    assert!(matches!(ImageFile::copy_bytes(&library, &whole, &small), Err(ImageError::TooLarge { .. })));
+    // What was read without a folder is measured when it is to be staged.
+    let image = ImageFile::read(&library).expect("a library");
+    let refused = small.stage(&image, "c").expect_err("it is too large").to_string();
+    assert!(refused.contains("this host takes libraries of at most"), "{refused}");
+}
+
+#[test]
+fn a_disk_that_is_full_is_told_with_the_library_and_the_folder() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let library = common::c_library(dir.path(), "c", 42, &[]);
+    let program = env::current_exe().expect("this program");
+    let told = |script: &str| {
+        let tmp = dir.path().join("tmp");
+        fs::create_dir_all(&tmp).expect("the test directory is writable");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(&program).env(PART, "copies").env(LIBRARY, &library).env("TMPDIR", &tmp);
+        let output = shell.output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(said)
+    };
+    let run = "exec \"$0\" --exact a_child_reads --nocapture";
+    // Files may not grow to the length of a library.
+    let limited = told(&format!("trap '' XFSZ; ulimit -f 4; {run}")).expect("limits may be lowered");
+    let full = told(&format!(
+        "unshare -rm sh -c 'mount -t tmpfs -o size=12k,mode=1777 tmpfs \"$TMPDIR\" && {}' \"$0\"",
+        run.replace('\'', "'\\''")
+    ));
+    if full.is_none() {
+        eprintln!("not tried: a file system that is full, which takes a right to mount one");
+    }
+    for (said, why) in [(Some(limited), "File too large"), (full, "No space left on device")] {
+        let Some(said) = said else { continue };
+        for part in [why, &library.display().to_string(), "alcedo-stage-", "let TMPDIR name a folder that has some"] {
+            assert_eq!(said.matches(part).count() / part.matches(part).count(), 3, "{part}: {said}");
+        }
+    }
+}
+
+/// Plays a host in a process of its own.
+#[test]
+fn a_child_reads() {
+    let (Some(part), Some(library)) = (env::var_os(PART), env::var_os(LIBRARY)) else { return };
+    let (library, stage) = (PathBuf::from(library), StageDir::new().expect("a stage directory"));
+    if part == "copies" {
+        let image = ImageFile::read(&library).expect("it is a library");
+        let bytes = fs::read(&library).expect("it is there");
+        let errors = [
+            ImageFile::read_copy(&library, &stage).expect_err("there is no room").to_string(),
+            ImageFile::copy_bytes(&library, &bytes, &stage).expect_err("there is no room").to_string(),
+            stage.stage(&image, "c").expect_err("there is no room").to_string(),
+        ];
+        errors.iter().for_each(|error| println!("\n{error}"));
+        let left = fs::read_dir(stage.path()).expect("it is ours").flatten().map(|entry| entry.file_name());
+        assert_eq!(left.collect::<Vec<_>>(), ["lock"], "half a copy");
+    } else {
+        print!("\n{}", tally(&library, &stage));
+    }
+}
+
+/// Reads a file over and over while somebody writes to it. Tells how often it was one build, and how often neither.
+fn tally(library: &Path, stage: &StageDir) -> String {
+    let mut seen = BTreeMap::new();
+    // A file that is cut short for a moment is refused in no time, and says little.
+    let enough =
+        |seen: &BTreeMap<&str, u32>| seen.iter().filter(|(what, _)| **what != "a part").map(|(_, n)| n).sum::<u32>();
+    while enough(&seen) < 40 {
+        for read in read_both_ways(library, stage) {
+            let what = match read {
+                Ok(image) => {
+                    let letters =
+                        ['a', 'b'].map(|letter| image.bytes().iter().filter(|byte| **byte == letter as u8).count());
+                    // The few others are of its headers.
+                    if letters.iter().filter(|count| **count >= 1 << 22).count() == 1
+                        && letters.iter().all(|count| *count >= 1 << 22 || *count < 1 << 15)
+                    {
+                        "whole"
+                    } else {
+                        "torn"
+                    }
+                }
+                Err(ImageError::StillWritten { .. }) => "still written",
+                Err(ImageError::Empty { .. } | ImageError::Truncated { .. } | ImageError::Foreign { .. }) => "a part",
+                Err(error) => panic!("{error}"),
+            };
+            *seen.entry(what).or_insert(0) += 1;
+        }
+    }
+    format!("{seen:?}")
+}
+
+/// Writes the two builds over each other in place until it is told to stop, which it does with a whole one.
+fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
+    let mut round = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let build = &builds[round % 2];
+        match (way, round % 8) {
+            // As a copy does: cut short, and written from its start.
+            (0, _) => fs::write(path, build).expect("writable"),
+            // In place, in pieces, as some linkers do.
+            (1, _) => {
+                let file = OpenOptions::new().write(true).open(path).expect("writable");
+                for (piece, bytes) in build.chunks(1 << 16).enumerate() {
+                    file.write_all_at(bytes, (piece << 16) as u64).expect("writable");
+                }
+            }
+            // Through a mapping, as others do: these writes have no time.
+            _ => {
+                let file = OpenOptions::new().read(true).write(true).open(path).expect("writable");
+                // SAFETY: readers of the file read it by system calls, and this thread alone writes.
+                let mut map = unsafe { memmap2::MmapMut::map_mut(&file) }.expect("it can be mapped");
+                drop(file);
+                map.copy_from_slice(build);
+            }
+        }
+        // Now and then a reader gets a whole one.
+        if round % 4 == 3 {
+            thread::sleep(std::time::Duration::from_millis(40));
+        }
+        round += 1;
+    }
+}
+
+#[test]
+fn a_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
+    let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
+    let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
+    for way in 0..3 {
+        fs::write(&path, &builds[0]).expect("the test directory is writable");
+        let stop = AtomicBool::new(false);
+        let seen = thread::scope(|scope| {
+            scope.spawn(|| rewrite(&path, &builds, way, &stop));
+            let seen = std::panic::catch_unwind(|| tally(&path, &stage));
+            stop.store(true, Ordering::Relaxed);
+            seen.expect("the reader")
+        });
+        assert!(!seen.contains("torn") && seen.contains("still written"), "way {way}: {seen}");
+        assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok), "way {way}: the writer is done");
+    }
+}
+
+/// Another user's file has no lease, so the second line is what holds.
+#[test]
+fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only the administrator can be another user");
+    }
+    let dir = TempDir::new().expect("a temporary directory");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
+    // The target folder need not be open to everybody.
+    let program = dir.path().join("program");
+    fs::copy(env::current_exe().expect("this program"), &program).expect("the test directory is writable");
+    for way in 0..2 {
+        fs::write(&path, &builds[0]).expect("the test directory is writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
+        let stop = AtomicBool::new(false);
+        let output = thread::scope(|scope| {
+            scope.spawn(|| rewrite(&path, &builds, way, &stop));
+            let mut child = Command::new(&program);
+            child.args(["--exact", "a_child_reads", "--nocapture"]).env(PART, "tallies").env(LIBRARY, &path);
+            let child = child.env("TMPDIR", "/tmp").stdin(Stdio::null()).uid(SOMEBODY).gid(SOMEBODY).output();
+            stop.store(true, Ordering::Relaxed);
+            child.expect("this program runs")
+        });
+        let said = String::from_utf8_lossy(&output.stdout);
+        let all = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success() && said.contains("still written") && !said.contains("torn"),
+            "way {way}: {all}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unless_it_is_sealed() {
+    let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
+    let [build, other] = builds(dir.path());
+    let path = dir.path().join("slow.so");
+    fs::write(&path, &build).expect("the test directory is writable");
+    // It stops in the middle of its work. What it has written so far is a library by all that its headers say.
+    let mut writer = OpenOptions::new().write(true).open(&path).expect("writable");
+    writer.write_all(&other[..other.len() / 2]).expect("writable");
+    for read in read_both_ways(&path, &stage) {
+        let error = read.expect_err("half of each build");
+        assert!(matches!(error, ImageError::StillWritten { .. }), "{error}");
+        assert!(error.to_string().contains("slow.so is still being written: a program has it open"), "{error}");
+    }
+    writer.write_all(&other[other.len() / 2..]).expect("writable");
+    assert!(read_both_ways(&path, &stage).iter().all(Result::is_err), "nobody knows that it was all");
+    drop(writer);
+    assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok));
+    seal_file(&path).expect("it is whole");
+    let _idle = OpenOptions::new().write(true).open(&path).expect("writable");
+    for read in read_both_ways(&path, &stage) {
+        assert!(read.expect("the seal vouches for it").is_sealed());
+    }
+    // A reader keeps nobody from writing afterwards.
+    assert!(OpenOptions::new().write(true).open(&path).is_ok());
+}
