@@ -1,16 +1,22 @@
-//! `alcedo build`: libraries as a host wants them, with a seal behind their end.
+//! `alcedo build`: libraries as a host wants them, with a seal behind their end, and a signature where one is asked for.
+//! `alcedo keygen`: the keys for that.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use alcedo_build::{BuildRequest, build, find_plugins};
+use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::cli::Plugins;
 use crate::error::Error;
 use crate::telling::millis;
 
-/// Builds and seals the plugins; the first folder that does not build ends it.
-pub(crate) fn run(plugins: &Plugins) -> Result<ExitCode, Error> {
+/// Builds and seals the plugins, and signs them with the key in a file; the first folder that does not build ends it.
+pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Error> {
+    // Read first: nobody wants to wait for a build that cannot be signed.
+    let key = key.map(SecretKey::read).transpose()?;
     for dir in &plugins.dirs {
         // Asked first, because cargo's own words about a folder without plugins do not help an author.
         find_plugins(std::slice::from_ref(dir))?;
@@ -19,13 +25,30 @@ pub(crate) fn run(plugins: &Plugins) -> Result<ExitCode, Error> {
         let outcome = build(&request)?;
         let _ = write!(stderr(), "{}", outcome.warnings);
         for artifact in &outcome.artifacts {
-            // In place: this is the path an author gives to a host. It makes the file younger, never older, so cargo
-            // still knows it for its own.
-            alcedo_runtime::seal_file(&artifact.path).map_err(Error::file("seal", &artifact.path))?;
-            let what = if artifact.fresh { "as it was" } else { "built" };
-            let _ = writeln!(stdout(), "{}  {what}, sealed  {}", artifact.package, artifact.path.display());
+            let mut what = if artifact.fresh { "as it was, sealed" } else { "built, sealed" }.to_owned();
+            if let Some(key) = &key {
+                // In place: this is the path an author gives to a host. It makes the file younger, never older, so cargo
+                // still knows it for its own.
+                sign_file(&artifact.path, key).map_err(Error::file("sign", &artifact.path))?;
+                what += &format!(", signed by {}", key.public());
+            }
+            let _ = writeln!(stdout(), "{}  {what}  {}", artifact.package, artifact.path.display());
         }
         let _ = writeln!(stdout(), "  {}", millis(outcome.millis));
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a key: the secret half in `path`, the public one beside it. Neither is written over.
+pub(crate) fn keygen(path: &Path) -> Result<ExitCode, Error> {
+    let mut public = OsString::from(path);
+    public.push(".pub");
+    let (key, public) = (SecretKey::generate()?, PathBuf::from(public));
+    key.write_new(path)?;
+    let write = |source| Error::File { doing: "write", path: public.clone(), source };
+    let mut file = std::fs::File::create_new(&public).map_err(write)?;
+    file.write_all(key.public().to_pem().as_bytes()).map_err(write)?;
+    let _ = writeln!(stdout(), "secret key  {}  keep it to yourself; for `alcedo build --sign`", path.display());
+    let _ = writeln!(stdout(), "public key  {}  for `Builder::trust`: {}", public.display(), key.public());
     Ok(ExitCode::SUCCESS)
 }

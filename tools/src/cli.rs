@@ -25,6 +25,17 @@ enum Verb {
     Build {
         #[command(flatten)]
         plugins: Plugins,
+        /// Sign the libraries with the secret key in this file, for hosts that trust its public half.
+        #[arg(long, value_name = "KEYFILE")]
+        sign: Option<PathBuf>,
+    },
+    /// Makes a key to sign libraries with. Its public half goes beside it, with `.pub` behind the name.
+    ///
+    /// `openssl genpkey -algorithm ed25519` makes such keys as well.
+    Keygen {
+        /// Where the secret key goes; only this user may read it. A file that is there is left alone.
+        #[arg(value_name = "KEYFILE")]
+        path: PathBuf,
     },
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
     #[command(after_help = HELP)]
@@ -97,7 +108,8 @@ pub(crate) struct World {
 
 pub(crate) fn run() -> ExitCode {
     let ended = match Cli::parse().verb {
-        Verb::Build { plugins } => build::run(&plugins),
+        Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
+        Verb::Keygen { path } => build::keygen(&path),
         Verb::Dev { no_guard: false, builds: None, .. } => dev::guarded(),
         Verb::Dev { plugins, world, args, builds, after_crash, .. } => {
             let after_crash = after_crash.map(|build| build.parse().ok());

@@ -27,6 +27,9 @@ pub(crate) enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A key could not be made or read.
+    #[error(transparent)]
+    Key(#[from] alcedo_runtime::KeyError),
     /// The terminal or the pipe is not what it should be.
     #[error("could not {doing}: {source}; run it with standard input and output redirected to do without a terminal")]
     Terminal {
