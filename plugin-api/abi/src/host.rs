@@ -68,8 +68,12 @@ pub struct Slices {
 impl Slices {
     /// What a slice that may be written counts.
     pub const EXCLUSIVE: u64 = 1 << 32;
+
     /// No slice is out.
-    pub const NONE: Self = Self { out: AtomicU64::new(0), module: AtomicU64::new(0) };
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { out: AtomicU64::new(0), module: AtomicU64::new(0) }
+    }
 }
 
 /// What stands in a slot of objects.

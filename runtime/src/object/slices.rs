@@ -29,7 +29,7 @@ struct Shared {
 impl LentSlices {
     /// None is out.
     pub(crate) fn new() -> Self {
-        Self { shared: Rc::new(Shared { word: Slices::NONE, lenders: RefCell::default() }) }
+        Self { shared: Rc::new(Shared { word: Slices::none(), lenders: RefCell::default() }) }
     }
 
     /// Where modules count. Valid as long as a clone lives.
