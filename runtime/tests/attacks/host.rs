@@ -13,9 +13,15 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::verbs::{Tools, Touch, VERBS};
 use super::{ask, assert_goes_on, attacker, spawn, support};
 
+/// What is done in a line of the log, given its target.
+type Meanwhile = Rc<dyn Fn(&str)>;
+
+/// Where a listener of the log finds the host, once that is there.
+type Seat = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
+
 thread_local! {
     /// What is done in each line that is logged on this thread.
-    static MEANWHILE: RefCell<Option<Rc<dyn Fn(&str)>>> = const { RefCell::new(None) };
+    static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
 }
 
 /// A logger that does what a test wants it to.
@@ -54,7 +60,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
 /// What every verb said while a slice was out, by its name.
 fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
     let heard: Rc<RefCell<Vec<_>>> = Rc::default();
-    let seat: Rc<RefCell<Option<(Runtime, Rc<Tools>)>>> = Rc::default();
+    let seat: Seat = Rc::default();
     let (into, from) = (Rc::clone(&heard), Rc::clone(&seat));
     let attack = move |target: &str| {
         let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
@@ -111,7 +117,7 @@ fn a_panic_gives_the_slice_back_to_the_host() {
 
 #[test]
 fn a_logger_may_write_while_nothing_is_lent() {
-    let seat: Rc<RefCell<Option<(Runtime, Rc<Tools>)>>> = Rc::default();
+    let seat: Seat = Rc::default();
     let (from, done) = (Rc::clone(&seat), Rc::new(Cell::new(0)));
     let count = Rc::clone(&done);
     let write = move |target: &str| {
@@ -200,7 +206,7 @@ fn life(host: &Runtime, tools: &Tools) {
 /// borrowed, and each verb answers.
 #[test]
 fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
-    let seat: Rc<RefCell<Option<(Runtime, Rc<Tools>)>>> = Rc::default();
+    let seat: Seat = Rc::default();
     let problems: Rc<RefCell<Vec<String>>> = Rc::default();
     let lines: Rc<RefCell<BTreeSet<String>>> = Rc::default();
     let (from, into, heard) = (Rc::clone(&seat), Rc::clone(&problems), Rc::clone(&lines));

@@ -27,6 +27,6 @@ fn whatever_ends_however_is_dropped_once_where_it_may_look_and_finds_its_own_val
     for seed in seed..seed + runs {
         drops += program::run(seed, &builds, &record);
     }
-    println!("{runs} programs, {drops} drops");
+    eprintln!("{runs} programs, {drops} drops");
     assert!(drops > runs, "something was dropped");
 }

@@ -177,7 +177,7 @@ impl Program<'_> {
     fn create(&mut self) {
         if self.dice.below(4) == 0 {
             self.did("a create that fails");
-            self.host.create_master(&[self.builds.panicking.clone()]).expect_err("its main panics");
+            self.host.create_master(std::slice::from_ref(&self.builds.panicking)).expect_err("its main panics");
             let _news = self.news();
             self.instance = None;
             self.others_are_over(UNEXITED);
@@ -328,7 +328,8 @@ impl Program<'_> {
 
     fn sleep(&mut self) {
         self.did("sleep");
-        let report = self.host.reload(&[self.builds.without.clone()]).unwrap_or_else(|error| panic!("{error}"));
+        let report =
+            self.host.reload(std::slice::from_ref(&self.builds.without)).unwrap_or_else(|error| panic!("{error}"));
         if !report.is_committed() {
             self.fail(&report.to_string());
         }
