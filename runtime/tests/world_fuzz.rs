@@ -404,3 +404,15 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
         assert!(host.object_at(path).is_some(), "{path}");
     }
 }
+
+/// Found by the fuzzer: a class makes the subobject that an object lacks, and something else in there has its name.
+#[test]
+fn what_has_the_name_of_a_new_subobject_is_saved_under_another() {
+    let scene = Scene::new();
+    let mut body = body(&scene.whole);
+    for record in rows(&mut body, "objects") {
+        let Cbor::Map(entries) = record else { panic!("a record is a map") };
+        entries.retain(|(key, value)| key.as_text() != Some("part") || value.as_text() != Some("tail"));
+    }
+    assert!(scene.offer(&encoded(&body), &|| "tails that are no parts".to_owned()));
+}

@@ -67,30 +67,35 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
         gathering.file.objects.push(record);
     }
     let Gathering { structs, mut file, .. } = gathering;
-    name_orphans(&mut file);
+    name_apart(&mut file);
     file.structs = structs.into_values().collect();
     Ok(file)
 }
 
-/// One whose outer is gone lies in nothing, where somebody else may have its name by right: it has another one in the file
-/// then. No path led to it.
-fn name_orphans(file: &mut WorldFile) {
-    let mut taken: FxHashSet<String> = FxHashSet::default();
-    let mut orphans = Vec::new();
-    for (at, record) in file.objects.iter().enumerate().filter(|(_, record)| record.outer.is_none()) {
-        let is_free = name_problem(&record.name, true).is_none() && taken.insert(record.name.clone());
-        orphans.extend((!is_free).then_some(at));
+/// Names are unique in an outer, in the file as in what comes of it. One whose outer is gone lies in nothing, where somebody
+/// else may have its name by right; and a class may have got a subobject under the name of something that lay there before.
+/// Such an object has another name in the file. Subobjects keep theirs.
+fn name_apart(file: &mut WorldFile) {
+    let mut taken: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
+    let parts = file.objects.iter().filter(|record| record.part.is_some());
+    taken.extend(parts.map(|record| (record.outer, record.name.clone())));
+    let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
+    let mut apart = Vec::new();
+    for (at, record) in file.objects.iter().enumerate().filter(|(_, record)| record.part.is_none()) {
+        let is_name = name_problem(&record.name, record.outer.is_none()).is_none();
+        if !is_name || !taken.insert((record.outer, record.name.clone())) {
+            apart.push(at);
+        }
     }
-    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
-    for at in orphans {
-        let name = &mut file.objects[at].name;
+    for at in apart {
+        let ObjectRecord { name, outer, .. } = &mut file.objects[at];
         let stem = name.strip_prefix(DEFAULT_PREFIX).filter(|rest| !rest.is_empty()).unwrap_or(name);
         let stem = stem[..stem.floor_char_boundary(1000)].to_owned();
-        let number = numbers.entry(stem.clone()).or_default();
+        let number = numbers.entry((*outer, stem.clone())).or_default();
         while {
             *number += 1;
             *name = format!("{stem}_{number}");
-            !taken.insert(name.clone())
+            !taken.insert((*outer, name.clone()))
         } {}
     }
 }
