@@ -21,8 +21,8 @@ use alcedo_abi::hooks;
 use alcedo_abi::manifest::{ManifestError, SECTION, TYPES_SECTION};
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
 use alcedo_runtime::{
-    ContextError, Error, FoundModule, LoadError, ModuleSummary, ObjectHandle, Outcome, Phase, Runtime, Value,
-    VersionReq, process, seal_file,
+    Budget, ContextError, Error, FoundModule, LoadError, ModuleSummary, ObjectHandle, Outcome, Phase, Runtime,
+    SecretKey, Value, VersionReq, process, seal_file, sign_file,
 };
 use alcedo_sys::ImageError;
 use tempfile::TempDir;
@@ -138,6 +138,31 @@ impl Scene {
         };
         // Each host has a thread of its own.
         thread::scope(|scope| scope.spawn(create).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        assert!(!self.witness.exists(), "{what}: its initialiser ran");
+    }
+
+    /// Another host refuses the file in these words, into whatever context it is to go, and runs none of it.
+    fn is_refused_by(&self, host: &(dyn Fn() -> Runtime + Sync), what: &str, says: &str) {
+        let file = &self.file;
+        let told = || {
+            let (host, bytes) = (host(), fs::read(file).expect("it is there"));
+            let (contexts, named) = (host.load_contexts(), file.clone());
+            let (slim, default) = (contexts.create_slim("slim").expect("a new name"), contexts.default_context());
+            slim.set_resolver(move |_| Ok(Some(FoundModule::File(named.clone()))));
+            vec![
+                host.create_master(&[file]).map(drop).map_err(|error| error.to_string()),
+                slim.load_path(file).map(drop).map_err(|error| error.to_string()),
+                slim.load_bytes(&file.to_string_lossy(), &bytes, None).map(drop).map_err(|error| error.to_string()),
+                slim.load_name("broken", &VersionReq::STAR).map(drop).map_err(|error| error.to_string()),
+                slim.replace(file).map(drop).map_err(|error| error.to_string()),
+                default.load_path(file).map(drop).map_err(|error| error.to_string()),
+            ]
+        };
+        let told = thread::scope(|scope| scope.spawn(told).join()).expect("no panic");
+        for (door, told) in told.into_iter().enumerate() {
+            let told = told.expect_err(what);
+            assert!(told.contains("libbroken.so") && told.contains(says), "{what}, door {door}: {told}");
+        }
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
     }
 
@@ -660,5 +685,116 @@ fn a_plugin_whose_panics_abort_is_refused() {
         scene.put(&scene.whole);
         let says = "was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile";
         scene.is_refused_as("panic=abort", says, |error| matches!(error, LoadError::PanicAborts { .. }));
+    });
+}
+
+/// A signature and its name, before the seal.
+const SIGNATURE: usize = 104;
+
+#[test]
+fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_door() {
+    let test = "a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_door";
+    scene(test, |scene| {
+        let [key, other, foreign] = [(); 3].map(|()| SecretKey::generate().expect("random numbers"));
+        let strict = || support::builder().trust(other.public()).trust(key.public()).build().expect("it is built");
+        let signed = |bytes: &[u8], key: &SecretKey| {
+            scene.put(bytes);
+            sign_file(&scene.file, key).expect("the test directory is writable");
+            fs::read(&scene.file).expect("just signed")
+        };
+        let whole = signed(&scene.whole, &key);
+        let (content, rest) = whole.split_at(scene.body().len());
+        assert_eq!((content, rest.len()), (scene.body(), SIGNATURE + SEAL));
+        let signature = &rest[..SIGNATURE];
+        // What an attacker can do without the key; a seal that fits is always among it.
+        let mut tampered = content.to_vec();
+        let text = section(content, ".text");
+        tampered[text.start] ^= 1;
+        let of_foreign = signed(content, &foreign);
+        let mut renamed = of_foreign[content.len()..content.len() + SIGNATURE].to_vec();
+        renamed[..32].copy_from_slice(&key.public().to_bytes());
+        let mut bent = signature.to_vec();
+        bent[40] ^= 1;
+        let unknown = format!("is signed by the unknown key {}", foreign.public());
+        let damaged = format!("has a signature of {} that is of another content", key.public());
+        let unsigned = "has no signature".to_owned();
+        let attacks = [
+            ("sealed", content.to_vec(), &unsigned),
+            ("signed by somebody else", of_foreign[..content.len() + SIGNATURE].to_vec(), &unknown),
+            ("one bit of the code", [&tampered, signature].concat(), &damaged),
+            ("the key's name on another's signature", [content, &renamed].concat(), &damaged),
+            ("a bit of the signature", [content, &bent].concat(), &damaged),
+            ("the name of the signature alone", [content, &[0; 96], b"ALCSIGN\x01"].concat(), &{
+                format!("is signed by the unknown key {}", "0".repeat(64))
+            }),
+        ];
+        for (what, bytes, found) in attacks {
+            scene.put_sealed(&bytes);
+            scene.is_refused_by(&strict, what, found);
+        }
+        scene.put(scene.body());
+        scene.is_refused_by(&strict, "no seal", &unsigned);
+        for key in [&key, &other] {
+            scene.put(&signed(&scene.whole, key));
+            let create = || strict().create_master(&[&scene.file]).map(drop).map_err(|error| error.to_string());
+            thread::scope(|scope| scope.spawn(create).join()).expect("no panic").expect("it is signed");
+            assert!(scene.witness.exists(), "the witness did not testify");
+            fs::remove_file(&scene.witness).expect("just written");
+        }
+        // A host that trusts nobody in particular takes it as well.
+        scene.goes_live();
+    });
+}
+
+#[test]
+fn what_is_no_file_or_too_long_is_refused_through_every_door() {
+    scene("what_is_no_file_or_too_long_is_refused_through_every_door", |scene| {
+        let made = Command::new("mkfifo").arg(&scene.file).status().expect("mkfifo runs");
+        assert!(made.success());
+        scene.is_refused("a pipe", "libbroken.so is a named pipe, not a file: name the library itself");
+        let contexts = scene.host.load_contexts();
+        let slim = contexts.create_slim("pipes").expect("the name is free");
+        for refused in [slim.load_path(&scene.file).map(drop), contexts.peek(&scene.file).map(drop)] {
+            let refused = refused.expect_err("it is a pipe").to_string();
+            assert!(refused.contains("is a named pipe, not a file"), "{refused}");
+        }
+        fs::remove_file(&scene.file).expect("it is ours");
+        scene.put(&scene.whole);
+        let limit = scene.whole.len() as u64;
+        let small = || support::builder().largest_library(limit - 1).build().expect("it is built");
+        scene.is_refused_by(
+            &small,
+            "too long",
+            &format!("has {limit} bytes, and this host takes libraries of at most"),
+        );
+        scene.host = support::builder().largest_library(limit).build().expect("it is built");
+        scene.host.create_master(&[&scene.file]).expect("it is just long enough");
+    });
+}
+
+#[test]
+fn a_watch_takes_a_file_that_was_being_written_as_soon_as_its_writer_is_done() {
+    scene("a_watch_takes_a_file_that_was_being_written_as_soon_as_its_writer_is_done", |scene| {
+        let first = PathBuf::from(env::var_os(OLD).expect("the parent says which"));
+        fs::copy(&first, &scene.file).expect("the test directory is writable");
+        scene.host.reload(&[&scene.file]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        scene.host.watch().expect("the folder is there");
+        let before = scene.host.generation();
+        let body = scene.body().to_vec();
+        let mut writer = File::create(&scene.file).expect("the test directory is writable");
+        std::io::Write::write_all(&mut writer, &body).expect("it is open");
+        // All of it is there, and nobody can know that.
+        support::until("a reload that is refused", || {
+            scene.host.tick(Budget::frame());
+            let refused = scene.host.take_reloads();
+            refused.iter().any(|report| report.to_string().contains("is still being written: a program has it open"))
+        });
+        assert_eq!((scene.host.generation(), scene.witness.exists()), (before, false));
+        drop(writer);
+        support::until("the new generation", || {
+            scene.host.tick(Budget::frame());
+            scene.witness.exists()
+        });
+        scene.old_generation_answers("the new generation");
     });
 }
