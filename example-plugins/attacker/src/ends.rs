@@ -189,7 +189,7 @@ impl Hoarder {
         let is_template = this.name().starts_with("Default__");
         let kept = if is_template { None } else { Some(Looker::new("a plugin half")) };
         assert!(!cfg!(feature = "failing-red") || is_template, "broken on purpose: red constructor");
-        assert!(!cfg!(feature = "failing-default"), "broken on purpose: default object");
+        assert!(!cfg!(feature = "failing-default") || !is_template, "broken on purpose: default object");
         Self { kept, numbers: None }
     }
 

@@ -82,8 +82,10 @@ mod tests {
         // SAFETY: the row is there, and nobody writes it meanwhile.
         let head = unsafe { row.head().read() };
         assert!(index < head.len);
-        // SAFETY: as above; the index is below the length.
-        let entry = unsafe { head.entries.add(index as usize).read() };
+        // SAFETY: the index is below the length.
+        let at = unsafe { head.entries.add(index as usize) };
+        // SAFETY: as above, for the row.
+        let entry = unsafe { at.read() };
         (entry.serial, entry.at.addr(), head.ends)
     }
 
