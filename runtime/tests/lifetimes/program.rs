@@ -198,12 +198,19 @@ impl Program<'_> {
             return;
         }
         self.did("spawn");
-        let holder = self.host.spawn(HOLDER).unwrap_or_else(|error| panic!("{error}"));
-        self.host.add_root(holder);
-        self.holders.push(holder);
+        // The build whose red constructor fails for one in three is committed where there are fewer to rebuild.
+        let unwound: &[&str] = match self.host.spawn(HOLDER) {
+            Ok(holder) => {
+                self.host.add_root(holder);
+                self.holders.push(holder);
+                &[]
+            }
+            Err(error) if error.to_string().contains("on purpose") => &["half"],
+            Err(error) => self.fail(&error.to_string()),
+        };
         let news = self.news();
         self.instance = self.instance.or(news.made.first().map(|(instance, _)| *instance));
-        self.only_in(&news, &[]);
+        self.only_in(&news, unwound);
     }
 
     fn holder(&mut self) -> Option<ObjectHandle> {
