@@ -21,8 +21,8 @@ use std::ffi::CStr;
 use std::ops::Range;
 
 use object::elf::{
-    EM_AARCH64, EM_NONE, EM_RISCV, EM_X86_64, Machine, PF_R, PF_W, PF_X, PT_LOAD, ProgramType, SHF_ALLOC, SHF_TLS,
-    SHT_NOBITS, SHT_NULL, SectionType,
+    EM_AARCH64, EM_NONE, EM_RISCV, EM_X86_64, Machine, PF_R, PF_W, PF_X, PT_LOAD, ProgramType, SHF_ALLOC,
+    SHF_EXECINSTR, SHF_TLS, SHT_NOBITS, SHT_NULL, SectionType,
 };
 use object::pod::{Pod, slice_from_all_bytes};
 
@@ -200,8 +200,17 @@ impl<'a> Elf<'a> {
         self.segments.iter().find(|segment| segment.kind == kind)
     }
 
+    /// Whether a section of code holds that address. What fills the room between sections is none.
     fn is_code(&self, addr: u64) -> bool {
-        self.load_of(addr, 1).is_some_and(|load| load.allows(PF_X.0))
+        self.code().any(|section| section.addr <= addr && addr < section.end())
+    }
+
+    fn code(&self) -> impl Iterator<Item = &Section<'a>> {
+        let runs = |section: &&Section<'_>| {
+            let load = self.load_of(section.addr, section.size);
+            section.is_loaded() && section.has(SHF_EXECINSTR.0) && load.is_some_and(|load| load.allows(PF_X.0))
+        };
+        self.sections.iter().filter(runs)
     }
 
     fn is_writable(&self, addr: u64, size: u64) -> bool {

@@ -214,6 +214,16 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
     check("c", |bytes| set(bytes, ".init_array", 0, "long", |_| 1 << 50), "is for no address");
 }
 
+/// The room between two sections of code is filled with what nobody is meant to run.
+#[test]
+fn an_initialiser_between_two_sections_is_refused() {
+    let between = |bytes: &mut Vec<u8>| {
+        let end = address(bytes, ".init") + crate::support::elf::section(bytes, ".init").len() as u64;
+        set(bytes, ".init_array", 0, "long", |_| end);
+    };
+    check("c", between, "would have the loader call what is no function of the library");
+}
+
 #[test]
 fn what_resolves_a_symbol_is_code() {
     const RESOLVED: u64 = 10;

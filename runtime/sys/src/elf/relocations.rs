@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use object::LittleEndian as LE;
 use object::elf::{
-    EM_AARCH64, EM_RISCV, EM_X86_64, Machine, PF_X, Rela64, SHF_WRITE, SHT_FINI_ARRAY, SHT_INIT_ARRAY, SHT_NOBITS,
+    EM_AARCH64, EM_RISCV, EM_X86_64, Machine, Rela64, SHF_WRITE, SHT_FINI_ARRAY, SHT_INIT_ARRAY, SHT_NOBITS,
     SHT_PROGBITS,
 };
 use object::{U64, elf};
@@ -71,19 +71,14 @@ struct Ground {
     is_written: bool,
 }
 
-/// Memory of the library, as relocations see it.
-struct Land {
-    range: Range<u64>,
-    is_code: bool,
-}
-
 /// All the relocations of a file, one table after the other. Tables are sorted for the most part, so each look begins where
 /// the last one ended.
 pub(super) struct Walk<'a> {
     symbols: &'a Symbols<'a>,
     has_thread_locals: bool,
     grounds: Vec<Ground>,
-    lands: Vec<Land>,
+    code: Vec<Range<u64>>,
+    lands: Vec<Range<u64>>,
     last: usize,
 }
 
@@ -106,9 +101,9 @@ impl<'a> Walk<'a> {
         let mut grounds: Vec<_> = elf.sections.iter().enumerate().filter_map(ground).collect();
         // Sections do not overlap, so this is a row.
         grounds.sort_by_key(|ground| ground.range.start);
-        let land = |load: &super::Segment| Land { range: load.addr..load.end(), is_code: load.allows(PF_X.0) };
-        let lands = elf.loads().map(land).collect();
-        Self { symbols, has_thread_locals, grounds, lands, last: 0 }
+        let code = elf.code().map(|section| section.addr..section.end()).collect();
+        let lands = elf.loads().map(|load| load.addr..load.end()).collect();
+        Self { symbols, has_thread_locals, grounds, code, lands, last: 0 }
     }
 
     /// A table of relocations, of which so many at its beginning are said to write addresses of the library itself.
@@ -230,8 +225,10 @@ impl<'a> Walk<'a> {
 
     /// Whether it is code that lies at an address of the library; its very end counts as well.
     fn land_of(&self, addr: u64) -> Option<bool> {
-        let inside = self.lands.iter().find(|land| land.range.contains(&addr)).map(|land| land.is_code);
-        inside.or_else(|| self.lands.iter().any(|land| land.range.end == addr).then_some(false))
+        if self.code.iter().any(|code| code.contains(&addr)) {
+            return Some(true);
+        }
+        self.lands.iter().any(|land| land.start <= addr && addr <= land.end).then_some(false)
     }
 }
 
@@ -419,6 +416,18 @@ mod tests {
         let mut walk = Walk::new(&elf, &symbols, true);
         let past = walk.table("the relocations", &table(&[(END - 8, DESCRIBED, 0, 0)]), 0);
         assert!(says(past).ends_with("would write where nothing may be written"));
+    }
+
+    #[test]
+    fn what_fills_the_room_between_sections_is_no_code() {
+        let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
+        let mut elf = library(&bytes);
+        elf.sections[1].size -= 64;
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let walk = Walk::new(&elf, &symbols, false);
+        let lands = [CODE, INIT - 65, INIT - 64, INIT - 1, END, END + 1].map(|at| walk.land_of(at));
+        assert_eq!(lands, [Some(true), Some(true), Some(false), Some(false), Some(false), None]);
+        assert!(elf.is_code(INIT - 65) && !elf.is_code(INIT - 64));
     }
 
     #[test]
