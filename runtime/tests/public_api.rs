@@ -1,0 +1,197 @@
+//! Everything that safe code can name in the two crates that people write against is in a list: `docs/public-api-host.txt` and
+//! `docs/public-api-plugin.txt`. A line has the kind and the path of an item, and in front of it what has to be looked at:
+//! `unsafe`, `hidden` from the docs, and `raw` for what touches memory by address. An item that is `raw` and not `unsafe` can
+//! break the host in safe code unless what it takes is typed by what it is about; so a new one has to be seen by a person.
+//!
+//! The lists are read off the JSON that the nightly's rustdoc writes.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What is taken or given by these types is an address, or leads to one.
+const RAW: [&str; 17] = [
+    "ArrayRaw",
+    "BlackDirectory",
+    "Cell",
+    "Directory",
+    "HostRef",
+    "HostTableRef",
+    "ModuleContext",
+    "NonNull",
+    "Opened",
+    "PartPtr",
+    "Place",
+    "Slot",
+    "TextRaw",
+    "TextSink",
+    "TextView",
+    "ValueTableRef",
+    "ZCallBuffer",
+];
+
+/// The description of a crate, by the nightly compiler. Its path.
+fn describe(package: &str) -> PathBuf {
+    let target = support::test_dir().join("public-api");
+    let toolchain = std::env::var("ALCEDO_NIGHTLY").unwrap_or_else(|_| "nightly".into());
+    let mut cargo = Command::new("cargo");
+    // What cargo and rustup have set for this test is about another toolchain.
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO") || name.starts_with("RUSTUP_TOOL")) {
+        if name != "CARGO_HOME" {
+            cargo.env_remove(name);
+        }
+    }
+    cargo.arg(format!("+{toolchain}")).args(["rustdoc", "-q", "--lib", "-p", package, "--target-dir"]).arg(&target);
+    cargo.args([
+        "--",
+        "-Zunstable-options",
+        "--output-format",
+        "json",
+        "--document-hidden-items",
+        "--cap-lints",
+        "allow",
+    ]);
+    cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).env("RUSTFLAGS", "");
+    let output = cargo.output().expect("cargo is there");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "the {toolchain} compiler describes {package}; it is needed for this test:\n{errors}"
+    );
+    target.join("doc").join(format!("{}.json", package.replace('-', "_")))
+}
+
+/// The items of a crate that can be named from outside.
+struct Surface {
+    crate_json: Value,
+    lines: BTreeSet<String>,
+    /// Modules under way, so that a circle of names ends.
+    walked: BTreeSet<(String, String)>,
+}
+
+impl Surface {
+    fn of(package: &str) -> Self {
+        let text = std::fs::read_to_string(describe(package)).expect("rustdoc has written it");
+        let crate_json: Value = serde_json::from_str(&text).expect("it is JSON");
+        let root = crate_json["root"].to_string();
+        let mut surface = Self { crate_json, lines: BTreeSet::new(), walked: BTreeSet::new() };
+        surface.walk(&root, "", false);
+        assert!(surface.lines.len() > 200, "the items are found");
+        surface
+    }
+
+    fn item(&self, id: &str) -> Value {
+        self.crate_json["index"][id.trim_matches('"')].clone()
+    }
+
+    fn walk(&mut self, id: &str, path: &str, hidden: bool) {
+        let item = self.item(id);
+        // An item of another crate, or one that rustdoc leaves out, is named where it is used.
+        let Some((kind, inner)) = item["inner"].as_object().and_then(|inner| inner.iter().next()) else { return };
+        let hidden = hidden || item["attrs"].to_string().contains("hidden");
+        let name = item["name"].as_str().unwrap_or_default();
+        let at = if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") };
+        match kind.as_str() {
+            "module" if self.walked.insert((id.to_owned(), path.to_owned())) => {
+                self.walk_all(&inner["items"], &at, hidden)
+            }
+            "use" => self.walk_use(inner, path, hidden),
+            "struct" | "enum" | "union" => {
+                self.note(kind, &at, inner, hidden);
+                self.walk_impls(&inner["impls"], &at, hidden);
+                for fields in [&inner["kind"]["plain"]["fields"], &inner["variants"], &inner["fields"]] {
+                    self.walk_all(fields, &at, hidden);
+                }
+            }
+            "trait" => {
+                self.note(kind, &at, inner, hidden);
+                self.walk_all(&inner["items"], &at, hidden);
+            }
+            "impl" | "module" => {}
+            kind => self.note(kind, &at, inner, hidden),
+        }
+    }
+
+    fn walk_all(&mut self, ids: &Value, path: &str, hidden: bool) {
+        for id in ids.as_array().into_iter().flatten() {
+            self.walk(&id.to_string(), path, hidden);
+        }
+    }
+
+    fn walk_use(&mut self, inner: &Value, path: &str, hidden: bool) {
+        let (name, id) = (inner["name"].as_str().unwrap_or_default(), inner["id"].to_string());
+        let target = self.item(&id);
+        if target.is_null() {
+            self.note(
+                "use",
+                &format!("{path}::{name} = {}", inner["source"].as_str().unwrap_or_default()),
+                inner,
+                hidden,
+            );
+        } else if inner["is_glob"] == true {
+            self.walk_all(&target["inner"]["module"]["items"].clone(), path, hidden);
+        } else {
+            self.walk(&id, path, hidden);
+        }
+    }
+
+    /// What a type can do by itself; traits are told where they are declared.
+    fn walk_impls(&mut self, impls: &Value, path: &str, hidden: bool) {
+        for id in impls.as_array().into_iter().flatten() {
+            let item = self.item(&id.to_string());
+            let body = &item["inner"]["impl"];
+            if body["trait"].is_null() {
+                self.walk_all(&body["items"].clone(), path, hidden);
+            }
+        }
+    }
+
+    fn note(&mut self, kind: &str, path: &str, inner: &Value, hidden: bool) {
+        let is_unsafe = inner["is_unsafe"] == true || inner["header"]["is_unsafe"] == true;
+        let signature = match kind {
+            "function" => inner["sig"].to_string(),
+            "struct_field" | "constant" | "static" | "type_alias" => inner.to_string(),
+            _ => String::new(),
+        };
+        let names_raw = RAW.iter().any(|name| {
+            signature.contains(&format!("\"path\":\"{name}\"")) || signature.contains(&format!("::{name}\""))
+        });
+        let marks =
+            [(is_unsafe, "unsafe "), (hidden, "hidden "), (signature.contains("raw_pointer") || names_raw, "raw ")];
+        let marks: String = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).collect();
+        self.lines.insert(format!("{marks}{kind} {path}"));
+    }
+}
+
+fn check(package: &str, list: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(list);
+    let lines = Surface::of(package).lines;
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    if std::env::var_os("UPDATE_PUBLIC_API").is_some() {
+        std::fs::write(&file, &text).expect("the list is written");
+    }
+    let known = std::fs::read_to_string(&file).unwrap_or_default();
+    let known: BTreeSet<String> = known.lines().map(str::to_owned).collect();
+    let new: Vec<_> = lines.difference(&known).collect();
+    let gone: Vec<_> = known.difference(&lines).collect();
+    assert!(
+        new.is_empty() && gone.is_empty(),
+        "what safe code can name in {package} is not what runtime/docs/{list} says.\nnew: {new:#?}\ngone: {gone:#?}\nLook at each new \
+         line that is `raw` and not `unsafe`: can safe code break the host with it? Then write the list anew:\n    \
+         UPDATE_PUBLIC_API=1 cargo test -p alcedo-runtime --test public_api"
+    );
+}
+
+#[test]
+fn all_that_a_plugin_can_name_is_in_the_list() {
+    check("alcedo-plugin-api", "public-api-plugin.txt");
+}
+
+#[test]
+fn all_that_a_host_can_name_is_in_the_list() {
+    check("alcedo-runtime", "public-api-host.txt");
+}
