@@ -228,7 +228,7 @@ impl Leases {
 
     /// Waits until none is held, or `deadline` has passed; returns whether none is.
     pub fn wait_free(&self, deadline: Duration) -> bool {
-        let until = Instant::now() + deadline;
+        let until = crate::deadline::after(deadline);
         let mut held = self.lock();
         while !held.entries.is_empty() {
             let left = until.saturating_duration_since(Instant::now());

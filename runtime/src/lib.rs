@@ -19,6 +19,7 @@ mod conjugate;
 mod console;
 mod counters;
 pub mod crash_guard;
+mod deadline;
 mod dynamic_call;
 mod emit;
 mod error;

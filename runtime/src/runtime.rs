@@ -11,6 +11,7 @@ mod unloading;
 
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -359,6 +360,8 @@ impl Runtime {
     /// # Errors
     /// When `new` leads back to `old`.
     pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
+        // What is under way may be undone, and the redirect with it.
+        let _busy = self.at_safe_point("redirecting a name")?;
         let types = &self.inner.core.world.types;
         if old == new || types.leads_to(new, old) {
             let message =
@@ -564,12 +567,15 @@ impl Runtime {
         let begun = Instant::now();
         self.inner.core.blacks.flush(&mut || begun.elapsed());
         let mut tickers = self.inner.tickers.take();
-        for ticker in &mut tickers {
-            ticker(self, budget.seconds);
-        }
+        let ticked =
+            catch_unwind(AssertUnwindSafe(|| tickers.iter_mut().for_each(|ticker| ticker(self, budget.seconds))));
         // A ticker may have added tickers; they come after those that were there.
         tickers.append(&mut self.inner.tickers.borrow_mut());
         *self.inner.tickers.borrow_mut() = tickers;
+        // A ticker that panics is the host's own affair, but the others are there when it goes on.
+        if let Err(panic) = ticked {
+            resume_unwind(panic);
+        }
         if self.inner.busy.get().is_none() {
             self.inner.core.tasks.run(&self.inner.core);
         }

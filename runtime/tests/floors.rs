@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[(&str, u32)] = &[
     ("handles", 0),
     ("cells", 0),
+    ("deadline", 0),
     ("lease", 0),
     ("watchdog", 0),
     ("faults", 0),

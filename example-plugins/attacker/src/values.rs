@@ -1,5 +1,8 @@
 //! Values that are changed while somebody holds a part of them.
 
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
+
 use alcedo_plugin_api::prelude::*;
 
 /// Containers that are written, some of them with what cannot be.
@@ -29,6 +32,9 @@ pub struct Holder {
     /// Entries that grow while they are read.
     #[uproperty]
     entries: UMap<UString, UString>,
+    /// What is hashed by code of the author's.
+    #[uproperty]
+    points: USet<Point>,
     /// Numbers that are lent.
     #[uproperty]
     numbers: UArray<u64>,
@@ -45,6 +51,31 @@ pub struct Holder {
     #[uproperty]
     listeners: MulticastDelegate<fn()>,
     kept: Option<UArray<u64>>,
+}
+
+thread_local! {
+    /// Whose points are cleared by the next hash of one.
+    static CLEARED: Cell<Obj<Holder>> = const { Cell::new(Obj::none()) };
+}
+
+/// A point that is hashed by code which does more than that.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// To the right.
+    pub x: u64,
+    /// What it is called.
+    pub label: u64,
+}
+
+impl Hash for Point {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let _gone = CLEARED.get().with(|holder| {
+            holder.points().clear();
+            (0..1_000).for_each(|x| drop(holder.points().try_insert(Point { x, label: 9 })));
+        });
+        self.x.hash(hasher);
+    }
 }
 
 /// What refuses, in a sentence; or that nothing did.
@@ -228,6 +259,59 @@ impl Holder {
     fn panic_while_lending(&self, this: This<Self>) {
         this.numbers().assign([1]);
         this.numbers().with_slice_mut(|_numbers| panic!("with a slice"));
+    }
+
+    /// Gives a map one of its own values as a new key, when its rows are about to move.
+    #[ufunction(blueprint_callable)]
+    fn value_as_key(&self, this: This<Self>) -> String {
+        let entries = this.entries();
+        for key in ["a", "b", "c", "d"] {
+            entries.insert(key, key);
+        }
+        let value = entries.get("a").expect("there");
+        value.set("a text that equals no key, and is too long to lie in the row");
+        entries.insert(&value, "x");
+        format!("{} {:?}", entries.len(), entries.get("a text that equals no key, and is too long to lie in the row"))
+    }
+
+    /// Changes keys where they lie, then takes rows out and has the set grow, over and over.
+    #[ufunction(blueprint_callable)]
+    fn keys_that_change(&self, this: This<Self>) -> String {
+        let keys = this.keys();
+        for round in 0..8 {
+            for at in 0..200 {
+                keys.insert(format!("a key of round {round}, number {at}, in a block of its own").as_str());
+            }
+            let last: Vec<_> = keys.iter().skip(150).collect();
+            for (at, key) in last.iter().enumerate() {
+                let _told = key.try_set(&format!("changed in round {round}, number {at}, in a block of its own"));
+            }
+            if let Some(key) = keys.iter().next() {
+                let _told = key.try_set("another");
+                let _told = keys.try_insert(&key);
+            }
+            for at in 0..150 {
+                let _told =
+                    keys.try_remove(format!("a key of round {round}, number {at}, in a block of its own").as_str());
+            }
+        }
+        keys.clear();
+        keys.insert("one");
+        format!("{} {keys}", keys.len())
+    }
+
+    /// Copies points into a set of std's, whose hashes clear the container that they are copied from.
+    #[ufunction(blueprint_callable)]
+    fn hash_that_clears(&mut self, this: This<Self>) {
+        for x in 0..40 {
+            this.points().insert(Point { x, label: 7 });
+        }
+        timer::after(this, std::time::Duration::ZERO, |this| {
+            CLEARED.set(this.as_obj());
+            let copied = this.points().to_hash_set();
+            CLEARED.set(Obj::none());
+            this.texts().assign([format!("{} of {}", copied.len(), this.points().len())]);
+        });
     }
 
     /// Says a line, with nothing lent.

@@ -111,7 +111,9 @@ pub(crate) unsafe fn load_row<T: Value, C: FromIterator<T>>(raw: *const ArrayRaw
         // SAFETY: promised by the caller.
         unsafe { T::load(at.cast_const().cast()) }
     };
-    (0..row.len).map(value).collect()
+    // All of them first: what collects may run code of the author's (`Hash`, `Eq`), which may change this very container.
+    let values: Vec<T> = (0..row.len).map(value).collect();
+    values.into_iter().collect()
 }
 
 /// Overwrites a row of values of type `T`, that of an array of type `A`: with all of them, or, on an error, with none.

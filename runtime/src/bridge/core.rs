@@ -122,9 +122,12 @@ impl Core {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
-    /// Runs what goes on while the game thread waits for an unload: closures that were posted to it.
+    /// Runs what goes on while the game thread waits for an unload: closures that were posted to it. While something comes
+    /// up or is undone they wait: what they do would be refused, and they would be spent.
     pub(crate) fn meanwhile(&self) {
-        self.tasks.pump_posted(self);
+        if !self.world.mode.is_before_commit() {
+            self.tasks.pump_posted(self);
+        }
     }
 
     /// Ends an object on purpose: whoever wants to know is told while it is whole.

@@ -204,7 +204,7 @@ impl Loads {
 impl Drop for Loads {
     fn drop(&mut self) {
         // A parked image may have threads that log: the word they hold stays valid for as long as they are mapped.
-        if !self.retirements.parked().is_empty() {
+        if !self.retirements.parked().is_empty() || self.retirements.is_busy() {
             std::mem::forget(self.word.take());
         }
     }

@@ -48,7 +48,7 @@ impl Default for UnloadPolicy {
 impl UnloadPolicy {
     /// Whether a context that has been unloading for so long, and does not come to its end, is given up.
     pub(crate) fn gives_up(&self, age: Duration) -> bool {
-        self.park_after.is_some_and(|after| age >= self.grace + after)
+        self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
     /// How one image is let go. Whoever drives an unload does the waiting, so a look at it never sleeps.

@@ -39,6 +39,8 @@ struct Retirement {
     is_known: bool,
     said_unloaded: Cell<bool>,
     said_blocked: Cell<bool>,
+    /// A listener may have this looked at again while it is told of the end.
+    said_over: Cell<bool>,
 }
 
 /// Where a generation stands.
@@ -197,6 +199,7 @@ pub(super) fn depart(
         is_known: exits != ExitHooks::NeverStarted,
         said_unloaded: Cell::new(false),
         said_blocked: Cell::new(false),
+        said_over: Cell::new(false),
     };
     let retirement = Rc::new(retirement);
     let mut naps = Naps::default();
@@ -234,7 +237,7 @@ pub(crate) fn tend_all(core: &Core, loads: &Loads) {
 /// Waits until every generation that is on its way out has come to its end, as far as `deadline` allows; returns whether
 /// all have. Posted closures go on running.
 pub(crate) fn settle(core: &Core, loads: &Loads, deadline: Duration) -> bool {
-    let until = Instant::now() + deadline;
+    let until = crate::deadline::after(deadline);
     let mut naps = Naps::default();
     loop {
         tend_all(core, loads);
@@ -281,6 +284,9 @@ fn tend(core: &Core, loads: &Loads, retirement: &Retirement) -> bool {
     if ticket.is_drained() && !retirement.said_unloaded.replace(true) {
         raise(loads, retirement, || MasterEvent::Unloaded(*generation));
         state = ticket.poll();
+    }
+    if is_over(state) && retirement.said_over.replace(true) {
+        return true;
     }
     match state {
         ContextState::Dead => {

@@ -5,11 +5,14 @@
 //! then is what is left when the game thread has done its part, so it needs no game thread.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::deadline;
 use crate::lease::Blocker;
 use crate::load::state::{ContextEvent, ContextState};
 
@@ -137,8 +140,17 @@ struct Shared {
     patience: Duration,
     told: Mutex<Told>,
     changed: Condvar,
-    /// Locked by whoever drives it; nobody waits for that lock, since what runs under it may be a module's code.
-    work: Mutex<Option<Box<dyn Departure>>>,
+    work: Mutex<Work>,
+    /// It is to be given up as soon as the look that is under way is over.
+    is_to_be_parked: AtomicBool,
+}
+
+/// What is left to do. Whoever drives it takes it out, so that no lock is held while code of a module runs.
+enum Work {
+    Here(Box<dyn Departure>),
+    /// This thread has it.
+    Driven(ThreadId),
+    Gone,
 }
 
 /// An unload that has begun. A clone is the same ticket; it may be kept for ever and dropped at any time. Any thread.
@@ -165,7 +177,8 @@ impl UnloadTicket {
             patience,
             told: Mutex::new(told),
             changed: Condvar::new(),
-            work: Mutex::new(Some(work)),
+            work: Mutex::new(Work::Here(work)),
+            is_to_be_parked: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -193,8 +206,8 @@ impl UnloadTicket {
     /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalisers may run in
     /// here.
     pub fn poll(&self) -> ContextState {
-        let Ok(mut work) = self.shared.work.try_lock() else { return self.state() };
-        let Some(departure) = work.as_mut() else { return self.state() };
+        let Some(mut departure) = self.take_work() else { return self.state() };
+        // No lock is held from here on: code of the module runs, and whoever hears of that may look at this very ticket.
         match departure.advance() {
             Progress::Waiting { blockers, drained } => {
                 let mut told = self.told();
@@ -203,13 +216,18 @@ impl UnloadTicket {
                     self.step(&mut told, ContextEvent::LeasesRemain);
                 }
                 told.blockers = blockers;
+                drop(told);
+                if self.shared.is_to_be_parked.load(Ordering::Acquire) {
+                    self.give_up(departure);
+                } else {
+                    *self.work() = Work::Here(departure);
+                }
             }
             Progress::Ended(departed) => {
-                *work = None;
+                *self.work() = Work::Gone;
                 self.end(departed);
             }
         }
-        drop(work);
         self.shared.changed.notify_all();
         self.state()
     }
@@ -222,7 +240,7 @@ impl UnloadTicket {
     /// # Errors
     /// Who keeps it, when it is not gone.
     pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
-        let until = Instant::now() + deadline;
+        let until = deadline::after(deadline);
         loop {
             let state = self.poll();
             let left = until.saturating_duration_since(Instant::now());
@@ -274,18 +292,46 @@ impl UnloadTicket {
         self.told().problems.push(problem);
     }
 
-    /// Gives up: what is not gone stays mapped, and the reason names who kept it. Without effect on one that has ended;
-    /// waits for another thread that drives it at this moment.
+    /// Gives up: what is not gone stays mapped, and the reason names who kept it. Without effect on one that has ended.
+    /// Waits for another thread that drives it at this moment; where it is this thread that does, further out, it is given up
+    /// as soon as that look is over.
     pub(crate) fn park(&self) {
-        let mut work = self.shared.work.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut departure) = work.take() else { return };
+        loop {
+            if let Some(departure) = self.take_work() {
+                return self.give_up(departure);
+            }
+            let driver = match &*self.work() {
+                Work::Driven(driver) => *driver,
+                Work::Here(_) => continue,
+                Work::Gone => return,
+            };
+            if driver == thread::current().id() {
+                return self.shared.is_to_be_parked.store(true, Ordering::Release);
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// What is left to do, for this thread to drive; nothing while another look is under way, and when all is done.
+    fn take_work(&self) -> Option<Box<dyn Departure>> {
+        let mut work = self.work();
+        match std::mem::replace(&mut *work, Work::Driven(thread::current().id())) {
+            Work::Here(departure) => Some(departure),
+            other => {
+                *work = other;
+                None
+            }
+        }
+    }
+
+    fn give_up(&self, mut departure: Box<dyn Departure>) {
         let departed = departure.park();
+        *self.work() = Work::Gone;
         {
             let mut told = self.told();
             self.step(&mut told, ContextEvent::LeasesRemain);
         }
         self.end(departed);
-        drop(work);
         self.shared.changed.notify_all();
     }
 
@@ -317,6 +363,10 @@ impl UnloadTicket {
             Ok(state) => told.state = state,
             Err(error) => tracing::error!(subject = self.shared.subject, %error, "an unload is out of order"),
         }
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.shared.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {

@@ -9,6 +9,7 @@ use crate::bridge::tasks::ErrandInfo;
 use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
+use crate::load::master;
 use crate::load::naps::Naps;
 
 /// How far the finalizer thread has come while somebody waited for it.
@@ -145,11 +146,19 @@ impl Runtime {
 
     /// Ends the runtime in order: the Master is unloaded, finalizers are waited for, and what could not be ended, or was
     /// left behind, is reported. Other handles to the runtime see a host without modules.
+    ///
+    /// While plugin code is on the stack, or something is under way, nothing is done, and the report's `left` says so.
     pub fn shutdown(self) -> Shutdown {
         let inner = &self.inner;
+        let _busy = match self.at_safe_point("shutting down") {
+            Ok(busy) => busy,
+            Err(error) => return Shutdown { left: vec![error.to_string()], ..Shutdown::default() },
+        };
         let _none = inner.watch.take();
         let errands = self.errands();
-        let unloaded = if self.generation() == 0 { Ok(()) } else { self.unload_master().map(drop) };
+        let unloaded =
+            if self.generation() == 0 { Ok(()) } else { master::unload(&inner.core, &inner.loads).map(drop) };
+        inner.core.world.objects.free_graveyard();
         let leases = inner.end_unloads();
         let slims = inner.loads.hub.close(inner.loads.retirements.policy.shutdown);
         // Those of objects that were collected before; a generation's own were waited for with its images.

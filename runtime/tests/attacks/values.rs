@@ -25,6 +25,25 @@ fn a_part_of_a_value_is_taken_before_the_value_is_overwritten() {
 }
 
 #[test]
+fn a_value_of_a_map_can_become_its_key() {
+    check("value_as_key", "5 Some(\"x\")");
+}
+
+#[test]
+fn keys_that_are_changed_where_they_lie_are_never_followed_out_of_their_rows() {
+    check("keys_that_change", "1 (\"one\")");
+}
+
+#[test]
+fn a_hash_that_clears_the_set_being_copied_sees_the_copy_only() {
+    let (host, holder) = holder();
+    host.call(holder, "hash_that_clears", &[]).expect("it asks for a timer");
+    host.tick(Budget::frame());
+    assert_eq!(host.get(holder, "texts").expect("there"), Value::Array(vec![Value::Text("40 of 1000".into())]));
+    assert_goes_on(&host);
+}
+
+#[test]
 fn a_write_from_a_source_that_has_expired_changes_nothing() {
     check("expired_source", "has expired");
 }

@@ -40,7 +40,7 @@ enum End {
 /// # Errors
 /// What became of the canary, with the module that was at fault.
 pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
-    let until = Instant::now() + deadline;
+    let until = crate::deadline::after(deadline);
     let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
     let names: Vec<_> = candidates.iter().map(|(name, _)| name.clone()).collect();
     let (mut child, mut wire, output) = start(program).map_err(|error| unavailable(error.to_string()))?;

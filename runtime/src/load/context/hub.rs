@@ -320,7 +320,7 @@ impl Hub {
 
     /// Ends every Slim: what is not gone until `deadline` is returned, one line each.
     pub(crate) fn close(&self, deadline: Duration) -> Vec<String> {
-        let until = Instant::now() + deadline;
+        let until = crate::deadline::after(deadline);
         let lines: Vec<_> = self.slims().lines.values().cloned().collect();
         let begun = lines.iter().map(|line| line.begin_unload("the host shuts down"));
         let tickets: Vec<_> = begun.filter_map(Result::ok).collect();

@@ -8,12 +8,23 @@ use super::{ContainerError, Step, exactly, free, reserve, rows};
 use crate::object::block;
 use crate::object::memory;
 use crate::object::nested::Row;
+use crate::object::owned::OwnedValue;
 
 /// Rows of a container are found by scanning until there are more than so many; a table of them would cost more.
 const SCANNED: u32 = 8;
 
-/// By the hash of a key, the row it stands in.
-type Index = HashTable<u32>;
+/// By the hash of a key, the row it stands in. The hash is kept, so that a table that grows reads no row: a key may have been
+/// changed where it lies.
+type Index = HashTable<Found>;
+
+/// Where a key stands.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// Its hash when it was put there.
+    hash: u64,
+    /// Its row.
+    at: u32,
+}
 
 /// Where in the row the key stands.
 ///
@@ -35,7 +46,7 @@ pub(crate) unsafe fn map_find(map: *const MapRaw, row: Row<'_>, key: *const u8) 
     let hash = unsafe { memory::hashed(key, row.key) };
     // SAFETY: only `index_in` writes an index, and it is a table of rows.
     let index = unsafe { &*index.cast::<Index>() };
-    index.find(hash, |at| *at < entries.len && is_it(*at)).copied()
+    index.find(hash, |found| found.at < entries.len && is_it(found.at)).map(|found| found.at)
 }
 
 /// Where in the row the key stands, now if not before, and whether it is new; the value of a new one is zero. The key is
@@ -54,6 +65,12 @@ pub(crate) unsafe fn map_insert(map: *mut MapRaw, row: Row<'_>, key: *const u8) 
     // SAFETY: promised by the caller.
     let entries = unsafe { &raw mut (*map).entries };
     let step = Step { size: row.size, align: row.align };
+    // SAFETY: promised by the caller.
+    let ArrayRaw { len, capacity, .. } = unsafe { entries.read() };
+    // The key may lie in a row of this very map, as a value or a part of one, and the rows are about to move.
+    // SAFETY: promised by the caller.
+    let apart = (len == capacity).then(|| unsafe { OwnedValue::copy_of(row.key.clone(), key) });
+    let key = apart.as_ref().map_or(key, |apart| apart.at().cast_const());
     // SAFETY: the entries of the map, by the caller's promise.
     unsafe { reserve(entries, step, 1) }?;
     // SAFETY: promised by the caller.
@@ -61,7 +78,7 @@ pub(crate) unsafe fn map_insert(map: *mut MapRaw, row: Row<'_>, key: *const u8) 
     let place = data.wrapping_add(at as usize * row.size);
     // SAFETY: room for one more row was made.
     unsafe { place.write_bytes(0, row.size) };
-    // SAFETY: zeros are a key; the other key is apart, since it is none of the map's.
+    // SAFETY: zeros are a key; the other key is apart, since no row of the map has moved or it was copied before.
     unsafe { memory::copy(place, key, row.key) };
     // SAFETY: the row is there now.
     unsafe { (*entries).len = at + 1 };
@@ -70,7 +87,7 @@ pub(crate) unsafe fn map_insert(map: *mut MapRaw, row: Row<'_>, key: *const u8) 
         Some(index) => {
             // SAFETY: the key that was just written.
             let hash = unsafe { memory::hashed(place, row.key) };
-            index.insert_unique(hash, at, |at| hash_of_row(data, row, *at));
+            index.insert_unique(hash, Found { hash, at }, |found| found.hash);
         }
         None if at >= SCANNED => {
             // SAFETY: promised by the caller.
@@ -100,11 +117,14 @@ pub(crate) unsafe fn map_remove(map: *mut MapRaw, row: Row<'_>, at: u32) -> Resu
     let (gone, moved) = (data.wrapping_add(at as usize * row.size), data.wrapping_add(last as usize * row.size));
     // SAFETY: promised by the caller.
     if let Some(index) = unsafe { index_in(map) } {
-        if let Ok(entry) = index.find_entry(hash_of_row(data, row, at), |found| *found == at) {
-            entry.remove();
+        match index.find_entry(hash_of_row(data, row, at), |found| found.at == at) {
+            Ok(entry) => drop(entry.remove()),
+            // The key was changed where it lies.
+            Err(_) => index.retain(|found| found.at != at),
         }
-        if let Some(found) = index.find_mut(hash_of_row(data, row, last), |found| *found == last) {
-            *found = at;
+        match index.find_mut(hash_of_row(data, row, last), |found| found.at == last) {
+            Some(found) => found.at = at,
+            None => index.iter_mut().filter(|found| found.at == last).for_each(|found| found.at = at),
         }
     }
     // SAFETY: the row is below the length.
@@ -200,14 +220,14 @@ pub(crate) unsafe fn map_rekey(map: *mut MapRaw, row: Row<'_>) {
     for at in 0..len {
         let key = data.wrapping_add(at as usize * row.size);
         let hash = hash_of_row(data, row, at);
-        let is_it = |other: &u32| {
+        let is_it = |other: &Found| {
             // SAFETY: two rows below the length begin with keys.
-            unsafe { memory::equal(data.wrapping_add(*other as usize * row.size), key, row.key) }
+            unsafe { memory::equal(data.wrapping_add(other.at as usize * row.size), key, row.key) }
         };
         if seen.find(hash, is_it).is_some() {
             twice.push(at);
         } else {
-            seen.insert_unique(hash, at, |at| hash_of_row(data, row, *at));
+            seen.insert_unique(hash, Found { hash, at }, |found| found.hash);
         }
     }
     for at in twice.into_iter().rev() {
@@ -269,7 +289,8 @@ unsafe fn build_index(map: *mut MapRaw, row: Row<'_>) {
     let ArrayRaw { data, len, .. } = unsafe { map.read() }.entries;
     let mut index = Index::with_capacity(len as usize);
     for at in 0..len {
-        index.insert_unique(hash_of_row(data, row, at), at, |at| hash_of_row(data, row, *at));
+        let hash = hash_of_row(data, row, at);
+        index.insert_unique(hash, Found { hash, at }, |found| found.hash);
     }
     block::count(1);
     // SAFETY: promised by the caller.
