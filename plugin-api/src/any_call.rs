@@ -132,12 +132,18 @@ unsafe impl<C: Class> AnyArgument for Obj<C> {
     }
 }
 
-// SAFETY: just this kind; that the object is of the class is checked when the handle is used.
+// SAFETY: just this kind.
 unsafe impl<C: Class> AnyResult for Obj<C> {
     const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::OBJECT));
 
+    /// An object of another class is an error here, where nobody has compared signatures; one that is gone is told when it
+    /// is used.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
-        plain_value(slot).map(Self::from_handle)
+        let obj = plain_value(slot).map(Self::from_handle)?;
+        match host::object_memory(obj.handle(), C::id()) {
+            Err(error) if error.kind() == FailureKind::WRONG_CLASS => Err(error),
+            _ => Ok(obj),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use alcedo_abi::handles::ClassId;
 
 use crate::This;
 use crate::part_cell::PartCell;
-use crate::plumbing::Keeper;
+use crate::plumbing::{Keeper, Members};
 
 /// A class of the host's reflection, as a type. `#[uclass]` implements it.
 ///
@@ -21,6 +21,9 @@ pub unsafe trait Class: Sized + 'static {
     type Face<'f>: Copy;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
+    /// What its members are called: for the messages of the compiler, and for nothing else.
+    #[doc(hidden)]
+    const MEMBERS: Members = Members::NONE;
 
     /// Where the host puts the number of the class.
     #[doc(hidden)]

@@ -1,7 +1,8 @@
 //! Things that are dropped when the module goes, without anybody keeping them in a static: what `main` opened, for one.
 
-use std::any::Any;
+use std::any::{Any, type_name_of_val};
 use std::cell::Cell;
+use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
@@ -15,10 +16,19 @@ const DEPTH: u32 = 64;
 
 struct Resources {
     kept: Vec<Box<dyn Any + Send>>,
+    /// What was leaked since the last time somebody was told, each type and place once.
+    leaked: Vec<Leaked>,
     is_closed: bool,
 }
 
-static RESOURCES: Mutex<Resources> = Mutex::new(Resources { kept: Vec::new(), is_closed: false });
+/// A resource that was leaked, since dropping it would have had no end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Leaked {
+    type_name: &'static str,
+    place: &'static Location<'static>,
+}
+
+static RESOURCES: Mutex<Resources> = Mutex::new(Resources { kept: Vec::new(), leaked: Vec::new(), is_closed: false });
 
 thread_local! {
     static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
@@ -28,11 +38,13 @@ thread_local! {
 /// last one registered goes first. Any thread may call it.
 ///
 /// A drop may register more; that has its turn as well, a limited number of times. What comes too late is dropped at once
-/// and not kept. Returns whether it was kept.
+/// and not kept. Returns whether it was kept. A resource that registers another whenever it is dropped would never end: the
+/// last one is leaked, and its type and the caller's place stand in the report of the unload.
 ///
 /// ```
 /// alcedo_plugin_api::auto_dispose(std::fs::File::open("/dev/null"));
 /// ```
+#[track_caller]
 pub fn auto_dispose(resource: impl Send + 'static) -> bool {
     {
         let mut resources = lock();
@@ -43,7 +55,12 @@ pub fn auto_dispose(resource: impl Send + 'static) -> bool {
     }
     let depth = DEPTH_HERE.get();
     if depth >= DEPTH {
+        let leaked = Leaked { type_name: type_name_of_val(&resource), place: Location::caller() };
         std::mem::forget(resource);
+        let known = &mut lock().leaked;
+        if !known.contains(&leaked) {
+            known.push(leaked);
+        }
         return false;
     }
     DEPTH_HERE.set(depth + 1);
@@ -85,6 +102,20 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
             }
         }
     }
+    let leaked = std::mem::take(&mut lock().leaked);
+    for Leaked { type_name, place } in leaked {
+        let message = format!(
+            "left something without end: `{type_name}`, given to `auto_dispose` at {}:{}, gives it another whenever it is \
+             dropped; the last one was leaked",
+            place.file(),
+            place.line()
+        );
+        match failure.kind {
+            FailureKind::NONE => *failure = Failure::new(FailureKind::OTHER, message),
+            _ => failure.message = format!("{}; then it {message}", failure.message).into(),
+        }
+        status = Status::FAILED;
+    }
     status
 }
 
@@ -106,7 +137,7 @@ fn lock() -> MutexGuard<'static, Resources> {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use alcedo_abi::call::{Failure, Status};
+    use alcedo_abi::call::{Failure, FailureKind, Status};
 
     use super::{DEPTH, ROUNDS, auto_dispose, dispose_all};
 
@@ -154,8 +185,14 @@ mod tests {
 
         super::lock().is_closed = false;
         auto_dispose(Endless(Arc::clone(&log), 1));
-        assert_eq!(dispose_all(&mut Failure::none()), Status::OK);
+        let mut failure = Failure::none();
+        assert_eq!(dispose_all(&mut failure), Status::FAILED);
         let last = take().pop();
         assert_eq!(last, Some(format!("endless {}", ROUNDS + DEPTH)), "one in each round, then nested, then no more");
+        let (type_name, file) = (std::any::type_name::<Endless>(), file!());
+        let told = failure.message.as_str().to_owned();
+        let named = format!("left something without end: `{type_name}`, given to `auto_dispose` at {file}:");
+        assert!(failure.kind == FailureKind::OTHER && told.starts_with(&named), "{told}");
+        assert_eq!(dispose_all(&mut Failure::none()), Status::OK, "it is told once");
     }
 }

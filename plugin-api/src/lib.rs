@@ -48,6 +48,7 @@ pub use object::{Object, ObjectFace};
 pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
+pub use zcall::zcall;
 
 /// All that most plugins need.
 pub mod prelude {

@@ -28,7 +28,8 @@ pub(crate) fn handle_in(cell: &Cell, what: &str) -> Result<ZCallHandle, CallErro
 /// Calls through a handle; with an object, that is slot 0.
 ///
 /// # Safety
-/// `handle` was resolved with the fingerprint of `A` and `R`, and this is the game thread.
+/// `handle` was resolved with the fingerprint of `A` and `R`, and this is the game thread, or what they consist of lies in
+/// slots or is text.
 pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
     object: Option<ObjectHandle>,
     handle: ZCallHandle,
@@ -47,7 +48,7 @@ pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
         unsafe { host::zcall(handle, what, slots) }?;
         Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
     };
-    // SAFETY: the game thread, by contract; the slots are used for the call alone.
+    // SAFETY: the game thread or values that know none, by contract; the slots are used for the call alone.
     let result = unsafe { args.with_slots(object.unwrap_or_default(), out_slot, call) }?;
     // SAFETY: the callee gives an `R`, by contract, and has just filled both.
     unsafe { R::take_out(result, out) }
@@ -57,8 +58,36 @@ pub(crate) unsafe fn by_handle<A: Params, R: ReturnValue>(
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
     let object = name.starts_with("uf").then_some(object);
-    // SAFETY: it was resolved with this very fingerprint just now, which the host does on the game thread only.
+    // SAFETY: it was resolved with this very fingerprint just now, which the host does on the game thread only, or for
+    // what is staged without the host: numbers, handles and text.
     unsafe { by_handle(object, handle, name, &args) }
+}
+
+/// Calls whatever `name` stands for where there is no object to call it on: `ex:/function`, or `nm:/module:type:method`.
+/// The name is looked up in each call; [`This::zcall`](crate::This) is the same on an object.
+///
+/// In a module of the Master this is for the game thread, and knows all that the host knows. In a module of a Slim, a
+/// pinned context or the Default it is for any thread, for numbers, `bool`, text, names and object handles, and finds
+/// first what the modules of the same context offer, then those of other contexts that it depends on, then those of the
+/// Default. It loads nothing, and modules whose mains have not returned are not found.
+///
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+/// fn title(of: String) -> Result<String, CallError> {
+///     zcall("nm:/reports:Report:render", (of, 3_u32))
+/// }
+/// ```
+///
+/// # Errors
+/// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `UNAVAILABLE` once the
+/// context that has the function unloads, and whatever the callee fails with.
+pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
+    if name.starts_with("uf") {
+        return Err(CallError::other(format!(
+            "`{name}` is called on an object: write `this.zcall` in one of its methods"
+        )));
+    }
+    by_name(ObjectHandle::NONE, name, args)
 }
 
 /// Reads a property by its `up` name.

@@ -9,8 +9,6 @@
 //! The second program, `alcedo-survey`, does the same for one crate of crates.io after another, and writes down what
 //! became of each.
 
-#![forbid(unsafe_code)]
-
 mod args;
 mod builds;
 mod checks;

@@ -2,6 +2,8 @@
 //! the files changes. It has an event class of its own, and no engine.
 //!
 //! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
+//!
+//! Under `alcedo dev --host target/debug/examples/host path/to/plugin` it runs what the tool builds.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -24,12 +26,14 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Error> {
     // Under `alcedo guard` a crash is told with module and function; else this does nothing.
     crash_guard::arm_if_supervised().map_err(|source| Error::System { doing: "arming the guard".into(), source })?;
-    let libraries: Vec<String> = std::env::args().skip(1).collect();
+    let libraries: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
+    let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;
     let natives =
         Natives::in_package("Host").class(NativeClass::new("Host", "Thing", "/Script/Core.Object").event("greet", &[]));
     let runtime = Runtime::builder()
         .package("Game")
         .natives(natives)
+        .development()
         .on_event(|event: &MasterEvent| eprintln!("[{}]", printable(&event.to_string())))
         .build()?;
     runtime.create_master(&libraries)?;
@@ -38,13 +42,15 @@ fn run() -> Result<(), Error> {
     for class in runtime.dynamic_classes() {
         things.push(runtime.spawn(&class)?);
     }
-    // Ends when its input does: close it, or press Ctrl-D.
+    // Ends when its input does: close it, or press Ctrl-D. Or when `alcedo dev` says so.
     let (closed, input) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         let _all = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         drop(closed);
     });
-    while input.recv_timeout(Duration::from_millis(16)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+    while input.recv_timeout(Duration::from_millis(16)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        && !runtime.is_asked_to_end()
+    {
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {
             eprintln!("{}", printable(&report.to_string()));

@@ -37,7 +37,7 @@ impl Stores<'_> {
 
     /// A whole mark, and the list of those that it did not reach.
     pub fn mark(&self) -> Vec<ObjectHandle> {
-        unreachable(&self.0.world, &nobody())
+        unreachable(&self.0.world, &nobody()).expect("no native has a say")
     }
 
     /// Begins a mark in slices: from here on writes ask.
@@ -47,7 +47,7 @@ impl Stores<'_> {
 
     /// Goes on with it for as long as `has_time` says. Whether it is done.
     pub fn go_on_mark(&self, has_time: &mut dyn FnMut() -> bool) -> bool {
-        go_on(&self.0.world, &nobody(), has_time) != Progress::More
+        go_on(&self.0.world, &nobody(), has_time) != Ok(Progress::More)
     }
 
     /// Gives it up.

@@ -1,13 +1,12 @@
 //! Errors and panics at the border. A failure comes over as plain data and becomes a [`CallError`] here; a panic of
 //! host code is stopped here before it could reach a module's frames. Written once, used by every shell.
 
-use std::any::Any;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 
 use crate::handles::ObjectHandle;
+use crate::trap;
 
 /// Where in somebody's source something happened.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -39,7 +38,7 @@ pub enum CallError {
     },
     /// The plugin half is borrowed by a method that has not returned.
     #[error(
-        "{object}: `{wanted}` needs the plugin half while `{held}` holds it: call out through `this.lend(self, …)`"
+        "{object}: `{wanted}` needs the plugin half while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{wanted}(…))`"
     )]
     ReentrantBorrow {
         /// Whose plugin half.
@@ -77,6 +76,18 @@ pub enum CallError {
         /// What was looked up, where, and the way out.
         message: String,
     },
+    /// The handle of a call whose module is over; what its name stands for now, if anything, has another.
+    #[error("{message}")]
+    DeadHandle {
+        /// Which handle, and the way out.
+        message: String,
+    },
+    /// A name that leads nowhere, and there is no Master, whose modules might have it.
+    #[error("{message}")]
+    NoMaster {
+        /// What was looked up, where, and the way out.
+        message: String,
+    },
     /// Caller and callee disagree on the signature.
     #[error("{name} has the signature ({found}), the caller was built for ({wanted}): rebuild the caller")]
     Signature {
@@ -88,8 +99,10 @@ pub enum CallError {
         wanted: String,
     },
     /// An object of another class.
-    #[error("object {handle} is a {found}, not a {wanted}")]
+    #[error("{}object {handle} is a {found}, not a {wanted}", before(place))]
     WrongClass {
+        /// The property, the parameter or the function it is not fit for; empty where it is for none of these.
+        place: String,
         /// The object.
         handle: ObjectHandle,
         /// Its class.
@@ -143,6 +156,10 @@ fn at(place: Option<&Place>) -> String {
     place.map(|place| format!(" at {place}")).unwrap_or_default()
 }
 
+fn before(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!("{place}: ") }
+}
+
 impl CallError {
     /// An error that is only a sentence.
     pub fn other(message: impl Into<String>) -> Self {
@@ -158,6 +175,8 @@ impl CallError {
             Self::WrongThread { .. } => FailureKind::WRONG_THREAD,
             Self::DuringRebuild { .. } => FailureKind::DURING_REBUILD,
             Self::NotFound { .. } => FailureKind::NOT_FOUND,
+            Self::DeadHandle { .. } => FailureKind::DEAD_HANDLE,
+            Self::NoMaster { .. } => FailureKind::NO_MASTER,
             Self::Signature { .. } => FailureKind::SIGNATURE,
             Self::WrongClass { .. } => FailureKind::WRONG_CLASS,
             Self::Buffer { .. } => FailureKind::BUFFER,
@@ -193,13 +212,15 @@ impl CallError {
                 failure.message = name.as_str().into();
                 (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
             }
-            Self::WrongClass { handle, found, wanted } => {
+            Self::WrongClass { place, handle, found, wanted } => {
+                failure.message = place.as_str().into();
                 failure.object = *handle;
                 (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
             }
             Self::TooDeep { what, limit } => (failure.held, failure.line) = (what.as_str().into(), *limit),
             Self::Expired { what, age } => (failure.held, failure.wanted) = (what.as_str().into(), age.as_str().into()),
-            Self::NotFound { .. } | Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } => {}
+            Self::NotFound { .. } | Self::DeadHandle { .. } | Self::NoMaster { .. } => {}
+            Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } => {}
         }
         failure
     }
@@ -226,12 +247,17 @@ impl CallError {
             FailureKind::WRONG_THREAD => Self::WrongThread { action: message },
             FailureKind::DURING_REBUILD => Self::DuringRebuild { action: message },
             FailureKind::NOT_FOUND => Self::NotFound { message },
+            FailureKind::DEAD_HANDLE => Self::DeadHandle { message },
+            FailureKind::NO_MASTER => Self::NoMaster { message },
             FailureKind::SIGNATURE => {
                 Self::Signature { name: message, found: text(&failure.held), wanted: text(&failure.wanted) }
             }
-            FailureKind::WRONG_CLASS => {
-                Self::WrongClass { handle: failure.object, found: text(&failure.held), wanted: text(&failure.wanted) }
-            }
+            FailureKind::WRONG_CLASS => Self::WrongClass {
+                place: message,
+                handle: failure.object,
+                found: text(&failure.held),
+                wanted: text(&failure.wanted),
+            },
             FailureKind::BUFFER => Self::Buffer { message },
             FailureKind::LENT => Self::Lent { message },
             FailureKind::UNAVAILABLE => Self::Unavailable { what: message },
@@ -283,24 +309,13 @@ pub(crate) fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, 
 /// The same for code with errors of its own kind.
 #[inline]
 pub(crate) fn trap_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    // The stores the code may have been changing are guarded by `RefCell`s that are released while unwinding, and
-    // each change of theirs is whole before anything that can panic is called.
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| Err(panicked(payload).into()))
+    trap::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
 /// The error that a caught panic of host code is.
 #[cold]
-fn panicked(payload: Box<dyn Any + Send>) -> CallError {
-    CallError::Panicked { message: panic_message(&*payload), place: None }
-}
-
-/// What a caught panic of host code said.
-pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (_, Some(text)) => text.clone(),
-        _ => "a panic without a message".to_owned(),
-    }
+fn panicked(message: String) -> CallError {
+    CallError::Panicked { message, place: None }
 }
 
 #[cfg(test)]
@@ -321,8 +336,10 @@ mod tests {
             CallError::WrongThread { action: text() },
             CallError::DuringRebuild { action: text() },
             CallError::NotFound { message: text() },
+            CallError::DeadHandle { message: text() },
+            CallError::NoMaster { message: text() },
             CallError::Signature { name: text(), found: "y".to_owned(), wanted: "z".to_owned() },
-            CallError::WrongClass { handle, found: text(), wanted: "y".to_owned() },
+            CallError::WrongClass { place: "z".to_owned(), handle, found: text(), wanted: "y".to_owned() },
             CallError::Buffer { message: text() },
             CallError::Unavailable { what: text() },
             CallError::Expired { what: text(), age: "y".to_owned() },

@@ -7,6 +7,8 @@ use std::time::Duration;
 use alcedo_sys::{Demands, PublicKey};
 
 use crate::bridge::core::Core;
+use crate::callback::{Registered, Site};
+use crate::development::Invitation;
 use crate::error::Error;
 use crate::load::canary::{Canary, Rehearsal};
 use crate::load::events::MasterEvent;
@@ -20,6 +22,9 @@ use crate::object::path::TypePath;
 use crate::runtime::Runtime;
 use crate::watchdog::{Hang, Listener};
 
+/// Under `alcedo dev`, what does not return for so long is named.
+const HANG: Duration = Duration::from_secs(1);
+
 /// The package of the class that all others extend.
 const ROOT_PACKAGE: &str = "Core";
 
@@ -29,7 +34,7 @@ pub struct Builder {
     packages: Vec<String>,
     natives: Vec<Natives>,
     tickers: Vec<Ticker>,
-    observers: Vec<master::Observer>,
+    observers: Vec<Registered<master::Observer>>,
     args: Vec<String>,
     require_seal: bool,
     demands: Demands,
@@ -39,6 +44,7 @@ pub struct Builder {
     on_hang: Vec<Listener>,
     unloads: UnloadPolicy,
     blacks_are_no_roots: bool,
+    development: bool,
 }
 
 impl Builder {
@@ -58,8 +64,9 @@ impl Builder {
 
     /// Is called once in every tick, with the seconds since the last.
     #[must_use]
+    #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
-        self.tickers.push(Box::new(ticker));
+        self.tickers.push(Registered { site: Site::new("ticker", &ticker), code: Box::new(ticker) });
         self
     }
 
@@ -161,8 +168,36 @@ impl Builder {
 
     /// Listens to the life of the Master load context. Called on the game thread.
     #[must_use]
+    #[track_caller]
     pub fn on_event(mut self, observer: impl Fn(&MasterEvent) + 'static) -> Self {
-        self.observers.push(Rc::new(observer));
+        let site = Site::new("listener for events", &observer);
+        self.observers.push(Registered { code: Rc::new(observer), site });
+        self
+    }
+
+    /// Takes part in `alcedo dev`, if that runs this program; else it does nothing. The tool builds the plugins then,
+    /// and they are what [`Runtime::create_master`] loads, whatever it is given: it returns when the first build was loaded,
+    /// and [`Runtime::tick`] goes on with each later one. A crash is told with module and line, a call that does not return
+    /// for a second is named, and in both cases the next process of this program gets the world as it was a few seconds
+    /// before: [`Runtime::load_world`] is called at the first safe point with plugins, so handles from before it are stale.
+    /// One runtime of a process takes part. A host ends by [`Runtime::shutdown`] or by dropping its runtime: an exit without
+    /// is taken for a plugin's deed, and the host is started again.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # use alcedo_runtime::{Budget, Runtime};
+    /// let runtime = Runtime::builder().package("Game").development().build()?;
+    /// runtime.create_master(&["target/debug/libspinner.so"])?;
+    /// while !runtime.is_asked_to_end() {
+    ///     runtime.tick(Budget::frame());
+    /// #   break;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn development(mut self) -> Self {
+        self.development = true;
         self
     }
 
@@ -170,8 +205,17 @@ impl Builder {
     ///
     /// # Errors
     /// When a native declaration breaks a rule, or the system refuses the finalizer thread or the folder for copies.
-    pub fn build(self) -> Result<Runtime, Error> {
+    pub fn build(mut self) -> Result<Runtime, Error> {
         let system = |doing: &'static str| move |source| Error::System { doing: doing.to_owned(), source };
+        let invitation = if self.development { Invitation::from_environment()? } else { None };
+        if let Some(invitation) = &invitation {
+            self = self.on_hang(invitation.on_hang()).on_event(invitation.on_event());
+            self.watchdog.get_or_insert(HANG);
+            // A host may have armed it already, in `main`.
+            if let Err(error) = crate::crash_guard::arm_if_supervised() {
+                tracing::debug!(%error, "the crash guard is not armed here");
+            }
+        }
         let core = Core::new().map_err(system("starting the finalizer thread"))?;
         if let Some(limit) = self.watchdog {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
@@ -206,7 +250,11 @@ impl Builder {
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
-        Ok(Runtime::of(core, loads, tickers, before_destroy))
+        let runtime = Runtime::of(core, loads, tickers, before_destroy);
+        if let Some(invitation) = invitation {
+            runtime.join(invitation).map_err(system("starting the thread that listens to `alcedo dev`"))?;
+        }
+        Ok(runtime)
     }
 }
 

@@ -1,11 +1,22 @@
 //! Words to a running host, for people: a line in, an answer out. Each command asks what the public interface tells, so an
 //! answer is as true as that.
 
+mod objects;
+
 use crate::runtime::Runtime;
+use crate::shown::{self, printable};
 
 /// The commands, what follows them and what they do.
 const COMMANDS: &[(&str, &str)] = &[
     ("help", "this list"),
+    ("objects [CLASS]", "living objects, with name, class and number"),
+    ("classes", "classes that the loaded modules declare"),
+    ("show OBJECT", "all properties of an object, which is named by name, path or number"),
+    ("get OBJECT PROPERTY", "one property"),
+    ("set OBJECT PROPERTY VALUE", "writes a property; values are written as they are shown"),
+    ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; texts with spaces stand in quotes"),
+    ("spawn CLASS", "a new object"),
+    ("destroy OBJECT", "ends an object"),
     ("blacks", "values in host memory that plugin code owns, by module and type"),
     ("blacks sites on|off", "writes down, or not, where each of them is made"),
     ("leases", "why the code of the modules would have to stay mapped now"),
@@ -18,11 +29,26 @@ const COMMANDS: &[(&str, &str)] = &[
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Runtime {
-    /// Does what a line says, and answers in words; `help` lists the commands. An error is an answer too.
+    /// Does what a line says, and answers in words; `help` lists the commands. An error is an answer too. An answer may be
+    /// printed to a terminal: what it holds of a plugin's texts is shown escaped, and so is a line that is no command.
     pub fn console(&self, line: &str) -> String {
+        printable(&self.answer(line)).into_owned()
+    }
+
+    fn answer(&self, line: &str) -> String {
         let words: Vec<_> = line.split_whitespace().collect();
+        let or_error = |answer: Result<String, String>| answer.unwrap_or_else(|error| error);
         match words.as_slice() {
             [] | ["help"] => help(),
+            ["objects"] => or_error(objects::objects(self, None)),
+            ["objects", class] => or_error(objects::objects(self, Some(class))),
+            ["classes"] => objects::classes(self),
+            ["show", object] => or_error(objects::show(self, object)),
+            ["get", object, property] => or_error(objects::get(self, object, property)),
+            ["set", object, property, _value, ..] => or_error(objects::set(self, object, property, behind(line, 3))),
+            ["call", object, function, ..] => or_error(objects::call(self, object, function, behind(line, 3))),
+            ["spawn", class] => or_error(objects::spawn(self, class)),
+            ["destroy", object] => or_error(objects::destroy(self, object)),
             ["blacks"] => self.blacks().to_string(),
             ["blacks", "sites", "on"] => self.sites(true),
             ["blacks", "sites", "off"] => self.sites(false),
@@ -36,8 +62,14 @@ impl Runtime {
                 Ok(count) => format!("{count} objects collected"),
                 Err(error) => format!("{error}; it is done at the next safe point"),
             },
-            _ => format!("`{line}` is no command; there are\n{}", help()),
+            _ => format!("`{}` is no command; there are\n{}", shown::line(line), help()),
         }
+    }
+
+    /// How a line for [`Runtime::console`] could go on: whole lines, at most twenty.
+    pub fn complete(&self, line: &str) -> Vec<String> {
+        let commands: Vec<_> = COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).collect();
+        objects::complete(self, line, &commands)
     }
 
     fn sites(&self, keeps: bool) -> String {
@@ -47,6 +79,12 @@ impl Runtime {
             false => "it is not written down any more where blacks are made".to_owned(),
         }
     }
+}
+
+/// What stands behind the first words of a line.
+fn behind(line: &str, words: usize) -> &str {
+    (0..words)
+        .fold(line.trim(), |rest, _| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()))
 }
 
 fn help() -> String {
@@ -72,7 +110,8 @@ mod tests {
     #[test]
     fn every_command_of_the_list_is_one_and_others_are_answered_with_the_list() {
         let runtime = runtime();
-        for (command, _) in COMMANDS {
+        // What stands in capitals or brackets is to be put there by whoever asks.
+        for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);
                 assert!(!answer.is_empty() && !answer.contains("is no command"), "{line}: {answer}");
@@ -81,6 +120,13 @@ mod tests {
         let answer = runtime.console("black sites");
         assert!(answer.starts_with("`black sites` is no command") && answer.contains("unloads"), "{answer}");
         assert_eq!(runtime.console("  "), runtime.console("help"));
+    }
+
+    #[test]
+    fn an_answer_holds_nothing_that_a_terminal_obeys() {
+        let runtime = runtime();
+        let answer = runtime.console("black\u{1b}[2J\nsites");
+        assert!(answer.starts_with("`black\\u{1b}[2J\\nsites` is no command"), "{answer}");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// The variable by which a supervisor names the folder for last words.
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
+/// The variable by which a supervised host is asked, with `1`, to write down the calls of panics in plugin code as well.
+pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
+
 /// For a supervisor: keeps the copies of libraries of the host that reports into `folder`, when that host is dead, until
 /// the result is dropped. Any other host that starts would remove them. Begun before the host is.
 ///
@@ -19,7 +22,8 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 }
 
 /// Arms the guard if this process is supervised: a fatal signal is written down, with registers, stack and what is
-/// mapped, and then takes its course. Returns whether it is. It belongs near the beginning of `main`, behind
+/// mapped, and then takes its course. With [`BACKTRACE`] so is each place in plugin code that panics, at most once a second and
+/// sixteen places at most. Returns whether it is armed. It belongs near the beginning of `main`, behind
 /// [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the game thread: that thread's
 /// stack overflows are told as well.
 ///
@@ -28,6 +32,12 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 pub fn arm_if_supervised() -> io::Result<bool> {
     match std::env::var_os(FOLDER).map(PathBuf::from) {
         None => Ok(false),
-        Some(folder) => alcedo_sys::crash::report_into(&folder).map(|()| true),
+        Some(folder) => {
+            alcedo_sys::crash::report_into(&folder)?;
+            if std::env::var_os(BACKTRACE).is_some_and(|value| value == "1") {
+                alcedo_sys::panics::report_into(&folder)?;
+            }
+            Ok(true)
+        }
     }
 }

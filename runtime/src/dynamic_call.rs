@@ -20,11 +20,11 @@ use crate::object::property::PropertyType;
 use crate::object::type_text::{SignatureText, TypeText};
 use crate::object::value::Value;
 use crate::zcall::buffer::BufferMut;
-use crate::zcall::chain::{Dispatcher, Implementer};
+use crate::zcall::chain::{Dispatcher, Implementer, Resolved};
 use crate::zcall::owned::DynBuffer;
 
 /// A signature in words: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, a list
-/// is `Array(f64)`.
+/// is `Array(f64)`. `Object` alone is an object of any class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature(SignatureText);
 
@@ -51,6 +51,23 @@ impl Signature {
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
         let print = self.0.arguments.iter().fold(Fingerprint::START, add);
         self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
+    }
+
+    /// Whether a function of this signature can be called on any thread: all that it takes and gives is text or lies in a
+    /// slot.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`], which names the type that is neither.
+    pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
+        match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
+            None => Ok(()),
+            Some(word) => Err(CallError::Buffer {
+                message: format!(
+                    "`{name}` ({self}): a {word} lies in memory that the Master's types lay out, and they belong to the game \
+                     thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"
+                ),
+            }),
+        }
     }
 
     fn words(&self) -> impl Iterator<Item = &TypeText> {
@@ -80,6 +97,7 @@ fn travel(kind: PropertyKind) -> Travel {
 ///
 /// # Errors
 /// When the name leads nowhere, the arguments do not fit the signature, or the callee fails.
+#[cfg(test)]
 pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     call(core, resolve(core, name)?, arguments)
 }
@@ -122,7 +140,8 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
             let message = format!("`{name}` ({words}): argument {at} is {found}, it must be {expected}");
             return Err(CallError::Buffer { message });
         }
-        put(core, &mut buffer, at, argument, expected, &mut values)?;
+        let place = || format!("`{name}` ({words}): argument {at}");
+        put(core, &mut buffer, at, argument, expected, &mut values, place)?;
     }
     let last = arguments.len();
     let result = signature.0.result.as_deref();
@@ -156,7 +175,8 @@ fn property(
         [Value::Object(object), value] if value.kind() == word.kind() => {
             buffer.set(0, *object)?;
             buffer.set(1, WRITE)?;
-            put(core, &mut buffer, 2, value, word, &mut values)?;
+            let place = || core.zcalls.name(handle).map_or_else(String::new, |name| format!("`{name}`"));
+            put(core, &mut buffer, 2, value, word, &mut values, place)?;
         }
         _ => {
             let message = format!("`up` takes the object, and to write also a {word}");
@@ -182,9 +202,7 @@ pub(crate) fn call_plainly(
     if arguments.len() != signature.0.arguments.len() {
         return Err(refuse(format!(" does not take {} arguments", arguments.len())));
     }
-    if let Some(word) = signature.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
-        return Err(refuse(format!(": a {word} is laid out by the types of the Master")));
-    }
+    signature.needs_no_runtime(name)?;
     let last = arguments.len();
     let mut buffer = DynBuffer::with_len(last + usize::from(signature.0.result.is_some()));
     for (at, (argument, expected)) in arguments.iter().zip(&signature.0.arguments).enumerate() {
@@ -229,6 +247,24 @@ fn await_result(
     }
 }
 
+/// Whether a result that the body of a host function gives suits the signature that it was registered with.
+///
+/// # Errors
+/// [`CallError::WrongClass`] when it names an object that does not.
+pub(crate) fn check_result(core: &Core, name: &str, signature: &Signature, value: &Value) -> Result<(), CallError> {
+    match signature.0.result.as_deref() {
+        Some(word) if value.kind() == word.kind() && may_name_objects(word) => {
+            core.world.check_objects(&type_of(core, word)?, value, || format!("the result of `ex:/{name}`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether it is worth a look: numbers and texts name no object.
+fn may_name_objects(word: &TypeText) -> bool {
+    word.kind() == PropertyKind::OBJECT || matches!(travel(word.kind()), Travel::Address)
+}
+
 /// Fills a slot. Values that lie in memory are kept in `values` until the call is over.
 fn put<'a>(
     core: &Core,
@@ -237,12 +273,20 @@ fn put<'a>(
     value: &'a Value,
     word: &TypeText,
     values: &mut Vec<OwnedValue>,
+    place: impl FnOnce() -> String,
 ) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
+        // The object that is called has no class in words; whoever it is called by compares it.
+        Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
+            core.world.check_objects(&type_of(core, word)?, value, place)?;
+            set_plain(buffer, at, value)
+        }
         plain if plain.kind().fits_slot() => set_plain(buffer, at, plain),
         value => {
-            let mut own = OwnedValue::zero(type_of(core, word)?);
+            let ty = type_of(core, word)?;
+            core.world.check_objects(&ty, value, place)?;
+            let mut own = OwnedValue::zero(ty);
             own.write(value).map_err(|error| CallError::other(error.to_string()))?;
             border::lend(buffer, at, &own)?;
             values.push(own);
@@ -363,6 +407,23 @@ pub(crate) fn register(
     effect: Effect,
     body: Body,
 ) -> Result<(), CallError> {
+    let Resolved { dispatcher, side, module, fingerprint, signature } =
+        host_function(core, format!("ex:/{name}"), &signature, effect, body)?;
+    Ok(core.explicit.register(name, module, side, fingerprint, signature, dispatcher)?)
+}
+
+/// A function of the host's that is called by `path`.
+///
+/// # Errors
+/// When a type is not there, or may be another after a reload.
+pub(crate) fn host_function(
+    core: &Core,
+    path: String,
+    signature: &Signature,
+    effect: Effect,
+    body: Body,
+) -> Result<Resolved, CallError> {
+    let name = path.strip_prefix("ex:/").unwrap_or(&path);
     let lasting = |word: &TypeText| {
         let ty = type_of(core, word)?;
         if ty.any_struct(&|of| of.origin != Origin::Native) {
@@ -375,11 +436,10 @@ pub(crate) fn register(
     };
     let arguments = signature.0.arguments.iter().map(lasting).collect::<Result<_, _>>()?;
     let result = signature.0.result.as_deref().map(lasting).transpose()?;
-    let (fingerprint, words) = (signature.fingerprint(), signature.to_string());
-    let (path, mode) = (format!("ex:/{name}"), core.world.mode.clone());
+    let (fingerprint, words, mode) = (signature.fingerprint(), signature.to_string(), core.world.mode.clone());
     let dispatcher = ValueDispatcher { name: path, mode, effect, words: words.clone(), arguments, result, body };
     let dispatcher = Rc::new(dispatcher);
-    Ok(core.explicit.register(name, ModuleId::HOST, Implementer::Host, fingerprint, words, dispatcher)?)
+    Ok(Resolved { dispatcher, side: Implementer::Host, module: ModuleId::HOST, fingerprint, signature: words })
 }
 
 impl Dispatcher for ValueDispatcher {

@@ -60,9 +60,15 @@ pub enum Error {
     /// A module, or a load context, takes no new leases.
     #[error(transparent)]
     Sealed(#[from] crate::lease::Sealed),
+    /// A load context that belongs to no thread did not do it.
+    #[error(transparent)]
+    Context(#[from] crate::load::context::error::ContextError),
     /// Files cannot be watched.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
+    /// `alcedo dev`, which runs this host, wants it to end.
+    #[error("this host was asked to end before any plugin was loaded: return from `main`")]
+    Ended,
     /// A world was not saved or loaded.
     #[error(transparent)]
     World(#[from] crate::world::WorldError),

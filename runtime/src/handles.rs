@@ -24,9 +24,9 @@ pub(crate) const LAST_SERIAL: u32 = if cfg!(feature = "tiny-serials") { u8::MAX 
 
 /// One loaded module, counted over the life of the runtime. A module that is loaded again has a new number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct ModuleId(pub u64);
+pub(crate) struct ModuleId(pub u64);
 
 impl ModuleId {
     /// Stands for the host itself, whose things never end.
-    pub const HOST: Self = Self(0);
+    pub(crate) const HOST: Self = Self(0);
 }

@@ -16,6 +16,7 @@ use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
 
 use abi_stable::prefix_type::WithMetadata;
+use alcedo_sys::panics::{self, At};
 
 use crate::border::{CallError, into_module, trap};
 use crate::bridge::core::Core;
@@ -27,6 +28,7 @@ use crate::logs::Logs;
 use crate::object::birth::{BirthArgs, birth};
 use crate::object::text_memory;
 use crate::zcall::buffer::BufferMut;
+use crate::zcall::free::FreeCalls;
 use crate::zcall::table::status_of;
 
 /// What a [`HostRef`] points to, as far as every thread may read it. Modules of contexts that belong to no thread get
@@ -37,6 +39,8 @@ pub(crate) struct SharedWord {
     logs: Arc<Logs>,
     inbox: Arc<Inbox>,
     drops: Drops,
+    /// What a module without objects reaches by name; none in the words of the Master and of a whole runtime.
+    calls: Option<Box<dyn FreeCalls>>,
     /// Whether this is the first part of a [`HostWord`].
     has_core: bool,
 }
@@ -57,6 +61,7 @@ impl HostWord {
             logs: Arc::clone(&core.logs),
             inbox: Arc::clone(core.tasks.inbox()),
             drops: core.blacks.drops().clone(),
+            calls: None,
             has_core: true,
         };
         Box::new(Self { shared, core: Rc::downgrade(core) })
@@ -69,12 +74,19 @@ impl HostWord {
 }
 
 impl SharedWord {
-    /// The word for modules that have no objects: logs on any thread, and nothing else. Whatever they post is refused,
-    /// since the inbox does not know them.
+    /// The word for modules that have no objects: logs on any thread, and what [`SharedWord::with_calls`] adds. Whatever they
+    /// post is refused, since the inbox does not know them.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         let (logs, inbox) = (Arc::clone(&core.logs), Arc::clone(core.tasks.inbox()));
         let drops = core.blacks.drops().clone();
-        Arc::new(Self { game_thread: core.game_thread, logs, inbox, drops, has_core: false })
+        Arc::new(Self { game_thread: core.game_thread, logs, inbox, drops, calls: None, has_core: false })
+    }
+
+    /// The same word for one module, which calls others by name.
+    pub(crate) fn with_calls(&self, calls: impl FreeCalls + 'static) -> Arc<Self> {
+        let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
+        let calls: Option<Box<dyn FreeCalls>> = Some(Box::new(calls));
+        Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls, has_core: false })
     }
 
     /// As it crosses the border.
@@ -149,6 +161,7 @@ pub(crate) fn table() -> HostTableRef {
         waker_clone,
         waker_wake,
         waker_drop,
+        panicked,
     });
     static STATIC: &WithMetadata<HostTable> = &TABLE;
     HostTableRef(STATIC.static_as_prefix())
@@ -198,7 +211,10 @@ unsafe extern "C" fn zcall_resolve(
 ) -> ZCallStatus {
     // SAFETY: the module hands back its own word.
     let host = unsafe { word(host) };
-    let resolved = host.enter("resolving a ZCall", |core| core.zcalls.resolve(&core.chain, name.as_str(), fingerprint));
+    let resolved = match &host.calls {
+        Some(calls) => trap(|| calls.resolve(name.as_str(), fingerprint)),
+        None => host.enter("resolving a ZCall", |core| core.zcalls.resolve(&core.chain, name.as_str(), fingerprint)),
+    };
     match resolved {
         Ok(handle) => {
             *out = handle;
@@ -221,7 +237,10 @@ unsafe extern "C" fn zcall(
     let host = unsafe { word(host) };
     // SAFETY: `HostTable::zcall` lends the buffer, live and unshared, until this shell returns.
     let buffer = unsafe { BufferMut::from_raw(buffer) };
-    let called = host.enter("a ZCall", |core| Ok(core.zcalls.dispatch(core.here(), handle, buffer)));
+    let called = match &host.calls {
+        Some(calls) => trap(|| calls.call(handle, buffer)).map(|()| (ZCallStatus::SUCCESS, Ok(()))),
+        None => host.enter("a ZCall", |core| Ok(core.zcalls.dispatch(core.here(), handle, buffer))),
+    };
     let (status, result) = called.unwrap_or_else(|error| (status_of(&error), Err(error)));
     if let Err(error) = result {
         *failure = error.to_failure();
@@ -259,6 +278,7 @@ fn resolve(core: &Core, object: ObjectHandle, class: ClassId) -> Result<*mut u8,
         return Ok(memory);
     }
     Err(CallError::WrongClass {
+        place: String::new(),
         handle: object,
         found: found.path.to_string(),
         wanted: wanted.map_or_else(|| "class that is gone".to_owned(), |wanted| wanted.path.to_string()),
@@ -448,6 +468,11 @@ unsafe extern "C" fn waker_wake(waker: *const ()) {
 unsafe extern "C" fn waker_drop(waker: *const ()) {
     // SAFETY: the module drops a waker that it holds.
     unsafe { waking::drop_raw(waker) };
+}
+
+// Called inside a panic hook: nothing of the host is borrowed, and no subscriber is called.
+unsafe extern "C" fn panicked(_host: HostRef, file: RStr<'_>, line: u32, column: u32) {
+    panics::tell(&At { file: file.as_str(), line, column });
 }
 
 /// Copies a text that was lent.

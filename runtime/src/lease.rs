@@ -3,18 +3,21 @@
 //!
 //! Leases end in host code, so that no return address into the image is left when the last one does.
 
+use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use alcedo_sys::process::{thread_in_words, thread_number};
+use serde::{Deserialize, Serialize};
 use slotmap::{DefaultKey, SlotMap};
 
 /// What sort of thing keeps a module's code.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LeaseKind {
@@ -77,13 +80,13 @@ impl LeaseKind {
 }
 
 /// One lease, as a blocker report shows it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Blocker {
     /// What sort of thing it is.
     pub kind: LeaseKind,
     /// Who holds it: the function called, the thread's name, the module that depends.
     pub owner: String,
-    /// The thread it was taken on, by name or number.
+    /// The thread it was taken on, by name and number as far as they are known: `"worker-3" (4711)`.
     pub thread: String,
     /// How long it has been held.
     pub age: Duration,
@@ -122,8 +125,37 @@ struct Entry {
     kind: LeaseKind,
     owner: Arc<str>,
     thread: thread::Thread,
+    number: Option<i32>,
     since: Instant,
     place: Option<Arc<str>>,
+}
+
+/// How reports name a place in a source.
+pub(crate) fn place_of(at: &Location<'_>) -> Arc<str> {
+    format!("{}:{}", at.file(), at.line()).into()
+}
+
+thread_local! {
+    /// Where the author of the host has called what this thread is doing.
+    static ASKED_AT: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// A verb of the host is under way on this thread until this is dropped.
+pub(crate) struct Door(Option<&'static Location<'static>>, PhantomData<*const ()>);
+
+/// Opens one: leases that are taken inside tell where its caller is. To be called by the verb itself.
+#[track_caller]
+pub(crate) fn door() -> Door {
+    // Inside of a closure it would be this very line.
+    let caller = Location::caller();
+    Door(ASKED_AT.with(|asked| asked.replace(Some(caller))), PhantomData)
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        // A thread that ends has no lease to take.
+        let _gone = ASKED_AT.try_with(|asked| asked.set(self.0));
+    }
 }
 
 #[derive(Default)]
@@ -164,8 +196,16 @@ impl Leases {
     /// [`Sealed`] once the unload has begun.
     #[track_caller]
     pub fn take(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
-        let place = Location::caller();
-        self.take_at(kind, owner, Some(format!("{}:{}", place.file(), place.line()).into()))
+        self.take_at(kind, owner, Some(place_of(Location::caller())))
+    }
+
+    /// Takes a lease for `owner`, deep inside of what the host's author has asked for: the place is where that was, as the
+    /// innermost [`door`] of this thread says, and none where nobody asked.
+    ///
+    /// # Errors
+    /// [`Sealed`] once the unload has begun.
+    pub(crate) fn take_inside(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
+        self.take_at(kind, owner, ASKED_AT.with(Cell::get).map(place_of))
     }
 
     /// Takes a lease for `owner`, made at `place`.
@@ -182,10 +222,10 @@ impl Leases {
         if let Some(since) = held.sealed {
             return Err(Sealed { owner: self.owner.to_string(), kind, since: since.elapsed() });
         }
-        let (owner, thread, since) = (owner.into(), thread::current(), Instant::now());
-        let key = held.entries.insert(Entry { kind, owner, thread, since, place });
+        let (owner, thread, number, since) = (owner.into(), thread::current(), thread_number(), Instant::now());
+        let key = held.entries.insert(Entry { kind, owner, thread, number, since, place });
         self.given.fetch_add(1, Ordering::Relaxed);
-        Ok(Lease { leases: Arc::clone(self), key })
+        Ok(Lease { leases: Arc::clone(self), key, also: Vec::new() })
     }
 
     /// From now on none is given; those that are held stay. Without effect on what is sealed already.
@@ -253,14 +293,10 @@ impl fmt::Debug for Leases {
 
 impl Entry {
     fn to_blocker(&self) -> Blocker {
-        let thread = match self.thread.name() {
-            Some(name) => name.to_owned(),
-            None => format!("{:?}", self.thread.id()),
-        };
         Blocker {
             kind: self.kind,
             owner: self.owner.to_string(),
-            thread,
+            thread: thread_in_words(self.thread.name(), self.number),
             age: self.since.elapsed(),
             place: self.place.as_deref().map(str::to_owned),
         }
@@ -272,6 +308,18 @@ impl Entry {
 pub struct Lease {
     leases: Arc<Leases>,
     key: DefaultKey,
+    /// Leases on others that end with it.
+    also: Vec<Lease>,
+}
+
+impl Lease {
+    /// One that ends several; none of none.
+    pub(crate) fn of_all(leases: Vec<Self>) -> Option<Self> {
+        let mut leases = leases.into_iter();
+        let mut first = leases.next()?;
+        first.also.extend(leases);
+        Some(first)
+    }
 }
 
 impl Drop for Lease {
@@ -284,7 +332,8 @@ impl Drop for Lease {
 
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a lease on {}", self.leases.owner)
+        write!(f, "a lease on {}", self.leases.owner)?;
+        self.also.iter().try_for_each(|also| write!(f, " and {}", also.leases.owner))
     }
 }
 

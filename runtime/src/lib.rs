@@ -14,12 +14,15 @@ pub mod bench;
 mod border;
 mod bridge;
 mod builder;
+mod callback;
 mod cells;
 mod conjugate;
 mod console;
 mod counters;
 pub mod crash_guard;
 mod deadline;
+#[doc(hidden)]
+pub mod development;
 mod dynamic_call;
 mod emit;
 mod error;
@@ -36,6 +39,8 @@ mod poster;
 pub mod reload;
 mod runtime;
 mod shown;
+mod slim_watch;
+mod trap;
 mod value_table;
 mod watchdog;
 mod world;
@@ -46,7 +51,7 @@ pub use alcedo_sys::{
 };
 
 pub use border::{CallError, Place};
-pub use bridge::tasks::ErrandInfo;
+pub use bridge::tasks::{ErrandCount, ErrandInfo};
 pub use builder::Builder;
 pub use conjugate::{BlackCount, BlackReport, Color};
 pub use counters::Counters;
@@ -59,13 +64,14 @@ pub use load::canary::{Canary, CanaryStep};
 pub use load::context::error::{Attempt, ContextError};
 pub use load::context::function::{ContextFunction, FunctionPointer};
 pub use load::context::guides::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
-pub use load::context::handle::{Contexts, LoadContext};
+pub use load::context::handle::{Contexts, LoadContext, WeakContexts, WeakLoadContext};
 pub use load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary};
 pub use load::context::identity::{CastError, TypeRef};
 pub use load::context::native_libs::{NativeLibrary, RetainedNative};
 pub use load::context::notice::{ContextHappening, ContextNotice};
 pub use load::context::peek::ManifestInfo;
 pub use load::context::scope::{ContextScope, Scoped};
+pub use load::context::waits::{LoadStep, Wanted};
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
@@ -86,9 +92,13 @@ pub use poster::Poster;
 pub use reload::digest::WorldDigest;
 pub use reload::report::{ClassFate, Named, Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
 pub use reload::requests::ReloadScope;
-pub use runtime::{AnyConjugate, Budget, ClassRef, Collected, ConjugateInfo, Drained, Runtime, Shutdown};
+pub use runtime::{
+    AnyConjugate, Budget, ClassRef, Collected, ConjugateInfo, Declined, Drained, Runtime, Shutdown, WeakRuntime,
+    ZCallFunction, ZCallResolver,
+};
 pub use semver::{Version, VersionReq};
 pub use shown::printable;
+pub use slim_watch::SlimWatch;
 pub use watchdog::Hang;
 pub use world::{FormatError, WorldError, WorldLoad};
 
@@ -104,3 +114,8 @@ pub mod plumbing {
 }
 
 pub use alcedo_abi::kinds;
+
+/// The examples of that page are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/load-contexts.md")]
+struct LoadContexts;

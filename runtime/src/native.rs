@@ -6,6 +6,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use crate::border::CallError;
+use crate::callback::{Registered, Site};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::{NativeHook, Origin};
@@ -15,10 +16,10 @@ use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
 /// Called once in every tick, with the seconds since the last.
-pub(crate) type Ticker = Box<dyn FnMut(&Runtime, f32)>;
+pub(crate) type Ticker = Registered<Box<dyn FnMut(&Runtime, f32)>>;
 
 /// Called before the host destroys an object.
-pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
+pub(crate) type DestroyHook = Registered<Rc<dyn Fn(&Runtime, ObjectHandle)>>;
 
 /// What a crate of native classes gives to a host.
 #[derive(Default)]
@@ -61,15 +62,17 @@ impl Natives {
 
     /// Is called once in every tick, with the seconds since the last.
     #[must_use]
+    #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
-        self.tickers.push(Box::new(ticker));
+        self.tickers.push(Registered { site: Site::new("ticker", &ticker), code: Box::new(ticker) });
         self
     }
 
     /// Is called before an object is destroyed by the host, while it is whole.
     #[must_use]
+    #[track_caller]
     pub fn before_destroy(mut self, hook: impl Fn(&Runtime, ObjectHandle) + 'static) -> Self {
-        self.before_destroy.push(Rc::new(hook));
+        self.before_destroy.push(Registered { site: Site::new("hook before a destroy", &hook), code: Rc::new(hook) });
         self
     }
 }

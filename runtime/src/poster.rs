@@ -36,3 +36,27 @@ impl std::fmt::Debug for Poster {
         f.write_str("a way to post to the game thread")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use crate::runtime::Runtime;
+
+    #[test]
+    fn a_host_that_waits_wakes_for_what_is_posted_and_for_nothing_else() {
+        let runtime = Runtime::builder().build().expect("a host without natives");
+        assert!(!runtime.wait(Duration::from_millis(1)));
+        let poster = runtime.post_handle();
+        let (sender, ran) = channel();
+        let posting =
+            std::thread::spawn(move || poster.post(move |_runtime| sender.send(()).expect("it is waited for")));
+        assert!(runtime.wait(Duration::MAX));
+        assert!(ran.try_recv().is_err(), "it runs at a safe point");
+        runtime.safe_point();
+        assert_eq!(ran.try_recv(), Ok(()));
+        assert!(posting.join().expect("it posts"));
+        assert!(!runtime.wait(Duration::from_millis(1)));
+    }
+}

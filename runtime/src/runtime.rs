@@ -6,28 +6,32 @@ mod blacks;
 mod collecting;
 mod contexts;
 mod ending;
+mod frames;
+mod functions;
 mod links;
+mod protocols;
+mod reloading;
+mod unended;
 mod unloading;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
 use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::bridge::core::Core;
-use crate::bridge::tasks::{ErrandInfo, HostErrand};
+use crate::bridge::tasks::HostErrand;
 use crate::builder::Builder;
+use crate::callback::{Registered, handle_goes};
 use crate::cells::RefCell;
 use crate::conjugate::Color;
 use crate::conjugate::pairs::ConjugateKey;
 use crate::counters::Counters;
-use crate::dynamic_call::{self, Effect, Signature};
+use crate::development::{Agent, Invitation};
 use crate::error::Error;
-use crate::handles::{Name, ObjectHandle, ZCallHandle};
+use crate::handles::{Name, ObjectHandle};
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::Module;
 use crate::load::state::ContextState;
@@ -36,50 +40,33 @@ use crate::object::World;
 use crate::object::class::Origin;
 use crate::object::objects::RenameError;
 use crate::object::value::Value;
-use crate::poster::Poster;
 use crate::reload::digest::{self, WorldDigest};
 use crate::reload::report::Reload;
-use crate::reload::requests::{self, Plan, ReloadScope, Request};
-use crate::reload::transaction;
+use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
 use crate::watchdog::Entered;
+
+use functions::{HostBody, HostFunction};
+use protocols::HostResolver;
 
 pub use births::ClassRef;
 pub use blacks::{AnyConjugate, ConjugateInfo};
 pub use collecting::Collected;
 pub use ending::{Drained, Shutdown};
-
-/// What one tick may take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
-    /// Seconds of game time that the tick stands for.
-    pub seconds: f32,
-    /// Time that a collection in slices may take for its mark, if one is under way: a millisecond unless told otherwise.
-    pub collection: Duration,
-}
-
-impl Budget {
-    /// One frame at 60 Hz.
-    pub fn frame() -> Self {
-        Self::seconds(1.0 / 60.0)
-    }
-
-    /// A frame of so many seconds.
-    pub fn seconds(seconds: f32) -> Self {
-        Self { seconds, collection: Duration::from_millis(1) }
-    }
-
-    /// The same with so much time for a collection in slices.
-    #[must_use]
-    pub fn with_collection(self, collection: Duration) -> Self {
-        Self { collection, ..self }
-    }
-}
+pub use frames::Budget;
+pub use protocols::{Declined, ZCallFunction, ZCallResolver};
 
 struct Inner {
     core: Rc<Core>,
     loads: Loads,
     tickers: RefCell<Vec<Ticker>>,
+    before_destroy: RefCell<Rc<Vec<DestroyHook>>>,
+    /// The functions that the host has registered; each leaves its place when the host has ended.
+    functions: RefCell<Vec<Registered<Rc<HostFunction>>>>,
+    /// Who says what the names of the host's own protocols stand for.
+    resolvers: RefCell<Vec<Registered<Rc<HostResolver>>>>,
+    /// Whether the callbacks of the host were let go.
+    has_ended: Cell<bool>,
     /// What is under way that no other such thing may interrupt.
     busy: Cell<Option<&'static str>>,
     requests: RefCell<Vec<Request>>,
@@ -92,15 +79,30 @@ struct Inner {
     slicing: Cell<bool>,
     collected: RefCell<Vec<Collected>>,
     unloads: RefCell<Vec<Unload>>,
+    /// This host's part in `alcedo dev`.
+    agent: OnceCell<Agent>,
 }
 
-impl Drop for Inner {
+impl Drop for Runtime {
+    /// The last handle ends what a shutdown has not. It is still there meanwhile, for the callbacks that it is given to.
     fn drop(&mut self) {
-        if self.loads.master().is_some() {
-            tracing::debug!("the runtime is dropped with a living Master: unloading it");
-            let _left = master::unload(&self.core, &self.loads);
+        handle_goes(self.inner.loads.hub.id());
+        if Rc::strong_count(&self.inner) != 1 {
+            return;
         }
-        self.end_unloads();
+        if let Some(agent) = self.inner.agent.get() {
+            agent.tell_end(Vec::new());
+        }
+        if self.inner.loads.master().is_some() {
+            tracing::debug!("the runtime is dropped with a living Master: unloading it");
+            let _left = master::unload(&self.inner.core, &self.inner.loads);
+        }
+        self.inner.end_unloads();
+        let slims = self.inner.loads.hub.close(self.inner.loads.retirements.policy.shutdown);
+        for left in slims.left {
+            tracing::warn!(left, "the runtime was dropped, and not all of it could be ended");
+        }
+        self.inner.let_go();
     }
 }
 
@@ -113,11 +115,50 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. Game
-/// thread only, which the compiler sees to.
+/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. With the
+/// last one it ends, so its own callbacks should own none: see [`Runtime::downgrade`]. Game thread only, which the compiler
+/// sees to.
+///
+/// # How it ends
+///
+/// | the host | the Master, its listeners and callbacks | Slims and the Default, their listeners and callbacks |
+/// | --- | --- | --- |
+/// | calls [`Runtime::shutdown`] | unloaded, told | Slims unloaded, all told; the report says what is left |
+/// | drops the last handle | the same | the same, and the log says what is left |
+/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | nothing is unloaded; told where [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
+/// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
+///
+/// Both ends in order wait for what is under way as long as [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown) says.
+/// A runtime in a thread-local ends with its thread; whether the thread of `main` drops its thread-locals is the
+/// platform's.
 #[derive(Clone)]
 pub struct Runtime {
     inner: Rc<Inner>,
+}
+
+/// A handle to a host that keeps nothing of it. Game thread only, which the compiler sees to.
+#[derive(Clone)]
+pub struct WeakRuntime {
+    inner: Weak<Inner>,
+}
+
+impl WeakRuntime {
+    /// The host, while anybody has a handle to it.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Runtime> {
+        self.inner.upgrade().map(|inner| Runtime { inner })
+    }
+
+    /// Whether anybody has a handle to it.
+    fn is_there(&self) -> bool {
+        self.inner.strong_count() != 0
+    }
+}
+
+impl std::fmt::Debug for WeakRuntime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a weak handle to a runtime")
+    }
 }
 
 impl Runtime {
@@ -127,6 +168,10 @@ impl Runtime {
             core,
             loads,
             tickers: RefCell::new(tickers),
+            before_destroy: RefCell::new(Rc::new(before_destroy)),
+            functions: RefCell::default(),
+            resolvers: RefCell::default(),
+            has_ended: Cell::default(),
             busy: Cell::default(),
             requests: RefCell::default(),
             reloads: RefCell::default(),
@@ -137,120 +182,55 @@ impl Runtime {
             slicing: Cell::default(),
             collected: RefCell::default(),
             unloads: RefCell::default(),
+            agent: OnceCell::new(),
         };
         let runtime = Self { inner: Rc::new(inner) };
-        let weak = Rc::downgrade(&runtime.inner);
+        let weak = runtime.downgrade();
         let tell = move |object| {
-            if let Some(inner) = weak.upgrade() {
-                before_destroy.iter().for_each(|hook| hook(&Self { inner: Rc::clone(&inner) }, object));
+            if let Some(runtime) = weak.upgrade() {
+                let hooks = Rc::clone(&runtime.inner.before_destroy.borrow());
+                hooks.iter().for_each(|hook| (hook.code)(&runtime, object));
             }
         };
         // The core is this runtime's own and new.
         let _first = runtime.inner.core.before_end.set(Box::new(tell));
-        let weak = Rc::downgrade(&runtime.inner);
+        let weak = runtime.downgrade();
         let run = move |errand: HostErrand| {
-            if let Some(inner) = weak.upgrade() {
-                errand(&Self { inner });
+            if let Some(runtime) = weak.upgrade() {
+                errand(&runtime);
             }
         };
         let _first = runtime.inner.core.tasks.run_for_host.set(Box::new(run));
+        unended::watch(&runtime);
         runtime
+    }
+
+    /// A handle that keeps nothing: for callbacks.
+    ///
+    /// A callback belongs to its runtime. One that owns a [`Runtime`] closes a circle: when the host drops its last handle,
+    /// that one is left, so nothing is unloaded, nobody is told, and the folder of private copies stays until the next start
+    /// of a host of this user finds it. That shows only when the thread ends: then the log names the callbacks that may own
+    /// one, as a warning. [`Runtime::shutdown`] opens such circles: it lets the callbacks go when all is done, and logs a
+    /// warning for each that owned a handle, with its kind and place. Most callbacks are given a handle and need to own none.
+    ///
+    /// ```
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let weak = runtime.downgrade();
+    /// let how_many = move || weak.upgrade().map(|runtime| runtime.objects().len());
+    /// assert_eq!(how_many(), Some(0));
+    /// drop(runtime);
+    /// assert_eq!(how_many(), None);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    pub fn downgrade(&self) -> WeakRuntime {
+        WeakRuntime { inner: Rc::downgrade(&self.inner) }
     }
 
     /// Starts a builder.
     pub fn builder() -> Builder {
         Builder::default()
-    }
-
-    /// Loads libraries into a new Master load context.
-    ///
-    /// # Errors
-    /// Why not: the file, the check, the panic of a main or of a class default object. Nothing of them is left then.
-    pub fn create_master(&self, libraries: &[impl AsRef<Path>]) -> Result<(), Error> {
-        let _busy = self.at_safe_point("creating the Master")?;
-        Ok(master::create(&self.inner.core, &self.inner.loads, &owned(libraries))?)
-    }
-
-    /// Replaces the modules of the Master by `libraries`, keeping every object. A reload that fails is rolled back,
-    /// and its report says why.
-    ///
-    /// # Errors
-    /// When there is no Master, or plugin code is on the stack.
-    pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
-        self.reload_for(&owned(libraries), ReloadScope::All, 0)
-    }
-
-    /// Replaces only those modules of the Master whose library is another build than the one loaded, and those that use
-    /// them; `libraries` are all of the Master's. The others stay mapped in their generation: their plugin halves are not
-    /// rebuilt, and handles to them stay valid. When no library has changed, nothing happens and the report says so.
-    ///
-    /// # Errors
-    /// As [`Runtime::reload`].
-    pub fn reload_changed(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
-        self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
-    }
-
-    /// Reloads for so many requests; zero when it was asked for right here.
-    fn reload_for(&self, libraries: &[PathBuf], scope: ReloadScope, answers: u64) -> Result<Reload, Error> {
-        let _busy = self.at_safe_point("a reload")?;
-        let mut report = transaction::reload(&self.inner.core, &self.inner.loads, libraries, scope)?;
-        report.requests = answers;
-        let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
-        count.set(count.get() + 1);
-        self.inner.core.world.objects.free_graveyard();
-        Ok(report)
-    }
-
-    /// Asks for a reload at the next safe point. Several requests until then are one reload, of the libraries named
-    /// last; one that meets a request to unload is moot. The report, which says how many requests it answers, comes out of
-    /// [`Runtime::take_reloads`].
-    pub fn request_reload(&self, libraries: Vec<PathBuf>) {
-        self.request_reload_of(libraries, ReloadScope::All);
-    }
-
-    /// Asks for a reload as [`Runtime::request_reload`] does, and says which modules it is to replace. Several requests are
-    /// one reload that is as wide as any of them.
-    pub fn request_reload_of(&self, libraries: Vec<PathBuf>, scope: ReloadScope) {
-        self.inner.requests.borrow_mut().push(Request::Reload { libraries, scope });
-    }
-
-    /// The reports of reloads done at safe points since the last time.
-    pub fn take_reloads(&self) -> Vec<Reload> {
-        self.inner.reloads.take()
-    }
-
-    /// Watches the files the Master was made from; a changed and complete one is reloaded at the next safe point.
-    ///
-    /// # Errors
-    /// When there is no Master, or its folders cannot be watched.
-    pub fn watch(&self) -> Result<(), Error> {
-        self.watch_for(ReloadScope::All)
-    }
-
-    /// Watches the files as [`Runtime::watch`] does, and replaces only what has changed and what uses it.
-    ///
-    /// # Errors
-    /// As [`Runtime::watch`].
-    pub fn watch_changed(&self) -> Result<(), Error> {
-        self.watch_for(ReloadScope::Changed)
-    }
-
-    fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
-        let master = self.inner.loads.master().ok_or(crate::load::error::LoadError::NoMaster)?;
-        *self.inner.watch.borrow_mut() = Some(FileWatch::new(&master.paths)?);
-        self.inner.watch_scope.set(scope);
-        Ok(())
-    }
-
-    /// Unloads the Master: objects of its classes are destroyed, its modules ended and unmapped.
-    ///
-    /// # Errors
-    /// When there is none, or plugin code is on the stack.
-    pub fn unload_master(&self) -> Result<Unload, Error> {
-        let _busy = self.at_safe_point("unloading the Master")?;
-        let unload = master::unload(&self.inner.core, &self.inner.loads)?;
-        self.inner.core.world.objects.free_graveyard();
-        Ok(unload)
     }
 
     /// The generation of the living Master; zero without one.
@@ -300,7 +280,9 @@ impl Runtime {
     pub fn destroy(&self, object: ObjectHandle) {
         match self.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}
-            Err(error) => tracing::warn!(%object, %error, "an object was not destroyed"),
+            Err(error) => {
+                tracing::warn!(object = %self.world().objects.shown(object), %error, "an object was not destroyed");
+            }
         }
     }
 
@@ -431,10 +413,11 @@ impl Runtime {
     /// Writes a property by name.
     ///
     /// # Errors
-    /// When the object is gone, has no such property, or the property holds another type.
+    /// When the object is gone, has no such property, or the property holds another type; [`CallError::WrongClass`] when
+    /// the value names an object that is not of the class, or does not implement the interface, that the property is for.
     pub fn set(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), Error> {
         self.property(object, property)?;
-        Ok(self.inner.core.world.objects.write_value(object, property, value)?)
+        Ok(self.inner.core.world.write(object, property, value)?)
     }
 
     /// The names of an object's properties, base first.
@@ -448,7 +431,8 @@ impl Runtime {
     /// Calls a function by name; an override answers.
     ///
     /// # Errors
-    /// When the object is gone or has no such function, the arguments do not fit, or the body fails.
+    /// When the object is gone or has no such function, the arguments do not fit, or the body fails;
+    /// [`CallError::WrongClass`] when an argument names an object that does not suit its parameter.
     pub fn call(&self, object: ObjectHandle, function: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let world = &self.inner.core.world;
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
@@ -458,81 +442,6 @@ impl Runtime {
             name: function.to_owned(),
         })?;
         Ok(call_with_values(world, function, object, arguments, Dispatch::Virtual)?)
-    }
-
-    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
-    ///
-    /// # Errors
-    /// When the name leads nowhere, the arguments do not fit, or the callee fails.
-    pub fn zcall(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        Ok(dynamic_call::zcall(&self.inner.core, name, arguments)?)
-    }
-
-    /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
-    /// and is never another one.
-    ///
-    /// # Errors
-    /// When the name leads nowhere; the error lists who was asked.
-    pub fn zcall_resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
-        Ok(dynamic_call::resolve(&self.inner.core, name)?)
-    }
-
-    /// Calls by handle with values.
-    ///
-    /// # Errors
-    /// When the generation of the handle is over, the arguments do not fit, or the callee fails.
-    pub fn zcall_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        Ok(dynamic_call::call(&self.inner.core, handle, arguments)?)
-    }
-
-    /// Registers a host function under `ex:/name`. Modules and the host call it alike; code of a generation that comes up
-    /// not before its commit, since a rollback could not take back what the function does.
-    ///
-    /// # Errors
-    /// When the name is taken or is no name.
-    pub fn register(
-        &self,
-        name: &str,
-        signature: Signature,
-        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
-    ) -> Result<(), Error> {
-        self.register_as(name, signature, Effect::Any, body)
-    }
-
-    /// Registers a host function that changes nothing: it computes, or says what is there. So code of a generation that
-    /// comes up may call it before the commit, in a main or a red constructor. That it changes nothing is the host's word;
-    /// the report of a rollback names it all the same.
-    ///
-    /// # Errors
-    /// As [`Runtime::register`].
-    pub fn register_pure(
-        &self,
-        name: &str,
-        signature: Signature,
-        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
-    ) -> Result<(), Error> {
-        self.register_as(name, signature, Effect::Pure, body)
-    }
-
-    fn register_as(
-        &self,
-        name: &str,
-        signature: Signature,
-        effect: Effect,
-        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
-    ) -> Result<(), Error> {
-        let weak = Rc::downgrade(&self.inner);
-        let body = move |values: &[Value]| {
-            let inner = weak.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
-            let objects = values.iter().filter_map(|value| match value {
-                Value::Object(object) => Some(*object),
-                _ => None,
-            });
-            let core = Rc::clone(&inner.core);
-            let _held = core.world.stack.hold(objects);
-            body(&Runtime { inner }, values)
-        };
-        Ok(dynamic_call::register(&self.inner.core, name, signature, effect, Rc::new(body))?)
     }
 
     /// The name of a text.
@@ -555,89 +464,18 @@ impl Runtime {
         &self.inner.core
     }
 
-    /// One frame: game time goes by, everything that ticks is called, timers and tasks of modules are run, then the
-    /// runtime stands at its safe point. Without effect, but for a line in the log, while plugin code holds a slice of host
-    /// memory: from a logger that it has called, for instance.
-    pub fn tick(&self, budget: Budget) {
-        if let Err(error) = self.inner.core.world.slices.allow_change(&"a tick") {
-            tracing::warn!(%error, "a tick was not done");
-            return;
-        }
-        self.inner.core.tasks.advance(budget.seconds);
-        let begun = Instant::now();
-        self.inner.core.blacks.flush(&mut || begun.elapsed());
-        let mut tickers = self.inner.tickers.take();
-        let ticked =
-            catch_unwind(AssertUnwindSafe(|| tickers.iter_mut().for_each(|ticker| ticker(self, budget.seconds))));
-        // A ticker may have added tickers; they come after those that were there.
-        tickers.append(&mut self.inner.tickers.borrow_mut());
-        *self.inner.tickers.borrow_mut() = tickers;
-        // A ticker that panics is the host's own affair, but the others are there when it goes on.
-        if let Err(panic) = ticked {
-            resume_unwind(panic);
-        }
-        if self.inner.busy.get().is_none() {
-            self.inner.core.tasks.run(&self.inner.core);
-        }
-        self.safe_point_within(budget.collection);
+    /// From now on this host takes part in `alcedo dev`.
+    pub(crate) fn join(&self, invitation: Invitation) -> std::io::Result<()> {
+        let agent = invitation.accept(self.post_handle())?;
+        // Only the builder does this, once.
+        let _first = self.inner.agent.set(agent);
+        Ok(())
     }
 
-    /// Does what waits for a safe point: posted closures, requested reloads, a requested collection, freeing memory.
-    /// Without effect while plugin code is on the stack.
-    pub fn safe_point(&self) {
-        self.safe_point_within(Budget::frame().collection);
-    }
-
-    /// A safe point that gives a mark in slices so much time.
-    fn safe_point_within(&self, time: Duration) {
-        let core = &self.inner.core;
-        if core.red.depth() != 0 || core.world.slices.are_out() || self.inner.busy.get().is_some() {
-            return;
-        }
-        self.inner.core.tasks.end_expired(&self.inner.core);
-        self.inner.core.tasks.pump_posted(&self.inner.core);
-        self.inner.core.finalizer.release();
-        self.inner.hear_finalizers();
-        self.tend_unloads();
-        let has_settled = self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::has_settled);
-        if let Some(master) = self.inner.loads.master().filter(|_| has_settled) {
-            self.request_reload_of(master.paths, self.inner.watch_scope.get());
-        }
-        let requested = self.inner.requests.take();
-        match requests::plan(&requested) {
-            Some(Plan::Reload { libraries, scope, answers }) => match self.reload_for(&libraries, scope, answers) {
-                Ok(report) => self.inner.reloads.borrow_mut().push(report),
-                Err(error) => tracing::error!(%error, "a requested reload was not done"),
-            },
-            Some(Plan::Unload { moot }) => {
-                if moot != 0 {
-                    tracing::info!(moot, "requested reloads are moot: the Master was asked to unload as well");
-                }
-                match self.unload_master() {
-                    Ok(unload) => self.inner.unloads.borrow_mut().push(unload),
-                    Err(error) => tracing::error!(%error, "a requested unload was not done"),
-                }
-            }
-            None => {}
-        }
-        self.tend_collections(time);
-        self.inner.core.world.objects.free_graveyard();
-    }
-
-    /// A way to have closures run on the game thread, for the host's other threads.
-    pub fn post_handle(&self) -> Poster {
-        Poster::new(self.inner.core.tasks.inbox())
-    }
-
-    /// Game time since the runtime was built: the sum of what its ticks stood for. Timers and delays of modules go by it.
-    pub fn game_time(&self) -> Duration {
-        self.inner.core.tasks.now()
-    }
-
-    /// Tasks, timers and posted closures of modules that have not ended, in the order they were asked for. What a
-    /// thread has posted counts from the next safe point on.
-    pub fn errands(&self) -> Vec<ErrandInfo> {
-        self.inner.core.tasks.infos()
+    /// Whether `alcedo dev`, which runs this host, wants it to end: then it should return from `main`. A host that does
+    /// not look is ended a few seconds later. Never, without that tool.
+    pub fn is_asked_to_end(&self) -> bool {
+        self.inner.agent.get().is_some_and(Agent::is_asked_to_end)
     }
 
     /// A number that two equal worlds share: living objects with their class, name, outer and all property values. What
@@ -702,8 +540,4 @@ impl Runtime {
             }
         }
     }
-}
-
-fn owned(paths: &[impl AsRef<Path>]) -> Vec<PathBuf> {
-    paths.iter().map(|path| path.as_ref().to_owned()).collect()
 }

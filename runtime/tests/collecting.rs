@@ -39,6 +39,34 @@ fn host() -> Runtime {
     Runtime::builder().natives(natives).build().expect("right declarations")
 }
 
+type Meddle = Box<dyn FnOnce(&mut dyn FnMut(ObjectHandle))>;
+
+thread_local! {
+    /// What `add_references` of a meddler does, once.
+    static MEDDLES: RefCell<Option<Meddle>> = const { RefCell::new(None) };
+}
+
+/// A host whose `add_references` does what it is documented not to do: it changes the world.
+fn meddling_host() -> Runtime {
+    fn meddles(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
+        if !world.is_template(object)
+            && let Some(meddle) = MEDDLES.take()
+        {
+            meddle(visit);
+        }
+    }
+    let node =
+        NativeClass::new("Graph", "Node", "/Script/Core.Object").property("next", (PropertyKind::OBJECT, NODE), 0, "");
+    let meddler = NativeClass::new("Graph", "Meddler", NODE).add_references(meddles);
+    MEDDLES.take();
+    let natives = Natives::in_package("Graph").class(node).class(meddler);
+    Runtime::builder().natives(natives).build().expect("right declarations")
+}
+
+fn meddle(does: impl FnOnce(&mut dyn FnMut(ObjectHandle)) + 'static) {
+    MEDDLES.set(Some(Box::new(does)));
+}
+
 /// An object that nothing keeps.
 fn loose(host: &Runtime) -> ObjectHandle {
     let object = host.spawn(NODE).expect("an object");
@@ -166,4 +194,59 @@ fn an_object_changes_its_name_and_its_place() {
     assert!(matches!(refused, RenameError::Taken { holder, .. } if holder == chair), "{refused}");
     let refused = host.rename(house, "house", chair).expect_err("it would lie in itself");
     assert!(matches!(refused, RenameError::Circle { .. }), "{refused}");
+}
+
+#[test]
+fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
+    let host = meddling_host();
+    let meddler = host.spawn("/Script/Graph.Meddler").expect("an object");
+    let dead = loose(&host);
+    meddle(|_| panic!("it was lost"));
+    let error = host.collect().expect_err("what the meddler refers to is not known").to_string();
+    for part in
+        ["add_references of /Script/Graph.Meddler", &host.describe(meddler), "it was lost", "nothing is collected"]
+    {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    assert!(host.is_alive(dead) && !host.is_collecting());
+    meddle(|_| panic!("it was lost again"));
+    host.collect_in_slices();
+    host.tick(Budget::frame());
+    assert!(host.is_alive(dead) && !host.is_collecting() && host.take_collected().is_empty());
+    // It is over, and so is its mode: writes, births and the next collection are as ever.
+    link(&host, meddler, loose(&host));
+    assert_eq!(host.collect().expect("nobody panics"), 1);
+    assert!(!host.is_alive(dead));
+}
+
+#[test]
+fn an_add_references_that_changes_the_world_meets_no_borrowed_store_and_loses_nothing() {
+    for in_slices in [false, true] {
+        let host = meddling_host();
+        let meddler = host.spawn("/Script/Graph.Meddler").expect("an object");
+        let [moved, rooted, ended, told, dead] = [(); 5].map(|()| loose(&host));
+        let (inner, in_last) = (host.clone(), host.clone());
+        meddle(move |visit| {
+            visit(told);
+            link(&inner, meddler, moved);
+            assert!(inner.add_root(rooted));
+            inner.destroy(ended);
+            assert!(inner.collect().is_err(), "one is under way");
+            assert!(inner.spawn(NODE).is_err(), "one is under way");
+            // The next time is the last, when the mark asks natives again.
+            meddle(move |visit| {
+                visit(told);
+                assert!(in_last.is_root(rooted));
+            });
+        });
+        let collected = if in_slices {
+            host.collect_in_slices();
+            tick_until_collected(&host).objects
+        } else {
+            host.collect().expect("a safe point")
+        };
+        assert!([moved, rooted, told, meddler].iter().all(|object| host.is_alive(*object)));
+        assert!([ended, dead].iter().all(|object| !host.is_alive(*object)));
+        assert_eq!(collected, 1);
+    }
 }

@@ -203,7 +203,7 @@ fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_half() {
         "chill",
         expect![[r#"
             chill = F64(1.25)
-            the plugin half of #14.1, which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: its generation is over or is being replaced
+            the plugin half of Game.Ghost (Phantom_1), which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: its generation is over or is being replaced
         "#]],
     );
     let report = reload(&host, &["v2"]);

@@ -158,7 +158,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
     let fragile = host.spawn(FRAGILE).expect("born");
     host.tick(Budget::frame());
     let told = record.take();
-    assert!(told.starts_with("an event failed"), "{told}");
+    assert!(told.starts_with("an event of Game.Fragile (Fragile_"), "{told}");
     assert!(told.contains(&format!("\"broken on purpose: event\" at {}", place("event"))), "{told}");
     assert!(host.is_alive(fragile));
 
@@ -211,6 +211,8 @@ fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_half(
     let error = host.call(fragile, "poke", &[]).expect_err("it is borrowed");
     let Error::Call(CallError::ReentrantBorrow { object, held, wanted }) = &error else { panic!("{error}") };
     assert_eq!((*object, held.as_str(), wanted.as_str()), (fragile, "poke", "poke_back"));
+    let way_out = "in `poke`, with `&mut self`, write `this.lend(self, |this| this.poke_back(…))`";
+    assert!(error.to_string().ends_with(way_out), "{error}");
     assert_eq!(state(&host, fragile), "pokes=1 nerves=1", "the borrow has ended with the error");
 }
 
@@ -253,7 +255,7 @@ fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
     let objects = host.counters().objects;
     host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
     expect![[r#"
-        writing to #8.1 is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
+        writing to Engine.SceneComponent (shell) is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
         spawning an object is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
     "#]].assert_eq(&record.take());
     assert_eq!(host.get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");

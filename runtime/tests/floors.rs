@@ -14,6 +14,8 @@ const FLOORS: &[(&str, u32)] = &[
     ("faults", 0),
     ("game_thread", 0),
     ("border", 0),
+    ("trap", 0),
+    ("callback", 0),
     ("shown", 0),
     ("object", 1),
     ("zcall", 2),
@@ -31,11 +33,13 @@ const FLOORS: &[(&str, u32)] = &[
     ("builder", 8),
     ("console", 8),
     ("crash_guard", 8),
+    ("development", 8),
     ("counters", 8),
     ("error", 8),
     ("native", 8),
     ("poster", 8),
     ("runtime", 8),
+    ("slim_watch", 8),
 ];
 
 fn floor(module: &str) -> Option<u32> {

@@ -220,7 +220,7 @@ fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
     let before = scene.host.world_digest();
     let report = scene.host.reload_changed(&without).expect("a Master");
     let Outcome::RolledBack { phase: Phase::Stage, error } = &report.outcome else { panic!("{report}") };
-    assert!(error.contains("`attributes_plus` needs `attributes` ^0.1"), "{error}");
+    assert!(error.contains("no module `attributes` ^0.1, which `attributes_plus` needs"), "{error}");
     assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
     let without = [support::tagged("attributes-plus", &[], 1), support::tagged("attributes", &[], 1)];
     let report = scene.host.reload_changed(&without).expect("a Master").into_result().expect("nobody misses the cube");

@@ -334,7 +334,10 @@ fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
     let told = record.take();
     let lines: Vec<_> = told.lines().map(|line| line.split_once(" is refused before the commit")).collect();
     let [Some((write, _)), Some((call, _)), None] = lines[..] else { panic!("{told}") };
-    assert_eq!((write, call), (&*format!("writing to {actor}"), "calling /Script/Engine.Actor:add_location"));
+    assert_eq!(
+        (write, call),
+        (&*format!("writing to {}", host.describe(actor)), "calling /Script/Engine.Actor:add_location")
+    );
     assert!(told.ends_with("its own is written\n"), "{told}");
     let named = |name: &str| Named { name: name.to_owned(), times: 1 };
     assert_eq!(report.remainder.pure_calls, [named("ex:/host.victim")]);

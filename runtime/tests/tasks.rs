@@ -308,6 +308,26 @@ fn an_unload_ends_them_before_the_exit_hook() {
 }
 
 #[test]
+fn what_an_unload_cuts_short_is_counted_by_kind_module_and_place() {
+    let (_record, host, robot) = playing("chores");
+    let other = host.spawn(ROBOT).expect("it is born");
+    call(&host, robot, "line_up", &[]);
+    call(&host, other, "line_up", &[]);
+    let ticket = host.unload_master().expect("there is one").ticket;
+    let report = ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"));
+    let first = support::line_of("chores", "post(|| tell(\"posted first\"))");
+    let (file, line) = first.rsplit_once(':').expect("a place");
+    let line: u32 = line.parse().expect("a line");
+    let expected = [(2, "posted closures", 0), (2, "posted closures", 9), (2, "tasks", 1), (6, "timers", 7)];
+    let expected = expected
+        .map(|(count, kind, below)| format!("{count} {kind} of chores cut short, from {file}:{}", line + below));
+    let mut told: Vec<_> = report.errands.iter().map(ToString::to_string).collect();
+    told.sort_by_key(|line| line.split_once(' ').map(|(_, rest)| rest.to_owned()));
+    assert_eq!(told, expected);
+    assert!(told.iter().all(|line| report.to_string().contains(line.as_str())), "{report}");
+}
+
+#[test]
 fn a_panic_ends_its_errand_and_is_logged_with_module_and_place() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     call(&host, robot, "stumble", &[]);

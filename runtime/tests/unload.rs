@@ -1,5 +1,6 @@
 //! Unloads that do not end at once: who keeps a generation is named, it goes when they let go, and what never lets go is
 //! parked without holding the host up. The plugin is `lingering`, whose things end when a file appears.
+#![expect(unsafe_code, reason = "one host leads threads out of their sleep by force")]
 
 mod support;
 
@@ -133,8 +134,8 @@ fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
 fn once_the_unload_has_begun_nothing_new_is_held() {
     let (_record, host, _) = stage(patient());
     let refused = Rc::new(RefCell::new(None));
-    let (runtime, told) = (host.clone(), Rc::clone(&refused));
-    host.on_unloading(0, move |_| *told.borrow_mut() = runtime.lease("lingering", "late").err());
+    let told = Rc::clone(&refused);
+    host.on_unloading(0, move |host, _| *told.borrow_mut() = host.lease("lingering", "late").err());
     host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
     let error = refused.take().expect("it was asked");
     assert!(matches!(error, Error::Sealed(_)), "{error}");
@@ -200,7 +201,8 @@ fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budg
 
 #[test]
 fn a_thread_that_never_stops_is_led_out_of_its_sleep_where_the_host_allows_it() {
-    let forceful = patient().unloads(|policy| policy.evict_after = Some(Duration::ZERO));
+    // SAFETY: the threads of that plugin have lent nothing of their stacks.
+    let forceful = patient().unloads(|policy| unsafe { policy.evict_after(Some(Duration::ZERO)) });
     let (_record, host, _) = stage(forceful);
     let (_dir, _never, until) = file();
     ask(&host, "export", &[until]);
@@ -232,7 +234,7 @@ fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
     let (_record, host, events) = stage(patient());
     for (priority, name) in [(5, "last"), (-1, "first"), (0, "panics"), (0, "after it")] {
         let heard = Rc::clone(&events);
-        host.on_unloading(priority, move |generation| {
+        host.on_unloading(priority, move |_host, generation| {
             heard.borrow_mut().push(format!("{name} {generation}"));
             assert!(name != "panics", "not today");
         });
@@ -248,7 +250,7 @@ fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
 #[test]
 fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
     let (_record, host, _) = stage(patient());
-    host.on_unloading(7, |generation| assert!(generation != 1, "not today"));
+    host.on_unloading(7, |_host, generation| assert!(generation != 1, "not today"));
     let broken = support::plugin("broken", &["panic-in-main"]);
     let failed = host.reload(&[lingering(), broken]).expect("a Master");
     assert!(!failed.is_committed());
@@ -319,6 +321,20 @@ fn resources_left_to_the_module_are_dropped_after_the_exit_hook_with_what_they_l
     let problems = ticket.end_report().expect("it is gone").problems;
     let told = "the exit hook of lingering panicked: \"dropping an auto-disposed resource: it would not go\"";
     assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
+}
+
+#[test]
+fn a_resource_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report() {
+    let (_record, host, _) = stage(patient());
+    ask(&host, "leave_endless", &[]);
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_gone(&host, &ticket);
+    let told = format!(
+        "the exit hook of lingering left something without end: `lingering::Endless`, given to `auto_dispose` at {}, gives it \
+         another whenever it is dropped; the last one was leaked",
+        support::line_of("lingering", "auto_dispose(Endless)")
+    );
+    assert_eq!(ticket.end_report().expect("it is gone").problems, [told]);
 }
 
 #[test]

@@ -3,7 +3,10 @@
 
 mod support;
 
-use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_runtime::{CallError, Declined, Error, ObjectHandle, Runtime, Value, ZCallFunction};
 use expect_test::{Expect, expect};
 
 const LINE: &str = "/Script/Game.Line";
@@ -77,6 +80,24 @@ fn a_plugin_calls_what_plugins_registered() {
 }
 
 #[test]
+fn a_dead_handle_an_unknown_name_and_a_missing_master_are_three_errors() {
+    let host = host();
+    let name = "nm:/switchboard:Line:office";
+    let handle = host.zcall_resolve(name).expect("it is there");
+    let refused = |host: &Runtime, name: &str| match host.zcall(name, &[]) {
+        Err(Error::Call(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(refused(&host, "nm:/switchboard:Line:cellar"), CallError::NotFound { .. }));
+    host.unload_master().expect("there is one");
+    let dead = host.zcall_handle(handle, &[]).expect_err("its module is over");
+    assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
+    let missing = refused(&host, name);
+    assert!(matches!(missing, CallError::NoMaster { .. }) && missing.to_string().contains("no Master"), "{missing}");
+    assert!(matches!(refused(&host, "with space"), CallError::NotFound { .. }), "no name at all");
+}
+
+#[test]
 fn a_name_has_one_owner() {
     let host = host();
     register(&host);
@@ -84,8 +105,10 @@ fn a_name_has_one_owner() {
     expect!["the host cannot register `ex:/host.greet`: the host has it; choose another name"]
         .assert_eq(&again.expect_err("the name is taken").to_string());
     let stolen = host.register("switchboard.add", "".parse().expect("no signature"), |_, _| Ok(None));
-    expect!["the host cannot register `ex:/switchboard.add`: module 1 has it; choose another name"]
-        .assert_eq(&stolen.expect_err("the name is taken").to_string());
+    let stolen = stolen.expect_err("the name is taken").to_string();
+    let (before, after) =
+        ("the host cannot register `ex:/switchboard.add`: switchboard 0.1.0 (build ", ") has it; choose");
+    assert!(stolen.starts_with(before) && stolen.contains(after), "{stolen}");
     let no_name = host.register("with space", "".parse().expect("no signature"), |_, _| Ok(None));
     expect!["`ex:/with space` is no ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"]
         .assert_eq(&no_name.expect_err("no name").to_string());
@@ -317,13 +340,13 @@ fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
         &host,
         "uf:/Script/Game.Line:rings",
         &[Value::Object(other)],
-        expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
+        expect!["refused: /Script/Game.Line:rings: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
     );
     check(
         &host,
         "up:/Script/Game.Line:number",
         &[Value::Object(other)],
-        expect!["refused: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
+        expect!["refused: /Script/Game.Line:number: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
     );
 }
 
@@ -373,4 +396,147 @@ fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
     let sum = host.zcall_handle(handle, &[Value::I32(1), Value::I32(2)]).expect("it answers");
     assert_eq!(sum, Some(Value::I32(3)));
     assert_eq!(host.zcall_resolve("ex:/switchboard.add").expect("it is registered"), handle);
+}
+
+/// What a resolver and its test share.
+type Words = Rc<RefCell<Vec<String>>>;
+
+/// A host with a protocol `db`, whose tables are `add`, `greet` and what is pushed into the list; and who asked for what.
+fn with_db(host: &Runtime) -> (Words, Words) {
+    let (tables, asked) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
+    let (known, log) = (Rc::clone(&tables), Rc::clone(&asked));
+    let resolver = move |host: &Runtime, name: &str| {
+        log.borrow_mut().push(name.to_owned());
+        let add = |_: &Runtime, values: &[Value]| match values {
+            [Value::I32(one), Value::I32(other)] => Ok(Some(Value::I32(one + other))),
+            _ => Err(CallError::other("two numbers were promised")),
+        };
+        let greet = |_: &Runtime, values: &[Value]| match values {
+            [Value::Text(whom)] => Ok(Some(Value::Text(format!("the table greets {whom}")))),
+            _ => Err(CallError::other("a text was promised")),
+        };
+        match name {
+            "add" => Ok(ZCallFunction::pure("i32, i32 -> i32".parse().expect("a signature"), add)),
+            "greet" => Ok(ZCallFunction::new("String -> String".parse().expect("a signature"), greet)),
+            "panics" => panic!("on purpose"),
+            "itself" => host
+                .zcall_resolve("db:/itself")
+                .map_err(|error| error.to_string().into())
+                .and_then(|_| Err(Declined::from("it cannot be"))),
+            table if known.borrow().iter().any(|known| known == table) => {
+                Ok(ZCallFunction::new("-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(7)))))
+            }
+            table => Err(Declined::from(format!("there is no table {table}"))),
+        }
+    };
+    host.add_zcall_resolver("db", resolver).expect("it is free");
+    (tables, asked)
+}
+
+#[test]
+fn a_protocol_of_the_host_is_called_by_the_host_and_by_the_plugin() {
+    let host = host();
+    let (_, asked) = with_db(&host);
+    check(&host, "db:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
+    let line = host.spawn(LINE).expect("a line");
+    let two = [text("db:/add"), Value::I32(20), Value::I32(1)];
+    check_from(&host, line, "add_by", &two, expect!["21"]);
+    check_from(&host, line, "add_any", &two, expect!["21"]);
+    check_from(&host, line, "ask", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
+    assert_eq!(*asked.borrow(), ["add", "greet"], "a name is looked up once");
+    check(
+        &host,
+        "db:/add",
+        &[text("Ana")],
+        expect!["refused: `db:/add` (i32, i32 -> i32) does not take 1 arguments, the object included"],
+    );
+    check_from(
+        &host,
+        line,
+        "ask",
+        &[text("db:/add"), text("Ana")],
+        expect![
+            "refused: `db:/add` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"
+        ],
+    );
+}
+
+#[test]
+fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
+    let host = host();
+    let (tables, asked) = with_db(&host);
+    let reason = "`db:/users` leads nowhere: the host's `db` declined it: there is no table users";
+    for _ in 0..2 {
+        assert_eq!(host.zcall("db:/users", &[]).expect_err("there is none").to_string(), reason);
+    }
+    let line = host.spawn(LINE).expect("a line");
+    check_from(
+        &host,
+        line,
+        "ask_office",
+        &[text("db:/users")],
+        expect!["refused: `db:/users` leads nowhere: the host's `db` declined it: there is no table users"],
+    );
+    assert_eq!(asked.borrow().len(), 3);
+    tables.borrow_mut().push("users".to_owned());
+    check(&host, "db:/users", &[], expect!["U32(7)"]);
+    check(
+        &host,
+        "db:/",
+        &[],
+        expect![
+            "refused: `db:/` is no ZCall name: the name is missing at byte 4; write `protocol:/what the host knows`, without spaces"
+        ],
+    );
+    check(&host, "db:/panics", &[], expect![[r#"refused: panicked: "on purpose""#]]);
+    check(
+        &host,
+        "db:/itself",
+        &[],
+        expect![
+            "refused: `db:/itself` leads nowhere: the host's `db` declined it: names that are resolved by themselves: db:/itself → db:/itself; answer without them"
+        ],
+    );
+    check(
+        &host,
+        "cache:/users",
+        &[],
+        expect![
+            "refused: `cache:/users` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs"
+        ],
+    );
+}
+
+#[test]
+fn a_protocol_has_one_resolver() {
+    let host = host();
+    with_db(&host);
+    let none = |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no"));
+    for taken in ["db", "ex"] {
+        let error = host.add_zcall_resolver(taken, none).expect_err("it is taken").to_string();
+        assert!(error.contains("is taken"), "{error}");
+    }
+    assert!(host.add_zcall_resolver("two words", none).is_err());
+    check(&host, "db:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
+}
+
+#[test]
+fn a_protocol_of_the_host_outlives_rollback_reload_and_unload() {
+    let host = host();
+    let (tables, _) = with_db(&host);
+    let handle = host.zcall_resolve("db:/add").expect("it is there");
+    let two = [Value::I32(40), Value::I32(2)];
+    let library = support::plugin("switchboard", &[]);
+    let before = host.world_digest();
+    let broken = host.reload(&[library.clone(), support::plugin("reports", &["panic-in-main"])]).expect("a Master");
+    assert!(!broken.is_committed());
+    assert_eq!(before.differences(&host.world_digest()), [""; 0]);
+    assert_eq!(host.zcall_handle(handle, &two).expect("it answers"), Some(Value::I32(42)));
+    host.reload(&[library]).expect("a Master").into_result().expect("a reload");
+    tables.borrow_mut().push("users".to_owned());
+    let line = host.spawn(LINE).expect("a line");
+    check_from(&host, line, "ask", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
+    host.unload_master().expect("a Master");
+    assert_eq!(host.zcall_handle(handle, &two).expect("it answers"), Some(Value::I32(42)));
+    check(&host, "db:/users", &[], expect!["U32(7)"]);
 }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::HELP;
-use crate::session::Beginning;
-use crate::{build, demo, dev, guard};
+use crate::world::HostOptions;
+use crate::{build, demo, dev, doctor, guard, new};
 
 /// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
 #[derive(Parser)]
@@ -21,6 +21,28 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    /// Writes a plugin, a host, or a workspace of both that builds, runs under `alcedo dev`, and passes its own tests.
+    New {
+        /// What to write.
+        kind: new::Kind,
+        /// How it is called: its folder here, its packages and its modules.
+        #[arg(value_name = "NAME", allow_hyphen_values = true)]
+        name: String,
+        /// The checkout of Alcedo that it uses, instead of ALCEDO_CHECKOUT or the one that this program was built from.
+        #[arg(long, value_name = "DIR")]
+        alcedo: Option<PathBuf>,
+    },
+    /// Says what of a workspace and of this machine is not as plugins and hosts need it, and which lines to copy.
+    ///
+    /// Ends with 0 if nothing is wrong.
+    Doctor {
+        /// The folder of a plugin, a host, or a workspace.
+        #[arg(value_name = "DIR", default_value = ".")]
+        dir: PathBuf,
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
     /// Builds plugins and seals their libraries, so that a host can tell a damaged file from a whole one.
     Build {
         #[command(flatten)]
@@ -47,22 +69,34 @@ enum Verb {
         /// An argument for the main of every module; may be given several times.
         #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
         args: Vec<String>,
-        /// Run the world in this process, for a debugger's sake; a crash of a plugin then ends it all.
+        /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
         ///
-        /// Usually a second process looks after the world, tells where it crashed, and starts it again with the last
-        /// good build.
-        #[arg(long)]
+        /// Without it, `host = "…"` in `[package.metadata.alcedo]` or `[workspace.metadata.alcedo]` of the plugins is taken.
+        /// The host needs the line `.development()` in its builder.
+        #[arg(long, value_name = "PACKAGE|PATH")]
+        host: Option<String>,
+        /// An argument for the host; may be given several times.
+        #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
+        host_args: Vec<String>,
+        /// Run the sample world in this process, for a debugger's sake; a crash or a hang of a plugin is then the end.
+        ///
+        /// Usually the world has a process of its own. When that crashes or hangs, it is told where, and the world begins
+        /// anew with the last good build and its objects as they were a few seconds before.
+        #[arg(long, conflicts_with = "host")]
         no_guard: bool,
-        /// Where whoever looks after this process keeps builds.
-        #[arg(long, value_name = "DIR", hide = true)]
-        builds: Option<PathBuf>,
-        /// The build to go on with after a crash.
-        #[arg(long, value_name = "N|none", hide = true)]
-        after_crash: Option<String>,
+    },
+    /// The sample world in a process of its own.
+    #[command(hide = true)]
+    DevWorld {
+        #[command(flatten)]
+        world: World,
+        #[arg(long = "arg", allow_hyphen_values = true)]
+        args: Vec<String>,
     },
     /// Runs any host, and tells in which module and function it crashed if it does.
     ///
-    /// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`.
+    /// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the calls of each panic
+    /// in plugin code are told as well.
     Guard {
         /// The host.
         #[arg(value_name = "PROGRAM")]
@@ -85,7 +119,7 @@ enum Verb {
 }
 
 /// Which plugins, and how they are built.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub(crate) struct Plugins {
     /// Folders of plugin crates, or of workspaces that hold some.
     #[arg(value_name = "DIR", default_value = ".")]
@@ -96,7 +130,7 @@ pub(crate) struct Plugins {
 }
 
 /// What lives in the development host.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub(crate) struct World {
     /// How many objects of every class of actor that the plugins declare.
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -108,12 +142,15 @@ pub(crate) struct World {
 
 pub(crate) fn run() -> ExitCode {
     let ended = match Cli::parse().verb {
+        Verb::New { kind, name, alcedo } => new::run(kind, &name, alcedo).map_err(Into::into),
+        Verb::Doctor { dir, json } => Ok(doctor::run(&dir, json)),
         Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
         Verb::Keygen { path } => build::keygen(&path),
-        Verb::Dev { no_guard: false, builds: None, .. } => dev::guarded(),
-        Verb::Dev { plugins, world, args, builds, after_crash, .. } => {
-            let after_crash = after_crash.map(|build| build.parse().ok());
-            dev::run(plugins, world, args, &Beginning { builds, after_crash })
+        Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
+            dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
+        }
+        Verb::DevWorld { world: World { objects, packages }, args } => {
+            crate::world::run_sample(&HostOptions { packages, args, objects })
         }
         Verb::Guard { program, args } => guard::run(&program, &args),
         Verb::Demo { objects, json } => demo::run(objects, json),

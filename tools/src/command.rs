@@ -11,14 +11,42 @@ pub(crate) enum Command {
     Paused,
     /// Run the code of an earlier generation again.
     Back(u64),
+    /// Show the calls of the last panic.
+    Trace,
     /// Say how things are.
     Status,
     /// Say which commands there are.
     Help,
-    /// A number is being typed after `b`; what there is of it, or nothing when it was given up.
-    Typing(Option<String>),
+    /// End the world's process, which then begins anew with the last good build.
+    Restart,
+    /// Something for the console of the world.
+    Line(String),
+    /// How could this line for the console go on?
+    Complete(String),
+    /// Something is being typed that is more than a key; nothing when it was given up.
+    Typing(Option<Typed>),
     /// End in order.
     Quit,
+}
+
+/// What is being typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// A number after `b`.
+    Number(String),
+    /// A line after `:`.
+    Line(String),
+}
+
+impl Typed {
+    /// Without its last letter; nothing where there is none.
+    fn shorter(self) -> Option<Self> {
+        let cut = |mut text: String| text.pop().map(|_| text);
+        match self {
+            Self::Number(text) => cut(text).map(Self::Number),
+            Self::Line(text) => cut(text).map(Self::Line),
+        }
+    }
 }
 
 /// What `help` says.
@@ -28,18 +56,22 @@ Keys on a terminal, or lines on a pipe:
   a    automatic: build and swap whenever a source is saved (as it starts)
   p    paused: only note what is saved
   b N  back to the code of generation N
+  k    end the world's process and begin anew with the last good build and the world as it was saved
+  :…   ask the world: `:help` lists what; Tab completes, Up brings the last line back
+  t    the calls that led to the last panic of a plugin's, the author's own first
   s    status
   q    quit (so do Ctrl-C and the end of the input)";
 
 /// The same in one line, for the start.
-pub(crate) const KEYS: &str =
-    "r reload · a automatic · p paused · b N back to generation N · s status · h help · q quit";
+pub(crate) const KEYS: &str = "r reload · a automatic · p paused · b N back to generation N · k begin anew · : ask the world · t trace · s status · h help · q quit";
 
 /// A line that is no command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CommandError {
     /// No such word.
-    #[error("`{line}` is no command: r reload · a automatic · p paused · b N back to generation N · s status · q quit")]
+    #[error(
+        "`{line}` is no command: r reload · a automatic · p paused · b N back to generation N · k begin anew · :… ask the world · t trace · s status · q quit"
+    )]
     Unknown {
         /// The line.
         line: String,
@@ -55,6 +87,9 @@ pub(crate) enum CommandError {
 /// Reads a line; an empty one asks nothing.
 pub(crate) fn parse(line: &str) -> Result<Option<Command>, CommandError> {
     let line = line.trim();
+    if let Some(line) = line.strip_prefix(':') {
+        return Ok(Some(Command::Line(line.trim().to_owned())));
+    }
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let command = match (word, rest.trim()) {
         ("", _) => return Ok(None),
@@ -65,6 +100,8 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, CommandError> {
         ("r" | "reload", "") => Command::Reload,
         ("a" | "automatic", "") => Command::Automatic,
         ("p" | "paused", "") => Command::Paused,
+        ("k" | "restart", "") => Command::Restart,
+        ("t" | "trace", "") => Command::Trace,
         ("s" | "status", "") => Command::Status,
         ("h" | "help" | "?", "") => Command::Help,
         ("q" | "quit", "") => Command::Quit,
@@ -80,45 +117,79 @@ pub(crate) enum Key {
     Enter,
     Backspace,
     Escape,
+    Tab,
+    Up,
     Interrupt,
 }
 
-/// Keys so far. Only `b` needs more than one, since a number follows it.
+/// Keys so far. Only `b` and `:` need more than one, since a number or a line follows them.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    number: Option<String>,
+    typed: Option<Typed>,
+    /// The line that was sent last.
+    last: String,
 }
 
 impl Keys {
     /// What a key asks for; nothing if no command has it.
     pub(crate) fn press(&mut self, key: Key) -> Option<Command> {
-        match (key, self.number.take()) {
+        match (key, self.typed.take()) {
             (Key::Interrupt, _) => Some(Command::Quit),
-            (Key::Char('b'), None) => self.type_on(String::new()),
-            (Key::Char(' '), Some(number)) => self.type_on(number),
-            (Key::Char(digit), Some(number)) if digit.is_ascii_digit() => self.type_on(format!("{number}{digit}")),
-            (Key::Backspace, Some(mut number)) if !number.is_empty() => {
-                number.pop();
-                self.type_on(number)
+            (Key::Char('b'), None) => self.type_on(Typed::Number(String::new())),
+            (Key::Char(':'), None) => self.type_on(Typed::Line(String::new())),
+            (Key::Char(letter), None) => parse(letter.encode_utf8(&mut [0; 4])).ok().flatten(),
+            (_, None) => None,
+            (Key::Backspace, Some(typed)) => match typed.shorter() {
+                Some(typed) => self.type_on(typed),
+                None => Some(Command::Typing(None)),
+            },
+            (Key::Char(' '), Some(Typed::Number(number))) => self.type_on(Typed::Number(number)),
+            (Key::Char(digit), Some(Typed::Number(number))) if digit.is_ascii_digit() => {
+                self.type_on(Typed::Number(format!("{number}{digit}")))
             }
-            (Key::Enter, Some(number)) => {
+            (Key::Enter, Some(Typed::Number(number))) => {
                 number.parse().map_or(Some(Command::Typing(None)), |n| Some(Command::Back(n)))
             }
+            (Key::Char(letter), Some(Typed::Line(line))) => self.type_on(Typed::Line(format!("{line}{letter}"))),
+            (Key::Up, Some(Typed::Line(_))) => self.type_on(Typed::Line(self.last.clone())),
+            (Key::Tab, Some(Typed::Line(line))) => {
+                self.typed = Some(Typed::Line(line.clone()));
+                Some(Command::Complete(line))
+            }
+            (Key::Enter, Some(Typed::Line(line))) if !line.trim().is_empty() => {
+                self.last.clone_from(&line);
+                Some(Command::Line(line.trim().to_owned()))
+            }
             (_, Some(_)) => Some(Command::Typing(None)),
-            (Key::Char(letter), None) => parse(letter.encode_utf8(&mut [0; 4])).ok().flatten(),
-            (Key::Enter | Key::Backspace | Key::Escape, None) => None,
         }
     }
 
-    fn type_on(&mut self, number: String) -> Option<Command> {
-        self.number = Some(number.clone());
-        Some(Command::Typing(Some(number)))
+    /// A line is known to go on so, if it is still what is typed. Returns it then.
+    pub(crate) fn go_on(&mut self, line: &str, longer: &str) -> Option<Typed> {
+        if self.typed != Some(Typed::Line(line.to_owned())) {
+            return None;
+        }
+        self.typed = Some(Typed::Line(longer.to_owned()));
+        self.typed.clone()
     }
+
+    fn type_on(&mut self, typed: Typed) -> Option<Command> {
+        self.typed = Some(typed.clone());
+        Some(Command::Typing(Some(typed)))
+    }
+}
+
+/// What all of these begin with.
+pub(crate) fn common_start(lines: &[String]) -> &str {
+    let Some(first) = lines.first() else { return "" };
+    let is_common = |end: &usize| lines.iter().all(|line| line.starts_with(&first[..*end]));
+    let ends = first.char_indices().map(|(at, letter)| at + letter.len_utf8());
+    &first[..ends.take_while(is_common).last().unwrap_or_default()]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Key, Keys, parse};
+    use super::{Command, Key, Keys, Typed, common_start, parse};
 
     #[test]
     fn a_line_is_a_letter_or_its_word() {
@@ -133,7 +204,10 @@ mod tests {
         check("back   3", Some(Command::Back(3)));
         check("s", Some(Command::Status));
         check("?", Some(Command::Help));
+        check("t", Some(Command::Trace));
         check("quit", Some(Command::Quit));
+        check("k", Some(Command::Restart));
+        check(": get Cube_1 label", Some(Command::Line("get Cube_1 label".into())));
     }
 
     #[test]
@@ -148,7 +222,8 @@ mod tests {
         check("b -1", "`-1` is no generation");
     }
 
-    /// Presses the keys of `text`, where `⏎`, `⌫`, `⎋` and `^` stand for enter, backspace, escape and Ctrl-C.
+    /// Presses the keys of `text`, where `⏎`, `⌫`, `⎋`, `⇥`, `↑` and `^` stand for enter, backspace, escape, tab, up and
+    /// Ctrl-C.
     fn check(text: &str, expected: &[Option<Command>]) {
         let mut keys = Keys::default();
         let pressed: Vec<_> = text
@@ -157,6 +232,8 @@ mod tests {
                 '⏎' => Key::Enter,
                 '⌫' => Key::Backspace,
                 '⎋' => Key::Escape,
+                '⇥' => Key::Tab,
+                '↑' => Key::Up,
                 '^' => Key::Interrupt,
                 other => Key::Char(other),
             })
@@ -172,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_number_is_typed_until_enter() {
-        let typing = |text: &str| Some(Command::Typing(Some(text.into())));
+        let typing = |text: &str| Some(Command::Typing(Some(Typed::Number(text.into()))));
         check(
             "b13⌫2⏎r",
             &[
@@ -189,11 +266,47 @@ mod tests {
 
     #[test]
     fn a_number_is_given_up_by_any_other_key_which_then_asks_nothing() {
-        let (typing, none) = (Some(Command::Typing(Some(String::new()))), Some(Command::Typing(None)));
+        let (typing, none) = (Some(Command::Typing(Some(Typed::Number(String::new())))), Some(Command::Typing(None)));
         check("br", &[typing.clone(), none.clone()]);
         check("b⎋", &[typing.clone(), none.clone()]);
         check("b⌫", &[typing.clone(), none.clone()]);
         check("b⏎", &[typing.clone(), none]);
         check("b^", &[typing, Some(Command::Quit)]);
+    }
+
+    #[test]
+    fn a_line_is_typed_completed_sent_and_brought_back() {
+        let typing = |text: &str| Some(Command::Typing(Some(Typed::Line(text.into()))));
+        check(
+            ":g b⇥⏎:↑",
+            &[
+                typing(""),
+                typing("g"),
+                typing("g "),
+                typing("g b"),
+                Some(Command::Complete("g b".into())),
+                Some(Command::Line("g b".into())),
+                typing(""),
+                typing("g b"),
+            ],
+        );
+        let mut keys = Keys::default();
+        keys.press(Key::Char(':'));
+        keys.press(Key::Char('g'));
+        assert_eq!(keys.go_on("x", "xy"), None, "something else is typed by now");
+        assert_eq!(keys.go_on("g", "get "), Some(Typed::Line("get ".into())));
+        assert_eq!(keys.press(Key::Enter), Some(Command::Line("get".into())));
+    }
+
+    #[test]
+    fn lines_have_a_common_start() {
+        let check = |lines: &[&str], expected: &str| {
+            let lines: Vec<_> = lines.iter().map(|line| (*line).to_owned()).collect();
+            assert_eq!(common_start(&lines), expected, "{lines:?}");
+        };
+        check(&[], "");
+        check(&["get Cube_1"], "get Cube_1");
+        check(&["get Cube_1", "get Cube_12", "get Cuba"], "get Cub");
+        check(&["é1", "è1"], "");
     }
 }

@@ -38,9 +38,20 @@ pub(crate) enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// Nothing new was written.
+    #[error(transparent)]
+    New(#[from] crate::new::NewError),
     /// There is no such code any more.
     #[error(transparent)]
     NoSuchGeneration(#[from] crate::session::NoSuchGeneration),
+    /// A host's package makes several programs.
+    #[error("package `{package}` makes the programs {}: let the one that is the host have the package's name, or name its file with --host", programs.join(", "))]
+    SeveralPrograms {
+        /// The package.
+        package: String,
+        /// Their names.
+        programs: Vec<String>,
+    },
     /// The example plugins are not where they were when this program was built.
     #[error("there is no example plugin in {}: run the demo of a clone of the repository, with `cargo run --bin alcedo -- demo`", path.display())]
     NoExamples {

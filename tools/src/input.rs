@@ -3,8 +3,8 @@
 
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
@@ -13,7 +13,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::command::{Command, CommandError, Key, Keys, parse};
+use crate::command::{Command, CommandError, Key, Keys, Typed, parse};
 use crate::error::Error;
 
 /// What was heard.
@@ -23,6 +23,7 @@ pub(crate) type Heard = Result<Command, CommandError>;
 #[derive(Debug)]
 pub(crate) struct Input {
     receiver: Receiver<Heard>,
+    keys: Arc<Mutex<Keys>>,
     _raw: Option<Raw>,
 }
 
@@ -41,11 +42,13 @@ impl Input {
         let quitting = Arc::new(AtomicBool::new(false));
         hear_signals(&sender, &quitting)?;
         let raw = if interactive { Some(Raw::enter()?) } else { None };
+        let keys = Arc::new(Mutex::new(Keys::default()));
+        let pressed = Arc::clone(&keys);
         match interactive {
-            true => thread::spawn(move || hear_keys(&sender, &quitting)),
+            true => thread::spawn(move || hear_keys(&sender, &quitting, &pressed)),
             false => thread::spawn(move || hear_lines(&sender)),
         };
-        Ok(Self { receiver, _raw: raw })
+        Ok(Self { receiver, keys, _raw: raw })
     }
 
     /// Hears signals only, for a command that takes no wishes.
@@ -55,7 +58,12 @@ impl Input {
     pub(crate) fn signals() -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         hear_signals(&sender, &Arc::default())?;
-        Ok(Self { receiver, _raw: None })
+        Ok(Self { receiver, keys: Arc::default(), _raw: None })
+    }
+
+    /// The line that is being typed goes on so, if it is still that line. What is typed then.
+    pub(crate) fn go_on(&self, line: &str, longer: &str) -> Option<Typed> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).go_on(line, longer)
     }
 
     pub(crate) fn receiver(&self) -> &Receiver<Heard> {
@@ -104,10 +112,10 @@ fn quit(sender: &Sender<Heard>, quitting: &AtomicBool) {
     let _ = sender.send(Ok(Command::Quit));
 }
 
-fn hear_keys(sender: &Sender<Heard>, quitting: &AtomicBool) {
-    let mut keys = Keys::default();
+fn hear_keys(sender: &Sender<Heard>, quitting: &AtomicBool, keys: &Mutex<Keys>) {
     while let Ok(event) = read() {
-        let Some(command) = key(&event).and_then(|key| keys.press(key)) else { continue };
+        let press = |key| keys.lock().unwrap_or_else(PoisonError::into_inner).press(key);
+        let Some(command) = key(&event).and_then(press) else { continue };
         if command == Command::Quit {
             quit(sender, quitting);
         } else if sender.send(Ok(command)).is_err() {
@@ -126,6 +134,8 @@ fn key(event: &Event) -> Option<Key> {
         KeyCode::Enter => Some(Key::Enter),
         KeyCode::Backspace => Some(Key::Backspace),
         KeyCode::Esc => Some(Key::Escape),
+        KeyCode::Tab => Some(Key::Tab),
+        KeyCode::Up => Some(Key::Up),
         _ => None,
     }
 }

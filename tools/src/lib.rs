@@ -10,14 +10,20 @@ mod build;
 mod cli;
 mod command;
 mod demo;
+mod described;
 mod dev;
+mod doctor;
 mod error;
+mod fold;
 mod guard;
+mod host_program;
 mod input;
+mod new;
 mod paint;
 mod screen;
 mod session;
 mod telling;
+mod world;
 
 use std::process::ExitCode;
 

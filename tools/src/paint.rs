@@ -2,6 +2,10 @@
 
 use std::env;
 use std::io::{IsTerminal, stdout};
+use std::process::Command;
+
+/// The variable that tells a child of ours to paint.
+const COLOR: &str = "ALCEDO_COLOR";
 
 use alcedo_runtime::printable;
 
@@ -15,6 +19,19 @@ impl Paint {
     /// As standard output and the user's NO_COLOR say.
     pub(crate) fn for_stdout() -> Self {
         Self { on: stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+    }
+
+    /// For a process whose output the tool prints: as the tool itself says.
+    pub(crate) fn for_child() -> Self {
+        Self { on: env::var_os(COLOR).is_some() }
+    }
+
+    /// Tells a process whose output the tool prints whether to paint.
+    pub(crate) fn pass_on(self, command: &mut Command) {
+        match self.on {
+            true => command.env(COLOR, "1"),
+            false => command.env_remove(COLOR),
+        };
     }
 
     /// The bare words.
@@ -80,7 +97,9 @@ pub(crate) fn for_terminal(text: &str) -> String {
 /// Bytes of the color that a text begins with; zero for another sequence. What hides letters is no color.
 fn color_len(text: &str) -> usize {
     let Some((code, _)) = text.strip_prefix("\x1b[").and_then(|rest| rest.split_once('m')) else { return 0 };
-    let is_color = matches!(code, "0" | "1" | "2" | "3" | "31" | "32" | "33" | "34" | "35" | "36");
+    // The bright ones are the compiler's.
+    let is_color = matches!(code, "0" | "1" | "2" | "3" | "4" | "31" | "32" | "33" | "34" | "35" | "36")
+        || matches!(code, "91" | "92" | "93" | "94" | "95" | "96");
     if is_color { "\x1b[m".len() + code.len() } else { 0 }
 }
 
@@ -93,6 +112,7 @@ mod tests {
         let red = Paint { on: true }.red("no");
         for (text, shown) in [
             (red.as_str(), red.as_str()),
+            ("\x1b[1m\x1b[91merror[E0308]\x1b[0m", "\x1b[1m\x1b[91merror[E0308]\x1b[0m"),
             ("\x1b[2J\x1b]0;owned\x07", "\\u{1b}[2J\\u{1b}]0;owned\\u{7}"),
             ("\x1b[8mhidden\x1b[0m", "\\u{1b}[8mhidden\x1b[0m"),
             ("\x1b\x1b[31", "\\u{1b}\\u{1b}[31"),

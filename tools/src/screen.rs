@@ -9,7 +9,7 @@ use crossterm::queue;
 use crossterm::terminal::{Clear, ClearType, size};
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::paint::for_terminal;
+use crate::paint::{Paint, for_terminal};
 
 /// Standard output, shared by all threads. Cloning it gives another handle to the same.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub(crate) struct Screen {
     inner: Arc<Mutex<Inner>>,
     live: bool,
 }
+
+/// Ends all colors.
+const RESET: &str = "\x1b[0m";
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -42,6 +45,15 @@ impl Screen {
         // A reader who went away needs no words; the loop goes on without.
         let _ = if self.live { print_above(&mut out, text, &inner.status) } else { writeln!(out, "{text}") };
         let _ = out.flush();
+    }
+
+    /// Prints a line that belongs to standard error; on a live screen all lines go the same way.
+    pub(crate) fn print_error(&self, line: &str) {
+        match self.live {
+            true => self.print(line),
+            // As for standard output.
+            false => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
+        }
     }
 
     /// Changes the status line, if there is one.
@@ -79,7 +91,8 @@ fn wipe(out: &mut impl Write) -> io::Result<()> {
 fn write_status(out: &mut impl Write, status: &str) -> io::Result<()> {
     let columns = size().map_or(80, |(columns, _)| usize::from(columns));
     let shown: String = status.chars().take(columns.saturating_sub(1)).collect();
-    write!(out, "{shown}")
+    // A line above may have left its color on.
+    write!(out, "{RESET}{shown}")
 }
 
 /// Logs go above the status line of a live screen, else to standard error, so that reports can be piped.
@@ -118,8 +131,7 @@ impl Drop for LogLine {
         let text = text.trim_end();
         match text {
             "" => {}
-            text if self.screen.live => self.screen.print(text),
-            text => drop(writeln!(io::stderr(), "{}", for_terminal(text))),
+            text => self.screen.print_error(text),
         }
     }
 }
@@ -133,6 +145,12 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let _ = logs.with_writer(Logs(screen.clone())).try_init();
 }
 
+/// Sends what this process logs to standard error, for a process whose output the tool prints.
+pub(crate) fn log_to_stderr(paint: Paint) {
+    // The tool tells of hangs itself.
+    log_to(&Screen::new(false), "info,alcedo_runtime::watchdog=off", paint.is_on());
+}
+
 #[cfg(test)]
 mod tests {
     use super::print_above;
@@ -142,7 +160,7 @@ mod tests {
         let mut out = Vec::new();
         print_above(&mut out, "one\ntwo", "fine").unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert!(text.ends_with("one\r\ntwo\r\nfine"), "{text:?}");
+        assert!(text.ends_with("one\r\ntwo\r\n\x1b[0mfine"), "{text:?}");
         assert!(text.starts_with("\x1b["), "{text:?}");
     }
 }

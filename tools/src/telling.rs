@@ -1,9 +1,12 @@
 //! How a person is told of builds and reloads, the same in `dev` and `demo`. Values in, text out.
 
+use std::time::Duration;
+
 use alcedo_runtime::Reload;
 
 use crate::paint::Paint;
-use crate::session::{Live, Population};
+use crate::session::Live;
+use crate::world::Population;
 
 /// A reload: the host's own report, with the time from the save and the time of the build put in front of its phases,
 /// since that is what a person waits for.
@@ -54,6 +57,14 @@ pub(crate) fn millis(ms: f64) -> String {
     if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
 }
 
+/// A time of seconds or minutes, for people.
+pub(crate) fn short_time(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds < 120 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
 /// Digits in groups of three.
 pub(crate) fn number(number: u64) -> String {
     let digits = number.to_string();
@@ -68,7 +79,8 @@ pub(crate) mod tests {
 
     use super::{last, millis, number, population, reload};
     use crate::paint::Paint;
-    use crate::session::{Live, Population};
+    use crate::session::Live;
+    use crate::world::Population;
 
     /// A reload of the magic cube from generation 3.
     pub(crate) fn live(outcome: Outcome) -> Live {

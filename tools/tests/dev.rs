@@ -10,8 +10,22 @@ use support::{Dev, Scratch};
 fn a_session_from_the_first_build_to_the_end() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
-    dev.hears("generation 1 is live");
-    dev.hears("20 objects of Game.MagicCube");
+    dev.begins();
+
+    // The world is asked and told in lines.
+    dev.wishes(": spawn Game.MagicCube");
+    let born = dev.hears("   Game.MagicCube   #");
+    let born = born.split_whitespace().next().unwrap();
+    dev.wishes(&format!(": call {born} say_hello"));
+    while dev.hears("done") != "done" {}
+    dev.wishes(&format!(": call {born} greeting_count"));
+    while dev.hears("1") != "1" {}
+    dev.wishes(&format!(": call {born} greeting_count 7"));
+    dev.hears("and 1 arguments were given");
+    dev.wishes(&format!(": destroy {born}"));
+    dev.hears("is gone");
+    dev.wishes(&format!(": show {born}"));
+    dev.hears("there is no object");
 
     scratch.edit("default = 180.0", "default = 240.0");
     dev.hears("building, because lib.rs changed");
@@ -57,6 +71,25 @@ fn a_session_from_the_first_build_to_the_end() {
     if cfg!(unix) {
         an_interrupt_ends_it_in_order_even_during_a_build(&scratch);
     }
+}
+
+#[test]
+fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
+    let scratch = Scratch::new();
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("dev").args(["attributes-plus", "attributes", "magic-cube"].map(|name| scratch.other(name)));
+    let mut dev = Dev::run(command);
+    dev.begins();
+    scratch.edit_in("attributes", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
+    assert!(dev.hears("generation 1 → 2").starts_with("attributes, attributes_plus  generation"));
+    assert_eq!(dev.hears("stays as it is").trim(), "magic_cube of generation 1 stays as it is");
+    assert_eq!(dev.hears("attributes: ").trim(), "attributes: its library has changed");
+    assert!(dev.hears("attributes_plus: ").contains("attributes"));
+    scratch.edit("default = 180.0", "default = 240.0");
+    assert!(dev.hears("generation 2 → 3").starts_with("magic_cube  generation"));
+    dev.hears("attributes of generation 2, attributes_plus of generation 2 stays as it is");
+    dev.wishes("q");
+    dev.ends_well();
 }
 
 fn an_interrupt_ends_it_in_order_even_during_a_build(scratch: &Scratch) {

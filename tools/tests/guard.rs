@@ -8,10 +8,13 @@ use std::process::Command;
 use support::{Dev, Scratch};
 
 /// What the cube does when it ticks, and what is told of it.
-const WAYS: [(&str, &str, &str); 3] = [
+const WAYS: [(&str, &str, &str); 4] = [
     ("std::process::abort();", "SIGABRT", "abort"),
+    // SAFETY: none. This is the text of plugin code that has to crash; this test runs none of it.
     ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
     ("std::hint::black_box(down(u64::from(delta.to_bits())));", "SIGSEGV", "the stack is full"),
+    // More than the address space has.
+    ("std::hint::black_box(vec![1_u8; 1 << 50]);", "SIGABRT", "out of memory"),
 ];
 
 /// Never comes back, and no optimization makes a loop of it.
@@ -27,8 +30,7 @@ fn down(depth: u64) -> u64 {
 fn a_crash_names_module_and_function_and_the_session_goes_on_with_the_last_good_build() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
-    dev.hears("generation 1 is live");
-    dev.hears("20 objects of Game.MagicCube");
+    dev.begins();
     let healthy = scratch.source();
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
@@ -52,12 +54,18 @@ fn a_crash_names_module_and_function_and_the_session_goes_on_with_the_last_good_
         assert!(told.contains(detail), "{way}: {told}");
         // The host's own part of the stack is told as well.
         assert!(way.contains("down") || told.contains("alcedo_runtime::"), "{way}: {told}");
-        dev.hears("20 objects of Game.MagicCube");
+        let back = dev.hears("the world is back as it was");
+        assert!(back.contains("41 objects"), "{way}: {back}");
         // What is healthy again is built and live again.
-        scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + line)));
+        scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + way.len())));
         dev.hears("generation 1 → 2");
         dev.hears("20 conjugates rebuilt");
     }
+    // One that ends the process with success has not ended the session.
+    scratch.save(&healthy.replace(tick, &format!("std::process::exit(0); {tick}")));
+    assert!(dev.hears("the host ended:").contains("by itself, with exit code 0"));
+    dev.hears("generation 1 is live   the last build that did not crash");
+    assert!(dev.hears("the world is back as it was").contains("41 objects"));
     dev.wishes("q");
     dev.ends_well();
 }

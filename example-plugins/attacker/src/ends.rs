@@ -175,6 +175,15 @@ impl Drop for Again {
     }
 }
 
+/// Fails when it is dropped, if it is to.
+struct Fails(bool);
+
+impl Drop for Fails {
+    fn drop(&mut self) {
+        assert!(!self.0, "broken on purpose: drop");
+    }
+}
+
 /// An object whose plugin half looks when it is finalized, and whose methods open what they keep.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
@@ -197,6 +206,19 @@ impl Hoarder {
     #[ufunction(blueprint_callable)]
     fn hold(&self) {
         arm("a method");
+    }
+
+    /// Begins timers that fail: in their turn, or else when they are dropped, as they are when this object goes.
+    #[ufunction(blueprint_callable)]
+    fn leave_failures(&self, this: This<Self>, in_turn: bool) {
+        for _ in 0..2 {
+            let held = (Looker::new("a timer that fails"), Fails(!in_turn));
+            timer::every(this, if in_turn { Duration::ZERO } else { NEVER }, move |_this| {
+                let held = &held;
+                held.0.look();
+                assert!(!in_turn, "broken on purpose: timer");
+            });
+        }
     }
 
     /// Keeps numbers.

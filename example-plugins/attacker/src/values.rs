@@ -32,6 +32,21 @@ pub struct Holder {
     /// Entries that grow while they are read.
     #[uproperty]
     entries: UMap<UString, UString>,
+    /// Keys with parts.
+    #[uproperty]
+    labels: USet<Label>,
+    /// The same with values, which have the same parts.
+    #[uproperty]
+    label_map: UMap<Label, Label>,
+    /// Keys that refer to something.
+    #[uproperty]
+    soft: USet<SoftObject<Object>>,
+    /// The same, to a class.
+    #[uproperty]
+    soft_classes: USet<SoftClass<Object>>,
+    /// Keys for people.
+    #[uproperty]
+    shown: USet<UText>,
     /// What is hashed by code of the author's.
     #[uproperty]
     points: USet<Point>,
@@ -51,6 +66,26 @@ pub struct Holder {
     #[uproperty]
     listeners: MulticastDelegate<fn()>,
     kept: Option<UArray<u64>>,
+}
+
+/// A key that is used where it lies.
+#[ustruct(package = "Game")]
+pub struct Label {
+    /// A part.
+    name: UString,
+    /// Another.
+    number: u64,
+    /// A part with parts.
+    inner: Inner,
+}
+
+/// A part of a key.
+#[ustruct(package = "Game")]
+pub struct Inner {
+    /// In a part.
+    name: UString,
+    /// The same as a copy.
+    text: String,
 }
 
 thread_local! {
@@ -272,6 +307,97 @@ impl Holder {
         value.set("a text that equals no key, and is too long to lie in the row");
         entries.insert(&value, "x");
         format!("{} {:?}", entries.len(), entries.get("a text that equals no key, and is too long to lie in the row"))
+    }
+
+    /// A label of this name, given to the set and to the map.
+    fn label(this: This<Self>, name: &str) {
+        let label = Label::default();
+        let face = this.open(&label);
+        face.set_name(name);
+        face.inner().set_text(name);
+        this.labels().insert(&label);
+        this.label_map().insert(&label, &label);
+    }
+
+    /// Every way to write a key, or a part of one, where it lies; and what is there afterwards.
+    #[ufunction(blueprint_callable)]
+    fn write_keys(&self, this: This<Self>) -> String {
+        let (labels, map) = (this.labels(), this.label_map());
+        Self::label(this, "one");
+        Self::label(this, "two");
+        this.keys().assign(["one", "two"]);
+        this.soft().assign([SoftObject::default()]);
+        this.soft_classes().assign([SoftClass::default()]);
+        this.shown().assign(["one"]);
+        let before = (labels.to_string(), map.to_string(), this.keys().to_string());
+        let mut refused = Vec::new();
+        for (key, other) in labels.iter().zip(labels.iter().skip(1)).chain(map.keys().zip(map.keys().skip(1))) {
+            refused.extend([
+                told(key.try_set_name("two")),
+                told(key.name().try_set("two")),
+                told(key.name().parse("two")),
+                told(key.name().try_assign("two")),
+                told(key.name().try_assign(other.name())),
+                told(key.try_set_number(7)),
+                told(key.try_assign(&other)),
+                told(key.parse(&other.to_string())),
+                told(key.inner().try_set_name("two")),
+                told(key.inner().name().try_set("two")),
+                told(key.inner().try_set_text("two")),
+                told(key.try_set_inner(other.inner().clone())),
+                told(key.inner().try_assign(other.inner())),
+            ]);
+        }
+        for key in this.keys().iter() {
+            refused.extend([told(key.try_set("two")), told(key.parse("two")), told(key.try_assign("two"))]);
+        }
+        for key in this.soft().iter() {
+            refused.extend([told(key.try_set(this.as_obj().as_object())), told(key.parse("/Game/There"))]);
+        }
+        for key in this.soft_classes().iter() {
+            refused.push(told(key.parse("/Script/Game.Holder")));
+        }
+        for key in this.shown().iter() {
+            refused.extend([told(key.try_set("two")), told(key.lend().map(drop))]);
+        }
+        assert!(refused.pop().is_some_and(|told| told.contains("cannot be lent")), "a key has no number");
+        for (at, told) in refused.iter().enumerate() {
+            assert!(told.contains("in a key cannot be changed where it lies"), "{at}: {told}");
+        }
+        assert_eq!((labels.to_string(), map.to_string(), this.keys().to_string()), before);
+        for value in map.values() {
+            value.name().set("a value may be");
+            value.inner().set_name("changed");
+        }
+        let key = labels.iter().next().expect("there").clone();
+        assert!(labels.remove(&key));
+        this.open(&key).set_name("changed");
+        assert!(labels.insert(&key) && labels.contains(&key));
+        format!("{} refused, {}: {}", refused.len(), labels.len(), refused[0])
+    }
+
+    /// Calls a delegate by the name that all delegates have, as if it had a signature.
+    #[ufunction(blueprint_callable)]
+    fn typed_call_of_a_delegate(&self, this: This<Self>) -> String {
+        told(this.zcall::<_, UString>("nd:/", (7_u64, "a text".to_owned(), UArray::of(vec![1_u64]).expect("made"))))
+    }
+
+    /// The ways that give no error back: they end the call.
+    #[ufunction(blueprint_callable)]
+    fn write_a_key(&self, this: This<Self>, way: u32) {
+        this.keys().assign(["one"]);
+        this.soft().assign([SoftObject::default()]);
+        this.soft_classes().assign([SoftClass::default()]);
+        this.shown().assign(["one"]);
+        let key = this.keys().iter().next().expect("there");
+        match way {
+            0 => key.push_str("s"),
+            1 => key.set("two"),
+            2 => this.soft().iter().next().expect("there").set_path("/Game/There"),
+            3 => this.soft().iter().next().expect("there").clear(),
+            4 => this.soft_classes().iter().next().expect("there").set("/Script/Game.Holder"),
+            _ => this.shown().iter().next().expect("there").set_localized(UName::NONE, UName::NONE, "two"),
+        }
     }
 
     /// Changes keys where they lie, then takes rows out and has the set grow, over and over.

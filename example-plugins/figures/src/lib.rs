@@ -4,9 +4,11 @@
 
 use alcedo_plugin_api::prelude::*;
 
-#[cfg(feature = "misnamed")]
+#[cfg(all(feature = "misnamed", not(feature = "needs-reports")))]
 module! { name: "figurines", main: started, exit: ended }
-#[cfg(feature = "needs-reports")]
+#[cfg(all(feature = "misnamed", feature = "needs-reports"))]
+module! { name: "figurines", main: started, exit: ended, dependencies: [("reports", "^0.1")] }
+#[cfg(all(feature = "needs-reports", not(feature = "misnamed")))]
 module! { name: "figures", main: started, exit: ended, dependencies: [("reports", "^0.1")] }
 #[cfg(not(any(feature = "needs-reports", feature = "misnamed")))]
 module! { name: "figures", main: started, exit: ended }

@@ -95,6 +95,21 @@ fn leave_two(name: String, then: String) {
     auto_dispose(Resource { name, then: Some(then) });
 }
 
+/// Something whose drop leaves another to be dropped.
+struct Endless;
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        auto_dispose(Endless);
+    }
+}
+
+/// Leaves a resource whose drop leaves another, and so on.
+#[zcall(ex = "lingering.leave_endless")]
+fn leave_endless() {
+    auto_dispose(Endless);
+}
+
 /// From now on the finalizers of sleepers wait for this file.
 #[zcall(ex = "lingering.set_alarm")]
 fn set_alarm(file: String) {

@@ -38,6 +38,19 @@ fn started() {
     if cfg!(feature = "panic-in-main") {
         panic!("broken on purpose: main");
     }
+    #[cfg(feature = "endless-resource")]
+    alcedo_plugin_api::auto_dispose(Endless);
+}
+
+/// Something whose drop leaves another to be dropped.
+#[cfg(feature = "endless-resource")]
+struct Endless;
+
+#[cfg(feature = "endless-resource")]
+impl Drop for Endless {
+    fn drop(&mut self) {
+        alcedo_plugin_api::auto_dispose(Endless);
+    }
 }
 
 fn ended() {

@@ -68,6 +68,12 @@ impl Line {
         told(this.zcall::<_, i32>(&name, (one, other)))
     }
 
+    /// The same without a signature of its own: each slot is looked at when it is called.
+    #[ufunction(blueprint_callable)]
+    fn add_any(&self, this: This<Self>, name: String, one: i32, other: i32) -> String {
+        told(this.zcall_any::<_, i32>(&name, (one, other)))
+    }
+
     /// Asks a method that takes nothing.
     #[ufunction(blueprint_callable)]
     fn ask_office(&self, this: This<Self>, name: String) -> String {

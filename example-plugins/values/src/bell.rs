@@ -64,9 +64,32 @@ impl Ringer {
         this.bell().get(&this).map_or_else(|| "nobody".to_owned(), |bell| bell.class_path())
     }
 
+    /// Passes an object to whatever has that name, without knowing what it takes.
+    #[ufunction]
+    fn pass(&self, this: This<Self>, name: String, object: Obj<Object>) -> String {
+        told(this.zcall_any::<_, ()>(&name, (object,)).map(|()| "passed".to_owned()))
+    }
+
+    /// The same for a property of `owner`.
+    #[ufunction]
+    fn put(&self, this: This<Self>, name: String, owner: Obj<Object>, object: Obj<Object>) -> String {
+        told(this.zcall_any::<_, ()>(&name, (owner, 1_u8, object)).map(|()| "passed".to_owned()))
+    }
+
+    /// Takes as a bell what the host gives back as any object.
+    #[ufunction]
+    fn take_bell(&self, this: This<Self>, object: Obj<Object>) -> String {
+        let bell = this.zcall_any::<_, Obj<Bell>>("ex:/lend", (object,));
+        told(bell.and_then(|bell| this.get(bell)).map(|bell| bell.class_path()))
+    }
+
     /// Takes what the host gives, if it suits.
     #[ufunction]
     fn take(&self, this: This<Self>, bell: Obj<Object>) -> String {
         this.bell().try_set(bell).map_or_else(|error| format!("not a {}", error.wanted()), |()| self.rings(this))
     }
+}
+
+fn told(outcome: Result<String, CallError>) -> String {
+    outcome.unwrap_or_else(|error| error.to_string())
 }

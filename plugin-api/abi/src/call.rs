@@ -54,6 +54,10 @@ impl FailureKind {
     pub const LENT: Self = Self(13);
     /// Calls inside each other that go deeper than the host lets them; `line` is how deep they may.
     pub const TOO_DEEP: Self = Self(14);
+    /// The handle of a call whose module is over.
+    pub const DEAD_HANDLE: Self = Self(15);
+    /// A name that leads nowhere while there is no Master.
+    pub const NO_MASTER: Self = Self(16);
 }
 
 /// A failure as data. The receiver copies it before the module that made it goes.

@@ -228,6 +228,9 @@ pub struct HostTable {
     /// The task of a waker is to be run again; without effect when it has ended. Any thread.
     pub waker_wake: unsafe extern "C" fn(waker: *const ()),
     /// One holder of a waker less. Any thread.
-    #[sabi(last_prefix_field)]
     pub waker_drop: unsafe extern "C" fn(waker: *const ()),
+    /// A panic of the module's has begun on this thread, at this place of its sources, and nothing has been unwound yet. Any
+    /// thread.
+    #[sabi(last_prefix_field)]
+    pub panicked: unsafe extern "C" fn(host: HostRef, file: RStr<'_>, line: u32, column: u32),
 }

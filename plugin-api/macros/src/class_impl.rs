@@ -9,6 +9,7 @@ use crate::conditions::Conditions;
 use crate::docs;
 use crate::export;
 use crate::method::{Method, SelfKind};
+use crate::mistakes;
 use crate::words::{Words, take_attr};
 
 const FUNCTION_WORDS: &[&str] = &["blueprint_callable", "blueprint_pure", "blueprint_native_event"];
@@ -148,6 +149,7 @@ impl Body<'_> {
     fn add(&mut self, function: &mut ImplItemFn) -> Result<()> {
         let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
         self.add_role(function, &conditions)?;
+        self.beside.push(mistakes::checks(self.class, function));
         self.condition(&conditions, mark)
     }
 

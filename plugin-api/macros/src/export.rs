@@ -70,11 +70,11 @@ pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
 
 /// The description and shell of a static function.
 pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, target: &TokenStream) -> TokenStream {
-    let (words, result) = (method.words(), method.result_type());
+    let result = method.result_type();
     let parameters = method.parameters.iter().map(|Parameter { ident, ty, .. }| quote! { #ident: #ty });
     quote! {
         ::alcedo_plugin_api::plumbing::export! {
-            type_path: #type_path, name: #name, signature: #words,
+            type_path: #type_path, name: #name,
             (#(#parameters),*) -> #result, #target
         }
     }

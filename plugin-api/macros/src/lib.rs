@@ -12,6 +12,7 @@ mod export;
 mod imported_impl;
 mod interface;
 mod method;
+mod mistakes;
 mod module;
 mod pod;
 mod structure;

@@ -150,16 +150,6 @@ impl Method {
         Ok(())
     }
 
-    /// The signature in words, for errors.
-    pub(crate) fn words(&self) -> String {
-        let text = |ty: &Type| quote! { #ty }.to_string().replace(' ', "");
-        let parameters: Vec<_> = self.parameters.iter().map(|parameter| text(&parameter.ty)).collect();
-        match &self.result {
-            Some(result) => format!("{} -> {}", parameters.join(", "), text(result)),
-            None => parameters.join(", "),
-        }
-    }
-
     /// The shell type named `shell`: how the plumbing calls this method of `class`, which stands under `target`.
     pub(crate) fn shell(&self, shell: &Ident, class: &Ident, target: &Ident) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());

@@ -112,8 +112,8 @@ impl core::fmt::Display for CallError {
             },
             FailureKind::REENTRANT_BORROW => write!(
                 f,
-                "{object}: `{wanted}` needs the plugin half while `{held}` holds it: call out through \
-                 `this.lend(self, …)`"
+                "{object}: `{wanted}` needs the plugin half while `{held}` holds it: in `{held}`, with `&mut self`, write \
+                 `this.lend(self, |this| this.{wanted}(…))`"
             ),
             FailureKind::STALE => {
                 write!(f, "object {object} is gone: ask `is_expired` before using a handle that was kept")
@@ -131,7 +131,8 @@ impl core::fmt::Display for CallError {
                 f,
                 "{message} has the signature ({held}), the caller was built for ({wanted}): rebuild the caller"
             ),
-            FailureKind::WRONG_CLASS => write!(f, "object {object} is a {held}, not a {wanted}"),
+            FailureKind::WRONG_CLASS if message.is_empty() => write!(f, "object {object} is a {held}, not a {wanted}"),
+            FailureKind::WRONG_CLASS => write!(f, "{message}: object {object} is a {held}, not a {wanted}"),
             FailureKind::UNAVAILABLE => {
                 write!(f, "{message} is not available: its generation is over or is being replaced")
             }
@@ -158,7 +159,11 @@ mod tests {
         let failure = error.clone().into_failure();
         assert_eq!((failure.kind, failure.object), (FailureKind::REENTRANT_BORROW, ObjectHandle::new(3, 9)));
         assert_eq!(CallError::from_failure(failure).to_string(), error.to_string());
-        assert!(error.to_string().contains("#3.9: `say_hello` needs the plugin half while `receive_tick` holds it"));
+        assert_eq!(
+            error.to_string(),
+            "#3.9: `say_hello` needs the plugin half while `receive_tick` holds it: in `receive_tick`, with `&mut self`, \
+             write `this.lend(self, |this| this.say_hello(…))`"
+        );
     }
 
     #[test]

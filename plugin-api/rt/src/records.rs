@@ -44,6 +44,15 @@ pub(crate) fn send_event(record: &LogRecord<'_>) {
     }
 }
 
+/// Tells the host of a panic on this thread, whose stack is still whole.
+pub(crate) fn panicked(file: &str, line: u32, column: u32) {
+    if let Some(context) = context() {
+        let panicked = context.table.panicked();
+        // SAFETY: the host is the word of this module's context, and the text is live for the call.
+        unsafe { panicked(context.host, RStr::from_str(file), line, column) };
+    }
+}
+
 /// Opens a span; its number at the host, or zero when nobody listens.
 pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
     context().map_or(0, |context| {

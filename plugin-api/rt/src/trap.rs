@@ -2,7 +2,8 @@
 //! typed error that the plumbing threw becomes that very error. The payload dies here, inside the module.
 //!
 //! The module has a panic hook of its own. It prints nothing and takes no backtrace (the symbol cache of a backtrace
-//! would outlive the image); it notes message and place where the trap of the same thread finds them.
+//! would outlive the image); it notes message and place where the trap of the same thread finds them. The host hears of the
+//! place first, while the stack is whole: who wants the calls has them written down there, and finds names for them outside.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -123,6 +124,7 @@ fn hook(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
     let place = info.location();
     let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
+    records::panicked(file, line, column);
     if OPEN_TRAPS.get() == 0 {
         // A thread of the module's own: no caller waits for the failure, so the log is where it is told.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);

@@ -306,7 +306,8 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         })
     }
 
-    /// The entries. A change of the map on the way fails the running call.
+    /// The entries. Values may be changed where they lie, keys may not: a changed key is removed and inserted. A change of the
+    /// map on the way fails the running call.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, K, V> {
         Iter { map: self, next: 0, spot: None }
@@ -387,7 +388,7 @@ impl<'f, K: Value, V: Value> Iterator for Iter<'_, 'f, K, V> {
         let value = unsafe { key.add(Entries::<K, V>::VALUE) };
         self.next += 1;
         // SAFETY: a live key, as long as that spot is good.
-        let key = unsafe { K::see(key.cast(), || spot) };
+        let key = unsafe { K::see(key.cast(), || spot.as_key()) };
         // SAFETY: a live value, as long as that spot is good.
         let value = unsafe { V::see(value.cast(), || spot) };
         Some((key, value))

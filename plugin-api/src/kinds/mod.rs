@@ -42,7 +42,7 @@ pub use reference::{LazyObject, ScriptInterface, SoftObject, WeakObject};
 pub use set::USet;
 pub use signature::Signature;
 pub use spot::Spot;
-pub use structure::{field, field_of, set_field};
+pub use structure::{Field, FieldPlace, FieldType, Stored, Whole, blank, field, set_field};
 pub use text::{UAnsiString, UString, UText, UUtf8String};
 
 pub(crate) use kind::kind;

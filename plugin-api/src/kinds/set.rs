@@ -174,7 +174,8 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         })
     }
 
-    /// The values. A change of the set on the way fails the running call.
+    /// The values, to be read: to change one, take a clone of it, remove it, and insert the clone. A change of the set on the
+    /// way fails the running call.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, T> {
         Iter { set: self, next: 0, epoch: None }
@@ -228,7 +229,7 @@ impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
         // SAFETY: the set was looked at just now.
         let row = unsafe { entries(raw) };
         // SAFETY: it is live as long as the set's own spot is good, and its counter tells of every move.
-        let spot = *self.epoch.get_or_insert_with(|| unsafe { self.set.spot().in_row(row) });
+        let spot = *self.epoch.get_or_insert_with(|| unsafe { self.set.spot().in_row(row) }.as_key());
         spot.check(super::lending::Access::Read, "iteration").unwrap_or_else(|error| fail(error));
         // SAFETY: as above.
         let values = unsafe { Row::of(row) };

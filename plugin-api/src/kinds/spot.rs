@@ -49,6 +49,8 @@ pub struct Spot<'f> {
     home: Home,
     /// The containers it is inside of, outermost first.
     links: [Link; DEPTH],
+    /// Whether it is a key of a set or map, or a part of one: its container finds it by what it was when it was put in.
+    is_key: bool,
     frame: PhantomData<&'f ()>,
 }
 
@@ -77,7 +79,7 @@ impl Spot<'_> {
 
     #[inline]
     fn of(home: Home) -> Self {
-        Self { home, links: [Link::NONE; DEPTH], frame: PhantomData }
+        Self { home, links: [Link::NONE; DEPTH], is_key: false, frame: PhantomData }
     }
 
     /// A value in the row of a container that lies here.
@@ -96,6 +98,12 @@ impl Spot<'_> {
     /// The byte is live as long as this spot is good, and so is the value while the byte is not zero.
     pub(crate) unsafe fn in_optional(self, is_set: *const u8) -> Self {
         self.with(Link { at: is_set.cast(), then: Link::SET })
+    }
+
+    /// The same value, which is a key there.
+    #[inline]
+    pub(crate) fn as_key(self) -> Self {
+        Self { is_key: true, ..self }
     }
 
     fn with(mut self, link: Link) -> Self {
@@ -130,10 +138,13 @@ impl Spot<'_> {
     /// Whether the value is still there, and may be accessed now.
     ///
     /// # Errors
-    /// `EXPIRED` with kind and age; `LENT` while a slice forbids it.
+    /// `EXPIRED` with kind and age; `LENT` while a slice forbids it; `OTHER` for a write to a key.
     #[inline]
     pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
         lending::allows(access, kind)?;
+        if self.is_key && access == Access::Write {
+            return Err(written_key(kind));
+        }
         match self.home {
             Home::Frame => {}
             Home::Object(owner, ends) if host::values::lives(owner, ends) => {}
@@ -180,6 +191,14 @@ impl Spot<'_> {
         let failure = Failure { object: self.owner(), held, wanted, ..Failure::new(FailureKind::EXPIRED, kind) };
         CallError::from_failure(failure)
     }
+}
+
+#[cold]
+fn written_key(kind: &str) -> CallError {
+    CallError::other(format!(
+        "a {kind} in a key cannot be changed where it lies, since its set or map would not find the key again: take a \
+         `clone()` of the key, remove it, and insert the clone, changed"
+    ))
 }
 
 /// # Safety

@@ -1,49 +1,163 @@
-//! Fields of structs that are used where they lie.
+//! Fields of structs in host memory, by constants that know the struct, the type of the field, and where it lies. Such a
+//! constant comes of a look at the form of the struct while the plugin is compiled, so it is right, whoever makes it.
 #![expect(unsafe_code, reason = "follows addresses of fields in host memory")]
+
+use core::marker::PhantomData;
+use core::mem::{MaybeUninit, size_of};
 
 use alcedo_rt::CallError;
 
 use super::give::Give;
 use super::{Kind, Lent};
 use crate::Value;
+use crate::signature::ValueType;
 
-/// Sees a field.
-///
-/// # Safety
-/// Values of `K` have a field of type `T` at `offset`.
-#[inline]
-pub unsafe fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, offset: usize) -> T::Seen<'f> {
-    // SAFETY: promised by the caller.
-    unsafe { field_of::<K, T>(of, offset) }.unwrap_or_else(|error| alcedo_rt::fail(error))
+/// A value of type `T` in the form of the host, as a field of another.
+#[repr(transparent)]
+pub struct Stored<T: Value>(T::Raw);
+
+/// A field of type `T` in structs of type `S`.
+pub struct Field<S, T> {
+    offset: usize,
+    of: PhantomData<fn(S) -> T>,
 }
 
-/// Sees a field, or says why not.
+/// Where the field of a struct lies.
+pub trait FieldPlace {
+    /// The struct.
+    type Struct: Value;
+    /// The type of the field.
+    type Type: Value;
+    /// One struct, and the field in it.
+    const AT: (&'static <Self::Struct as Value>::Raw, &'static Stored<Self::Type>);
+}
+
+struct Offset<P>(PhantomData<P>);
+
+impl<P: FieldPlace> Offset<P> {
+    /// Always computed by the compiler, which knows what memory a reference is into, and refuses two of different memory.
+    const BYTES: usize = {
+        let (whole, part) = P::AT;
+        // SAFETY: were they not in one struct, this would not compile.
+        let offset = unsafe { (&raw const *part).byte_offset_from(&raw const *whole) };
+        let end = offset + size_of::<Stored<P::Type>>().cast_signed();
+        assert!(
+            offset >= 0 && end <= size_of::<<P::Struct as Value>::Raw>().cast_signed(),
+            "a field lies in its struct"
+        );
+        offset.cast_unsigned()
+    };
+}
+
+impl<S: Value, T: Value> Field<S, T> {
+    /// The field at that place.
+    #[must_use]
+    pub const fn of<P: FieldPlace<Struct = S, Type = T>>() -> Self {
+        Self { offset: Offset::<P>::BYTES, of: PhantomData }
+    }
+
+    /// What the host is told of it.
+    #[must_use]
+    pub const fn described(&self, name: &'static str) -> FieldType<S> {
+        FieldType::new(name, ValueType::of::<T>(), self.offset)
+    }
+
+    /// Whether it may own memory.
+    #[must_use]
+    pub const fn owns_memory(&self) -> bool {
+        T::OWNS_MEMORY
+    }
+}
+
+/// A field of structs of type `S`, by name, type and offset.
+pub struct FieldType<S> {
+    pub(crate) name: &'static str,
+    pub(crate) ty: ValueType,
+    pub(crate) offset: usize,
+    of: PhantomData<fn(S)>,
+}
+
+impl<S> FieldType<S> {
+    pub(crate) const fn new(name: &'static str, ty: ValueType, offset: usize) -> Self {
+        Self { name, ty, offset, of: PhantomData }
+    }
+}
+
+/// The value that zero bytes mean.
+#[must_use]
+pub const fn blank<T: Value>() -> T::Raw {
+    // SAFETY: zero bytes are a value of every type, and any bytes are valid for its form.
+    unsafe { MaybeUninit::zeroed().assume_init() }
+}
+
+/// A live struct in host memory.
+pub struct Whole<S: Value>(*mut S::Raw);
+
+impl<S: Value> Whole<S> {
+    /// # Safety
+    /// `at` is a live value of type `S` as long as this is used, and may be written where a field is stored.
+    #[inline]
+    #[must_use]
+    pub unsafe fn new(at: *mut S::Raw) -> Self {
+        Self(at)
+    }
+
+    /// A copy of a field.
+    #[inline]
+    #[must_use]
+    pub fn load<T: Value>(&self, field: &Field<S, T>) -> T {
+        // SAFETY: who made this promised a live struct.
+        let at = unsafe { at::<S, T>(self.0, field) };
+        // SAFETY: a live field of a live struct.
+        unsafe { T::load(at.cast_const()) }
+    }
+
+    /// Overwrites a field.
+    ///
+    /// # Errors
+    /// What the kind of value refuses.
+    #[inline]
+    pub fn store<T: Value>(&self, field: &Field<S, T>, value: &T) -> Result<(), CallError> {
+        // SAFETY: who made this promised a live struct.
+        let at = unsafe { at::<S, T>(self.0, field) };
+        // SAFETY: a live field of a live struct, which may be written, as was promised too.
+        unsafe { value.store(at) }
+    }
+}
+
+/// Where a field lies.
 ///
 /// # Safety
-/// As [`field`].
+/// `whole` is a live struct.
 #[inline]
-pub unsafe fn field_of<'f, K: Kind, T: Value>(of: &Lent<'f, K>, offset: usize) -> Result<T::Seen<'f>, CallError> {
-    // SAFETY: the struct was looked at just now, and has a field there, by contract.
-    let at = unsafe { of.raw()?.byte_add(offset) };
+unsafe fn at<S: Value, T: Value>(whole: *mut S::Raw, field: &Field<S, T>) -> *mut T::Raw {
+    // SAFETY: promised by the caller; the field lies in the struct.
+    unsafe { whole.byte_add(field.offset) }.cast()
+}
+
+/// Sees a field.
+#[inline]
+pub fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
+    let raw = of.raw().unwrap_or_else(|error| alcedo_rt::fail(error));
+    // SAFETY: the struct was looked at just now.
+    let at = unsafe { at::<K, T>(raw.cast_mut(), field) };
     // SAFETY: a live field of a live struct, as long as the struct's own spot is good.
-    Ok(unsafe { T::see(at.cast_mut().cast(), || of.spot()) })
+    unsafe { T::see(at, || of.spot()) }
 }
 
 /// Overwrites a field.
 ///
-/// # Safety
-/// As [`field`].
-///
 /// # Errors
 /// `EXPIRED`; `DURING_REBUILD`.
 #[inline]
-pub unsafe fn set_field<K: Kind, T: Value>(
+pub fn set_field<K: Kind, T: Value>(
     of: &Lent<'_, K>,
-    offset: usize,
+    field: &Field<K, T>,
     value: impl Give<T>,
 ) -> Result<(), CallError> {
-    // SAFETY: the struct was looked at just now, and has a field there, by contract.
-    let at = unsafe { of.raw_mut()?.byte_add(offset) };
+    let raw = of.raw_mut()?;
+    // SAFETY: the struct was looked at just now.
+    let at = unsafe { at::<K, T>(raw, field) };
     // SAFETY: a live field of a live struct, whose owner may be written.
-    unsafe { value.put(at.cast()) }
+    unsafe { value.put(at) }
 }

@@ -15,9 +15,10 @@ use alcedo_abi::describe::{
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use super::describe::{BlockOf, struct_fingerprint};
+use super::describe::{BlockOf, Words, struct_fingerprint};
 use super::shells::{Export, Method, export_shell, hooks, invoke};
 use crate::class::Part;
+use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
 use crate::{Class, Interface, Value};
@@ -292,36 +293,39 @@ pub const fn interface<I: Interface>(
     Declared(InterfaceDesc { package: RStr::from_str(package), name: RStr::from_str(name), doc: RStr::from_str(doc) })
 }
 
-/// A struct that this module declares. The host lays its fields out by itself, and refuses a struct that comes out with
-/// another fingerprint: so a description that is not true is one of no type.
+/// A struct that this module declares, by its package and its name there. The host lays its fields out by itself, and
+/// refuses a struct that comes out with another fingerprint: so a description that is not true is one of no type.
 #[must_use]
-pub const fn structure(
-    package: &'static str,
-    name: &'static str,
-    layout: (usize, usize),
-    fields: &'static [PropertyDesc],
-    types: &[(&str, ValueType, usize)],
+pub const fn structure<S: Value>(
+    (package, name): (&'static str, &'static str),
+    fields: &[FieldType<S>],
+    descriptions: &'static [PropertyDesc],
     doc: &'static str,
 ) -> Declared<StructDesc> {
+    assert!(is_path_of(S::TYPE_PATH, package, name), "a struct is declared under the path that it is known by");
     Declared(StructDesc {
         package: RStr::from_str(package),
         name: RStr::from_str(name),
-        size: layout.0 as u32,
-        align: layout.1 as u32,
-        fields: RSlice::from_slice(fields),
-        fingerprint: struct_fingerprint(layout.0, layout.1, types),
+        size: size_of::<S::Raw>() as u32,
+        align: align_of::<S::Raw>() as u32,
+        fields: RSlice::from_slice(descriptions),
+        fingerprint: struct_fingerprint(fields),
         doc: RStr::from_str(doc),
     })
 }
 
-/// A static function that this module offers by name.
+/// A static function that this module offers by name, with its signature as the host prints it: who calls it with values
+/// makes the slots by these words.
 #[must_use]
-pub const fn export<E: Export>(type_path: &'static str, signature: &'static str) -> Declared<ExportDesc> {
+pub const fn export<E: Export, const N: usize>(
+    type_path: &'static str,
+    words: &'static Words<E, N>,
+) -> Declared<ExportDesc> {
     Declared(ExportDesc {
         type_path: RStr::from_str(type_path),
         name: RStr::from_str(E::NAME),
         fingerprint: fingerprint::<E::Args, E::Result>(),
-        signature: RStr::from_str(signature),
+        signature: RStr::from_str(words.as_str()),
         invoke: ZCallInvoke(export_shell::<E>),
     })
 }
@@ -370,13 +374,8 @@ pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
 
 /// A struct that another declares, by its fingerprint.
 #[must_use]
-pub const fn import_structure(
-    path: &'static str,
-    layout: (usize, usize),
-    types: &[(&str, ValueType, usize)],
-    cell: &'static PresenceCell,
-) -> Declared<ImportDesc> {
-    import(ImportKind::STRUCT, path, struct_fingerprint(layout.0, layout.1, types), &cell.0)
+pub const fn import_structure<S: Value>(fields: &[FieldType<S>], cell: &'static PresenceCell) -> Declared<ImportDesc> {
+    import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), &cell.0)
 }
 
 /// An interface that another declares.

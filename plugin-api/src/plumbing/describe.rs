@@ -8,16 +8,10 @@ use alcedo_abi::describe::PropertyDesc;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 
-use super::shells::Method;
+use super::shells::{Export, Method};
 use crate::Value;
+use crate::kinds::FieldType;
 use crate::signature::{BlockLayout, Params, ReturnValue, ValueType};
-
-/// A field of a struct, before it has its place.
-#[must_use]
-pub const fn parameter<T: Value>(name: &'static str) -> (PropertyDesc, ValueType) {
-    let ty = ValueType::of::<T>();
-    (value(name, ty, 0), ty)
-}
 
 const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {
     PropertyDesc {
@@ -94,14 +88,11 @@ impl Block {
 
 /// The fields of a struct at the offsets that the compiler gave them.
 #[must_use]
-pub const fn field_offsets<const N: usize>(
-    values: [(PropertyDesc, ValueType); N],
-    offsets: [usize; N],
-) -> [PropertyDesc; N] {
+pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -> [PropertyDesc; N] {
     let mut placed = [value("", ValueType::of::<u8>(), 0); N];
     let mut at = 0;
     while at < N {
-        placed[at] = PropertyDesc { offset: offsets[at] as u32, ..values[at].0 };
+        placed[at] = PropertyDesc { offset: fields[at].offset as u32, ..value(fields[at].name, fields[at].ty, 0) };
         at += 1;
     }
     placed
@@ -109,15 +100,75 @@ pub const fn field_offsets<const N: usize>(
 
 /// The fingerprint of a struct.
 #[must_use]
-pub(super) const fn struct_fingerprint(size: usize, align: usize, fields: &[(&str, ValueType, usize)]) -> u64 {
-    let mut print = Fingerprint::START.number(size as u64).number(align as u64);
+pub(super) const fn struct_fingerprint<S: Value>(fields: &[FieldType<S>]) -> u64 {
+    let mut print = Fingerprint::START.number(size_of::<S::Raw>() as u64).number(align_of::<S::Raw>() as u64);
     let mut at = 0;
     while at < fields.len() {
-        let (name, ty, offset) = fields[at];
+        let FieldType { name, ty, offset, .. } = fields[at];
         print = print.text(name).value(ty.kind, ty.path).number(offset as u64);
         at += 1;
     }
     print.finish()
+}
+
+/// The signature of a static function, as the host prints it: `f64, String -> bool`. Always that of its types.
+#[derive(Debug)]
+pub struct Words<E, const N: usize = 0>([u8; N], PhantomData<fn() -> E>);
+
+impl<E: Export> Words<E> {
+    /// Bytes of it.
+    pub const LEN: usize = {
+        let (mut len, mut at) = (0, 0);
+        while at < word_count::<E>() {
+            len += word::<E>(at).len();
+            at += 1;
+        }
+        len
+    };
+}
+
+impl<E: Export, const N: usize> Words<E, N> {
+    /// The signature; `N` is [`Words::LEN`].
+    #[must_use]
+    pub const fn in_words() -> Self {
+        assert!(N == Words::<E>::LEN, "a signature has as many bytes as its words");
+        let (mut bytes, mut to, mut at) = ([0; N], 0, 0);
+        while at < word_count::<E>() {
+            let text = word::<E>(at).as_bytes();
+            let mut from = 0;
+            while from < text.len() {
+                bytes[to] = text[from];
+                (from, to) = (from + 1, to + 1);
+            }
+            at += 1;
+        }
+        Self(bytes, PhantomData)
+    }
+
+    pub(super) const fn as_str(&self) -> &str {
+        match core::str::from_utf8(&self.0) {
+            Ok(text) => text,
+            Err(_) => panic!("texts joined are a text"),
+        }
+    }
+}
+
+/// How many words a signature has: what stands in front of a parameter and the parameter, an arrow and the result.
+const fn word_count<E: Export>() -> usize {
+    2 * <E::Args as Params>::TYPES.len() + 2
+}
+
+const fn word<E: Export>(at: usize) -> &'static str {
+    let params = <E::Args as Params>::TYPES;
+    match (at / 2 < params.len(), at % 2, &E::Result::VALUE) {
+        (true, 0, _) if at == 0 => "",
+        (true, 0, _) => ", ",
+        (true, _, _) => params[at / 2].text,
+        (false, _, None) => "",
+        (false, 0, Some(_)) if params.is_empty() => "-> ",
+        (false, 0, Some(_)) => " -> ",
+        (false, _, Some(result)) => result.text,
+    }
 }
 
 /// Bytes of three texts, one after the other.
@@ -148,6 +199,8 @@ pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::{Block, struct_fingerprint};
+    use crate::UOptional;
+    use crate::kinds::FieldType;
     use crate::signature::ValueType;
     use alcedo_abi::fingerprint::Fingerprint;
     use alcedo_abi::kinds::PropertyKind;
@@ -168,7 +221,10 @@ mod tests {
 
     #[test]
     fn a_struct_has_the_fingerprint_the_host_computes() {
-        let print = struct_fingerprint(16, 8, &[("x", ValueType::of::<f64>(), 0), ("y", ValueType::of::<f64>(), 8)]);
+        // An optional of `f64` lies in as much memory as two of them.
+        let number = ValueType::of::<f64>();
+        let print =
+            struct_fingerprint::<UOptional<f64>>(&[FieldType::new("x", number, 0), FieldType::new("y", number, 8)]);
         let host = Fingerprint::START.number(16).number(8);
         let host = host.text("x").value(PropertyKind::F64, "").number(0);
         assert_eq!(print, host.text("y").value(PropertyKind::F64, "").number(8).finish());

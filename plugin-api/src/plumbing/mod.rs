@@ -5,6 +5,7 @@ mod declared;
 mod defaults;
 mod describe;
 mod macros;
+mod member_names;
 mod members;
 mod owned;
 mod registry;
@@ -21,7 +22,9 @@ pub use linkme;
 
 pub use crate::class::Part;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
-pub use crate::kinds::{Owned, Passed, Red, Spot, field, field_of, set_field};
+pub use crate::kinds::{
+    Field, FieldPlace, FieldType, Owned, Passed, Red, Spot, Stored, Whole, blank, field, set_field,
+};
 pub use crate::part_cell::PartCell;
 pub use crate::signature::ValueType;
 pub use crate::value::{NoDefault, address_slot, pointer_of, pointer_slot, pointer_slot_out};
@@ -41,7 +44,8 @@ pub use declared::{
     structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
-pub use describe::{BlockOf, field_offsets, joined, joined_len, parameter};
+pub use describe::{BlockOf, Words, field_descriptions, joined, joined_len};
+pub use member_names::{Members, is_property};
 pub use members::{base_ref, invoke_member, read_member, write_member};
 pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, lend, load_owned, new_owned, owned_at, owned_out,

@@ -242,6 +242,7 @@ fn attach() {
         waker_clone,
         waker_wake,
         waker_drop,
+        panicked,
     }
     .leak_into_prefix();
     let context = ModuleContext {
@@ -591,3 +592,5 @@ unsafe extern "C" fn waker_clone(waker: *const ()) -> *const () {
 unsafe extern "C" fn waker_wake(_waker: *const ()) {}
 
 unsafe extern "C" fn waker_drop(_waker: *const ()) {}
+
+unsafe extern "C" fn panicked(_host: HostRef, _file: RStr<'_>, _line: u32, _column: u32) {}

@@ -1,5 +1,6 @@
 //! The host of a row: it reloads, lets the plugin use its crate, waits until the generation before is gone or given up,
 //! and says a line.
+#![expect(unsafe_code, reason = "leads threads out of their sleep by force, and closes what was left open")]
 
 use super::outcome::Said;
 use crate::trial::reading;
@@ -48,8 +49,10 @@ fn host(plan: &Plan) -> Result<()> {
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let evict = plan.evict.then_some(EVICT_AFTER);
     let builder = builder.unloads(|policy| {
-        policy.evict_after = evict;
-        policy.close_fds = plan.evict;
+        // SAFETY: which crates lend the stacks of their threads, or give descriptors away, is what this process is for.
+        unsafe { policy.evict_after(evict) };
+        // SAFETY: as above; the host itself takes no descriptor of a plugin.
+        unsafe { policy.close_fds(plan.evict) };
     });
     let runtime = builder.build().context("could not make a runtime")?;
     let library = |reload: u64| &plan.libraries[(reload % plan.libraries.len() as u64) as usize];

@@ -26,7 +26,7 @@ fn tick(runtime: &Runtime, seconds: f32) {
         } else if runtime.is_a(object, WORLD) {
             let time = runtime.get(object, "time");
             if let Ok(Value::F64(time)) = time {
-                tell(object, "time", runtime.set(object, "time", &Value::F64(time + f64::from(seconds))));
+                tell(runtime, object, "time", runtime.set(object, "time", &Value::F64(time + f64::from(seconds))));
             }
         }
     }
@@ -34,25 +34,25 @@ fn tick(runtime: &Runtime, seconds: f32) {
 
 fn begin_play(runtime: &Runtime, object: ObjectHandle, event: &str) {
     if matches!(runtime.get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(false))) {
-        tell(object, HAS_BEGUN_PLAY, runtime.set(object, HAS_BEGUN_PLAY, &Value::Bool(true)));
-        tell(object, event, runtime.call(object, event, &[]));
+        tell(runtime, object, HAS_BEGUN_PLAY, runtime.set(object, HAS_BEGUN_PLAY, &Value::Bool(true)));
+        tell(runtime, object, event, runtime.call(object, event, &[]));
     }
 }
 
 fn tick_one(runtime: &Runtime, object: ObjectHandle, event: &str, seconds: f32) {
     if matches!(runtime.get(object, "can_tick"), Ok(Value::Bool(true))) {
-        tell(object, event, runtime.call(object, event, &[Value::F32(seconds)]));
+        tell(runtime, object, event, runtime.call(object, event, &[Value::F32(seconds)]));
     }
 }
 
 fn end_play(runtime: &Runtime, object: ObjectHandle) {
     if runtime.is_a(object, ACTOR) && matches!(runtime.get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(true))) {
-        tell(object, "receive_end_play", runtime.call(object, "receive_end_play", &[]));
+        tell(runtime, object, "receive_end_play", runtime.call(object, "receive_end_play", &[]));
     }
 }
 
-fn tell<T>(object: ObjectHandle, event: &str, result: Result<T, Error>) {
+fn tell<T>(runtime: &Runtime, object: ObjectHandle, event: &str, result: Result<T, Error>) {
     if let Err(error) = result {
-        tracing::warn!(%object, event, %error, "an event failed");
+        tracing::warn!(event, %error, "an event of {} failed", runtime.describe(object));
     }
 }

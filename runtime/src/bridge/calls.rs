@@ -44,6 +44,7 @@ pub(crate) fn target(
     })?;
     if !class.is_a(&owner) {
         return Err(CallError::WrongClass {
+            place: function.path.to_string(),
             handle: object,
             found: class.path.to_string(),
             wanted: owner.path.to_string(),
@@ -89,6 +90,7 @@ pub(crate) fn call_with_values(
     }
     let mut block = ParamBlock::new(&function);
     for (at, argument) in arguments.iter().enumerate() {
+        world.check_objects_of(&function.params[at], argument)?;
         block.set(at, argument)?;
     }
     invoke(world, &function, object, &mut block)?;

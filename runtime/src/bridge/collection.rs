@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 
+use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
@@ -53,8 +54,11 @@ impl Collection {
 
 impl Core {
     /// Destroys every object that nothing keeps. How many. At safe points only.
-    pub(crate) fn collect(&self) -> usize {
-        self.end_all(&unreachable(&self.world, self))
+    ///
+    /// # Errors
+    /// When an `add_references` panics; nothing is destroyed then.
+    pub(crate) fn collect(&self) -> Result<usize, CallError> {
+        Ok(self.end_all(&unreachable(&self.world, self)?))
     }
 
     /// Begins a mark in slices, unless one is under way. At safe points only.
@@ -67,15 +71,21 @@ impl Core {
 
     /// Goes on with a mark in slices, if one is under way, for as long as `has_time` says. When it is done: how many objects
     /// were destroyed, and how many slices it took. At safe points only.
-    pub(crate) fn go_on_collecting(&self, has_time: &mut dyn FnMut() -> bool) -> Option<(usize, u32)> {
+    ///
+    /// # Errors
+    /// When an `add_references` panics; the mark is given up then.
+    pub(crate) fn go_on_collecting(
+        &self,
+        has_time: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<(usize, u32)>, CallError> {
         if !self.world.objects.is_marking() {
-            return None;
+            return Ok(None);
         }
         self.collection.slices.set(self.collection.slices.get() + 1);
-        match go_on(&self.world, self, has_time) {
+        Ok(match go_on(&self.world, self, has_time)? {
             Progress::More => None,
             Progress::Done(dead) => Some((self.end_all(&dead), self.collection.slices.get())),
-        }
+        })
     }
 
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {
@@ -131,12 +141,12 @@ mod tests {
         let mut list = OwnedValue::zero(PropertyType::Array(Rc::new(ElementType::new(reference))));
         list.write(&Value::Array(vec![Value::Object(object)])).expect("an array of references");
         core.blacks.make(ModuleId(1), TypeNumber(1), list, None, Instant::now()).expect("an open gate");
-        assert_eq!(core.collect(), usize::from(!blacks_are_roots));
+        assert_eq!(core.collect(), Ok(usize::from(!blacks_are_roots)));
         assert_eq!(core.world.objects.is_alive(object), blacks_are_roots);
         // In slices it is the same.
         core.begin_collecting();
         let ended = core.go_on_collecting(&mut || true);
-        assert_eq!(ended, Some((0, 1)));
+        assert_eq!(ended, Ok(Some((0, 1))));
     }
 
     #[test]

@@ -138,6 +138,7 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
     if !opened.owner.is_none() {
         core.world.objects.may_write(opened.owner)?;
     }
+    core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))?;
     // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
     let written = unsafe { transfer::write(opened.at, &opened.ty, value) };
     written.map_err(|error| CallError::other(error.to_string()))

@@ -25,7 +25,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::birth::destroy;
-use crate::watchdog::{Listener, Source, Watchdog};
+use crate::watchdog::{GAME_THREAD, Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
 use crate::zcall::table::ZCallTable;
@@ -110,7 +110,7 @@ impl Core {
     pub(crate) fn watch(&self, limit: Duration, listeners: Vec<Listener>) -> std::io::Result<()> {
         let lane = Arc::clone(self.red.lane());
         lane.turn_on();
-        let game_thread = Source { thread: "game thread", doing: Box::new(move || lane.snapshot()) };
+        let game_thread = Source { thread: GAME_THREAD, doing: Box::new(move || lane.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
         // There is one at most: a second one would tell the same.
         let _first = self.watchdog.set(watchdog);
@@ -138,10 +138,11 @@ impl Core {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
         }
+        let shown = self.world.objects.shown(object);
         if self.world.objects.predates_shadow(object) {
-            return Err(CallError::DuringRebuild { action: format!("destroying {object}") });
+            return Err(CallError::DuringRebuild { action: format!("destroying {shown}") });
         }
-        self.world.slices.allow_change(&format_args!("destroying {object}"))?;
+        self.world.slices.allow_change(&format_args!("destroying {shown}"))?;
         self.tell_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())

@@ -50,7 +50,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
 /// Why there is no plugin half to call.
 #[cold]
 fn no_half(core: &Core, object: ObjectHandle, what: &str) -> CallError {
-    let half = format!("the plugin half of {object}");
+    let half = format!("the plugin half of {}", core.world.objects.shown(object));
     let what = match core.world.objects.waits_for(object) {
         Some(class) => format!("{half}, which is dormant until {class} returns, that `{what}` needs"),
         None => format!("{half} that `{what}` needs"),

@@ -161,6 +161,7 @@ impl Dispatcher for PropertyDispatcher {
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         if !class.chain().iter().any(|class| class.path == self.property.owner) {
             return Err(CallError::WrongClass {
+                place: format!("{}:{}", self.property.owner, self.property.text),
                 handle: object,
                 found: class.path.to_string(),
                 wanted: self.property.owner.to_string(),

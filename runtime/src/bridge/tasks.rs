@@ -14,12 +14,14 @@ pub(crate) mod waking;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use alcedo_abi::task::{Errand, ErrandId, ErrandKind};
-use crossbeam::channel::Receiver;
+use crossbeam::channel::{Receiver, Select};
+use serde::{Deserialize, Serialize};
 
 use crate::border::{CallError, trap};
 use crate::bridge::core::Core;
@@ -29,7 +31,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 
 use inbox::Message;
-use store::{Begin, Entry, ErrandKey, Life, State, Store, Waiting};
+use store::{Begin, Entry, ErrandKey, Life, State, Store, Turn, Waiting};
 use waking::Waking;
 
 pub(crate) use code::Code;
@@ -50,6 +52,27 @@ pub struct ErrandInfo {
     pub object: Option<ObjectHandle>,
     /// For a timer, the game time when it is due.
     pub due: Option<Duration>,
+}
+
+/// Tasks, timers and posted closures that ended with their module: how many of one kind from one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrandCount {
+    /// "task", "timer" or "posted closure".
+    pub kind: LeaseKind,
+    /// The module whose code it was.
+    pub module: String,
+    /// Source file and line where they were asked for.
+    pub place: String,
+    /// How many.
+    pub count: u64,
+}
+
+impl fmt::Display for ErrandCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, module, place, count } = self;
+        let many = usize::try_from(*count).unwrap_or(usize::MAX);
+        write!(f, "{count} {} of {module} cut short, from {place}", kind.counted(many))
+    }
 }
 
 /// All errands. Game thread only, but for [`Tasks::inbox`].
@@ -159,15 +182,26 @@ impl Tasks {
     pub(crate) fn cancel(&self, core: &Core, errand: ErrandId) {
         let key = store::key_of(errand);
         let ended = self.store.borrow_mut().cancel(key);
-        if let Some(entry) = ended {
-            end(core, entry);
-        }
+        end_all(core, ended);
     }
 
     /// Whether it has neither ended nor been cancelled.
     pub(crate) fn lives(&self, errand: ErrandId) -> bool {
         let store = self.store.borrow();
         store.entries.get(store::key_of(errand)).is_some_and(|entry| entry.state != State::Cancelled)
+    }
+
+    /// Sleeps until a message of another thread is there, or something waits for a tick or a safe point anyway; at most
+    /// until `timeout`. Whether there is anything.
+    pub(crate) fn wait(&self, timeout: Duration) -> bool {
+        let store = self.store.borrow();
+        if !store.ready.is_empty() || !store.posted.is_empty() {
+            return true;
+        }
+        drop(store);
+        let mut select = Select::new();
+        select.recv(&self.messages);
+        select.ready_timeout(timeout).is_ok()
     }
 
     /// So much game time goes by.
@@ -231,17 +265,19 @@ impl Tasks {
     /// Ends every errand whose object, or its plugin half, is gone.
     pub(crate) fn end_expired(&self, core: &Core) {
         let expired = self.store.borrow_mut().take_expired(&core.world);
-        expired.into_iter().for_each(|entry| end(core, entry));
+        end_all(core, expired);
     }
 
-    /// Ends every errand of a module, the first made first, and takes none from it any more.
-    pub(crate) fn end_module(&self, core: &Core, module: ModuleId) {
+    /// Ends every errand of a module, the first made first, and takes none from it any more. Says which they were.
+    pub(crate) fn end_module(&self, core: &Core, module: ModuleId) -> Vec<ErrandCount> {
         self.inbox.expel(module);
         // What its threads have posted until then becomes an entry, and ends with the others.
         self.receive(core);
         let ended = self.store.borrow_mut().take_module(module);
-        ended.into_iter().for_each(|entry| end(core, entry));
+        let counts = counted(&ended);
+        end_all(core, ended);
         self.gates.borrow_mut().remove(&module);
+        counts
     }
 
     /// What was asked for before the commit may run from now on. Runs no plugin code and cannot fail.
@@ -253,7 +289,7 @@ impl Tasks {
     pub(crate) fn end_staged(&self, core: &Core) {
         self.receive(core);
         let ended = self.store.borrow_mut().take_staged();
-        ended.into_iter().for_each(|entry| end(core, entry));
+        end_all(core, ended);
     }
 
     /// What waits, in the order it was made.
@@ -293,20 +329,23 @@ impl Tasks {
             Begin::Gone => return true,
             Begin::NotNow => return false,
             Begin::Expired(entry) => {
-                end(core, *entry);
+                end_all(core, [*entry]);
                 return true;
             }
         };
-        let outcome = turn.code.run(&core.red, &turn.gate, &turn.what, turn.waking.as_ref());
-        if let Err(error) = &outcome {
-            let tag = turn.gate.tag();
-            tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {} failed and ends", turn.what);
-        }
+        let Turn { code, gate, what, waking } = turn;
+        let outcome = code.run(&core.red, &gate, &what, waking.as_ref());
+        drop(waking);
         // A timer that failed would fail at its next turn too.
-        let is_done = outcome.unwrap_or(true);
+        let is_done = outcome.as_ref().map_or(true, |is_done| *is_done);
         let ended = self.store.borrow_mut().finish(key, is_done);
-        if let Some(entry) = ended {
-            end(core, entry);
+        let failed = ended.and_then(|entry| end(core, entry));
+        if let Err(error) = &outcome {
+            let tag = gate.tag();
+            tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends");
+        }
+        if let Some(failed) = failed {
+            failed.tell();
         }
         true
     }
@@ -330,7 +369,10 @@ impl Tasks {
         place: &Arc<str>,
         code: Code,
     ) -> Result<ErrandId, CallError> {
-        drop_code(core, gate, &what(kind, gate.tag(), place), code);
+        let what = what(kind, gate.tag(), place);
+        if let Err(error) = code.end(&core.red, &what) {
+            DropFailed { gate: Rc::clone(gate), what, error }.tell();
+        }
         Ok(ErrandId::NONE)
     }
 }
@@ -341,15 +383,52 @@ pub(crate) fn standing(core: &Core) -> Standing {
     if core.world.mode.is_before_commit() { Standing::Staged } else { Standing::Certain }
 }
 
-fn end(core: &Core, entry: Entry) {
-    drop_code(core, &entry.gate, &entry.what, entry.code);
+/// What an errand held has failed to drop.
+struct DropFailed {
+    gate: Rc<Gate>,
+    what: Rc<str>,
+    error: CallError,
 }
 
-fn drop_code(core: &Core, gate: &Gate, what: &Rc<str>, code: Code) {
-    if let Err(error) = code.end(&core.red, what) {
-        let tag = gate.tag();
+impl DropFailed {
+    fn tell(&self) {
+        let (tag, error, what) = (self.gate.tag(), &self.error, &self.what);
         tracing::error!(module = %tag.name, generation = %tag.generation, %error, "what a {what} held failed to drop");
     }
+}
+
+/// Drops what an errand holds, and then its lease. Logs nothing: whoever listens may reload or unload, and would wait for
+/// that lease in vain, so it is told when the errand is gone.
+#[must_use]
+fn end(core: &Core, entry: Entry) -> Option<DropFailed> {
+    let Entry { code, gate, what, .. } = &entry;
+    let ended = code.end(&core.red, what);
+    let (gate, what) = (Rc::clone(gate), Rc::clone(what));
+    drop(entry);
+    ended.err().map(|error| DropFailed { gate, what, error })
+}
+
+/// How many there are of each kind from each place, in the order of the first of them.
+fn counted(entries: &[Entry]) -> Vec<ErrandCount> {
+    let mut counts: Vec<ErrandCount> = Vec::new();
+    for Entry { kind, gate, place, .. } in entries {
+        let module = &gate.tag().name;
+        let same = |known: &&mut ErrandCount| (known.kind, &*known.module, &*known.place) == (*kind, module, place);
+        match counts.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => {
+                let (module, place) = (module.to_string(), place.to_string());
+                counts.push(ErrandCount { kind: *kind, module, place, count: 1 });
+            }
+        }
+    }
+    counts
+}
+
+/// Ends errands in this order. What failed is told when all of them are gone.
+fn end_all(core: &Core, entries: impl IntoIterator<Item = Entry>) {
+    let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(core, entry)).collect();
+    failed.iter().for_each(DropFailed::tell);
 }
 
 fn what(kind: LeaseKind, tag: &ModuleTag, place: &str) -> Rc<str> {

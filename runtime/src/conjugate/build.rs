@@ -230,7 +230,7 @@ impl Plugins<'_> {
     fn hook(&self, object: ObjectHandle, class: &Class, what: &Rc<str>, invoke: Invoke) -> Result<(), CallError> {
         let key = self.key_of(object).ok_or(CallError::Stale { handle: object })?;
         let part = self.pairs.part(key, class.id).ok_or_else(|| CallError::Unavailable {
-            what: format!("the plugin half of {object} for {}", class.path),
+            what: format!("the plugin half of {} for {}", self.world.objects.shown(object), class.path),
         })?;
         let memory = self.memory(object)?;
         self.red.enter_module(&part.gate.tag().name, what, || {

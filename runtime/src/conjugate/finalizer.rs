@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use alcedo_abi::describe::PartHooks;
+use alcedo_sys::process::{thread_in_words, thread_number};
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::border::{CallError, from_module};
@@ -74,6 +75,8 @@ struct Running {
 /// What the thread and those who wait for it both look at.
 #[derive(Default)]
 struct Desk {
+    /// The number of the thread that does the work, once it has begun.
+    number: Option<i32>,
     running: Option<Running>,
     /// How many have begun.
     begun: u64,
@@ -203,7 +206,8 @@ impl Finalizer {
 
     /// The finalizer that runs now.
     pub(crate) fn running(&self) -> Option<Blocker> {
-        lock(&self.desk).running.as_ref().map(|running| blocker(running.name(), running.since.elapsed()))
+        let desk = lock(&self.desk);
+        desk.running.as_ref().map(|running| blocker(running.name(), desk.number, running.since.elapsed()))
     }
 
     /// Failures since the last time.
@@ -263,16 +267,19 @@ impl Barrier {
 
     /// Who keeps it from being passed.
     pub(crate) fn blocker(&self) -> Blocker {
-        let (mut owner, age) = match &lock(&self.desk).running {
+        let desk = lock(&self.desk);
+        let (mut owner, age) = match &desk.running {
             Some(running) => (running.name(), running.since.elapsed()),
             None => ("the next in the queue".to_owned(), self.begun.elapsed()),
         };
+        let number = desk.number;
+        drop(desk);
         let waiting = self.inbox.len();
         if waiting > 1 {
             // This mark is one of them.
             owner.push_str(&format!(", {} behind it", waiting - 1));
         }
-        blocker(owner, age)
+        blocker(owner, number, age)
     }
 }
 
@@ -288,8 +295,9 @@ impl Mark {
     }
 }
 
-fn blocker(owner: String, age: Duration) -> Blocker {
-    Blocker { kind: LeaseKind::Finalizer, owner, thread: THREAD.to_owned(), age, place: None }
+fn blocker(owner: String, number: Option<i32>, age: Duration) -> Blocker {
+    let thread = thread_in_words(Some(THREAD), number);
+    Blocker { kind: LeaseKind::Finalizer, owner, thread, age, place: None }
 }
 
 impl Running {
@@ -311,6 +319,13 @@ struct Worker {
 
 impl Worker {
     fn run(self) {
+        {
+            let mut desk = lock(&self.desk);
+            // One that was given up while it began is not the one that does the work.
+            if desk.turn == self.turn {
+                desk.number = thread_number();
+            }
+        }
         for message in &self.inbox {
             match message {
                 Message::Finalize(job) => {

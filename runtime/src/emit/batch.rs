@@ -15,24 +15,43 @@ use crate::emit::{imports, read, texts};
 use crate::faults::{self, ReloadStep};
 use crate::object::class::Class;
 use crate::object::decl::Batch;
+use crate::object::refusal::DeclareError;
 use crate::zcall::chain::Implementer;
 
 /// A module that is mapped, as far as emitting goes.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Declarer<'a> {
     /// Its name.
     pub(crate) name: &'a str,
+    /// Its name, version and build, for errors about two of a kind.
+    pub(crate) title: String,
     /// The door to its code.
     pub(crate) gate: &'a Rc<Gate>,
     /// What it exports.
     pub(crate) root: ModuleRef,
 }
 
-/// Declares the types of `modules` and fills their cells. Returns the classes, bases first.
+impl Declarer<'_> {
+    /// How often it declares a type of that path.
+    fn declares(&self, path: &str) -> usize {
+        let is_it = |package: &str, name: &str| path == format!("/Script/{package}.{name}");
+        let interfaces = self.root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice());
+        interfaces.filter(|it| is_it(&it.package, &it.name)).count()
+            + self.root.structs()().iter().filter(|it| is_it(&it.package, &it.name)).count()
+            + self.root.classes()().iter().filter(|it| is_it(&it.package, &it.name)).count()
+    }
+}
+
+/// Declares the types of `modules` and fills their cells. Returns the classes, bases first. `all` are the modules of the
+/// generation, those included that stay.
 ///
 /// # Errors
 /// The first rule that a declaration breaks, or the first import that leads nowhere.
-pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
+pub(crate) fn emit(
+    core: &Rc<Core>,
+    modules: &[Declarer<'_>],
+    all: &[Declarer<'_>],
+) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut batch = Batch::default();
     for module in modules {
         texts::check(module.name, module.root)?;
@@ -49,10 +68,8 @@ pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<C
             batch.classes.push(read::class_decl(&Rc::downgrade(core), module.gate, described)?);
         }
     }
-    let declared = core.world.types.declare(&core.world.names, &batch).map_err(|source| EmitError::Declare {
-        modules: modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", "),
-        source,
-    })?;
+    let declared =
+        core.world.types.declare(&core.world.names, &batch).map_err(|source| refused(modules, all, source))?;
     faults::at(ReloadStep::Declare)?;
     for module in modules {
         enroll(core, module)?;
@@ -67,6 +84,22 @@ pub(crate) fn emit(core: &Rc<Core>, modules: &[Declarer<'_>]) -> Result<Vec<Rc<C
     Ok(declared.classes)
 }
 
+/// Why the batch was not declared. Where two declare one path, both are named.
+fn refused(modules: &[Declarer<'_>], all: &[Declarer<'_>], source: DeclareError) -> EmitError {
+    if let DeclareError::Duplicate { path } = &source {
+        let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));
+        let mut declaring: Vec<_> = declaring.cloned().collect();
+        // What no module declares before is the host's own.
+        if declaring.len() == 1 {
+            declaring.insert(0, "the host".to_owned());
+        }
+        if let [first, second, ..] = declaring.as_slice() {
+            return EmitError::Clash { path: path.clone(), first: first.clone(), second: second.clone() };
+        }
+    }
+    EmitError::Declare { modules: modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", "), source }
+}
+
 /// The signature as the module words it, where that is what its fingerprint says. An author may have other names for the
 /// types; then it can be called from code that knows them, and not with values.
 fn words(signature: &str, fingerprint: u64) -> Rc<str> {
@@ -76,6 +109,11 @@ fn words(signature: &str, fingerprint: u64) -> Rc<str> {
 
 /// Makes the classes and exports of a module known to the floors that enter it.
 fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
+    for described in module.root.structs()().iter() {
+        let path = format!("/Script/{}.{}", described.package, described.name);
+        let Some(found) = core.world.types.struct_by_path(&path) else { continue };
+        imports::check_own(module.name, described, &found)?;
+    }
     for described in module.root.classes()().iter() {
         let path = format!("/Script/{}.{}", described.package, described.name);
         let Some(class) = core.world.types.class_by_path(&path) else { continue };
@@ -88,6 +126,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
         core.hooks.borrow_mut().insert(class.id, hooks);
         imports::fill_own(core, module.name, described, &class)?;
     }
+    core.explicit.set_title(module.gate.tag().id, &module.title);
     for described in module.root.exports()().iter() {
         let export = Export {
             gate: Rc::clone(module.gate),

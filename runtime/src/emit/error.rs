@@ -15,6 +15,16 @@ pub enum EmitError {
         /// The rule.
         source: DeclareError,
     },
+    /// Two declarations of one path.
+    #[error("{path} is declared already, by {first}, and now by {second}: give one of the two another name")]
+    Clash {
+        /// The path of the class, struct or interface.
+        path: String,
+        /// Who had it first: `the host`, or a module's name, version and build.
+        first: String,
+        /// Who declares it too; the same module where it does so twice.
+        second: String,
+    },
     /// A description with a number this host does not know.
     #[error(
         "{module} describes {what} in a way this host does not know ({number}): rebuild the module or update the host"

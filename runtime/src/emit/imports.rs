@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind};
+use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind, StructDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 
 use crate::border::CallError;
@@ -12,6 +12,7 @@ use crate::bridge::core::Core;
 use crate::emit::error::EmitError;
 use crate::object::class::Class;
 use crate::object::path::{MemberPath, PathError, TypePath};
+use crate::object::structs::StructType;
 
 /// Fills the cells of a class the module declares.
 ///
@@ -40,6 +41,26 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
         }
         let number = handle(core, &format!("uf:{}", found.path), 0).map_err(|error| disagree(error.to_string()))?;
         fill(function.cell, number);
+    }
+    Ok(())
+}
+
+/// Whether a struct the module declares lies here as it does there. The host has laid it out by itself.
+///
+/// # Errors
+/// When the two disagree on size, alignment, an offset or the fingerprint, zero included.
+pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType) -> Result<(), EmitError> {
+    let disagree =
+        |why: &str| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why: why.to_owned() };
+    if (found.size(), found.align()) != (described.size as usize, described.align as usize) {
+        return Err(disagree("whose size or alignment is another here than in the module"));
+    }
+    let offsets = found.fields().iter().map(|field| field.offset);
+    if !offsets.eq(described.fields.iter().map(|field| field.offset)) {
+        return Err(disagree("whose fields lie elsewhere here than in the module"));
+    }
+    if found.fingerprint() != described.fingerprint {
+        return Err(disagree("whose layout the module hashes differently"));
     }
     Ok(())
 }

@@ -2,6 +2,8 @@
 //! parts of paths and ZCall names, and stand in errors and logs, so each is held to its grammar before anything is done
 //! with any of them. Every door comes by here: a Master, a reload, a Slim, the Default and the canary.
 
+use std::collections::HashSet;
+
 use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, PropertyDesc};
 use alcedo_abi::module::ModuleRef;
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
@@ -21,6 +23,7 @@ const WORDS: &str = "types and signatures are at most 4096 bytes, without contro
 const DEFAULT: &str = "a default is at most 65536 bytes";
 const MEMBER_PATH: &str =
     "what a module uses has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
+const ONCE: &str = "a module offers one function of a name";
 const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
 
 /// Whether every text that the module tells is what it should be.
@@ -38,7 +41,11 @@ pub(crate) fn check(module: &str, root: ModuleRef) -> Result<(), EmitError> {
     }
     root.classes()().iter().try_for_each(|described| check.class(described))?;
     root.imports()().iter().try_for_each(|import| check.import(import))?;
-    root.exports()().iter().try_for_each(|export| check.export(export))
+    let mut offered = HashSet::new();
+    root.exports()().iter().try_for_each(|export| {
+        let name = check.export(export)?;
+        check.text(|| "two functions called".into(), &name, |name| offered.insert(name.to_owned()), ONCE)
+    })
 }
 
 struct Check<'a> {
@@ -50,7 +57,7 @@ impl Check<'_> {
         &self,
         what: impl Fn() -> String,
         text: &str,
-        keeps_to: impl Fn(&str) -> bool,
+        keeps_to: impl FnOnce(&str) -> bool,
         rule: &'static str,
     ) -> Result<(), EmitError> {
         if keeps_to(text) {
@@ -102,8 +109,8 @@ impl Check<'_> {
         self.text(|| "that it uses".into(), import.path.as_str(), is_path, MEMBER_PATH)
     }
 
-    /// A name is what its protocol reads back as the same name, so no part of it can pass for another part.
-    fn export(&self, export: &ExportDesc) -> Result<(), EmitError> {
+    /// The name by which it is called. A name is what its protocol reads back as the same name, so no part of it can pass for another part.
+    fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let wanted = match type_path {
             "" => ZCallName::Ex(method.to_owned()),
@@ -116,7 +123,8 @@ impl Check<'_> {
         let name = wanted.to_string();
         let reads_back = |name: &str| name.len() <= LONGEST_WORDS && name.parse() == Ok(wanted.clone());
         self.text(|| "a function called".into(), &name, reads_back, CALL_NAME)?;
-        self.text(|| format!("{name} with the signature"), export.signature.as_str(), are_words, WORDS)
+        self.text(|| format!("{name} with the signature"), export.signature.as_str(), are_words, WORDS)?;
+        Ok(name)
     }
 }
 

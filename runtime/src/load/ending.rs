@@ -51,7 +51,10 @@ fn step_now(core: &Core, loads: &Loads, ending: &Ending<'_>, step: EndStep, begu
                 module.ask_to_stop();
             }
         }
-        EndStep::DropErrands => ids(modules).for_each(|module| core.tasks.end_module(core, module)),
+        EndStep::DropErrands => {
+            let ended = ids(modules).flat_map(|module| core.tasks.end_module(core, module)).collect();
+            loads.retirements.note_errands(generation, ended);
+        }
         EndStep::ReleaseHalves => release(core, &ids(modules).collect()),
         EndStep::AwaitFinalizers => await_finalizers(core, loads.retirements.policy.grace, begun),
         EndStep::ExitHooks => {

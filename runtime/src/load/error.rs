@@ -1,22 +1,29 @@
 //! Why a module was not loaded. Each text says what was tried, on what, and the way out.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use alcedo_abi::manifest::ManifestError;
 
-use crate::border::{CallError, panic_message};
+use crate::border::CallError;
 use crate::emit::error::EmitError;
 use crate::faults::FaultInjected;
 use crate::load::canary::CanaryStep;
+use crate::load::context::error::ContextError;
 use crate::load::order::OrderError;
+use crate::load::paths::not_absolute;
 use crate::object::birth::BirthFailed;
 
 /// Why a module was not loaded. The host goes on with what it had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
+    /// A path that depends on the current folder.
+    #[error("{}", not_absolute(path))]
+    PathNotAbsolute {
+        /// The path.
+        path: PathBuf,
+    },
     /// The file is no complete library of this platform.
     #[error(transparent)]
     Image(#[from] alcedo_sys::ImageError),
@@ -137,6 +144,10 @@ pub enum LoadError {
     /// Names, versions or dependencies do not add up.
     #[error(transparent)]
     Order(#[from] OrderError),
+    /// A module of the Master needs one that it does not get: nobody has it, the Default has another version, or the
+    /// Default's resolver failed.
+    #[error("{}{}", .0, way_out(.0))]
+    Dependency(Box<ContextError>),
     /// A name that is no version or version range.
     #[error(
         "{module}: \"{text}\" is no {what} as Cargo writes them: {reason}; write it so in the Cargo.toml or `module!`"
@@ -171,10 +182,10 @@ pub enum LoadError {
         error: CallError,
     },
     /// A field marked to be kept could not be saved.
-    #[error("a kept field of object {object} could not be saved: {error}")]
+    #[error("a kept field of {object} could not be saved: {error}")]
     Keep {
-        /// The object.
-        object: crate::handles::ObjectHandle,
+        /// The class and the name of the object.
+        object: String,
         /// What the field said.
         error: CallError,
     },
@@ -304,15 +315,34 @@ pub enum LoadError {
     NoMaster,
 }
 
+/// The way out where nobody has a module.
+fn way_out(error: &ContextError) -> &'static str {
+    match error {
+        ContextError::NotFound { .. } => "; add its library, or load it into the Default",
+        _ => "",
+    }
+}
+
 /// Runs steps of a load. A panic of host code in them is an error like any other: it is undone like one.
 pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
     // The stores guard themselves with `RefCell`s, which unwinding releases; what the steps had done so far is written
     // down outside of them, for the caller to undo.
-    catch_unwind(AssertUnwindSafe(steps))
-        .unwrap_or_else(|payload| Err(LoadError::HostPanic { message: panic_message(&*payload) }))
+    crate::trap::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
 }
 
 impl LoadError {
+    /// Whether a package, class, struct or member of the host's is missing that a module is built on.
+    pub(crate) fn lacks_type(&self) -> bool {
+        use crate::object::refusal::DeclareError::{UnknownBase, UnknownPackage, UnknownType};
+        match self {
+            Self::Emit(EmitError::Import { .. }) => true,
+            Self::Emit(EmitError::Declare { source, .. }) => {
+                matches!(source, UnknownBase { .. } | UnknownPackage { .. } | UnknownType { .. })
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it is about the process that tries modules first: the host itself had not begun then.
     pub(crate) fn is_of_canary(&self) -> bool {
         matches!(

@@ -1,6 +1,7 @@
 //! What a load context tells while it lives: the events of design section 5, in their order.
 
 use crate::handles::Generation;
+use crate::load::context::notice::ContextHappening;
 
 /// A step in the life of the Master load context.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +29,29 @@ pub enum MasterEvent {
     Dead(Generation),
     /// Images of the generation stay mapped: which, and why.
     Parked(Generation, Vec<String>),
+}
+
+impl MasterEvent {
+    /// The same in the words that are told of every context: to which generation, and what. `Loaded` says it once for each
+    /// of the modules that have come up.
+    pub(super) fn notices(&self, started: Vec<String>) -> (Generation, Vec<ContextHappening>) {
+        let (generation, happening) = match self {
+            Self::Loaded(generation) => {
+                return (*generation, started.into_iter().map(ContextHappening::Loaded).collect());
+            }
+            Self::PreStartup(generation) => (generation, ContextHappening::PreStartup),
+            Self::Startup(generation, module) => (generation, ContextHappening::Startup(module.clone())),
+            Self::PostStartup(generation) => (generation, ContextHappening::PostStartup),
+            Self::Unloading(generation) => (generation, ContextHappening::Unloading),
+            Self::Kept(generation, modules) => (generation, ContextHappening::Kept(modules.clone())),
+            Self::Resumed(generation) => (generation, ContextHappening::Resumed),
+            Self::Unloaded(generation) => (generation, ContextHappening::Unloaded),
+            Self::Blocked(generation, blockers) => (generation, ContextHappening::Blocked(blockers.clone())),
+            Self::Dead(generation) => (generation, ContextHappening::Dead),
+            Self::Parked(generation, images) => (generation, ContextHappening::Parked(images.clone())),
+        };
+        (*generation, vec![happening])
+    }
 }
 
 impl std::fmt::Display for MasterEvent {

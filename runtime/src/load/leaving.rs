@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use alcedo_sys::process::{this_thread_in_words, thread_in_words};
 use alcedo_sys::{EndPolicy, EndReport, EndState, Ending, Holder, HolderKind, Image, Ledger, Unmapped};
 
 use crate::conjugate::finalizer::Barrier;
@@ -48,6 +49,8 @@ pub(crate) struct LeavingModule {
     will_park: Option<String>,
     ledger: Option<Arc<Ledger>>,
     begun: Instant,
+    /// The thread on which it began to go.
+    begun_on: String,
     evict_after: Option<Duration>,
     policy: EndPolicy,
     stage: Stage,
@@ -55,7 +58,7 @@ pub(crate) struct LeavingModule {
 
 enum Stage {
     /// Somebody whom the host has let in is still there, or a thread of the module that may have something to say.
-    Mapped(Image),
+    Mapped(Box<Image>),
     /// The image has only itself to end.
     Ending(Box<Ending>),
     Over,
@@ -88,6 +91,7 @@ impl LeavingModule {
             forget: Some(forget),
             ledger: image.ledger().cloned(),
             begun: Instant::now(),
+            begun_on: this_thread_in_words(),
             evict_after: policy.evict_after,
             policy: EndPolicy {
                 live_heap: heap_bytes,
@@ -95,7 +99,7 @@ impl LeavingModule {
                 ..policy_of_image
             },
             will_park,
-            stage: Stage::Mapped(image),
+            stage: Stage::Mapped(Box::new(image)),
         }
     }
 
@@ -117,7 +121,7 @@ impl LeavingModule {
 
     fn call_under_way(&self) -> Blocker {
         let owner = format!("into {}, in which the host ended", self.name);
-        let thread = "of the game".to_owned();
+        let thread = self.begun_on.clone();
         Blocker { kind: LeaseKind::Call, owner, thread, age: self.begun.elapsed(), place: None }
     }
 
@@ -218,7 +222,7 @@ fn blocker(holder: Holder) -> Blocker {
         _ => LeaseKind::Handler,
     };
     let owner = holder.name.strip_prefix("thread ").map(str::to_owned).unwrap_or(holder.name);
-    let thread = if holder.thread.is_empty() { "unknown".to_owned() } else { holder.thread };
+    let thread = if holder.thread.is_empty() { thread_in_words(None, None) } else { holder.thread };
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
 
@@ -258,6 +262,11 @@ impl Leaving {
     /// These modules, dependents first; `finalizers` is a mark behind their last one.
     pub(crate) fn new(modules: Vec<LeavingModule>, finalizers: Option<Barrier>) -> Box<Self> {
         Box::new(Self { finalizers, modules, departed: Departed::default() })
+    }
+
+    /// These go as well, after those that are there.
+    pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = LeavingModule>) {
+        self.modules.extend(modules);
     }
 }
 

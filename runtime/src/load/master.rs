@@ -13,8 +13,10 @@ use alcedo_abi::host::mode;
 use alcedo_sys::{Demands, StageDir, crash};
 
 use crate::bridge::core::Core;
+use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::emit::batch::{Declarer, emit};
+use crate::emit::texts;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, Generation, ModuleId, ObjectHandle};
 use crate::host_table::HostWord;
@@ -22,12 +24,14 @@ use crate::lease::LeaseKind;
 use crate::load::canary::Rehearsal;
 use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ModuleSummary};
+use crate::load::context::lookup::{Lent, lend_to_master};
 use crate::load::end_order::{End, EndStep};
 use crate::load::ending::{Ending, end};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::module::{Module, ModuleInfo};
 use crate::load::open::{self, Inspected};
+use crate::load::order::{list, needs_beyond};
 use crate::load::record::Recorder;
 use crate::load::replace::{Build, Why, replaced};
 use crate::load::retire::Retirements;
@@ -70,7 +74,9 @@ pub(crate) struct Loads {
     pub recorder: Recorder,
     is_telling: Cell<bool>,
     master: RefCell<Option<Master>>,
-    observers: RefCell<Vec<Observer>>,
+    observers: RefCell<Vec<Registered<Observer>>>,
+    /// The modules of the generation that comes up whose mains have returned, in the order of their start.
+    started: RefCell<Vec<String>>,
     last_module: Arc<AtomicU64>,
     last_generation: Cell<u64>,
 }
@@ -103,6 +109,7 @@ impl Loads {
             is_telling: Cell::default(),
             master: RefCell::default(),
             observers: RefCell::default(),
+            started: RefCell::default(),
             last_module,
             last_generation: Cell::default(),
         })
@@ -123,8 +130,18 @@ impl Loads {
     }
 
     /// Adds a listener.
-    pub(crate) fn observe(&self, observer: Observer) {
+    pub(crate) fn observe(&self, observer: Registered<Observer>) {
         self.observers.borrow_mut().push(observer);
+    }
+
+    /// Where the listeners come from.
+    pub(crate) fn observer_sites(&self) -> Vec<Site> {
+        self.observers.borrow().iter().map(|observer| observer.site).collect()
+    }
+
+    /// Takes all listeners out.
+    pub(crate) fn take_observers(&self) -> Vec<Registered<Observer>> {
+        self.observers.take()
     }
 
     /// Tells everybody who listens.
@@ -136,12 +153,24 @@ impl Loads {
         for observer in observers {
             // One listener's panic is not another's, and never the reload's.
             if let Err(error) = crate::border::trap(|| {
-                observer(event);
+                (observer.code)(event);
                 Ok(())
             }) {
-                tracing::error!(%event, %error, "a listener of the load context panicked");
+                let callback = &observer.site;
+                tracing::error!(%event, %callback, %error, "a listener of the load context panicked");
             }
         }
+        let started = match event {
+            MasterEvent::Loaded(_) => self.started.take(),
+            _ => Vec::new(),
+        };
+        match event {
+            MasterEvent::PreStartup(_) => drop(self.started.take()),
+            MasterEvent::Startup(_, module) => self.started.borrow_mut().push(module.clone()),
+            _ => {}
+        }
+        let (generation, happenings) = event.notices(started);
+        happenings.into_iter().for_each(|happening| self.hub.tell_of_master(generation, happening));
     }
 
     /// Tells everybody that a generation is about to end, first those who listen, then the callbacks by priority.
@@ -176,7 +205,15 @@ impl Loads {
     /// Other threads see that the generation has these modules.
     pub(crate) fn show<'a>(&self, generation: Generation, modules: impl Iterator<Item = &'a Rc<Module>>) {
         let context = ContextId::master(generation.0);
-        let summary = |module: &Rc<Module>| ModuleSummary::new(module.info(), context, module.image_path().to_owned());
+        let summary = |module: &Rc<Module>| {
+            let summary = ModuleSummary::new(module.info(), context, module.image_path().to_owned());
+            // It is shown before its types are made, which checks its texts for all.
+            let summary = match texts::check(module.name(), module.root()) {
+                Ok(()) => summary.offering(module.root().exports()().iter().map(|export| export.type_path.as_str())),
+                Err(_) => summary,
+            };
+            (module.gate().tag().id, summary)
+        };
         self.hub.set_master_modules(generation, modules.map(summary).collect());
     }
 
@@ -218,6 +255,8 @@ pub(crate) struct BroughtUp {
     pub staying: Vec<Rc<Module>>,
     /// Why each of the others is replaced; empty when all are, whether they must or not.
     pub why: BTreeMap<String, Why>,
+    /// Names of the modules that they need and the Default has.
+    pub elsewhere: Vec<String>,
 }
 
 impl BroughtUp {
@@ -227,7 +266,7 @@ impl BroughtUp {
     /// None: their needs were looked at before they were mapped.
     pub(crate) fn all(&self) -> Result<Vec<Rc<Module>>, LoadError> {
         let modules = || self.new.iter().chain(&self.staying);
-        let row = open::start_order(modules().map(|module| module.info()))?;
+        let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
         Ok(row.iter().filter_map(|name| modules().find(|module| module.name() == name).cloned()).collect())
     }
 }
@@ -255,7 +294,9 @@ pub(crate) fn bring_up(
             inspected.retain(|(_, info)| why.contains_key(&info.name));
         }
         let infos: Vec<_> = staying.iter().map(|module| module.info()).collect();
-        let staged = open::stage(&loads.stage_dir, inspected, &infos)?;
+        let lent = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
+        let elsewhere: Vec<_> = lent.iter().map(|lent| lent.name.clone()).collect();
+        let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
         loads.canary_took.set(None);
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.lane().phase("canary");
@@ -265,9 +306,9 @@ pub(crate) fn bring_up(
         let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
         loads.canary_took.set(took);
         rehearsed?;
-        Ok((staged, staying, why))
+        Ok((staged, staying, why, lent))
     };
-    let (staged, staying, why) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
+    let (staged, staying, why, lent) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
     let mut new = Vec::new();
     for staged in staged {
         let id = loads.next_module();
@@ -284,8 +325,23 @@ pub(crate) fn bring_up(
         }
     }
     loads.show(generation, new.iter().chain(&staying));
-    hold_dependencies(&new, &staying);
-    Ok(BroughtUp { new, staying, why })
+    hold_dependencies(&new, &staying, &lent);
+    let elsewhere = lent.into_iter().map(|lent| lent.name).collect();
+    Ok(BroughtUp { new, staying, why, elsewhere })
+}
+
+/// What modules need that is none of them: of the Default, which stays whatever becomes of them.
+fn ask_default<'a>(
+    loads: &Loads,
+    modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
+) -> Result<Vec<Lent>, LoadError> {
+    let beyond = needs_beyond(modules.clone().map(|info| (&*info.name, &*info.dependencies)));
+    let ask = |(by, name, range): (&str, &str, _)| {
+        let others = modules.clone().filter(|info| info.name != by).map(|info| info.name.clone());
+        let own = format!("did not know it, and {} offered", list(&others.collect::<Vec<_>>()));
+        lend_to_master(&loads.hub, by, name, range, own)
+    };
+    beyond.into_iter().map(ask).collect()
 }
 
 /// What of a Master has to go for these libraries, and why.
@@ -305,12 +361,13 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
 }
 
 /// A module keeps those it depends on: what it was given of them may be code.
-fn hold_dependencies(modules: &[Rc<Module>], staying: &[Rc<Module>]) {
+fn hold_dependencies(modules: &[Rc<Module>], staying: &[Rc<Module>], lent: &[Lent]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
-            let found = modules.iter().chain(staying).find(|other| other.name() == name);
-            // Neither one that was mapped just now nor one that stays is sealed.
-            let lease = found.map(|other| other.leases().take_at(LeaseKind::Dependent, module.name(), None));
+            let found = modules.iter().chain(staying).find(|other| other.name() == name).map(|other| other.leases());
+            let found = found.or_else(|| lent.iter().find(|lent| lent.name == *name).map(|lent| &lent.leases));
+            // Neither one that was mapped just now nor one that stays is sealed, nor one of the Default.
+            let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
             lease.into_iter().flatten().for_each(|lease| module.keep(lease));
         }
     }
@@ -318,7 +375,15 @@ fn hold_dependencies(modules: &[Rc<Module>], staying: &[Rc<Module>]) {
 
 /// The modules as far as emitting goes.
 pub(crate) fn declarers(modules: &[Rc<Module>]) -> Vec<Declarer<'_>> {
-    modules.iter().map(|module| Declarer { name: module.name(), gate: module.gate(), root: module.root() }).collect()
+    modules
+        .iter()
+        .map(|module| Declarer {
+            name: module.name(),
+            title: module.info().title(),
+            gate: module.gate(),
+            root: module.root(),
+        })
+        .collect()
 }
 
 /// Runs the mains of a generation, dependencies first. Returns how many have run when one fails.
@@ -440,7 +505,9 @@ fn go_live(
     generation: Generation,
     modules: &[Rc<Module>],
 ) -> Result<(), (ExitHooks, LoadError)> {
-    let classes = caught(|| Ok(emit(core, &declarers(modules))?)).map_err(|error| (ExitHooks::NeverStarted, error))?;
+    let declarers = declarers(modules);
+    let classes =
+        caught(|| Ok(emit(core, &declarers, &declarers)?)).map_err(|error| (ExitHooks::NeverStarted, error))?;
     start(core, loads, generation, modules).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
     caught(|| make_cdos(core, &classes)).map_err(|error| (ExitHooks::All, error))
 }

@@ -14,6 +14,7 @@ pub(crate) mod module;
 pub(crate) mod naps;
 pub(crate) mod open;
 pub(crate) mod order;
+pub(crate) mod paths;
 pub(crate) mod policy;
 pub(crate) mod record;
 pub(crate) mod replace;

@@ -52,7 +52,17 @@ pub(crate) struct ModuleInfo {
     pub gives_blocks_away: bool,
 }
 
+/// Name, version and build of a module, as all errors and reports say them.
+pub(crate) fn titled(name: &str, version: &semver::Version, build_id: u128) -> String {
+    format!("{name} {version} (build {build_id:032x})")
+}
+
 impl ModuleInfo {
+    /// How errors about two of a kind name it: two builds may have one name and one version.
+    pub(crate) fn title(&self) -> String {
+        titled(&self.name, &self.version, self.build_id)
+    }
+
     /// Why its image will stay mapped whatever happens; none for one that can be unmapped.
     pub(crate) fn will_park(&self) -> Option<String> {
         let names = self.bypasses.join(", ");

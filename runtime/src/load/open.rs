@@ -2,6 +2,7 @@
 //! the step after; nothing of the file runs before it is mapped.
 #![expect(unsafe_code, reason = "maps a library and calls the first function of its root module")]
 
+use std::alloc::Layout;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -28,6 +29,7 @@ use crate::load::error::{LoadError, caught};
 use crate::load::hooks::{self, Attachment};
 use crate::load::module::{Module, ModuleInfo};
 use crate::load::order::{OrderInput, order};
+use crate::load::paths::ensure_absolute;
 use crate::value_table;
 
 /// A library that passed every check that needs no mapping, and its private copy.
@@ -50,6 +52,7 @@ impl Staged {
 /// # Errors
 /// What does not fit, with both sides' facts.
 pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result<Inspected, LoadError> {
+    ensure_absolute(path, |path| LoadError::PathNotAbsolute { path })?;
     let image = ImageFile::read_copy(path, dir)?;
     let mut info = admit_image(&image, path, require_seal)?;
     info.origin = Some(path.to_owned());
@@ -133,22 +136,29 @@ pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool)
     Ok(inspected)
 }
 
-/// The names of modules in the order of their start.
+/// The names of modules in the order of their start. Modules of those names in `elsewhere` run already, in a context that
+/// stays.
 ///
 /// # Errors
 /// When their needs do not add up.
-pub(crate) fn start_order<'a>(modules: impl Iterator<Item = &'a ModuleInfo>) -> Result<Vec<String>, LoadError> {
+pub(crate) fn start_order<'a>(
+    modules: impl Iterator<Item = &'a ModuleInfo>,
+    elsewhere: &[String],
+) -> Result<Vec<String>, LoadError> {
+    let is_here = |(name, _): &&(String, semver::VersionReq)| !elsewhere.contains(name);
     let inputs: Vec<_> = modules
         .map(|info| OrderInput {
+            build_id: info.build_id,
             name: info.name.clone(),
             version: info.version.clone(),
-            dependencies: info.dependencies.clone(),
+            dependencies: info.dependencies.iter().filter(is_here).cloned().collect(),
         })
         .collect();
     Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
 }
 
-/// Orders libraries by dependency, those of modules that stay among them, and makes their copies ready to be mapped.
+/// Orders libraries by dependency, those of modules that stay among them, and makes their copies ready to be mapped. What
+/// they need and is in `elsewhere` runs already.
 ///
 /// # Errors
 /// When their needs do not add up or a copy cannot be made; nothing was mapped then.
@@ -156,9 +166,10 @@ pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,
     staying: &[&ModuleInfo],
+    elsewhere: &[String],
 ) -> Result<Vec<Staged>, LoadError> {
     let infos = inspected.iter().map(|(_, info)| info).chain(staying.iter().copied());
-    let row = start_order(infos)?;
+    let row = start_order(infos, elsewhere)?;
     let mut inspected: Vec<_> = inspected.into_iter().map(Some).collect();
     let mut staged = Vec::new();
     for name in row {
@@ -274,8 +285,10 @@ pub(crate) fn map(staged: Staged) -> Result<(ModuleInfo, Image, ModuleRef), Load
 /// keep pointers into images that are long gone.
 pub(super) fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
+    // The whole header, of which the part that is looked at first is only the beginning.
+    let whole = Layout::new::<LibHeader>();
     // SAFETY: the symbol is the header that the `module!` macro exports; its magic is tested by `upgrade`.
-    let header = unsafe { image.symbol::<AbiHeaderRef>(ROOT_SYMBOL) }?;
+    let header = unsafe { image.symbol_of::<AbiHeaderRef>(ROOT_SYMBOL, whole) }?;
     let header: &LibHeader = header.upgrade().map_err(|error| differs(error.to_string()))?;
     let Some(layout) = header.root_mod_consts().layout().into_option() else {
         return Err(differs("it carries no layout to compare".into()));

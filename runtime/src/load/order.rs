@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use semver::{Version, VersionReq};
 use thiserror::Error;
 
+use crate::load::module::titled;
+
 /// What a module's manifest says about itself and its needs.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderInput {
@@ -13,22 +15,30 @@ pub(crate) struct OrderInput {
     pub name: String,
     /// Its version.
     pub version: Version,
+    /// Differs between builds that differ.
+    pub build_id: u128,
     /// The modules it needs, and the versions of each that will do.
     pub dependencies: Vec<(String, VersionReq)>,
+}
+
+impl OrderInput {
+    fn title(&self) -> String {
+        titled(&self.name, &self.version, self.build_id)
+    }
 }
 
 /// Why a set of modules cannot start.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OrderError {
     /// One name, one build.
-    #[error("two modules are named `{name}`, versions {first} and {second}: load one of them, or rename one")]
+    #[error("two modules are named `{name}`, {first} and {second}: load one of them, or rename one")]
     Duplicate {
         /// The name.
         name: String,
-        /// The version of the first in the row.
-        first: Version,
-        /// The version of the second.
-        second: Version,
+        /// Name, version and build of the first in the row.
+        first: String,
+        /// The same of the second.
+        second: String,
     },
     /// Nobody has the name.
     #[error("`{needed_by}` needs `{name}` {range}, and {} offered: add its library", list(offered))]
@@ -62,6 +72,15 @@ pub enum OrderError {
     },
 }
 
+/// What modules need that none of them is: by whom, name and versions, in their order.
+pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, VersionReq)])> + Clone>(
+    modules: M,
+) -> Vec<(&'a str, &'a str, &'a VersionReq)> {
+    let is_here = |name: &str| modules.clone().any(|(other, _)| other == name);
+    let needs = modules.clone().flat_map(|(by, needs)| needs.iter().map(move |(name, range)| (by, &**name, range)));
+    needs.filter(|(_, name, _)| !is_here(name)).collect()
+}
+
 /// The places of the modules in the order of their start. Among those that could start next, the one that comes
 /// first in `modules` does.
 ///
@@ -87,8 +106,8 @@ fn places(modules: &[OrderInput]) -> Result<HashMap<&str, usize>, OrderError> {
         if let Some(first) = places.insert(module.name.as_str(), at) {
             return Err(OrderError::Duplicate {
                 name: module.name.clone(),
-                first: modules[first].version.clone(),
-                second: module.version.clone(),
+                first: modules[first].title(),
+                second: module.title(),
             });
         }
     }
@@ -131,7 +150,8 @@ fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> Orde
     OrderError::Cycle { path: path.collect() }
 }
 
-fn list(names: &[String]) -> String {
+/// What there is to choose from, in words.
+pub(crate) fn list(names: &[String]) -> String {
     match names {
         [] => "nothing else is".to_owned(),
         [name] => format!("only `{name}` is"),
@@ -141,7 +161,7 @@ fn list(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{OrderInput, order};
+    use super::{OrderInput, needs_beyond, order};
 
     /// `a 1.2.0: b ^1, c *; b 1.0.0` is two modules.
     fn read(text: &str) -> Vec<OrderInput> {
@@ -155,6 +175,7 @@ mod tests {
             OrderInput {
                 name: name.to_owned(),
                 version: version.parse().expect("a version"),
+                build_id: version.len() as u128,
                 dependencies: needs.split(',').filter(|need| !need.trim().is_empty()).map(need).collect(),
             }
         };
@@ -178,6 +199,14 @@ mod tests {
         check("a 1.0.0: d *; b 1.0.0; c 1.0.0; d 1.0.0", "b c d a");
         check("top 1.0.0: left *, right *; right 1.0.0: base *; left 1.0.0: base *; base 1.0.0", "base right left top");
         check("a 1.0.0: b *, b ^1; b 1.2.0", "b a");
+    }
+
+    #[test]
+    fn what_nobody_of_a_set_is_is_looked_for_elsewhere() {
+        let modules = read("a 1.0.0: b ^1, c ^2; b 1.0.0: c *, d *; e 1.0.0");
+        let beyond = needs_beyond(modules.iter().map(|module| (&*module.name, &*module.dependencies)));
+        let beyond: Vec<_> = beyond.iter().map(|(by, name, range)| format!("{by} {name} {range}")).collect();
+        assert_eq!(beyond, ["a c ^2", "b c *", "b d *"]);
     }
 
     #[test]
@@ -217,7 +246,8 @@ mod tests {
     fn two_modules_of_one_name_are_refused() {
         check(
             "a 1.0.0; a 1.1.0",
-            "two modules are named `a`, versions 1.0.0 and 1.1.0: load one of them, or rename one",
+            "two modules are named `a`, a 1.0.0 (build 00000000000000000000000000000005) and a 1.1.0 (build \
+             00000000000000000000000000000005): load one of them, or rename one",
         );
     }
 }

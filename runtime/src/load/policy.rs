@@ -1,5 +1,6 @@
 //! How long an unload may take before it is called blocked, and before it is given up. This file decides; it reads no
 //! clock.
+#![expect(unsafe_code, reason = "two of the things that a host may ask for are sound for some modules only")]
 
 use std::time::Duration;
 
@@ -20,12 +21,10 @@ pub struct UnloadPolicy {
     pub parked_budget: usize,
     /// How long the end of the host waits for what is still unloading. 5 s unless said otherwise.
     pub shutdown: Duration,
-    /// After how long threads that a module left in a blocking system call are led out of it by force. What is on their
-    /// stacks is not dropped, so this is for plugins that cannot be made to stop their threads. Never, unless said
-    /// otherwise.
-    pub evict_after: Option<Duration>,
-    /// Whether file descriptors that a module left open are closed. They are only reported unless said otherwise.
-    pub close_fds: bool,
+    /// Set by [`UnloadPolicy::evict_after`].
+    pub(crate) evict_after: Option<Duration>,
+    /// Set by [`UnloadPolicy::close_fds`].
+    close_fds: bool,
     /// Whether blocks of the C heap that a module left are freed. They are, unless said otherwise, but for a module that
     /// may have given some away: one that links a library of its own dynamically, or calls `getline`.
     pub free_c_heap: bool,
@@ -46,6 +45,28 @@ impl Default for UnloadPolicy {
 }
 
 impl UnloadPolicy {
+    /// After how long threads that a module left in a blocking system call are led out of it by force. What is on their
+    /// stacks is not dropped, so this is for plugins that cannot be made to stop their threads. Never, unless said
+    /// otherwise.
+    ///
+    /// # Safety
+    ///
+    /// Nobody follows an address in the stack of such a thread once it is gone. A thread that waits in
+    /// [`std::thread::scope`] has lent its stack to others.
+    pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
+        self.evict_after = after;
+    }
+
+    /// Whether file descriptors that a module left open are closed. They are only reported unless said otherwise.
+    ///
+    /// # Safety
+    ///
+    /// No descriptor that a module has opened belongs to somebody else by now, as one does that was sent to the host or to
+    /// another module.
+    pub unsafe fn close_fds(&mut self, closes: bool) {
+        self.close_fds = closes;
+    }
+
     /// Whether a context that has been unloading for so long, and does not come to its end, is given up.
     pub(crate) fn gives_up(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))

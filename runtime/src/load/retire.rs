@@ -8,6 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
+use crate::bridge::tasks::ErrandCount;
+use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
 use crate::load::end_order::EndStep;
@@ -56,9 +58,11 @@ pub(crate) struct Retirements {
     pub policy: UnloadPolicy,
     standing: RefCell<BTreeMap<Generation, Standing>>,
     under_way: RefCell<Vec<Rc<Retirement>>>,
-    callbacks: RefCell<Vec<(i32, UnloadingCallback)>>,
+    callbacks: RefCell<Vec<(i32, Registered<UnloadingCallback>)>>,
     /// What went wrong before there was a ticket to write it on.
     problems: RefCell<BTreeMap<Generation, Vec<String>>>,
+    /// Tasks, timers and posted closures that ended before there was a ticket to write them on.
+    errands: RefCell<BTreeMap<Generation, Vec<ErrandCount>>>,
     parked: RefCell<Vec<String>>,
 }
 
@@ -116,10 +120,20 @@ impl Retirements {
     }
 
     /// Adds a callback; smaller priorities are called first, equal ones in the order they came.
-    pub(crate) fn on_unloading(&self, priority: i32, callback: UnloadingCallback) {
+    pub(crate) fn on_unloading(&self, priority: i32, callback: Registered<UnloadingCallback>) {
         let mut callbacks = self.callbacks.borrow_mut();
         let at = callbacks.partition_point(|(other, _)| *other <= priority);
         callbacks.insert(at, (priority, callback));
+    }
+
+    /// Where the callbacks come from.
+    pub(crate) fn callback_sites(&self) -> Vec<Site> {
+        self.callbacks.borrow().iter().map(|(_priority, callback)| callback.site).collect()
+    }
+
+    /// Takes all callbacks out.
+    pub(crate) fn take_callbacks(&self) -> Vec<Registered<UnloadingCallback>> {
+        self.callbacks.take().into_iter().map(|(_priority, callback)| callback).collect()
     }
 
     /// Calls every callback, each isolated from the panics of the others, which go to the ticket. Their priorities, in
@@ -129,11 +143,12 @@ impl Retirements {
         let called = callbacks.iter().map(|(priority, _)| *priority).collect();
         for (priority, callback) in callbacks {
             let call = || {
-                callback(generation.0);
+                (callback.code)(generation.0);
                 Ok(())
             };
             if let Err(error) = crate::border::trap(call) {
-                tracing::error!(%generation, priority, %error, "an unloading callback failed");
+                let callback = &callback.site;
+                tracing::error!(%generation, priority, %callback, %error, "an unloading callback failed");
                 self.note(generation, format!("the unloading callback of priority {priority} {error}"));
             }
         }
@@ -151,6 +166,11 @@ impl Retirements {
         if problems.len() < MOST_PROBLEMS {
             problems.push(problem);
         }
+    }
+
+    /// Writes down what a generation had still to do when it ended.
+    pub(crate) fn note_errands(&self, generation: Generation, ended: Vec<ErrandCount>) {
+        self.errands.borrow_mut().entry(generation).or_default().extend(ended);
     }
 
     /// What went wrong with a generation that has no ticket.
@@ -189,6 +209,7 @@ pub(super) fn depart(
     let work = Leaving::new(leaving, Some(barrier));
     let ticket = UnloadTicket::new(format!("generation {generation}"), retirements.policy.grace, work);
     retirements.take_problems(generation).into_iter().for_each(|problem| ticket.note(problem));
+    ticket.note_errands(retirements.errands.borrow_mut().remove(&generation).unwrap_or_default());
     retirements.standing.borrow_mut().insert(generation, Standing::Leaving(ticket.clone()));
     loads.hub.master_leaves(generation, &ticket);
     let retirement = Retirement {

@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 /// How far a context's life has come.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextState {
     /// Takes calls, loads and leases.

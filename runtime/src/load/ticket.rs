@@ -7,18 +7,26 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use alcedo_sys::process;
+use serde::{Deserialize, Serialize};
 
+use crate::bridge::tasks::ErrandCount;
 use crate::deadline;
-use crate::lease::Blocker;
+use crate::lease::{Blocker, LeaseKind};
 use crate::load::state::{ContextEvent, ContextState};
 
 /// How long a waiter sleeps at most before it looks again: what it waits for may be a thread that ends, which tells
 /// nobody.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// A look that takes longer is named in reports: code that ends a module, or a listener, does not return.
+const LONG_LOOK: Duration = Duration::from_millis(100);
+
+/// So long whoever gives an unload up waits for the look of another thread.
+const PARK_WAIT: Duration = Duration::from_secs(1);
 
 /// What is left to do of an unload, none of which needs the game thread.
 pub(crate) trait Departure: Send {
@@ -53,7 +61,7 @@ pub(crate) struct Departed {
 
 /// What a module whose image is gone had left behind, and what became of it. All of it is the host's work: a plugin
 /// that ends what it begins leaves none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleEnd {
     /// The module.
     pub module: String,
@@ -84,7 +92,7 @@ pub struct ModuleEnd {
 }
 
 /// An image that stays mapped until the process ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedImage {
     /// The module.
     pub module: String,
@@ -95,20 +103,24 @@ pub struct ParkedImage {
 }
 
 /// An unload that came to its end: the images are gone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnloadReport {
     /// What was unloaded: `generation 3`, `Slim "reports"`.
     pub subject: String,
     /// What its modules had left behind.
     pub modules: Vec<ModuleEnd>,
-    /// What went wrong on the way and stopped nothing: callbacks, exit hooks and finalizers that panicked.
+    /// What went wrong on the way and stopped nothing: callbacks, exit hooks and finalizers that panicked, and resources
+    /// that have no end.
     pub problems: Vec<String>,
+    /// Tasks, timers and posted closures that had not ended, and were dropped. Slims have none.
+    #[serde(default)]
+    pub errands: Vec<ErrandCount>,
     /// From the seal until the last image was gone.
     pub took: Duration,
 }
 
 /// An unload that has not come to its end, and who keeps it from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockerReport {
     /// What is to be unloaded: `generation 3`, `Slim "reports"`.
     pub subject: String,
@@ -122,6 +134,9 @@ pub struct BlockerReport {
     pub parked: Vec<ParkedImage>,
     /// What went wrong on the way and stopped nothing.
     pub problems: Vec<String>,
+    /// Tasks, timers and posted closures that had not ended, and were dropped. Slims have none.
+    #[serde(default)]
+    pub errands: Vec<ErrandCount>,
 }
 
 struct Told {
@@ -130,6 +145,7 @@ struct Told {
     drained: bool,
     departed: Departed,
     problems: Vec<String>,
+    errands: Vec<ErrandCount>,
     took: Option<Duration>,
 }
 
@@ -148,9 +164,45 @@ struct Shared {
 /// What is left to do. Whoever drives it takes it out, so that no lock is held while code of a module runs.
 enum Work {
     Here(Box<dyn Departure>),
-    /// This thread has it.
-    Driven(ThreadId),
+    /// A thread has it.
+    Driven(Driver),
     Gone,
+}
+
+/// Who takes an unload further now.
+#[derive(Clone)]
+struct Driver {
+    thread: Thread,
+    number: Option<i32>,
+    since: Instant,
+}
+
+impl Driver {
+    fn this() -> Self {
+        Self { thread: thread::current(), number: process::thread_number(), since: Instant::now() }
+    }
+
+    fn is_here(&self) -> bool {
+        self.thread.id() == thread::current().id()
+    }
+
+    /// What reports say of one that does not come back.
+    fn blocker(&self) -> Blocker {
+        Blocker {
+            kind: LeaseKind::Call,
+            owner: "the end itself: an exit hook, a destructor or a listener runs".into(),
+            thread: process::thread_in_words(self.thread.name(), self.number),
+            age: self.since.elapsed(),
+            place: None,
+        }
+    }
+}
+
+/// A look that is under way. What is left to do goes back when it is over, also when code of the module panics in it: else
+/// whoever waits would wait for ever.
+struct Look<'a> {
+    ticket: &'a UnloadTicket,
+    departure: Option<Box<dyn Departure>>,
 }
 
 /// An unload that has begun. A clone is the same ticket; it may be kept for ever and dropped at any time. Any thread.
@@ -169,6 +221,7 @@ impl UnloadTicket {
             drained: false,
             departed: Departed::default(),
             problems: Vec::new(),
+            errands: Vec::new(),
             took: None,
         };
         let shared = Shared {
@@ -206,9 +259,9 @@ impl UnloadTicket {
     /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalisers may run in
     /// here.
     pub fn poll(&self) -> ContextState {
-        let Some(mut departure) = self.take_work() else { return self.state() };
+        let Some(mut look) = self.take_work() else { return self.state() };
         // No lock is held from here on: code of the module runs, and whoever hears of that may look at this very ticket.
-        match departure.advance() {
+        match look.departure().advance() {
             Progress::Waiting { blockers, drained } => {
                 let mut told = self.told();
                 told.drained |= drained;
@@ -218,13 +271,11 @@ impl UnloadTicket {
                 told.blockers = blockers;
                 drop(told);
                 if self.shared.is_to_be_parked.load(Ordering::Acquire) {
-                    self.give_up(departure);
-                } else {
-                    *self.work() = Work::Here(departure);
+                    self.give_up(look);
                 }
             }
             Progress::Ended(departed) => {
-                *self.work() = Work::Gone;
+                look.end();
                 self.end(departed);
             }
         }
@@ -259,14 +310,19 @@ impl UnloadTicket {
     /// Who keeps it, as of the last look. Empty for one that is dead.
     #[must_use]
     pub fn report(&self) -> BlockerReport {
+        // Whoever looks may ask what it sees.
+        let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_LOOK);
         let told = self.told();
+        let mut blockers = told.blockers.clone();
+        blockers.extend(driver.as_ref().map(Driver::blocker));
         BlockerReport {
             subject: self.shared.subject.clone(),
             state: told.state,
             since: told.took.unwrap_or_else(|| self.age()),
-            blockers: told.blockers.clone(),
+            blockers,
             parked: told.departed.parked.clone(),
             problems: told.problems.clone(),
+            errands: told.errands.clone(),
         }
     }
 
@@ -278,6 +334,7 @@ impl UnloadTicket {
             subject: self.shared.subject.clone(),
             modules: told.departed.modules.clone(),
             problems: told.problems.clone(),
+            errands: told.errands.clone(),
             took: told.took.unwrap_or_default(),
         })
     }
@@ -292,31 +349,52 @@ impl UnloadTicket {
         self.told().problems.push(problem);
     }
 
+    /// Adds what had still to be done.
+    pub(crate) fn note_errands(&self, ended: Vec<ErrandCount>) {
+        self.told().errands.extend(ended);
+    }
+
     /// Gives up: what is not gone stays mapped, and the reason names who kept it. Without effect on one that has ended.
-    /// Waits for another thread that drives it at this moment; where it is this thread that does, further out, it is given up
-    /// as soon as that look is over.
+    /// Waits a second for another thread that drives it at this moment; if that one does not come back, or is this thread
+    /// further out, it is given up as soon as that look is over.
     pub(crate) fn park(&self) {
+        self.park_within(PARK_WAIT);
+    }
+
+    /// The same, with so long a wait.
+    pub(crate) fn park_within(&self, wait: Duration) {
+        let until = Instant::now() + wait;
         loop {
-            if let Some(departure) = self.take_work() {
-                return self.give_up(departure);
+            if let Some(look) = self.take_work() {
+                return self.give_up(look);
             }
-            let driver = match &*self.work() {
-                Work::Driven(driver) => *driver,
+            let is_late = match &*self.work() {
+                Work::Driven(driver) => driver.is_here() || Instant::now() >= until,
                 Work::Here(_) => continue,
                 Work::Gone => return,
             };
-            if driver == thread::current().id() {
-                return self.shared.is_to_be_parked.store(true, Ordering::Release);
+            if is_late {
+                self.shared.is_to_be_parked.store(true, Ordering::Release);
+                // The look may have ended between the two.
+                return self.take_work().map_or((), |look| self.give_up(look));
             }
             thread::sleep(LOOK_AGAIN);
         }
     }
 
+    /// The thread that takes it further now.
+    fn driver(&self) -> Option<Driver> {
+        match &*self.work() {
+            Work::Driven(driver) => Some(driver.clone()),
+            Work::Here(_) | Work::Gone => None,
+        }
+    }
+
     /// What is left to do, for this thread to drive; nothing while another look is under way, and when all is done.
-    fn take_work(&self) -> Option<Box<dyn Departure>> {
+    fn take_work(&self) -> Option<Look<'_>> {
         let mut work = self.work();
-        match std::mem::replace(&mut *work, Work::Driven(thread::current().id())) {
-            Work::Here(departure) => Some(departure),
+        match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {
+            Work::Here(departure) => Some(Look { ticket: self, departure: Some(departure) }),
             other => {
                 *work = other;
                 None
@@ -324,9 +402,9 @@ impl UnloadTicket {
         }
     }
 
-    fn give_up(&self, mut departure: Box<dyn Departure>) {
-        let departed = departure.park();
-        *self.work() = Work::Gone;
+    fn give_up(&self, mut look: Look<'_>) {
+        let departed = look.departure().park();
+        look.end();
         {
             let mut told = self.told();
             self.step(&mut told, ContextEvent::LeasesRemain);
@@ -374,6 +452,23 @@ impl UnloadTicket {
     }
 }
 
+impl Look<'_> {
+    fn departure(&mut self) -> &mut dyn Departure {
+        &mut **self.departure.as_mut().expect("it is taken out only by `end`, which ends the look")
+    }
+
+    /// Nothing is left to do.
+    fn end(mut self) {
+        self.departure = None;
+    }
+}
+
+impl Drop for Look<'_> {
+    fn drop(&mut self) {
+        *self.ticket.work() = self.departure.take().map_or(Work::Gone, Work::Here);
+    }
+}
+
 impl PartialEq for UnloadTicket {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
@@ -414,6 +509,7 @@ impl fmt::Display for BlockerReport {
         for image in &self.parked {
             write!(f, "\n  {}", image.line(&self.subject))?;
         }
+        self.errands.iter().try_for_each(|ended| write!(f, "\n  {ended}"))?;
         self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
@@ -424,6 +520,7 @@ impl fmt::Display for UnloadReport {
         for line in self.modules.iter().filter_map(ModuleEnd::line) {
             write!(f, "\n  {line}")?;
         }
+        self.errands.iter().try_for_each(|ended| write!(f, "\n  {ended}"))?;
         self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
@@ -479,6 +576,7 @@ mod tests {
     use expect_test::expect;
 
     use super::{BlockerReport, Departed, Departure, ModuleEnd, ParkedImage, Progress, UnloadTicket};
+    use crate::bridge::tasks::ErrandCount;
     use crate::lease::{Blocker, LeaseKind, Leases};
     use crate::load::state::ContextState;
 
@@ -576,12 +674,61 @@ mod tests {
         }
     }
 
+    /// A departure that is given up from inside a look at it.
+    struct GivesUp(Receiver<UnloadTicket>);
+
+    impl Departure for GivesUp {
+        fn advance(&mut self) -> Progress {
+            self.0.try_recv().expect("it is there").park();
+            Progress::Waiting { blockers: Vec::new(), drained: false }
+        }
+
+        fn park(&mut self) -> Departed {
+            let image = ParkedImage { module: "m".into(), file: "m.so".into(), reason: "it was given up".into() };
+            Departed { modules: Vec::new(), parked: vec![image] }
+        }
+    }
+
+    #[test]
+    fn an_unload_that_is_given_up_from_inside_a_look_is_parked_when_the_look_is_over() {
+        let (give, take) = channel();
+        let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(GivesUp(take)));
+        give.send(ticket.clone()).expect("it listens");
+        assert_eq!(ticket.poll(), ContextState::Parked);
+        assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): it was given up"]);
+    }
+
     #[test]
     fn a_look_from_inside_the_unload_only_looks() {
         let (give, take) = channel();
         let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Nosy(take)));
         give.send(ticket.clone()).expect("it listens");
         assert_eq!(ticket.poll(), ContextState::Dead);
+    }
+
+    /// A departure whose first look panics.
+    struct Panics(bool);
+
+    impl Departure for Panics {
+        fn advance(&mut self) -> Progress {
+            assert!(std::mem::replace(&mut self.0, true), "a destructor panics");
+            Progress::Ended(Departed::default())
+        }
+
+        fn park(&mut self) -> Departed {
+            Departed::default()
+        }
+    }
+
+    #[test]
+    fn a_look_that_panics_leaves_the_rest_to_the_next() {
+        for next in [UnloadTicket::park, |ticket: &UnloadTicket| assert_eq!(ticket.poll(), ContextState::Dead)] {
+            let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Panics(false)));
+            let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ticket.poll()));
+            assert!(looked.is_err());
+            std::thread::scope(|scope| scope.spawn(|| next(&ticket)).join().expect("it does not wait"));
+            assert_ne!(ticket.state(), ContextState::Unloading);
+        }
     }
 
     #[test]
@@ -604,11 +751,18 @@ mod tests {
             ],
             parked: Vec::new(),
             problems: vec!["an unloading callback of priority 3 panicked: \"no\"".into()],
+            errands: vec![ErrandCount {
+                kind: LeaseKind::Timer,
+                module: "reports".into(),
+                place: "src/lib.rs:7".into(),
+                count: 2,
+            }],
         };
         expect![[r#"
             Slim "reports" is blocked (12 s)
               2 running calls   nm:/reports:Report:render   thread worker-3, 11.8 s, from src/jobs.rs:88
               1 thread          "exporter"   thread exporter, 11.9 s
+              2 timers of reports cut short, from src/lib.rs:7
               an unloading callback of priority 3 panicked: "no""#]]
         .assert_eq(&report.to_string());
     }

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use crate::border::{CallError, trap_as};
 use crate::handles::{Name, ObjectHandle};
 use crate::object::World;
-use crate::object::class::{Class, Origin, Subobject};
+use crate::object::class::{Class, NativeHook, Origin, Subobject};
 use crate::object::naming::DEFAULT_PREFIX;
 use crate::object::objects::object_flags;
 use crate::object::value::Value;
@@ -142,6 +142,12 @@ pub(crate) fn run_class_constructor(
     trap_as(|| hooks.class_constructor(object, class))
 }
 
+/// Runs what a native class does in a birth. Nobody refers to the newborn yet, so it is held: the host may collect in there.
+fn run_native(world: &World, object: ObjectHandle, hook: NativeHook) -> Result<(), StepError> {
+    let _held = world.stack.hold([object]);
+    hook(world, object).map_err(StepError::new)
+}
+
 fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
     let counters = &world.counters;
     let Some((was_run, is_template)) = world.objects.construct(object, class.depth()) else { return };
@@ -184,6 +190,7 @@ fn end(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle, class: Optio
         hooks.end_conjugate(object);
         Ok::<_, StepError>(())
     }) {
+        let object = world.objects.shown(object);
         tracing::error!(%object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
     }
     if let Some(class) = class.filter(|class| class.cdo.get() == object) {
@@ -203,6 +210,7 @@ fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
         }) {
             let class = class.short_path();
             let message = error.into_facts().message;
+            let object = world.objects.shown(object);
             tracing::error!(%object, class, message, "`begin_destroy` panicked; the object goes all the same");
         }
     }
@@ -413,7 +421,7 @@ impl Midwife<'_> {
                 return self.step(object, || BirthStep::ClassConstructor(path()), run);
             }
             (Origin::Native, Some(hook)) => {
-                let run = || hook(self.world, object).map_err(StepError::new);
+                let run = || run_native(self.world, object, hook);
                 self.step(object, || BirthStep::NativeConstructor(path()), run)?;
             }
             (Origin::Native, None) | (Origin::Script, _) => {}
@@ -451,7 +459,7 @@ impl Midwife<'_> {
         }
         for native in class.lineage() {
             if let Some(hook) = native.native_post_init {
-                let run = || hook(self.world, object).map_err(StepError::new);
+                let run = || run_native(self.world, object, hook);
                 self.step(object, || BirthStep::NativePostInit(native.path.to_string()), run)?;
             }
         }

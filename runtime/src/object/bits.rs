@@ -2,8 +2,8 @@
 //! costs no look into memory.
 
 /// Bits by number; those that were never set are not set.
-#[derive(Debug, Default)]
-pub(super) struct Bits {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bits {
     words: Vec<u64>,
 }
 

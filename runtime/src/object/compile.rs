@@ -12,6 +12,7 @@ use crate::object::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructD
 use crate::object::interface::Interface;
 use crate::object::layout::{Placed, place};
 use crate::object::names::Names;
+use crate::object::naming::DEFAULT_PREFIX;
 use crate::object::order;
 use crate::object::path::{TypePath, is_identifier};
 use crate::object::property::{Property, PropertyType, display_name};
@@ -129,6 +130,10 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     let structs = batch.structs.iter().map(|decl| (struct_path(decl), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (class_path(decl), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (interface_path(decl), &decl.package, &decl.name));
+    // Objects are called after their classes, and a saved world has no object in nothing whose name begins so.
+    if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
+        return Err(DeclareError::DefaultName { path: class_path(decl) });
+    }
     for (path, package, name) in interfaces.chain(structs).chain(classes) {
         if !packages.iter().any(|known| **known == **package) {
             let known = packages.join(", ");

@@ -73,7 +73,7 @@ impl World {
             Some(class) if self.is_below(&class, base) => {}
             Some(class) => {
                 let (found, wanted) = (class.path.to_string(), format!("{base} or a class derived from it"));
-                return Err(CallError::WrongClass { handle: class.cdo.get(), found, wanted });
+                return Err(CallError::WrongClass { place: String::new(), handle: class.cdo.get(), found, wanted });
             }
             None if matches!(ty, PropertyType::SoftClass(_)) => {}
             None => {
@@ -123,7 +123,11 @@ impl World {
         self.types.class_by_path(base).is_some_and(|base| class.is_a(&base))
     }
 
-    fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
+    /// Whether an object may stand where a reference of type `ty` is wanted.
+    ///
+    /// # Errors
+    /// [`CallError::WrongClass`] when it is of another class, [`CallError::Stale`] when it is none or gone.
+    pub(super) fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let (suits, wanted) = match ty {
             PropertyType::Object { class: base }
@@ -139,7 +143,7 @@ impl World {
         if suits {
             return Ok(());
         }
-        Err(CallError::WrongClass { handle: object, found: class.path.to_string(), wanted })
+        Err(CallError::WrongClass { place: String::new(), handle: object, found: class.path.to_string(), wanted })
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) mod seats;
 pub(crate) mod slices;
 pub(crate) mod storage;
 pub(crate) mod structs;
+pub(crate) mod suits;
 pub(crate) mod text;
 pub(crate) mod text_memory;
 pub(crate) mod thunk;
@@ -46,7 +47,7 @@ pub(crate) mod types;
 pub(crate) mod typing;
 pub(crate) mod value;
 
-mod bits;
+pub(crate) mod bits;
 mod compile;
 mod compile_class;
 pub(crate) mod naming;

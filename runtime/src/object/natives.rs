@@ -5,6 +5,7 @@
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object::World;
+use crate::object::owned::OwnedValue;
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
@@ -72,9 +73,18 @@ impl World {
     /// Overwrites the value of a property, by its Rust type.
     ///
     /// # Errors
-    /// As for [`World::get`]; [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
+    /// As for [`World::get`]; [`CallError::WrongClass`] when it names an object that is not of the class the property is for;
+    /// [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
     pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: &str, value: T) -> Result<(), CallError> {
-        self.objects.set(object, property, value)
+        self.objects.may_write(object)?;
+        self.objects.with_property(object, property, |view, property| {
+            if property.ty.names_objects() && T::matches(&property.ty) {
+                let value = OwnedValue::of(property.ty.clone(), value).read();
+                self.check_objects_of(property, &value)?;
+                return view.write(property, &value);
+            }
+            view.set(property, value)
+        })
     }
 
     /// The value of a property of whatever type.
@@ -90,7 +100,11 @@ impl World {
     /// # Errors
     /// As for [`World::set`].
     pub fn write(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), CallError> {
-        self.objects.write_value(object, property, value)
+        self.objects.may_write(object)?;
+        self.objects.with_property(object, property, |view, property| {
+            self.check_objects_of(property, value)?;
+            view.write(property, value)
+        })
     }
 
     /// The text of a name.

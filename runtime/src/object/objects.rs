@@ -355,6 +355,20 @@ impl Objects {
         self.is_alive(object) && self.store.borrow().roots.get(object.index())
     }
 
+    /// The root set as it is now, to compare with later.
+    pub(crate) fn root_set(&self) -> Bits {
+        self.store.borrow().roots.clone()
+    }
+
+    /// The living that came into the root set since `before`, and those that were taken from it. Slots must not have got
+    /// other objects meanwhile, as none does in a shadow.
+    pub(crate) fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
+        let store = self.store.borrow();
+        let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());
+        let added = store.roots.without(before).filter_map(living).collect();
+        (added, before.without(&store.roots).filter_map(living).collect())
+    }
+
     /// The root set, in no order.
     #[cfg(test)]
     pub(crate) fn roots(&self) -> Vec<ObjectHandle> {
@@ -379,21 +393,22 @@ impl Objects {
     /// [`CallError::DuringRebuild`] while a reload is under way that could not put back what is there, [`CallError::Lent`]
     /// while plugin code holds a slice of some value.
     pub(crate) fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
-        self.slices.allow_change(&format_args!("writing to {object}"))?;
+        let shown = self.shown(object);
+        self.slices.allow_change(&format_args!("writing to {shown}"))?;
         if self.mode.get() == mode::NORMAL {
             return Ok(());
         }
-        self.mode.may_write(object, || self.is_staged(object))?;
+        if !self.mode.may_write(object, || self.is_staged(object)) {
+            return Err(CallError::DuringRebuild { action: format!("writing to {shown}") });
+        }
         self.look_again(object);
         Ok(())
     }
 
     /// A mark that is under way looks at the object again before it ends: what the object refers to may change now.
     pub(super) fn look_again(&self, object: ObjectHandle) {
-        if let Some(marker) = &mut *self.marker.borrow_mut()
-            && self.is_alive(object)
-        {
-            marker.look_again(object);
+        if self.is_alive(object) {
+            self.with_marker(|marker| marker.look_again(object));
         }
     }
 
@@ -410,6 +425,7 @@ impl Objects {
     ///
     /// # Errors
     /// As for [`Objects::get`]; [`CallError::DuringRebuild`] when conjugates are rebuilt and it is not the object's turn.
+    #[cfg(test)]
     pub(crate) fn set<T: FrameValue>(&self, object: ObjectHandle, name: &str, value: T) -> Result<(), CallError> {
         self.may_write(object)?;
         self.with_property(object, name, |view, property| view.set(property, value))
@@ -427,6 +443,7 @@ impl Objects {
     ///
     /// # Errors
     /// As for [`Objects::set`].
+    #[cfg(test)]
     pub(crate) fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;
         self.with_property(object, name, |view, property| view.write(property, value))
@@ -451,7 +468,7 @@ impl Objects {
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::Lent`] while plugin code may write to a slice of some value.
     pub(crate) fn with_body<T>(&self, object: ObjectHandle, look: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
-        self.slices.allow_read(&format_args!("reading {object}"))?;
+        self.slices.allow_read(&format_args!("reading {}", self.shown(object)))?;
         self.ask(object, |tenant| look(tenant.seen())).ok_or(CallError::Stale { handle: object })
     }
 
@@ -468,7 +485,11 @@ impl Objects {
         self.with_property(object, name, |view, property| view.delegate_mark(property, fresh))
     }
 
-    fn with_property<T>(
+    /// Shows `work` the body's memory and the property of that name. It must not change the store.
+    ///
+    /// # Errors
+    /// As for [`Objects::read_value`], and what `work` says.
+    pub(super) fn with_property<T>(
         &self,
         object: ObjectHandle,
         name: &str,

@@ -6,6 +6,7 @@ use crate::object::block::Block;
 use crate::object::memory;
 use crate::object::property::PropertyType;
 use crate::object::transfer::{self, WrongType};
+use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
 /// A value of a type. It does not move, and ends with this.
@@ -19,6 +20,18 @@ impl OwnedValue {
     /// The value that zero bytes mean.
     pub(crate) fn zero(ty: PropertyType) -> Self {
         Self { block: Block::new(ty.size(), ty.align()), ty }
+    }
+
+    /// A value by its Rust type.
+    ///
+    /// # Panics
+    /// When values of `ty` are not such, which the caller has looked at.
+    pub(crate) fn of<T: FrameValue>(ty: PropertyType, value: T) -> Self {
+        assert!(T::matches(&ty), "a {ty} is no {}", T::describe());
+        let own = Self::zero(ty);
+        // SAFETY: the block holds zeros, which are a value of the type, and the line above says that it matches.
+        unsafe { value.store(own.at(), &own.ty) };
+        own
     }
 
     /// A copy of the value at `from`.

@@ -27,6 +27,15 @@ pub enum DeclareError {
         /// Where it is used.
         owner: String,
     },
+    /// A class whose objects would be called as class default objects are.
+    #[error(
+        "the class {path} cannot be called so: names that begin with Default__ belong to class default objects; call it \
+         otherwise"
+    )]
+    DefaultName {
+        /// The class.
+        path: String,
+    },
     /// A path that is no path.
     #[error("{owner} refers to a type: {error}")]
     BadPath {

@@ -28,6 +28,9 @@ pub(crate) enum TypeText {
     Delegate(PropertyKind, SignatureText),
 }
 
+/// The class that `Object` without parentheses means: as `Obj<Object>` of the plugin API.
+const ANY_OBJECT: &str = "/Script/Core.Object";
+
 /// A signature in words: `f32, String -> bool`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SignatureText {
@@ -193,6 +196,9 @@ impl<'a> Reader<'a> {
         if form == Form::Nothing {
             return Ok(TypeText::Plain(kind));
         }
+        if kind == PropertyKind::OBJECT && !self.rest.starts_with('(') {
+            return Ok(TypeText::Reference(kind, ANY_OBJECT.to_owned()));
+        }
         self.expect("(")?;
         let found = match form {
             Form::Path => TypeText::Reference(kind, self.path()?),
@@ -287,6 +293,7 @@ mod tests {
         }
         check(" Map( String,Array(f64) ) ", "Map(String, Array(f64))");
         check("Delegate(f32->bool)", "Delegate(f32 -> bool)");
+        check("Array(Object)", "Array(Object(/Script/Core.Object))");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::handles::ObjectHandle;
 use crate::load::master::BroughtUp;
 use crate::load::module::Module;
 use crate::load::record::Record;
@@ -69,6 +70,8 @@ pub(crate) struct Done {
     pub births: BTreeMap<String, u64>,
     /// Calls that went beyond what came up, by name.
     pub calls: BTreeMap<String, CallCount>,
+    /// Objects that somebody put into the root set, and those that somebody took from it.
+    pub roots: (Vec<ObjectHandle>, Vec<ObjectHandle>),
     /// Names of calls that were looked up and stay known.
     pub resolved: Vec<String>,
 }

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
 use crate::load::ticket::{BlockerReport, ModuleEnd, UnloadReport};
 use crate::reload::journal::{Done, Journal};
 
 /// How a reload ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
     /// The new generation is live.
@@ -24,7 +24,7 @@ pub enum Outcome {
 }
 
 /// A phase of the transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in the book")]
 pub enum Phase {
@@ -79,6 +79,13 @@ impl fmt::Display for Phase {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Phases(pub std::collections::BTreeMap<&'static str, f64>);
 
+impl<'de> Deserialize<'de> for Phases {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let phases = std::collections::BTreeMap::<Phase, f64>::deserialize(from)?;
+        Ok(Self(phases.into_iter().map(|(phase, ms)| (phase.name(), ms)).collect()))
+    }
+}
+
 impl Phases {
     /// Milliseconds of one phase.
     pub fn get(&self, phase: Phase) -> f64 {
@@ -95,7 +102,7 @@ impl Phases {
 }
 
 /// What became of one property over all living objects of a class.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PropertyChange {
     /// Short path of the class: `Game.MagicCube`.
     pub class: String,
@@ -114,7 +121,7 @@ pub struct PropertyChange {
 }
 
 /// What became of the objects of a class that were not simply carried over.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassFate {
     /// Short path of the class: `Game.MagicCube`.
     pub class: String,
@@ -126,7 +133,7 @@ pub struct ClassFate {
 
 /// What a reload did before it was rolled back and what the rollback cannot take back, by name: who was told, and whose
 /// code ran. The world, the plugin halves and the registries are as they were but for what is named here.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remainder {
     /// Events that listeners of the load context were told, in order, with those that tell them of the rollback:
     /// `Unloading 3`, `PreStartup 4`, `Resumed 3`.
@@ -144,12 +151,16 @@ pub struct Remainder {
     pub pure_calls: Vec<Named>,
     /// Calls and functions that new code tried and that were refused: nothing of them ran.
     pub refused_calls: Vec<Named>,
+    /// Objects that a listener put into the root set, as text: they stay in it.
+    pub roots_added: Vec<String>,
+    /// Objects that a listener took from the root set, as text: they are not in it any more.
+    pub roots_removed: Vec<String>,
     /// Names of calls that were looked up for the first time: they keep their handles.
     pub names_resolved: Vec<String>,
 }
 
 /// Something by its name, and how often.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
     /// The path of a class or function, or the name of a call.
     pub name: String,
@@ -166,7 +177,7 @@ impl fmt::Display for Named {
 
 impl Remainder {
     fn of(done: Done) -> Self {
-        let Done { record, births, calls, resolved } = done;
+        let Done { record, births, calls, roots: (added, removed), resolved } = done;
         let named = |(name, times): (&String, u64)| (times != 0).then(|| Named { name: name.clone(), times });
         Self {
             events: record.events,
@@ -176,6 +187,8 @@ impl Remainder {
             births: births.iter().filter_map(|(name, times)| named((name, *times))).collect(),
             pure_calls: calls.iter().filter_map(|(name, count)| named((name, count.allowed))).collect(),
             refused_calls: calls.iter().filter_map(|(name, count)| named((name, count.refused))).collect(),
+            roots_added: added.iter().map(ToString::to_string).collect(),
+            roots_removed: removed.iter().map(ToString::to_string).collect(),
             names_resolved: resolved,
         }
     }
@@ -197,13 +210,15 @@ impl Remainder {
         line(&mut lines, "born and gone again:", &self.births, "");
         line(&mut lines, "called as pure:", &self.pure_calls, "");
         line(&mut lines, "refused to new code:", &self.refused_calls, "");
+        line(&mut lines, "put into the root set:", &self.roots_added, "");
+        line(&mut lines, "taken from the root set:", &self.roots_removed, "");
         line(&mut lines, "looked up, and known from now on:", &self.names_resolved, "");
         lines
     }
 }
 
 /// One reload, from start to end.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reload {
     /// How many requests it answers: zero when it was called for directly.
     pub requests: u64,
@@ -437,6 +452,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{Phase, PropertyChange, Reload, thousands};
+    use crate::handles::ObjectHandle;
     use crate::load::error::LoadError;
     use crate::load::record::Record;
     use crate::object::mode::CallCount;
@@ -484,6 +500,7 @@ mod tests {
             record,
             births: BTreeMap::from([("/Script/Game.MagicCube".into(), 1)]),
             calls: BTreeMap::from([("ex:/now".into(), calls(3, 0)), ("ex:/tell".into(), calls(0, 1))]),
+            roots: (vec![ObjectHandle::new(7, 1)], vec![ObjectHandle::new(8, 2)]),
             resolved: vec!["ex:/tell".into()],
         };
         let failure = LoadError::NoMaster;
@@ -500,6 +517,8 @@ mod tests {
               born and gone again: /Script/Game.MagicCube
               called as pure: ex:/now (3 times)
               refused to new code: ex:/tell
+              put into the root set: #7.1
+              taken from the root set: #8.2
               looked up, and known from now on: ex:/tell"#]]
         .assert_eq(&reload.to_string());
         let empty = Reload::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();

@@ -20,6 +20,7 @@ use crate::load::events::MasterEvent;
 use crate::load::master::{self, ExitHooks, Loads, Master};
 use crate::load::module::Module;
 use crate::object::birth::destroy;
+use crate::object::bits::Bits;
 use crate::object::class::Class;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
@@ -60,6 +61,7 @@ pub(crate) fn reload(
             reruns: core.world.counters.class_constructors_rerun.get(),
             given: core.zcalls.given(),
             lazy: lazy::Table::default(),
+            roots: Bits::default(),
         },
     };
     loads.recorder.begin();
@@ -113,6 +115,8 @@ struct Before {
     given: Given,
     /// Ids of lazy references when the old had been told.
     lazy: lazy::Table,
+    /// The root set then.
+    roots: Bits,
 }
 
 struct Run<'a> {
@@ -200,7 +204,7 @@ impl Run<'_> {
         let old_types = self.replaced.iter().flat_map(|module| &module.info().types);
         core.world.types.hide_in_shadow(old_types.map(String::as_str));
         faults::at(ReloadStep::Shadow)?;
-        Ok(Some(emit(core, &master::declarers(&modules))?))
+        Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.
@@ -209,6 +213,7 @@ impl Run<'_> {
         self.tell_unloading();
         // From here on nothing is done that the rollback could not put back.
         self.before.lazy = core.world.lazy.snapshot();
+        self.before.roots = core.world.objects.root_set();
         core.world.objects.begin_shadow();
         core.world.mode.set(mode::STAGING);
         faults::at(ReloadStep::Callbacks)?;
@@ -218,7 +223,8 @@ impl Run<'_> {
         faults::at(ReloadStep::Survivors)?;
         let mut rebuild = Rebuild::default();
         for object in &living {
-            let kept = core.plugins().save_kept(*object).map_err(|error| LoadError::Keep { object: *object, error })?;
+            let failed = |error| LoadError::Keep { object: core.world.objects.shown(*object).to_string(), error };
+            let kept = core.plugins().save_kept(*object).map_err(failed)?;
             if !kept.is_empty() {
                 rebuild.kept.insert(*object, kept);
             }
@@ -361,6 +367,7 @@ impl Run<'_> {
                 EndStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
                         self.journal.done.births = master::undo_births(core);
+                        self.journal.done.roots = core.world.objects.roots_since(&self.before.roots);
                         core.world.lazy.restore(std::mem::take(&mut self.before.lazy));
                     }
                     if has_shadow {

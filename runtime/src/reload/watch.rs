@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{Receiver, unbounded};
+use crossbeam::channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// How long a file has to be quiet. Linkers write for a few milliseconds without a pause this long.
 const QUIET: Duration = Duration::from_millis(15);
+
+/// So often whoever waits for a change looks whether there is still something to wait for.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Why files cannot be watched.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +83,24 @@ impl FileWatch {
             watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
         }
         Ok(Self { files, events, settling: Settling::default(), start: Instant::now(), _watcher: watcher })
+    }
+
+    /// Sleeps until a watched file has changed and is quiet: true. Or until `stop` has a message or no sender, or `is_over`
+    /// says so, which is looked at a few times a second: false.
+    pub(crate) fn wait(&mut self, stop: &Receiver<()>, is_over: impl Fn() -> bool) -> bool {
+        loop {
+            let mut select = Select::new();
+            select.recv(&self.events);
+            let stops = select.recv(stop);
+            let nap = if self.settling.last.is_some() { QUIET } else { LOOK };
+            let ready = select.ready_timeout(nap).ok();
+            if ready == Some(stops) || is_over() {
+                return false;
+            }
+            if self.has_settled() {
+                return true;
+            }
+        }
     }
 
     /// Whether a watched file has changed since the last time, and is quiet now. Never waits.

@@ -77,6 +77,7 @@ impl Runtime {
         let core = &self.inner.core;
         let ty = PropertyType::parse(ty, &core.world.types)
             .map_err(|error| CallError::NotFound { message: format!("the type `{ty}`: {error}") })?;
+        core.world.check_objects(&ty, value, || format!("a new value of {ty}"))?;
         let mut own = OwnedValue::zero(ty);
         own.write(value).map_err(|error| CallError::other(error.to_string()))?;
         self.keep(own)

@@ -20,11 +20,12 @@ impl Runtime {
     /// code owns. Returns how many. A mark in slices that is under way is given up.
     ///
     /// # Errors
-    /// When plugin code is on the stack; the collection is done at the next safe point then.
+    /// When plugin code is on the stack; the collection is done at the next safe point then. When an `add_references` of a
+    /// native class panics; nothing is destroyed then.
     pub fn collect(&self) -> Result<usize, Error> {
         let core = &self.inner.core;
         let _busy = self.at_safe_point("a collection").inspect_err(|_| core.collection.ask(Wanted::Whole))?;
-        Ok(core.collect())
+        Ok(core.collect()?)
     }
 
     /// Asks for a collection whose mark is done in slices: from the next safe point on, each tick gives it as much time as
@@ -53,7 +54,10 @@ impl Runtime {
         match core.collection.take() {
             Some(Wanted::Whole) => match self.collect() {
                 Ok(objects) => self.note_collected(Collected { objects, slices: 1 }),
-                Err(error) => tracing::debug!(%error, "a collection waits for the next safe point"),
+                Err(error @ Error::NotASafePoint { .. }) => {
+                    tracing::debug!(%error, "a collection waits for the next safe point");
+                }
+                Err(error) => tracing::error!(%error, "a collection is given up"),
             },
             Some(Wanted::InSlices) => {
                 self.inner.slicing.set(true);
@@ -66,8 +70,13 @@ impl Runtime {
         }
         let Ok(_busy) = self.at_safe_point("a collection") else { return };
         let begun = Instant::now();
-        if let Some((objects, slices)) = core.go_on_collecting(&mut || begun.elapsed() < time) {
-            self.note_collected(Collected { objects, slices });
+        match core.go_on_collecting(&mut || begun.elapsed() < time) {
+            Ok(Some((objects, slices))) => self.note_collected(Collected { objects, slices }),
+            Ok(None) => {}
+            Err(error) => {
+                self.inner.slicing.set(false);
+                tracing::error!(%error, "a collection in slices is given up");
+            }
         }
     }
 

@@ -1,13 +1,13 @@
 //! What a runtime says about load contexts: the handle that goes to other threads, and whose an object is.
 
 use super::Runtime;
-use crate::handles::ObjectHandle;
+use crate::handles::{ModuleId, ObjectHandle};
 use crate::load::context::handle::Contexts;
-use crate::load::context::id::{ContextId, ContextInfo, ContextKind};
+use crate::load::context::id::{ContextId, ContextInfo};
 
 impl Runtime {
-    /// The load contexts of this runtime: the Default, Slims, and a picture of the Master. The handle may go to any
-    /// thread.
+    /// The load contexts of this runtime: the Default, Slims, pinned contexts, and what any thread may know of the Master.
+    /// The handle may go to any thread. How-tos are in `runtime/docs/load-contexts.md`.
     #[must_use]
     pub fn load_contexts(&self) -> Contexts {
         Contexts::of(&self.inner.loads.hub)
@@ -18,12 +18,16 @@ impl Runtime {
     #[must_use]
     pub fn context_of_object(&self, object: ObjectHandle) -> Option<ContextInfo> {
         let class = self.inner.core.world.objects.class(object)?;
-        let id = match class.tag {
-            0 => ContextId::DEFAULT,
-            generation => ContextId::master(generation),
+        let loads = &self.inner.loads;
+        let id = match ModuleId(class.tag) {
+            // Native classes have no module.
+            ModuleId(0) => ContextId::DEFAULT,
+            module => {
+                let living = loads.master().map(|master| master.generation);
+                ContextId::master(loads.hub.master_with(module, living)?.0)
+            }
         };
-        let all = self.load_contexts().all();
-        // A class of a generation that has gone would be the host's mistake; the Default is always there.
-        all.into_iter().find(|info| info.id == id).filter(|info| info.kind != ContextKind::Slim)
+        // An object does not outlive the generation that its class is of; the Default is always there.
+        self.load_contexts().all().into_iter().find(|info| info.id == id)
     }
 }

@@ -1,11 +1,13 @@
 //! How a host waits for finalizers, and how it ends: in order, and with a report of what was left.
 
 use std::fmt;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::{Inner, Runtime};
 use crate::border::CallError;
 use crate::bridge::tasks::ErrandInfo;
+use crate::callback::{Registered, Site, let_go};
 use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
@@ -32,7 +34,7 @@ pub struct Drained {
 /// How a runtime ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shutdown {
-    /// What could not be ended: images that stay mapped, and why.
+    /// What could not be ended, one line each: images that stay mapped, and Slims that are still unloading, and why.
     pub left: Vec<String>,
     /// Black conjugates that nobody has dropped, be it that they were released in the end: what plugins forgot, or keep in
     /// statics, and what the host itself holds.
@@ -41,7 +43,7 @@ pub struct Shutdown {
     pub halves: u64,
     /// Tasks, timers and posted closures that had not ended when the shutdown began. They were dropped with their module.
     pub errands: Vec<ErrandInfo>,
-    /// Who kept code from being unmapped when the host gave it up.
+    /// Who kept code from being unmapped: of the Master's when the host gave it up, of Slims' while it waited for them.
     pub leases: Vec<Blocker>,
     /// Objects that lived when all modules were gone: those of native classes.
     pub objects: u64,
@@ -104,6 +106,34 @@ impl Inner {
         noted.collect()
     }
 
+    /// The callbacks that may own something, a handle to this runtime for instance.
+    fn sites(&self) -> Vec<Site> {
+        let mut sites: Vec<_> = self.tickers.borrow().iter().map(|ticker| ticker.site).collect();
+        sites.extend(self.before_destroy.borrow().iter().map(|hook| hook.site));
+        sites.extend(self.loads.observer_sites());
+        sites.extend(self.loads.retirements.callback_sites());
+        sites.extend(self.functions.borrow().iter().map(|function| function.site));
+        sites.extend(self.resolvers.borrow().iter().map(|resolver| resolver.site));
+        sites.retain(Site::owns);
+        sites
+    }
+
+    /// Lets every callback go, because the host has ended.
+    pub(super) fn let_go(&self) {
+        self.has_ended.set(true);
+        let host = self.loads.hub.id();
+        let_go(host, self.tickers.take());
+        let_go(host, Rc::unwrap_or_clone(self.before_destroy.take()));
+        let_go(host, self.loads.take_observers());
+        let_go(host, self.loads.retirements.take_callbacks());
+        // These stay registered under their names, and answer that the runtime has ended.
+        let functions = self.functions.take().into_iter();
+        let_go(host, functions.map(|Registered { code, site }| Registered { code: code.take(), site }));
+        let resolvers = self.resolvers.take().into_iter();
+        let_go(host, resolvers.map(|Registered { code, site }| Registered { code: code.take(), site }));
+        self.loads.hub.let_go();
+    }
+
     fn drain(&self, deadline: Duration) -> Drained {
         let (core, begun) = (&self.core, Instant::now());
         let dropped = core.finalizer.dropped();
@@ -134,6 +164,11 @@ impl Inner {
 }
 
 impl Runtime {
+    /// The callbacks that may own a handle to this.
+    pub(super) fn callbacks_that_own(&self) -> Vec<Site> {
+        self.inner.sites()
+    }
+
     /// Waits until the finalizer thread has dropped every plugin half that was handed to it, as far as `deadline` allows.
     /// Closures that were posted to the game thread are run meanwhile: a finalizer may wait for one.
     ///
@@ -144,8 +179,17 @@ impl Runtime {
         Ok(self.inner.drain(deadline))
     }
 
-    /// Ends the runtime in order: the Master is unloaded, finalizers are waited for, and what could not be ended, or was
-    /// left behind, is reported. Other handles to the runtime see a host without modules.
+    /// Ends the runtime in order: the Master is unloaded, then every Slim; finalizers are waited for, and what could not be
+    /// ended, or was left behind, is reported. Who listens to the Default is told last. Other handles to the runtime see a
+    /// host without modules.
+    ///
+    /// The drop of the last handle does the same without a report. It is not done by [`std::process::exit`], nor where the
+    /// last handle is never dropped: see [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) for what can be had then.
+    ///
+    /// Last, as in the drop of the last handle, every callback is let go: tickers, listeners, unloading callbacks, registered
+    /// functions, resolvers and handlers of its load contexts. That opens the circle that a callback closes which owns a handle
+    /// to this host, see [`Runtime::downgrade`]: it is named in the log, as a warning, with its kind and the place where it was
+    /// registered. Where several own a handle together, in an `Rc` for one, it is the last of them.
     ///
     /// While plugin code is on the stack, or something is under way, nothing is done, and the report's `left` says so.
     pub fn shutdown(self) -> Shutdown {
@@ -159,17 +203,23 @@ impl Runtime {
         let unloaded =
             if self.generation() == 0 { Ok(()) } else { master::unload(&inner.core, &inner.loads).map(drop) };
         inner.core.world.objects.free_graveyard();
-        let leases = inner.end_unloads();
+        let mut leases = inner.end_unloads();
         let slims = inner.loads.hub.close(inner.loads.retirements.policy.shutdown);
+        leases.extend(slims.blockers);
         // Those of objects that were collected before; a generation's own were waited for with its images.
         let drained = inner.drain(inner.loads.retirements.policy.shutdown);
-        let left = match unloaded {
-            Ok(()) => inner.loads.retirements.parked().into_iter().chain(slims).collect(),
+        let masters = match unloaded {
+            Ok(()) => inner.loads.retirements.parked(),
             Err(error) => vec![error.to_string()],
         };
+        let left: Vec<String> = masters.into_iter().chain(slims.left).collect();
         let report = self.blacks();
         let blacks = inner.core.blacks.left().into_iter().chain(report.undropped).chain(report.live).collect();
         let objects = self.objects().len() as u64;
+        if let Some(agent) = inner.agent.get() {
+            agent.tell_end(Vec::clone(&left));
+        }
+        inner.let_go();
         Shutdown { left, blacks, halves: drained.pending, errands, leases, objects }
     }
 }

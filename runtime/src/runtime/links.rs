@@ -20,6 +20,11 @@ impl Runtime {
         self.world().path_of(object)
     }
 
+    /// An object as a line of a log should name it: class and name, `Game.Cube (Cube_1)`; its handle when it is gone.
+    pub fn describe(&self, object: ObjectHandle) -> String {
+        self.world().objects.shown(object).to_string()
+    }
+
     /// The object that is at a path now.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         self.world().object_at(path)

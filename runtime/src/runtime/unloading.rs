@@ -4,13 +4,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Inner, Runtime};
+use crate::callback::{Registered, Site};
 use crate::error::Error;
 use crate::handles::Generation;
 use crate::lease::{Blocker, Lease, LeaseKind};
 use crate::load::error::LoadError;
 use crate::load::master::Unload;
 use crate::load::module::Module;
-use crate::load::retire;
+use crate::load::retire::{self, UnloadingCallback};
 use crate::load::ticket::UnloadTicket;
 use crate::reload::requests::Request;
 
@@ -31,8 +32,18 @@ impl Runtime {
     /// Is called before a generation ends, with its number: in an unload, and in each reload, which may yet be rolled
     /// back. Smaller priorities are called first, equal ones in the order they came. A panic in one is not another's: it
     /// is noted on the ticket of the unload.
-    pub fn on_unloading(&self, priority: i32, callback: impl Fn(u64) + 'static) {
-        self.inner.loads.retirements.on_unloading(priority, Rc::new(callback));
+    ///
+    /// It stays until [`Runtime::shutdown`], or as long as the runtime, and should own no handle to it: it is given one, and
+    /// [`Runtime::downgrade`] says why.
+    #[track_caller]
+    pub fn on_unloading(&self, priority: i32, callback: impl Fn(&Runtime, u64) + 'static) {
+        let site = Site::new("unloading callback", &callback);
+        let weak = self.downgrade();
+        let code: UnloadingCallback = Rc::new(move |generation| {
+            // There is a handle until the last generation has ended: see its drop.
+            weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
+        });
+        self.inner.loads.retirements.on_unloading(priority, Registered { code, site });
     }
 
     /// Keeps a module of the living Master mapped for as long as the lease lives, on whichever thread: for a host that has
@@ -46,6 +57,20 @@ impl Runtime {
         let found = modules.iter().find(|other| other.name() == module);
         let found = found.ok_or_else(|| LoadError::NoModule { module: module.to_owned() })?;
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
+    }
+
+    /// Keeps all modules of the living Master mapped, as [`Runtime::lease`] does one of them.
+    ///
+    /// # Errors
+    /// When there is no Master, or it is unloading.
+    #[track_caller]
+    pub fn lease_master(&self, owner: &str) -> Result<Lease, Error> {
+        let master = self.inner.loads.master().ok_or(LoadError::NoMaster)?;
+        let mut leases = Vec::with_capacity(master.modules.len());
+        for module in &master.modules {
+            leases.push(module.leases().take(LeaseKind::Borrow, owner)?);
+        }
+        Ok(Lease::of_all(leases).ok_or(LoadError::NoMaster)?)
     }
 
     /// Why the modules of the living Master would have to stay mapped now: each reason with the name of its module.

@@ -144,7 +144,9 @@ pub(super) unsafe extern "C" fn object_rename(
         host.enter("renaming an object", |core| {
             // A name lies in no body, so not even that of an object with a new one could be taken back.
             if core.world.objects.predates_shadow(object) {
-                return Err(CallError::DuringRebuild { action: format!("renaming {object}") });
+                return Err(CallError::DuringRebuild {
+                    action: format!("renaming {}", core.world.objects.shown(object)),
+                });
             }
             core.world.objects.may_write(object)?;
             core.world.rename(object, &name, outer)

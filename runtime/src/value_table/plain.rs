@@ -133,6 +133,7 @@ pub(super) unsafe extern "C" fn parse(host: HostRef, place: &Place, text: TextVi
             let ty = writable(core, place)?;
             let value = Value::parse(&text, &ty, &core.world.names);
             let value = value.map_err(|error| CallError::other(error.to_string()))?;
+            core.world.check_objects(&ty, &value, || format!("a {ty} read from text"))?;
             // SAFETY: the place is that of a live value of the type, by the promise of the table.
             let written = unsafe { transfer::write(place.at, &ty, &value) };
             written.map_err(|error| CallError::other(error.to_string()))

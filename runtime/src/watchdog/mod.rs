@@ -24,6 +24,9 @@ const SHORTEST_REST: Duration = Duration::from_millis(5);
 /// And none less often, or a hang would be told too late.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
+/// The thread on which the world stands still when it hangs, as reports name it.
+pub(crate) const GAME_THREAD: &str = "game thread";
+
 /// A thread that has been at one thing for too long. Told once for each such thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hang {
@@ -119,8 +122,8 @@ fn tell(hang: &Hang, listeners: &[Listener]) {
     tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
     for listener in listeners {
         // A listener's panic must not end the watch.
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| listener(hang))).is_err() {
-            tracing::error!("a listener of the watchdog panicked");
+        if let Err(message) = crate::trap::caught(|| listener(hang)) {
+            tracing::error!(message, "a listener of the watchdog panicked");
         }
     }
 }

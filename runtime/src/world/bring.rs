@@ -247,8 +247,16 @@ impl<'a> Bringing<'a> {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
                 Target::Property { to, change } => {
-                    let converted =
-                        convert(&value, &to.ty, names, &self.core.world).filter(|value| fits(&to.ty, value).is_ok());
+                    let converted = convert(&value, &to.ty, names, &self.core.world)
+                        .filter(|value| fits(&to.ty, value).is_ok())
+                        .map(|value| self.core.world.check_objects_of(to, &value).map(|()| value));
+                    if let Some(Err(error)) = &converted {
+                        self.report.unresolved.push(format!("{}.{name}: {error}", record.name));
+                        if change.is_none() {
+                            continue;
+                        }
+                    }
+                    let converted = converted.and_then(Result::ok);
                     let fitted = converted.is_some();
                     own.extend(converted.map(|value| (Rc::clone(to), value)));
                     match change.map(|change| &mut self.report.properties[change]) {

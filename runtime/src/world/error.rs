@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use crate::border::CallError;
-use crate::handles::ObjectHandle;
 use crate::object::birth::BirthFailed;
 use crate::shown::line;
 use crate::world::format::FormatError;
@@ -61,8 +60,8 @@ pub enum WorldError {
     /// A kept field of a plugin half does not serialize.
     #[error("the kept fields of {object} were not saved: {error}")]
     Keep {
-        /// Whose.
-        object: ObjectHandle,
+        /// Whose: class and name.
+        object: String,
         /// Why not.
         error: CallError,
     },

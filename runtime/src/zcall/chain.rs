@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::buffer::BufferMut;
 use super::name::ZCallName;
+use super::protocols::Protocols;
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::game_thread::GameThread;
@@ -31,7 +32,7 @@ pub(crate) trait Resolver {
 
 /// Who implements a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Implementer {
+pub(crate) enum Implementer {
     /// The host: a black call, when a module makes it.
     Host,
     /// A module: a red call.
@@ -78,6 +79,8 @@ impl fmt::Debug for Resolved {
 pub(crate) struct ResolverChain {
     /// Replaced whole, so that a running lookup keeps the row it began with.
     links: RefCell<Rc<[Link]>>,
+    /// The host's own protocols, which no other resolver knows.
+    pub protocols: Protocols,
 }
 
 #[derive(Clone)]
@@ -109,6 +112,9 @@ impl ResolverChain {
     /// # Errors
     /// [`CallError::NotFound`] with every resolver asked, or the error of the resolver that knew it better.
     pub(crate) fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
+        if let ZCallName::OfHost { protocol, rest } = name {
+            return self.protocols.resolve(name, protocol, rest);
+        }
         let links = Rc::clone(&self.links.borrow());
         for link in links.iter() {
             if let Some(resolved) = link.resolver.resolve(name)? {
@@ -136,6 +142,7 @@ fn not_found(name: &ZCallName, links: &[Link]) -> CallError {
         ZCallName::Up { .. } => "declare the property, or load the module that does",
         ZCallName::Nm { .. } => "load the module, and export the method from it",
         ZCallName::Nd => "add a resolver for delegates",
+        ZCallName::OfHost { .. } => "add a resolver for the protocol",
     };
     CallError::NotFound { message: format!("`{name}` leads nowhere: asked {asked}; {way_out}") }
 }

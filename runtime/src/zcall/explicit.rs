@@ -23,6 +23,8 @@ pub(crate) struct Explicit {
 struct State {
     /// Oldest first. A name has a second function only while the module of its first is suspended.
     functions: HashMap<String, Vec<Resolved>>,
+    /// How errors name the modules.
+    titles: HashMap<ModuleId, Rc<str>>,
     standings: Standings,
 }
 
@@ -37,10 +39,10 @@ pub enum RegisterError {
     Duplicate {
         /// The name.
         name: String,
-        /// Who has it.
-        held_by: Implementer,
-        /// Who wanted it.
-        wanted_by: Implementer,
+        /// Who has it: `the host`, or a module's name, version and build.
+        held_by: String,
+        /// Who wanted it: `the host`, or a module's name, version and build.
+        wanted_by: String,
     },
     /// The registering side is set aside or gone.
     #[error("{wanted_by} cannot register `ex:/{name}`: it is set aside or over; load it again")]
@@ -48,7 +50,7 @@ pub enum RegisterError {
         /// The name.
         name: String,
         /// Who wanted it.
-        wanted_by: Implementer,
+        wanted_by: String,
     },
 }
 
@@ -79,14 +81,20 @@ impl Explicit {
         let _: ZCallName = format!("ex:/{name}").parse()?;
         let mut state = self.state.borrow_mut();
         if state.standings.standing(module) != Standing::Running {
-            return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: implementer });
+            return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: state.title(implementer) });
         }
         if let Some(held) = state.find(name) {
-            return Err(RegisterError::Duplicate { name: name.to_owned(), held_by: held.side, wanted_by: implementer });
+            let (held_by, wanted_by) = (state.title(held.side), state.title(implementer));
+            return Err(RegisterError::Duplicate { name: name.to_owned(), held_by, wanted_by });
         }
         let function = Resolved { dispatcher, side: implementer, module, fingerprint, signature };
         state.functions.entry(name.to_owned()).or_default().push(function);
         Ok(())
+    }
+
+    /// From now on errors name a module so, until it ends.
+    pub(crate) fn set_title(&self, module: ModuleId, title: &str) {
+        self.state.borrow_mut().titles.insert(module, title.into());
     }
 
     /// A line for each registered function, in order.
@@ -122,6 +130,7 @@ impl Explicit {
         {
             let mut state = self.state.borrow_mut();
             state.standings.end(module);
+            state.titles.remove(&module);
             state.functions.retain(|_, functions| {
                 ended.extend(functions.extract_if(.., |function| function.module == module));
                 !functions.is_empty()
@@ -140,6 +149,15 @@ impl Resolver for Explicit {
 }
 
 impl State {
+    /// How errors name one side: the host, or a module by name, version and build.
+    fn title(&self, side: Implementer) -> String {
+        let title = match side {
+            Implementer::Host => None,
+            Implementer::Module(id) => self.titles.get(&id),
+        };
+        title.map_or_else(|| side.to_string(), ToString::to_string)
+    }
+
     fn find(&self, name: &str) -> Option<&Resolved> {
         let running = |function: &&Resolved| self.standings.standing(function.module) == Standing::Running;
         self.functions.get(name)?.iter().find(running)

@@ -4,8 +4,10 @@
 pub(crate) mod buffer;
 pub(crate) mod chain;
 pub(crate) mod explicit;
+pub(crate) mod free;
 pub(crate) mod name;
 pub(crate) mod owned;
+pub(crate) mod protocols;
 pub(crate) mod standings;
 pub(crate) mod table;
 

@@ -38,6 +38,13 @@ pub(crate) enum ZCallName {
     },
     /// `nd:/`: the delegate whose handle is in the first slot.
     Nd,
+    /// `protocol:/rest`: what the host's resolver of that protocol knows.
+    OfHost {
+        /// The protocol.
+        protocol: String,
+        /// All behind `:/`.
+        rest: String,
+    },
 }
 
 /// Which body of a reflected function is meant.
@@ -95,6 +102,7 @@ impl fmt::Display for ZCallName {
             Self::Up { path } => write!(f, "up:{path}"),
             Self::Nm { module, type_path, method } => write!(f, "nm:/{module}:{type_path}:{method}"),
             Self::Nd => f.write_str("nd:/"),
+            Self::OfHost { protocol, rest } => write!(f, "{protocol}:/{rest}"),
         }
     }
 }
@@ -106,6 +114,37 @@ const UF_FINAL_FORM: &str = "`uf!:/Script/Package.Type:Function`";
 const UP_FORM: &str = "`up:/Script/Package.Type:Property`";
 const NM_FORM: &str = "`nm:/module:Package.Type:method`";
 const ND_FORM: &str = "`nd:/`";
+const HOST_FORM: &str = "`protocol:/what the host knows`, without spaces";
+
+/// Whether a host may have a protocol of that name.
+pub(crate) fn is_protocol(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
+    text.len() <= 32 && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(is_part)
+}
+
+impl ZCallName {
+    /// The protocols that are built in.
+    pub(crate) const PROTOCOLS: [&str; 6] = ["ex", "uf", "uf!", "up", "nm", "nd"];
+
+    /// Reads a name of the host's own `protocol`, with which it begins. The rest is the host's to read, so it may begin
+    /// with `/`, unlike that of `ex`.
+    ///
+    /// # Errors
+    /// When there is no `:/`, or nothing behind it, or a letter that no name has.
+    pub(super) fn of_host(text: &str, protocol: &str) -> Result<Self, NameError> {
+        let mut parser = Parser { text, at: protocol.len() + 1, form: HOST_FORM };
+        parser.fixed("/")?;
+        let rest = parser.rest();
+        match rest.find(is_no_part).map(|at| (at, rest[at..].chars().next())) {
+            Some((at, Some(c))) => {
+                parser.at += at;
+                Err(parser.flaw(NameFlaw::Unexpected(c)))
+            }
+            _ if rest.is_empty() => Err(parser.flaw(NameFlaw::Empty("name"))),
+            _ => Ok(Self::OfHost { protocol: protocol.to_owned(), rest: rest.to_owned() }),
+        }
+    }
+}
 
 impl FromStr for ZCallName {
     type Err = NameError;
@@ -332,6 +371,24 @@ mod tests {
         check_refused("nm:/reports:A.B.C:render", 15, NameFlaw::Missing(":"));
         check_refused("nd:/x", 4, NameFlaw::Unexpected('x'));
         check_refused("uf:/Script/Énginé.Actör:Tick\u{202e}", 31, NameFlaw::Unexpected('\u{202e}'));
+    }
+
+    #[test]
+    fn a_name_of_the_host_is_its_protocol_and_whatever_the_host_knows() {
+        let read = |text: &str| ZCallName::of_host(text, "db");
+        for rest in ["users.count", "/users/1", "a:b?c=d"] {
+            let text = format!("db:/{rest}");
+            let expected = ZCallName::OfHost { protocol: "db".to_owned(), rest: rest.to_owned() };
+            assert_eq!(read(&text), Ok(expected));
+            assert_eq!(read(&text).expect("it is one").to_string(), text);
+        }
+        let check = |text: &str, at, flaw| {
+            let error = read(text).expect_err(text);
+            assert_eq!((error.at, error.flaw), (at, flaw), "{text}");
+        };
+        check("db:users", 3, NameFlaw::Missing("/"));
+        check("db:/", 4, NameFlaw::Empty("name"));
+        check("db:/two words", 7, NameFlaw::Unexpected(' '));
     }
 
     #[test]

@@ -50,7 +50,8 @@ impl ZCallTable {
     }
 
     /// The handle of `name`: the one it has, or a new one for what the chain finds. `fingerprint` is that of the
-    /// signature the caller was built for; zero is not compared.
+    /// signature the caller was built for, and it will follow addresses by it; zero is that of a caller which looks at each
+    /// value, and the only one that a callee without a signature of its own is for.
     ///
     /// # Errors
     /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
@@ -61,7 +62,7 @@ impl ZCallTable {
         name: &str,
         fingerprint: u64,
     ) -> Result<ZCallHandle, CallError> {
-        let name: ZCallName = name.parse()?;
+        let name = chain.protocols.read(name)?;
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
         }
@@ -201,7 +202,7 @@ impl ZCallTable {
             },
             Found::Dead => {
                 let message = format!("call handle {} is dead, its module is over: resolve the name again", handle.0);
-                Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::NotFound { message }))
+                Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::DeadHandle { message }))
             }
             Found::NeverGiven => {
                 let message = format!("call handle {} was never given out: resolve a name first", handle.0);
@@ -265,14 +266,15 @@ impl State {
 }
 
 fn agree(name: &ZCallName, found: u64, signature: &str, wanted: u64) -> Result<(), CallError> {
-    if found == 0 || wanted == 0 || found == wanted {
-        return Ok(());
-    }
-    Err(CallError::Signature {
-        name: format!("`{name}`"),
-        found: format!("{signature}, fingerprint {found:016x}"),
-        wanted: format!("fingerprint {wanted:016x}"),
-    })
+    let found = match (found, wanted) {
+        (_, 0) => return Ok(()),
+        (0, _) => {
+            "none that could be compared: call it with values whose types are asked for, as `zcall_any` does".into()
+        }
+        _ if found == wanted => return Ok(()),
+        _ => format!("{signature}, fingerprint {found:016x}"),
+    };
+    Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {wanted:016x}") })
 }
 
 /// The border's number for an error.
@@ -281,12 +283,14 @@ pub(crate) fn status_of(error: &CallError) -> ZCallStatus {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
         CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,
         CallError::Unavailable { .. } => ZCallStatus::CONTEXT_UNAVAILABLE,
+        CallError::DeadHandle { .. } => ZCallStatus::DISPATCHER_NOT_FOUND,
         CallError::TooDeep { .. }
         | CallError::ReentrantBorrow { .. }
         | CallError::Stale { .. }
         | CallError::WrongThread { .. }
         | CallError::DuringRebuild { .. }
         | CallError::NotFound { .. }
+        | CallError::NoMaster { .. }
         | CallError::WrongClass { .. }
         | CallError::Expired { .. }
         | CallError::Lent { .. }

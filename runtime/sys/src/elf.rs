@@ -208,7 +208,8 @@ impl<'a> Elf<'a> {
     fn code(&self) -> impl Iterator<Item = &Section<'a>> {
         let runs = |section: &&Section<'_>| {
             let load = self.load_of(section.addr, section.size);
-            section.is_loaded() && section.has(SHF_EXECINSTR.0) && load.is_some_and(|load| load.allows(PF_X.0))
+            let is_code = section.has(SHF_EXECINSTR.0) && section.kind != SHT_NOBITS;
+            section.is_loaded() && is_code && load.is_some_and(|load| load.allows(PF_X.0))
         };
         self.sections.iter().filter(runs)
     }
@@ -233,6 +234,23 @@ impl<'a> Elf<'a> {
 
     fn section_named(&self, name: &str) -> Option<&Section<'a>> {
         self.sections.iter().find(|section| section.name == name)
+    }
+}
+
+/// Where all code of a file is, for whoever has many addresses to look up.
+struct Code(Vec<Range<u64>>);
+
+impl Code {
+    fn of(elf: &Elf<'_>) -> Self {
+        let mut pieces: Vec<_> = elf.code().map(|section| section.addr..section.end()).collect();
+        pieces.sort_by_key(|piece| piece.start);
+        Self(pieces)
+    }
+
+    /// Whether a section of code holds that address. Sections do not overlap, so only one of them can.
+    fn holds(&self, addr: u64) -> bool {
+        let behind = self.0.partition_point(|piece| piece.start <= addr);
+        behind.checked_sub(1).is_some_and(|at| self.0[at].contains(&addr))
     }
 }
 

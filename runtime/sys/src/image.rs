@@ -102,7 +102,7 @@ pub enum ImageError {
     },
     /// The file has no seal, and somebody wrote to it while it was read. A watch tries again when that one is done.
     #[error(
-        "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal tells          a whole file from a part of one",
+        "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal tells a whole file from a part of one",
         path.display()
     )]
     StillWritten {
@@ -113,7 +113,7 @@ pub enum ImageError {
     },
     /// The host trusts some keys, and none of them has signed the file.
     #[error(
-        "{} {found}, and this host takes only libraries that a key given to `Builder::trust` has signed: build it with          `alcedo build --sign` and such a key",
+        "{} {found}, and this host takes only libraries that a key given to `Builder::trust` has signed: build it with `alcedo build --sign` and such a key",
         path.display()
     )]
     NotTrusted {

@@ -14,6 +14,7 @@ mod image;
 mod imp;
 mod ledger;
 mod map;
+pub mod panics;
 mod private;
 pub mod process;
 mod seal;
@@ -29,6 +30,16 @@ pub use map::{Image, MapError, Unmapped};
 pub use seal::{seal_file, sign_file};
 pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{Patch, StageDir, StageError, StagedFile};
+
+/// From now on `handler` is called when the process ends by `exit` or because `main` returns, on the thread that ends it,
+/// before handlers that were registered earlier. Destructors of that thread's thread-locals have run by then.
+///
+/// # Errors
+///
+/// Where the platform has no such handlers, or takes no more.
+pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
+    imp::at_exit(handler)
+}
 
 /// Runs, on this thread, the thread-local destructors of images that are about to go, last registered first; returns
 /// how many ran.

@@ -4,6 +4,7 @@
 //! unmapping answers with what was seen afterwards.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and a symbol has the type we believe it has")]
 
+use std::alloc::Layout;
 use std::ffi::CStr;
 use std::io;
 use std::mem::transmute_copy;
@@ -105,8 +106,11 @@ impl Image {
             share.give_back();
             return Err(changed(staged.path(), error));
         }
-        // SAFETY: our caller promises that the initialisers are sound to run.
-        match unsafe { Mapping::open(staged.path()) } {
+        let opened = staged.ensure_needs_no_copy().and_then(|()| {
+            // SAFETY: our caller promises that the initialisers are sound to run.
+            unsafe { Mapping::open(staged.path()) }
+        });
+        match opened {
             Ok(mapping) => {
                 if let Some(ledger) = share.ledger() {
                     ledger.records.is_mapped(&mapping);
@@ -149,8 +153,29 @@ impl Image {
     ///
     /// [`MapError::Symbol`] when the library does not define it.
     pub unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Result<T, MapError> {
+        // SAFETY: our caller promises the same, and asks for no room behind the address.
+        unsafe { self.symbol_of(name, Layout::new::<()>()) }
+    }
+
+    /// The same for a symbol behind whose address there is something of `layout`: all of that lies in this image, and is
+    /// aligned as it has to be. Where the platform cannot tell what an image has, only the alignment is looked at.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Image::symbol`].
+    ///
+    /// # Errors
+    ///
+    /// [`MapError::Symbol`] when the library does not define it, or it has no room for such a thing.
+    pub unsafe fn symbol_of<T: Copy>(&self, name: &CStr, layout: Layout) -> Result<T, MapError> {
         const { assert!(size_of::<T>() == size_of::<*mut ()>(), "a symbol is as large as a pointer") };
-        let address = self.mapping.address(name).map_err(|reason| MapError::Symbol {
+        let found = self.mapping.address(name).and_then(|address| {
+            let (at, size) = (address.addr(), layout.size());
+            let room = || format!("it is at {at:#x}, which is no place for {size} bytes of this library");
+            let fits = at.is_multiple_of(layout.align()) && self.mapping.has_room(at, size);
+            if fits { Ok(address) } else { Err(room()) }
+        });
+        let address = found.map_err(|reason| MapError::Symbol {
             path: self.path().to_owned(),
             name: name.to_string_lossy().into_owned(),
             reason,

@@ -60,6 +60,33 @@ pub fn thread_names() -> io::Result<Vec<(i32, String)>> {
     imp::thread_names()
 }
 
+/// The number by which the system knows the calling thread, as [`thread_names`] gives it; none where the platform has none.
+#[must_use]
+pub fn thread_number() -> Option<i32> {
+    thread_local! {
+        static NUMBER: Option<i32> = imp::thread_number();
+    }
+    // What runs while a thread ends may ask as well.
+    NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
+}
+
+/// A thread as every report names it: `"worker-3" (4711)`, and as much of that as is known.
+#[must_use]
+pub fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
+    match (name, number) {
+        (Some(name), Some(number)) => format!("\"{name}\" ({number})"),
+        (Some(name), None) => format!("\"{name}\""),
+        (None, Some(number)) => format!("({number})"),
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+/// The calling thread, in the words of [`thread_in_words`].
+#[must_use]
+pub fn this_thread_in_words() -> String {
+    thread_in_words(std::thread::current().name(), thread_number())
+}
+
 /// Every file descriptor that is open now, and what it leads to as the system words it (`/dev/null`, `socket:[4711]`,
 /// `anon_inode:[eventpoll]`). Sorted.
 ///

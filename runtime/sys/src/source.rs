@@ -11,7 +11,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -23,6 +23,10 @@ use crate::stamp::Stamp;
 /// So long a file without lease or seal must not have been written to: longer than the clock stands still by which file
 /// systems date a write.
 const QUIET: Duration = Duration::from_millis(25);
+
+/// So long a file that is open for writing is given to be closed. A process that another thread starts holds every
+/// descriptor of this one, those of files that are written as well, from its fork until it becomes its program.
+const FORK: Duration = Duration::from_millis(200);
 
 /// So much of the file is looked at before the rest is read.
 const HEAD: u64 = elf::HEAD as u64;
@@ -74,13 +78,24 @@ impl<'a> Source<'a> {
 
     /// Copies all of it: what there was when it was opened, and at most one byte more, by which to notice that it grew.
     pub(crate) fn copy_to(self, to: &mut impl Write) -> io::Result<Copied<'a>> {
-        let lease = Lease::take(&self.file);
+        let lease = self.lease();
         if let Err(Writers::Unknown) = lease {
             self.settle()?;
         }
         let copied = io::copy(&mut (&self.file).take(self.len + 1), to)?;
         let writers = lease.map_or_else(|writers| writers, Lease::end);
         Ok(Copied { source: self, writers, copied })
+    }
+
+    /// Takes the lease, and waits for a fork to be over that has the file open for writing.
+    fn lease(&self) -> Result<Lease<'_>, Writers> {
+        let until = Instant::now() + FORK;
+        loop {
+            match Lease::take(&self.file) {
+                Err(Writers::Some) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
+                taken => return taken,
+            }
+        }
     }
 
     /// Waits until the last write is old enough for the next one to have another time.

@@ -11,6 +11,7 @@
 //! loader looks is up to the folder ([`Folder`]): only this user may write there, and in the folders above only who may as
 //! well be this user. Against this user's own programs nothing helps, since they may write into this process too.
 
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use thiserror::Error;
 
 use crate::folder::{Folder, create_private, open_private};
 use crate::image::{Demands, ImageFile};
+use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
 /// Counts for the process, not for a directory: a directory's random name may come up again, this does not.
@@ -47,6 +49,8 @@ pub struct StagedFile {
     /// What is written over it when it is mapped, and where in the file.
     patches: Vec<(u64, Vec<u8>)>,
     symbols: Option<PathBuf>,
+    /// The names of the libraries that it needs.
+    needed: Vec<String>,
     /// The file itself. None for a copy of another process before it is looked at.
     held: Option<Held>,
     /// Where the file may go when its image is gone. None if it is not ours to remove: another process made it, or it has
@@ -65,31 +69,46 @@ struct Held {
 /// Files of images that are gone from this process, without a trace. Writing over one costs a fraction of a new one, whose
 /// every page the system has to find first.
 #[derive(Debug, Default)]
-struct Spares(Mutex<Vec<(PathBuf, FileId)>>);
+struct Spares(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// To be written over next.
+    spares: Vec<(PathBuf, FileId)>,
+    /// Still under their names, oldest first: a panic in one of them may be read about, whose calls are found in it.
+    resting: VecDeque<(PathBuf, FileId)>,
+}
 
 impl Spares {
-    /// More are not kept.
+    /// More are not kept of each kind.
     const MOST: usize = 8;
 
     fn take(&self) -> Option<(PathBuf, FileId)> {
-        self.lock().pop()
+        self.lock().spares.pop()
     }
 
-    /// Takes the file under a name of its own. Whether there was room.
-    fn put(&self, path: &Path, id: FileId) -> bool {
-        let mut spares = self.lock();
-        if spares.len() >= Self::MOST {
-            return false;
-        }
+    /// Takes the file, under a name of its own once it may be written over. Gives one that there is no room for.
+    fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
+        let mut kept = self.lock();
+        let (path, id) = match panics::are_told() {
+            false => (path, id),
+            true => {
+                kept.resting.push_back((path, id));
+                if kept.resting.len() <= Self::MOST {
+                    return None;
+                }
+                kept.resting.pop_front()?
+            }
+        };
         let spare = path.with_extension(SPARE);
-        let is_renamed = fs::rename(path, &spare).is_ok();
-        if is_renamed {
-            spares.push((spare, id));
+        if kept.spares.len() >= Self::MOST || fs::rename(&path, &spare).is_err() {
+            return Some(path);
         }
-        is_renamed
+        kept.spares.push((spare, id));
+        None
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(PathBuf, FileId)>> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,6 +189,7 @@ impl StageDir {
         patches: &[Patch<'_>],
     ) -> Result<StagedFile, StageError> {
         let mut staged = self.named(label);
+        image.needed().clone_into(&mut staged.needed);
         let written = placed(image, patches).and_then(|patches| {
             image.meets(&self.demands).map_err(io::Error::other)?;
             let mut file = self.create(&staged)?;
@@ -198,6 +218,7 @@ impl StageDir {
             return self.stage_with(&image, label, symbols, patches);
         }
         let mut staged = self.named(label);
+        image.needed().clone_into(&mut staged.needed);
         let library = image.name().to_owned();
         let renamed = placed(&image, patches).and_then(|patches| {
             let mut copy = image.into_copy().ok_or_else(|| io::Error::other("there is no copy"))?;
@@ -237,7 +258,7 @@ impl StageDir {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = self.path().join(file_name(label, number));
         let home = Some(Arc::clone(&self.spares));
-        StagedFile { path, patches: Vec::new(), symbols: None, held: None, home }
+        StagedFile { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, home }
     }
 }
 
@@ -245,7 +266,8 @@ impl StagedFile {
     /// A copy that another process of this user staged, and will remove. It is looked at when it is mapped: whether it is a
     /// file that nobody else may write.
     pub fn of_another(path: &Path) -> Self {
-        Self { path: path.to_owned(), patches: Vec::new(), symbols: None, held: None, home: None }
+        let path = path.to_owned();
+        Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, home: None }
     }
 
     /// Where the copy is: absolute, without symbolic links, never the path of an earlier copy.
@@ -306,6 +328,17 @@ impl StagedFile {
         }
     }
 
+    /// Whether no private copy has the name of a library that this one needs. One that looks for libraries beside itself
+    /// (`$ORIGIN`) would have the loader map that copy, before it is patched and behind the back of whoever unmaps it.
+    pub(crate) fn ensure_needs_no_copy(&self) -> Result<(), String> {
+        let there = self.needed.iter().find(|name| fs::symlink_metadata(self.path.with_file_name(name)).is_ok());
+        there.map_or(Ok(()), |name| {
+            Err(format!(
+                "it needs {name}, which is the name of a private copy of another module; let its manifest name that module"
+            ))
+        })
+    }
+
     /// It is mapped: the descriptor is not needed any more.
     pub(crate) fn close(&mut self) {
         self.held.iter_mut().for_each(|held| held.file = None);
@@ -313,8 +346,13 @@ impl StagedFile {
 
     /// Gives the file back to be written over. Its image is gone, and this process maps none of its bytes.
     pub(crate) fn recycle(mut self) {
-        let Some(held) = self.held.take() else { return };
-        self.home = self.home.take().filter(|home| !home.put(&self.path, held.stamp.id()));
+        if let (Some(held), Some(home)) = (self.held.take(), &self.home) {
+            match home.put(self.path.clone(), held.stamp.id()) {
+                None => self.home = None,
+                // This one, or one that came before it.
+                Some(path) => self.path = path,
+            }
+        }
     }
 
     /// Where the bytes of its symbol file are, if there were any.

@@ -134,3 +134,27 @@ fn the_file_of_an_image_that_is_gone_is_written_over_under_a_new_name_and_that_o
     let file = ImageFile::read_copy(&path, &stage).expect("just built");
     assert_eq!(file.bytes(), fs::read(&path).expect("still there"));
 }
+
+#[test]
+fn a_library_that_needs_a_private_copy_of_another_is_not_mapped() {
+    let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
+    let file = ImageFile::read(&library(dir.path(), &[])).expect("just built");
+    let copy = stage.stage(&file, "slot").expect("it fits");
+    let name = copy.path().file_name().expect("it has one").to_str().expect("a plain one").to_owned();
+    let other = dir.path().join("other");
+    fs::create_dir(&other).expect("the test directory is writable");
+    // In the folder of the copies that name is another library's.
+    fs::copy(dir.path().join("libslot.so"), dir.path().join(&name)).expect("the test directory is writable");
+    let search = format!("-L{}", dir.path().display());
+    let needy = library(&other, &["-Wl,--no-as-needed,-rpath,$ORIGIN", &search, &format!("-l:{name}")]);
+    let file = ImageFile::read(&needy).expect("just built");
+    assert!(file.needed().contains(&name), "{:?}", file.needed());
+    let staged = stage.stage(&file, "needy").expect("it fits");
+    // SAFETY: the library's initialiser only copies a word.
+    let error = unsafe { Image::map(staged, None) }.expect_err("it is refused").to_string();
+    assert!(error.contains(&format!("it needs {name}, which is the name of a private copy")), "{error}");
+    // SAFETY: as above.
+    let image = unsafe { Image::map(copy, None) }.expect("nobody has mapped it before");
+    // SAFETY: nothing of it is used.
+    assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
+}

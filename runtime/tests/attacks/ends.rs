@@ -267,12 +267,11 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
         host.call(hoarder, "keep_numbers", &[]).expect("it keeps them");
         assert_eq!(host.call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
         // What is told of an unload before anything ends finds all that there is.
-        let weak = host.clone();
         let told = Rc::new(RefCell::new(Vec::new()));
         let tells = Rc::clone(&told);
         HOST.set(Some((host.clone(), hoarder)));
-        host.on_unloading(0, move |_generation| {
-            tells.borrow_mut().push(weak.call(hoarder, "grow_numbers", &[]).ok().flatten())
+        host.on_unloading(0, move |host, _generation| {
+            tells.borrow_mut().push(host.call(hoarder, "grow_numbers", &[]).ok().flatten())
         });
         match end {
             "unload" => drop(host.unload_master().unwrap_or_else(|error| panic!("{error}"))),
@@ -293,11 +292,10 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
 fn what_is_born_while_an_unload_is_told_ends_with_the_rest() {
     let (record, host) = armed();
     let hoarder = host.objects().into_iter().next_back().expect("the hoarder");
-    let spawner = host.clone();
-    host.on_unloading(0, move |_generation| {
-        let refused = spawner.spawn("/Script/Game.Hoarder").expect_err("an unload is under way");
+    host.on_unloading(0, move |host, _generation| {
+        let refused = host.spawn("/Script/Game.Hoarder").expect_err("an unload is under way");
         assert!(refused.to_string().contains("for a safe point"), "{refused}");
-        assert_eq!(ask(&spawner, hoarder, "breed"), "Hoarder_2");
+        assert_eq!(ask(host, hoarder, "breed"), "Hoarder_2");
     });
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((unload.objects_ended, host.objects().len(), host.blacks().count()), (2, 0, 0));

@@ -241,12 +241,52 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// Whoever listens to the log may reload in any line. What a line tells of has ended by then, or the reload would wait for it.
+#[test]
+fn a_failed_errand_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for_nothing() {
+    for in_turn in [true, false] {
+        for end in ["reload", "unload", "shutdown"] {
+            let seat: Seat = Rc::default();
+            let said: Rc<RefCell<Vec<String>>> = Rc::default();
+            let (from, into) = (Rc::clone(&seat), Rc::clone(&said));
+            let attack = move |target: &str| {
+                let Some((host, tools)) = from.borrow_mut().take_if(|_| target.ends_with("bridge::tasks")) else {
+                    return;
+                };
+                let ended = match end {
+                    "reload" => host.reload(&[&tools.library]).map(|report| report.is_committed().to_string()),
+                    "unload" => host.unload_master().map(|unload| format!("{:?}", unload.parked)),
+                    _ => Ok(format!("{:?}", host.clone().shutdown().left)),
+                };
+                let ended = ended.unwrap_or_else(|error| error.to_string());
+                into.borrow_mut().push(format!("{ended} {:?}", host.contexts()));
+            };
+            logged(attack, || {
+                let (host, tools, _folder) = stage();
+                let hoarder = spawn(&host, "Hoarder");
+                host.call(hoarder, "leave_failures", &[Value::Bool(in_turn)]).expect("they are begun");
+                *seat.borrow_mut() = Some((host.clone(), tools));
+                if !in_turn {
+                    host.destroy(hoarder);
+                }
+                host.tick(Budget::frame());
+                assert!(seat.borrow().is_none(), "they have failed");
+            });
+            let expected = match end {
+                "reload" => "true [(2, Alive)]",
+                _ => "[] []",
+            };
+            assert_eq!(*said.borrow(), [expected], "{end}, in turn: {in_turn}");
+        }
+    }
+}
+
 #[test]
 fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
     let host = host();
     let left: Rc<RefCell<Vec<String>>> = Rc::default();
-    let (inner, into) = (host.clone(), Rc::clone(&left));
-    host.on_unloading(0, move |_generation| into.borrow_mut().extend(inner.clone().shutdown().left));
+    let into = Rc::clone(&left);
+    host.on_unloading(0, move |host, _generation| into.borrow_mut().extend(host.clone().shutdown().left));
     let report = host.reload(&[attacker(&[])]).expect("a Master");
     assert!(report.is_committed(), "{report}");
     assert!(left.take().concat().starts_with("shutting down is for a safe point, and `a reload` has not returned"));
@@ -259,4 +299,34 @@ fn a_wait_for_ever_is_no_overflow() {
     host.reload(&[attacker(&[])]).expect("a Master").into_result().expect("a reload");
     assert!(host.wait_for_unloads(std::time::Duration::MAX).expect("a safe point"));
     assert_goes_on(&host);
+}
+
+#[test]
+fn a_ticker_that_panics_takes_no_other_ticker_with_it() {
+    let ticked = Rc::new(Cell::new(0));
+    let count = |by: u32| {
+        let ticked = Rc::clone(&ticked);
+        move |_: &Runtime, _: f32| ticked.set(ticked.get() + by)
+    };
+    let is_first = Cell::new(true);
+    let panics = move |_: &Runtime, _: f32| assert!(!is_first.replace(false), "once");
+    let host = Runtime::builder().ticker(count(1)).ticker(panics).ticker(count(100)).build().expect("a host");
+    assert!(catch_unwind(AssertUnwindSafe(|| host.tick(Budget::frame()))).is_err(), "it is the host's own affair");
+    host.tick(Budget::frame());
+    assert_eq!(ticked.get(), 102, "one before the panic, both in the next tick");
+}
+
+#[test]
+fn a_redirect_while_a_reload_is_under_way_is_refused_since_a_rollback_would_not_take_it_back() {
+    let (host, refusals) = (host(), Rc::new(RefCell::new(Vec::new())));
+    let into = Rc::clone(&refusals);
+    host.on_unloading(0, move |host, _generation| {
+        into.borrow_mut()
+            .extend(host.redirect("/Script/Game.Old", "/Script/Game.New").map_err(|error| error.to_string()).err());
+    });
+    let before = host.world_digest();
+    let _armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    assert!(!host.reload(&[attacker(&[])]).expect("a Master").is_committed());
+    assert!(refusals.take().concat().starts_with("redirecting a name is for a safe point"));
+    assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new());
 }

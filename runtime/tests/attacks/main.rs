@@ -4,8 +4,11 @@
 //! What the compiler refuses is in `plugin-api/tests/ui` and `runtime/tests/ui`; hostile files are in `runtime/sys/tests`.
 
 mod ends;
+mod files;
 mod host;
+mod mix;
 mod rollback;
+mod surface;
 mod values;
 mod verbs;
 

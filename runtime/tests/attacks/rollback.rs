@@ -133,7 +133,7 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
         a collection: refused
         its own property: done
         an id of another: done
-        its own method: the plugin half of the object that `Game.Greedy:count_on` needs is not available: its generation is over or is being replaced
+        its own method: the plugin half of Game.Greedy (Greedy_1) that `Game.Greedy:count_on` needs is not available: its generation is over or is being replaced
         a black: done
         post of the red constructor: done
         the exit hook ran
@@ -210,6 +210,32 @@ fn a_listener_cannot_have_what_was_left_for_later_run_before_the_commit() {
 }
 
 #[test]
+fn what_a_listener_changes_of_the_root_set_is_named_in_the_report_of_a_rollback() {
+    let _alone = support::record("greedy");
+    let slot = Rc::new(RefCell::new(None::<(Runtime, ObjectHandle, ObjectHandle)>));
+    let inner = Rc::clone(&slot);
+    let scene = Scene::with(support::builder().on_event(move |event| {
+        if let Some((host, root, loose)) = &*inner.borrow()
+            && format!("{event}").starts_with("PreStartup")
+        {
+            assert!(host.remove_root(*root) && host.add_root(*loose));
+        }
+    }));
+    let (host, loose) = (&scene.host, scene.host.spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
+    // Not among what changed in the reload: this was before it.
+    assert!(host.remove_root(scene.greedy) && host.add_root(scene.greedy));
+    for is_whole in [false, true] {
+        slot.replace(Some((host.clone(), scene.cube, loose)));
+        let report = roll_back(&scene, &["grabs"], is_whole);
+        slot.replace(None);
+        let named = (report.remainder.roots_added, report.remainder.roots_removed);
+        assert_eq!(named, (vec![loose.to_string()], vec![scene.cube.to_string()]));
+        assert!(host.is_root(loose) && !host.is_root(scene.cube));
+        assert!(host.remove_root(loose) && host.add_root(scene.cube));
+    }
+}
+
+#[test]
 fn a_failed_create_restricts_its_code_as_a_reload_does() {
     let record = support::record("greedy");
     let host = support::builder().build().expect("a host");
@@ -242,13 +268,14 @@ enum Maker {
 
 #[test]
 fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
+    let _alone = support::record("greedy");
     let makers = [Maker::OldCode, Maker::Host];
     for (maker, is_committed) in makers.into_iter().flat_map(|maker| [(maker, false), (maker, true)]) {
         let scene = Scene::new();
-        let (host, greedy) = (scene.host.clone(), scene.greedy);
+        let greedy = scene.greedy;
         let born = Rc::new(Cell::new(ObjectHandle::NONE));
         let kept = Rc::clone(&born);
-        scene.host.on_unloading(0, move |_generation| {
+        scene.host.on_unloading(0, move |host, _generation| {
             let nested = match maker {
                 Maker::OldCode => host.call(greedy, "nest", &[]).expect("the old code still answers"),
                 Maker::Host => Some(Value::Object(host.spawn("/Script/Game.Greedy").expect("the old class is there"))),
@@ -279,14 +306,15 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
 
 #[test]
 fn while_the_old_code_is_told_of_its_end_nobody_reaches_the_new() {
+    let _alone = support::record("greedy");
     let host = support::host(&[attacker(&[])]);
     let told = Rc::new(RefCell::new(Vec::new()));
-    let (inner, lines) = (host.clone(), Rc::clone(&told));
-    host.on_unloading(0, move |_generation| {
+    let lines = Rc::clone(&told);
+    host.on_unloading(0, move |host, _generation| {
         let two = [Value::I32(1), Value::I32(2)];
-        let outcomes = [inner.zcall("ex:/switchboard.add", &two), inner.zcall("nm:/switchboard:Line:office", &[])];
+        let outcomes = [host.zcall("ex:/switchboard.add", &two), host.zcall("nm:/switchboard:Line:office", &[])];
         let refused = outcomes.map(|outcome| outcome.is_err());
-        let classes = ["/Script/Game.Line", "/Script/Game.Greedy"].map(|class| inner.class(class).is_ok());
+        let classes = ["/Script/Game.Line", "/Script/Game.Greedy"].map(|class| host.class(class).is_ok());
         lines.borrow_mut().push((refused, classes));
     });
     let next = [attacker(&[]), support::plugin("switchboard", &[])];

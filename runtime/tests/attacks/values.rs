@@ -30,6 +30,20 @@ fn a_value_of_a_map_can_become_its_key() {
 }
 
 #[test]
+fn a_key_or_a_part_of_one_cannot_be_changed_where_it_lies() {
+    check("write_keys", "36 refused, 2: ");
+    check("write_keys", "take a `clone()` of the key, remove it, and insert the clone, changed");
+    let (host, holder) = holder();
+    for way in 0..6 {
+        let refused =
+            host.call(holder, "write_a_key", &[Value::U32(way)]).expect_err("a key stays as it is").to_string();
+        assert!(refused.contains("in a key cannot be changed where it lies"), "{way}: {refused}");
+    }
+    assert_eq!(host.get(holder, "keys").expect("there"), Value::Set(vec![Value::Text("one".into())]));
+    assert_goes_on(&host);
+}
+
+#[test]
 fn keys_that_are_changed_where_they_lie_are_never_followed_out_of_their_rows() {
     check("keys_that_change", "1 (\"one\")");
 }
@@ -74,6 +88,11 @@ fn a_write_of_the_host_is_done_whole_or_not_at_all() {
         assert_eq!(host.get(holder, property).expect("there"), before, "{property}");
     }
     assert_goes_on(&host);
+}
+
+#[test]
+fn a_call_that_follows_addresses_is_refused_where_no_signature_can_be_compared() {
+    check("typed_call_of_a_delegate", "none that could be compared: call it with values whose types are asked for");
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use alcedo_runtime::{AnyConjugate, Budget, ObjectHandle, ReloadScope, Runtime, Signature, Value};
+use alcedo_runtime::{
+    AnyConjugate, Budget, Declined, ObjectHandle, ReloadScope, Runtime, Signature, Value, ZCallFunction,
+};
 
 /// What a verb does, so far as a lent slice is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,6 +159,13 @@ pub(crate) const VERBS: &[Verb] = &[
             host.register_pure("attack.pure", signature, |_, _| Ok(None))
         }),
     ),
+    (
+        "add_zcall_resolver",
+        Nothing,
+        quiet!(|host, tools| {
+            host.add_zcall_resolver("attack", |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no")))
+        }),
+    ),
     ("intern", Nothing, quiet!(|host, tools| host.intern("a name"))),
     ("text", Nothing, quiet!(|host, tools| host.text(host.intern("a name")))),
     ("world", Nothing, quiet!(|host, tools| host.world().object_count())),
@@ -191,8 +200,10 @@ pub(crate) const VERBS: &[Verb] = &[
     ("object_at", Nothing, quiet!(|host, tools| host.object_at("/World/Holder_0"))),
     ("lazy_id_of", Nothing, quiet!(|host, tools| host.lazy_id_of(tools.holder))),
     ("object_of_lazy_id", Nothing, quiet!(|host, tools| host.object_of_lazy_id(1))),
-    ("on_unloading", Nothing, quiet!(|host, tools| host.on_unloading(0, |_generation| {}))),
+    ("on_unloading", Nothing, quiet!(|host, tools| host.on_unloading(0, |_host, _generation| {}))),
+    ("downgrade", Nothing, quiet!(|host, tools| host.downgrade())),
     ("lease", Nothing, quiet!(|host, tools| host.lease("attacker", "a test"))),
+    ("lease_master", Nothing, quiet!(|host, tools| host.lease_master("a test"))),
     ("leases", Nothing, quiet!(|host, tools| host.leases())),
     (
         "request_unload",
@@ -205,6 +216,12 @@ pub(crate) const VERBS: &[Verb] = &[
     ("take_unloads", Nothing, quiet!(|host, tools| host.take_unloads())),
     ("unloads", Nothing, quiet!(|host, tools| host.unloads())),
     ("console", Nothing, quiet!(|host, tools| host.console("help"))),
+    ("console objects", Nothing, quiet!(|host, tools| host.console("objects"))),
+    ("console spawn", Nothing, quiet!(|host, tools| host.console("spawn /Script/Game.Holder"))),
+    ("complete", Nothing, quiet!(|host, tools| host.complete("show "))),
+    ("describe", Nothing, quiet!(|host, tools| host.describe(tools.holder))),
+    ("is_asked_to_end", Nothing, quiet!(|host, tools| host.is_asked_to_end())),
+    ("wait", Nothing, quiet!(|host, tools| host.wait(Duration::ZERO))),
     ("shutdown", Nothing, quiet!(|host, tools| host.clone().shutdown())),
 ];
 

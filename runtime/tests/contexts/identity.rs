@@ -1,6 +1,10 @@
 //! What is the same, what is listed, and whose something is: table F up to F4.
 
-use alcedo_runtime::{ContextKind, ContextState, FoundModule};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_runtime::native::Natives;
+use alcedo_runtime::{ContextId, ContextKind, ContextState, FoundModule, Runtime};
 
 use crate::{build_tag, figures, gone, needy, refusal, reports, runtime, slim, support};
 
@@ -28,7 +32,7 @@ fn f2_a_type_is_shared_by_resolving_it_to_the_same_module() {
     for name in ["f2 one", "f2 other"] {
         let slim = contexts.create_slim(name).expect("the name is free");
         slim.load_path(needy()).expect("the Default has what it needs");
-        assert!(slim.resolve_type("Sum").is_err(), "it has none of its own");
+        assert_eq!(slim.resolve_type("Sum").expect("the Default has it").expect(&shared), Ok(()));
         assert_eq!(contexts.resolve_type("figures::Sum").expect("it is there").expect(&shared), Ok(()));
         gone(&slim.begin_unload().expect("it is collectible"));
     }
@@ -85,6 +89,41 @@ fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
     let ty = contexts.resolve_type_in(master.id, "Game.Line").expect("it is there");
     assert_eq!((ty.module.name.as_str(), ty.path.as_str()), ("switchboard", "/Script/Game.Line"));
+}
+
+#[test]
+fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_before() {
+    let libraries = |cube| {
+        let attributes = ["attributes", "attributes-plus"].map(|package| support::tagged(package, &[], 1));
+        [attributes.to_vec(), vec![support::tagged("magic-cube", &[], cube)]].concat()
+    };
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let heard = Rc::clone(&ended);
+    let hook = Natives::default().before_destroy(move |runtime, object| {
+        heard.borrow_mut().push(runtime.context_of_object(object).map(|info| info.id));
+    });
+    let runtime = support::builder().natives(hook).build().unwrap_or_else(|error| panic!("{error}"));
+    let slim = slim(&runtime.load_contexts(), "f4 before");
+    runtime.create_master(&libraries(1)).unwrap_or_else(|error| panic!("{error}"));
+    let classes = ["/Script/Game.RegeneratingSet", "/Script/Game.ShieldedSet", "/Script/Game.MagicCube"];
+    let objects = classes.map(|class| runtime.spawn(class).expect("it is born"));
+    let owners = move |runtime: &Runtime| objects.map(|object| runtime.context_of_object(object).map(|info| info.id));
+    let generation = |generation| Some(ContextId { index: 1, generation });
+    assert_eq!(owners(&runtime), [generation(1); 3]);
+    assert!(runtime.context_of_object(objects[0]).is_some_and(|info| info.modules.len() == 3));
+
+    let during = Rc::new(RefCell::new(Vec::new()));
+    let told = Rc::clone(&during);
+    runtime.on_unloading(0, move |runtime, _| told.borrow_mut().extend(owners(runtime)));
+    let report = runtime.reload_changed(&libraries(2)).expect("there is a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(*during.borrow(), [generation(1); 3], "the old generation lives while it is told");
+    assert_eq!(owners(&runtime), [generation(2); 3], "the two modules that stay belong to the new generation");
+
+    runtime.unload_master().expect("there is one");
+    assert_eq!(*ended.borrow(), [generation(2); 3], "the end of the Master ends them");
+    assert_eq!(owners(&runtime), [None; 3]);
+    gone(&slim.begin_unload().expect("it is collectible"));
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn names_of_other_kinds_and_names_that_are_none_are_refused() {
     for name in ["Default", "Master", "", "a:b", "a/b", "a\nb"] {
         assert!(refusal(contexts.create_slim(name)).starts_with("a Slim cannot be named"), "{name}");
     }
-    assert!(refusal(contexts.function("nobody", "T", "f", "")).contains("there is no living Slim \"nobody\""));
+    assert!(refusal(contexts.function("nobody", "T", "f", "")).contains("there is no living context \"nobody\""));
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::fs;
 
 use alcedo_runtime::{ContextError, FoundModule, ManifestInfo};
 
-use crate::{any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support};
+use crate::{any, build_tag, contexts, figures, gone, needy, number, refusal, reports, runtime, slim, support};
 
 #[test]
 fn b1_a_path_is_absolute_and_leads_to_a_module() {
-    let slim = runtime().load_contexts().create_slim("b1").expect("the name is free");
+    let slim = contexts().create_slim("b1").expect("the name is free");
     let dir = tempfile::tempdir().expect("a folder");
     let garbage = dir.path().join("garbage.so");
     fs::write(&garbage, "no library at all").expect("it can be written");
@@ -49,6 +49,49 @@ fn b3_a_module_comes_from_bytes() {
 }
 
 #[test]
+fn b3_a_module_comes_from_any_reader_from_where_it_stands_to_its_end() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("b3 too").expect("the name is free");
+    let mut bytes = b"a header of the host's own".to_vec();
+    let header = bytes.len() as u64;
+    bytes.extend(fs::read(reports(1)).expect("it was built"));
+    let mut reader = std::io::Cursor::new(&bytes);
+    reader.set_position(header);
+    let mut symbols = &b"what debuggers read"[..];
+    let module = slim.load_reader("a bundle", &mut reader, Some(&mut symbols)).expect("it is loaded");
+    assert_eq!((module.name.as_str(), module.origin.as_deref()), ("reports", None));
+    assert_eq!((reader.position(), symbols.len()), (bytes.len() as u64, 0), "both were read to their ends");
+    assert_eq!(fs::read(format!("{}.debug", module.image.display())).expect("it is there"), b"what debuggers read");
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
+    let refused = refusal(slim.load_reader("used up", &mut reader, None));
+    assert!(refused.starts_with("<used up> is no module:"), "{refused}");
+
+    let file = fs::File::open(reports(2)).expect("it was built");
+    gone(&slim.replace_reader("a file", file, None).expect("it comes up"));
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 2);
+}
+
+#[test]
+fn b3_a_reader_that_fails_or_does_not_end_is_refused() {
+    struct Fails;
+    impl std::io::Read for Fails {
+        fn read(&mut self, _into: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::new(std::io::ErrorKind::NotFound, "the line is dead"))
+        }
+    }
+    let host = support::builder().largest_library(1 << 20).build().expect("it is built");
+    let slim = host.load_contexts().create_slim("b3 not").expect("the name is free");
+    let refused = slim.load_reader("a line", Fails, None);
+    assert!(matches!(refused, Err(ContextError::Reading { .. })), "{refused:?}");
+    assert_eq!(refusal(refused), "reading <a line> failed: the line is dead");
+    let refused = slim.load_reader("no end", std::io::repeat(7), None);
+    assert!(matches!(refused, Err(ContextError::ReadsTooLong { largest: 0x10_0000, .. })), "{refused:?}");
+    let refused = slim.replace_reader("a line", &b""[..], Some(&mut std::io::repeat(7)));
+    assert!(refusal(refused).starts_with("there is more to read of the symbols of <a line> than 1048576 bytes"));
+    assert!(slim.modules().is_empty());
+}
+
+#[test]
 fn b4_symbols_lie_beside_the_image_under_a_name_of_their_own() {
     let contexts = runtime().load_contexts();
     let bytes = fs::read(reports(1)).expect("it was built");
@@ -66,7 +109,7 @@ fn b4_symbols_lie_beside_the_image_under_a_name_of_their_own() {
 
 #[test]
 fn b5_a_name_that_nobody_knows_is_not_found() {
-    let slim = runtime().load_contexts().create_slim("b5").expect("the name is free");
+    let slim = contexts().create_slim("b5").expect("the name is free");
     assert!(matches!(slim.load_name("reports", &any()), Err(ContextError::NotFound { .. })));
     slim.set_resolver(|request| Ok((request.name == "reports").then(|| FoundModule::File(reports(1)))));
     assert_eq!(slim.load_name("reports", &any()).expect("the resolver knows it").name, "reports");
@@ -102,6 +145,7 @@ fn b7_nothing_is_loaded_once_the_unload_has_begun() {
         slim.load_path(figures(1)),
         slim.load_path(reports(1)),
         slim.load_bytes("figures", &bytes, None),
+        slim.load_reader("figures", &bytes[..], None),
         slim.load_name("reports", &any()),
     ] {
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
@@ -174,7 +218,7 @@ fn a_main_that_panics_leaves_nothing_behind() {
 
 #[test]
 fn a_class_is_for_the_master_and_the_error_names_it() {
-    let slim = runtime().load_contexts().create_slim("classes").expect("the name is free");
+    let slim = contexts().create_slim("classes").expect("the name is free");
     let refused = refusal(slim.load_path(support::plugin("reports", &["with-class"])));
     assert_eq!(
         refused,

@@ -12,13 +12,24 @@
 //! | G "unsupported in collectible" | `peek` says `will_park` before a load, B8 |
 //! | a null argument, a mock assembly | cannot be written down |
 
+mod attack;
+mod ends;
 mod identity;
 mod kinds;
+mod lending;
 mod loading;
+mod lookup;
+mod module_calls;
 mod natives;
+mod notices;
+mod page;
+mod paths;
+mod pinned;
 mod resolution;
 mod scopes;
+mod signatures;
 mod slims;
+mod under_way;
 mod unloading;
 
 #[path = "../support/mod.rs"]
@@ -49,6 +60,11 @@ fn needy() -> PathBuf {
 
 fn runtime() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The contexts of a runtime that is gone: what is made here from now on belongs to whoever makes it.
+fn contexts() -> Contexts {
+    runtime().load_contexts()
 }
 
 /// A Slim with build 1 of `reports`.

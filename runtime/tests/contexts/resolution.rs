@@ -6,7 +6,7 @@ use alcedo_runtime::{
     ContextError, ContextHappening, FoundModule, LoadContext, LoadError, ManifestInfo, ModuleRequest,
 };
 
-use crate::{LONG, any, figures, gone, needy, refusal, reports, runtime, slim, support};
+use crate::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
 
 /// Who was asked, in order.
 type Asked = Arc<Mutex<Vec<String>>>;
@@ -71,7 +71,7 @@ fn c2_the_resolver_comes_before_the_default() {
 
 #[test]
 fn c2_an_answer_of_another_name_is_refused() {
-    let slim = runtime().load_contexts().create_slim("c2").expect("the name is free");
+    let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(support::plugin("figures", &["misnamed"])))));
     let refused = refusal(slim.load_path(needy()));
     assert!(refused.starts_with("the resolver of Slim \"c2\" was asked for figures and gave figurines"), "{refused}");
@@ -95,7 +95,7 @@ fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
 
 #[test]
 fn c2_a_resolver_may_answer_with_another_version_and_is_taken_at_its_word() {
-    let slim = runtime().load_contexts().create_slim("c2").expect("the name is free");
+    let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
     slim.load_path(support::plugin("reports", &["needs-newer-figures"])).expect("the resolver knows what it does");
     let range = ">=0.2".parse().expect("a range");
@@ -105,7 +105,7 @@ fn c2_a_resolver_may_answer_with_another_version_and_is_taken_at_its_word() {
 
 #[test]
 fn c2_a_resolver_may_answer_with_bytes() {
-    let slim = runtime().load_contexts().create_slim("c2").expect("the name is free");
+    let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::Bytes { image: std::fs::read(figures(1))?, symbols: None })));
     slim.load_path(needy()).expect("it is loaded");
     assert_eq!(slim.modules()[0].name, "figures");
@@ -197,7 +197,9 @@ fn c_a_module_that_another_depends_on_stays_until_that_is_gone() {
     let ticket = base.begin_unload().expect("it is collectible");
     let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("somebody depends on it");
     let owners: Vec<_> = blocked.blockers.iter().map(|by| format!("{} {}", by.kind, by.owner)).collect();
-    assert!(owners.contains(&"dependent module module reports of Slim \"top\"".to_owned()), "{owners:?}");
+    let build = top.modules()[0].build_id;
+    let wanted = format!("reports 0.1.0 (build {build:032x}) of Slim \"top\" generation 1, which needs figures");
+    assert!(owners.contains(&format!("dependent module {wanted}")), "{owners:?}");
     gone(&top.begin_unload().expect("it is collectible"));
     gone(&ticket);
 }
@@ -220,7 +222,7 @@ fn c_modules_start_after_all_they_need() {
 
 #[test]
 fn c_modules_that_need_each_other_are_refused_and_the_circle_is_printed() {
-    let slim = runtime().load_contexts().create_slim("circle").expect("the name is free");
+    let slim = contexts().create_slim("circle").expect("the name is free");
     slim.set_resolver(|request| {
         Ok(Some(FoundModule::File(match request.name.as_str() {
             "figures" => support::plugin("figures", &["needs-reports"]),
@@ -258,4 +260,18 @@ fn c_threads_that_ask_for_one_module_at_once_get_one() {
     assert!(loaded.iter().all(|module| module.image == loaded[0].image), "{loaded:?}");
     assert_eq!(slim.modules().len(), 1);
     assert!(slim.begin_unload().expect("it is collectible").wait(LONG).is_ok());
+}
+
+#[test]
+fn what_a_resolver_loads_itself_is_in_the_context_once() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("twice").expect("the name is free");
+    let again = slim.clone();
+    slim.set_resolver(move |_| {
+        again.load_path(figures(1))?;
+        Ok(Some(FoundModule::File(figures(1))))
+    });
+    slim.load_path(needy()).expect("it is there");
+    let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
+    assert_eq!(names, ["figures", "reports"]);
 }

@@ -1,10 +1,13 @@
 //! Slims: what the design says of them besides the tables.
 
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use alcedo_runtime::{CallError, ContextError, ContextState, Value};
+use alcedo_runtime::{CallError, ContextError, ContextState, LoadContext, SlimWatch, UnloadTicket, Value};
 
-use crate::{any, build_tag, gone, number, refusal, reports, runtime, slim, support, text};
+use crate::{LONG, build_tag, gone, number, refusal, reports, runtime, slim, support, text};
 
 #[test]
 fn a_slim_lives_on_any_thread() {
@@ -47,6 +50,77 @@ fn a_replacement_that_does_not_come_up_changes_nothing() {
     }
     gone(&slim.replace(reports(2)).expect("it comes up"));
     assert_eq!(slim.to_string(), "Slim \"unchanged\" #2 generation 2: alive", "numbers are not lost");
+}
+
+/// What a watch told, line by line.
+fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<UnloadTicket, ContextError>>) {
+    let (told, news) = channel();
+    let watch = SlimWatch::start(slim, library, move |outcome| told.send(outcome).expect("the test listens"));
+    (watch.unwrap_or_else(|error| panic!("{error}")), news)
+}
+
+#[test]
+fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that_is_no_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = folder.path().join("libreports.so");
+    // As cargo does it: written beside, and moved into place.
+    let write = |bytes: &[u8]| {
+        let beside = folder.path().join("beside");
+        std::fs::write(&beside, bytes).expect("it can be written");
+        std::fs::rename(&beside, &library).expect("it can be moved");
+    };
+    write(&std::fs::read(reports(1)).expect("it was built"));
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("watched").unwrap_or_else(|error| panic!("{error}"));
+    slim.load_path(&library).unwrap_or_else(|error| panic!("{error}"));
+    let function = build_tag(&slim);
+    let (watch, news) = watched(&slim, &library);
+    let next = || news.recv_timeout(LONG).expect("the watch tells");
+    for tag in [2, 1] {
+        write(&std::fs::read(reports(tag)).expect("it was built"));
+        gone(&next().expect("it comes up"));
+        // On another thread, through a clone, as the handler of a server has one.
+        let clone = function.clone();
+        assert_eq!(thread::spawn(move || number(&clone).expect("it answers")).join().expect("no panic"), tag);
+    }
+    write(b"half a library");
+    assert!(next().is_err());
+    assert_eq!(number(&function).expect("the old one answers"), 1);
+    drop(watch);
+    write(&std::fs::read(reports(2)).expect("it was built"));
+    assert!(news.recv().is_err(), "nobody watches any more");
+    assert_eq!(number(&function).expect("it answers"), 1);
+}
+
+#[test]
+fn a_watch_is_for_slims_and_for_files_that_can_be_watched() {
+    let contexts = runtime().load_contexts();
+    let told = |_outcome| panic!("nothing is replaced");
+    let refused = SlimWatch::start(&contexts.default_context(), reports(1), told).expect_err("it is no Slim");
+    assert!(refused.to_string().contains("is never unloaded"), "{refused}");
+    let slim = slim(&contexts, "nowhere");
+    let refused = SlimWatch::start(&slim, "/nowhere/libreports.so", told).expect_err("there is no such folder");
+    assert!(refused.to_string().starts_with("cannot watch /nowhere"), "{refused}");
+}
+
+#[test]
+fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = folder.path().join("libreports.so");
+    std::fs::copy(reports(1), &library).expect("it can be copied");
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "dropping");
+    let seat = Arc::new(Mutex::new(None::<SlimWatch>));
+    let (inner, (told, news)) = (Arc::clone(&seat), channel());
+    let drops = move |outcome: Result<UnloadTicket, ContextError>| {
+        drop(inner.lock().expect("it is free").take());
+        told.send(outcome.is_ok()).expect("the test listens");
+        panic!("who is told may panic");
+    };
+    *seat.lock().expect("it is free") = Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));
+    std::fs::copy(reports(2), &library).expect("it can be copied");
+    assert_eq!(news.recv_timeout(LONG), Ok(true));
+    assert!(news.recv().is_err(), "its thread has ended");
 }
 
 #[test]
@@ -132,19 +206,8 @@ fn two_slims_have_statics_of_their_own() {
     for _ in 0..3 {
         number(&build_tag(&one)).expect("it answers");
     }
-    let calls = |slim: &alcedo_runtime::LoadContext| {
+    let calls = |slim: &LoadContext| {
         number(&slim.function("Report", "calls", "-> u64").expect("it is offered")).expect("it answers")
     };
     assert_eq!((calls(&one), calls(&other)), (3, 0));
-}
-
-#[test]
-fn a_slim_outlives_its_runtime() {
-    let runtime = runtime();
-    let contexts = runtime.load_contexts();
-    let slim = slim(&contexts, "outlives");
-    drop((runtime, contexts));
-    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
-    assert!(slim.load_name("nothing", &any()).is_err());
-    gone(&slim.begin_unload().expect("it is collectible"));
 }

@@ -7,10 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    BlockerReport, ContextError, ContextHappening, ContextState, LeaseKind, LoadContext, UnloadTicket, Value, process,
+    Blocker, BlockerReport, ContextError, ContextHappening, ContextState, FoundModule, LeaseKind, LoadContext, Runtime,
+    UnloadTicket, Value, process,
 };
 
-use crate::{LONG, any, build_tag, figures, gone, number, refusal, reports, runtime, slim, support, text};
+use crate::{LONG, any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
 
 /// A thread inside `wait_for`, until the file is there.
 fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Result<Option<Value>, ContextError>> {
@@ -40,7 +41,8 @@ fn e1_an_unload_waits_for_running_calls_and_names_them() {
     let report = until_held(&ticket, LeaseKind::Call);
     assert_eq!((report.state, ticket.state()), (ContextState::Blocked, ContextState::Blocked));
     let call = &report.blockers[0];
-    assert_eq!((call.owner.as_str(), call.thread.as_str()), ("nm:/reports:Report:wait_for", "worker-3"));
+    assert_eq!(call.owner, "nm:/reports:Report:wait_for");
+    assert!(call.thread.starts_with("\"worker-3\" ("), "{call:?}");
     assert!(call.place.as_deref().is_some_and(|place| place.contains("unloading.rs:")), "{call:?}");
     assert!(report.to_string().starts_with("Slim \"e1\" is blocked ("), "{report}");
     std::fs::write(&file, "").expect("it can be written");
@@ -126,6 +128,18 @@ fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
 }
 
 #[test]
+fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("endless").expect("the name is free");
+    slim.load_path(support::plugin("reports", &["endless-resource"])).expect("it is loaded");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    gone(&ticket);
+    let problems = ticket.report().problems;
+    let told = "the exit hook of reports left something without end: `reports::Endless`, given to `auto_dispose` at ";
+    assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
+}
+
+#[test]
 fn e5_an_unload_that_is_asked_for_again_is_the_same() {
     let contexts = runtime().load_contexts();
     let slim = slim(&contexts, "e5");
@@ -158,7 +172,7 @@ fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_droppe
     assert!(matches!(number(&function), Err(ContextError::ContextUnloading { .. })));
     let lines = record.take();
     let line = lines.lines().find(|line| line.contains("e7 dropped")).unwrap_or_else(|| panic!("{lines}"));
-    assert!(line.contains("thread=\"dropper\"") && line.contains("contexts/main.rs:"), "{line}");
+    assert!(line.contains("thread=\"dropper\" (") && line.contains("contexts/main.rs:"), "{line}");
     support::until("it is gone", || contexts.all().len() == 1);
 }
 
@@ -271,6 +285,25 @@ fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
 }
 
 #[test]
+fn e15_who_depends_on_a_module_is_named_beside_who_holds_the_context() {
+    let contexts = runtime().load_contexts();
+    let lender = slim(&contexts, "lender");
+    let lent = lender.load_path(figures(1)).expect("it is loaded");
+    let borrower = contexts.create_slim("borrower").expect("the name is free");
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    borrower.load_path(needy()).expect("it is lent what it needs");
+    let pointer = lender.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let ticket = lender.begin_unload().expect("it is collectible");
+    let report = until_held(&ticket, LeaseKind::Borrow);
+    let names =
+        |kind: LeaseKind, owner: &str| report.blockers.iter().any(|by| by.kind == kind && by.owner.contains(owner));
+    assert!(names(LeaseKind::Borrow, "pointer to") && names(LeaseKind::Dependent, "Slim \"borrower\""), "{report}");
+    drop(pointer);
+    gone(&borrower.begin_unload().expect("it is collectible"));
+    gone(&ticket);
+}
+
+#[test]
 fn e15_a_context_is_given_up_by_itself_where_the_host_wants_that() {
     let contexts = runtime().load_contexts();
     contexts.park_after(Some(Duration::from_millis(1)));
@@ -288,4 +321,147 @@ fn a_host_that_shuts_down_ends_every_slim() {
     assert!(runtime.shutdown().into_result().is_ok());
     assert_eq!((one.state(), other.state()), (ContextState::Dead, ContextState::Dead));
     assert!(matches!(one.load_path(figures(1)), Err(ContextError::ContextUnloading { .. })));
+}
+
+#[test]
+fn a_slim_whose_handle_was_dropped_is_reached_by_name_and_number_and_can_be_given_up() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let slim = slim(&contexts, "out of reach");
+    let taken = refusal(contexts.create_slim("out of reach"));
+    assert!(taken.ends_with("one is alive under this name: take another, or `replace` what is in it"), "{taken}");
+    let again = contexts.slim("out of reach").expect("it is alive");
+    gone(&again.replace(reports(2)).expect("the advice leads to something that works"));
+    let id = slim.id().expect("it is alive");
+    let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let held = contexts.report(id).expect("it is alive");
+    assert_eq!((held.state, held.blockers.len()), (ContextState::Alive, 1), "{held}");
+    assert_eq!((contexts.unloads(), contexts.unload_of(id)), (vec![], None));
+    assert!(refusal(contexts.park(id)).ends_with("it is alive: begin its unload first"));
+    drop((slim, again));
+    assert!(contexts.slim("out of reach").is_none());
+    let tickets = contexts.unloads_of("out of reach");
+    assert_eq!((tickets.len(), contexts.unloads().len()), (1, 1), "{contexts:?}");
+    assert_eq!(contexts.unload_of(id).as_ref(), tickets.first());
+    support::until("it is blocked", || tickets[0].poll() == ContextState::Blocked);
+    let report = contexts.report(id).expect("it is not dead");
+    assert_eq!(report.blockers[0].owner, "pointer to nm:/reports:Report:build_tag", "{report}");
+    let taken = refusal(contexts.create_slim("out of reach"));
+    assert!(
+        taken.contains(
+            "under this name: take another, wait on its ticket (`Contexts::unloads_of`), or give it up \
+             (`Contexts::park`)"
+        ),
+        "{taken}"
+    );
+    contexts.park(id).expect("it is blocked");
+    assert_eq!(tickets[0].state(), ContextState::Parked);
+    contexts.park(id).expect("it stays given up");
+    contexts.create_slim("out of reach").expect("the name is free");
+    assert_eq!(pointer.call(&[]).expect("its image stays"), Some(Value::U64(2)));
+}
+
+#[test]
+fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() {
+    let builder = support::builder().unloads(|policy| policy.grace = Duration::ZERO);
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
+    let contexts = runtime.load_contexts();
+    let id = contexts.all().iter().find(|info| info.name == "Master").expect("it is alive").id;
+    let lease = runtime.lease("reports", "a test").expect("it is alive");
+    let begun = runtime.unload_master().expect("a Master");
+    let other = contexts.clone();
+    let (tickets, refused) =
+        thread::spawn(move || (other.unloads_of("Master"), refusal(other.park(id)))).join().expect("it does not panic");
+    assert_eq!(tickets, [begun.ticket]);
+    let report = contexts.report(id).expect("it is not dead");
+    assert!(report.blockers.iter().any(|by| (by.kind, by.owner.as_str()) == (LeaseKind::Borrow, "a test")), "{report}");
+    assert!(refused.ends_with("only its game thread can, with `Runtime::park`"), "{refused}");
+    drop(lease);
+    runtime.wait_for_unloads(LONG).expect("no plugin code is on the stack");
+    assert_eq!((contexts.unloads_of("Master"), contexts.report(id)), (vec![], None));
+    assert!(refusal(contexts.park(id)).contains("only its game thread can"));
+}
+
+/// Where each lease on the context says that it was made, but for the numbers of the lines.
+fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
+    let of = |blocker: &Blocker| {
+        let place = blocker.place.as_deref().expect("it has a place");
+        (blocker.kind, place.rsplit_once(':').expect("file and line").0.to_owned())
+    };
+    blockers.iter().map(of).collect()
+}
+
+#[test]
+fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context_and_through_every_door() {
+    let runtime = support::host(&[support::plugin("switchboard", &[])]);
+    let contexts = runtime.load_contexts();
+    let named = |leases: Vec<Blocker>, name: &str| {
+        let lease = leases.into_iter().find(|lease| lease.owner == name).unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(places(&[lease]), [(LeaseKind::Borrow, file!().to_owned())], "{name}");
+    };
+    let of_master = |runtime: &Runtime| runtime.leases().into_iter().map(|(_, lease)| lease).collect();
+    let module = runtime.lease("switchboard", "the lines").expect("it is alive");
+    named(of_master(&runtime), "the lines");
+    let whole = runtime.lease_master("all of it").expect("it is alive");
+    named(of_master(&runtime), "all of it");
+    let unload = runtime.unload_master().expect("there is one");
+    let held: Vec<_> = unload.ticket.report().blockers.into_iter().map(|by| by.owner).collect();
+    assert_eq!(held, ["the lines", "all of it"]);
+    assert!(runtime.lease_master("too late").is_err());
+    drop((module, whole));
+    support::until("nobody holds it", || unload.ticket.poll() == ContextState::Dead);
+
+    let slim = slim(&contexts, "places");
+    for (context, name) in [(&contexts.default_context(), "tables"), (&slim, "reports")] {
+        let lease = context.lease(name).expect("it is alive");
+        named(context.held_by(), name);
+        drop(lease);
+        assert_eq!(context.held_by(), []);
+    }
+
+    let scope = slim.enter().expect("it is alive");
+    let future = slim.scope(async {}).expect("it is alive");
+    let function = slim.function("Report", "build_tag", "-> u64").expect("it is offered");
+    let pointers = [
+        function.pointer().expect("it is alive"),
+        slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered"),
+    ];
+    let held = slim.held_by();
+    assert_eq!(held.len(), 4, "{held:?}");
+    assert!(places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    drop((scope, future, pointers));
+
+    // A load is a call of the context's own, and what it needs of others is held for it.
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (told, line) = (Arc::clone(&seen), contexts.clone());
+    slim.set_resolver(move |request| {
+        let here = line.slim("places").expect("it is alive");
+        told.lock().expect("nobody panics").extend(here.held_by());
+        Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
+    });
+    contexts.default_context().load_path(figures(1)).expect("it is loaded");
+    slim.load_name("figures", &any()).expect("the resolver knows it");
+    let bytes = std::fs::read(figures(1)).expect("it was built");
+    slim.load_bytes("again", &bytes, None).expect("it is there");
+    slim.load_reader("again", bytes.as_slice(), None).expect("it is there");
+    gone(&slim.replace(needy()).expect("it comes up"));
+    let held = std::mem::take(&mut *seen.lock().expect("nobody panics"));
+    assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    let threads: Vec<_> = held.iter().map(|by| by.thread.clone()).collect();
+    let own = process::this_thread_in_words();
+    assert!(threads.iter().all(|thread| *thread == own), "{threads:?} on {own}");
+
+    // A module borrowed from another context is held in the name of the borrower, from where the load was asked for.
+    let lender = contexts.create_slim("lender").expect("the name is free");
+    let lent = lender.load_path(figures(1)).expect("it is loaded");
+    let borrower = contexts.create_slim("borrower").expect("the name is free");
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    borrower.load_path(needy()).expect("it borrows");
+    let ticket = lender.begin_unload().expect("it is collectible");
+    let held = ticket.report().blockers;
+    assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    slim.set_resolver(|_| Ok(None));
+    gone(&borrower.begin_unload().expect("it is collectible"));
+    gone(&ticket);
 }

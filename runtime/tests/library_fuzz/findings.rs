@@ -96,6 +96,30 @@ fn address(bytes: &[u8], name: &str) -> u64 {
     get(bytes, sections.field(at, "addr").at, 8)
 }
 
+/// What is said of a library that the C compiler makes of this.
+fn compiled(source: &str, option: &str, says: &str) {
+    let dir = TempDir::new().expect("a temporary directory");
+    let (code, file) = (dir.path().join("c.c"), dir.path().join("c.so"));
+    std::fs::write(&code, source).expect("the test directory is writable");
+    let mut gcc = std::process::Command::new("gcc");
+    crate::run(gcc.args(["-w", "-shared", "-fPIC", option, "-o"]).arg(&file).arg(&code));
+    let error = ImageFile::read(&file).map(|_| ()).expect_err("it is refused").to_string();
+    assert!(error.contains(says), "{error}");
+}
+
+#[test]
+fn an_initialiser_that_is_looked_up_by_its_name_is_refused() {
+    // The C library has a variable of that name, and the loader would call it.
+    let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
+    compiled(source, "-O1", "would have the loader call what is no function of the library for certain");
+}
+
+#[test]
+fn a_library_that_calls_itself_by_a_path_is_refused() {
+    let source = "int answer(void) { return 1; }";
+    compiled(source, "-Wl,-soname,/tmp/other/libother.so", "calls itself /tmp/other/libother.so, which is a path");
+}
+
 #[test]
 fn a_symbol_with_a_version_past_the_last_one_is_refused() {
     for base in ["c", "plugin"] {

@@ -44,6 +44,12 @@ pub enum BuildError {
         /// The package or the manifest that was built.
         what: String,
     },
+    /// The build went well, but made no program.
+    #[error("{what} has no program to run as a host: it needs a src/main.rs, or name another package")]
+    NoProgram {
+        /// The package or the manifest that was built.
+        what: String,
+    },
     /// Cargo could not describe the crate or workspace.
     #[error("`cargo metadata` could not read {}: {message}\nname a folder that holds a Cargo.toml", manifest.display())]
     Metadata {
@@ -59,6 +65,17 @@ pub enum BuildError {
     )]
     NoPlugins {
         /// The folders that were searched.
+        dirs: Vec<PathBuf>,
+    },
+    /// A host was named that is not there.
+    #[error(
+        "there is no package `{named}` to be the host, neither as a folder nor in the workspaces of {}: name a folder with a Cargo.toml, a package, or a program that is built already",
+        list(dirs)
+    )]
+    NoHost {
+        /// How it was named.
+        named: String,
+        /// Where it was looked for.
         dirs: Vec<PathBuf>,
     },
     /// The build was ended on request; its target folder is fit for the next one.

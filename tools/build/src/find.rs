@@ -55,7 +55,7 @@ pub(crate) fn target_dir(request: &BuildRequest<'_>) -> Result<PathBuf, BuildErr
     }
 }
 
-fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
+pub(crate) fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
     let manifest = request.manifest();
     let mut cargo = request.cargo();
     cargo.args(["metadata", "--no-deps", "--format-version=1", "--color=never", "--manifest-path"]).arg(&manifest);

@@ -7,6 +7,7 @@
 mod cargo_env;
 mod error;
 mod find;
+mod find_host;
 mod report;
 mod request;
 mod running;
@@ -16,6 +17,7 @@ mod watch;
 
 pub use error::{BuildError, WatchError};
 pub use find::{PluginCrate, find_plugins};
+pub use find_host::{HostCrate, find_host};
 pub use report::{Artifact, BuildOutcome};
 pub use request::BuildRequest;
 pub use running::{RunningBuild, build, spawn};

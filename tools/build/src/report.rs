@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use std::env::consts::DLL_EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// A library a host can load.
+/// A library a host can load, or a program where programs were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
     /// The package it is of.
     pub package: String,
-    /// The library, in cargo's target folder: the next build writes it anew.
+    /// The library or program, in cargo's target folder: the next build writes it anew.
     pub path: PathBuf,
     /// Whether it was already there, so that nothing was compiled.
     pub fresh: bool,
@@ -60,6 +60,13 @@ impl Report {
             Message::CompilerArtifact(artifact) if artifact.target.is_cdylib() => {
                 let library = artifact.filenames.iter().find(|file| is_root_library(file.as_std_path()));
                 self.artifacts.extend(library.map(|path| Artifact {
+                    package: package_name(&artifact.package_id.repr).to_owned(),
+                    path: path.into(),
+                    fresh: artifact.fresh,
+                }));
+            }
+            Message::CompilerArtifact(artifact) if artifact.target.is_bin() => {
+                self.artifacts.extend(artifact.executable.map(|path| Artifact {
                     package: package_name(&artifact.package_id.repr).to_owned(),
                     path: path.into(),
                     fresh: artifact.fresh,

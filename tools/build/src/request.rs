@@ -12,6 +12,7 @@ pub struct BuildRequest<'a> {
     manifest: &'a Path,
     package: Option<&'a str>,
     features: Vec<String>,
+    programs: bool,
     release: bool,
     extra_rustflags: Option<String>,
     toolchain: Option<String>,
@@ -28,6 +29,7 @@ impl<'a> BuildRequest<'a> {
             manifest,
             package: None,
             features: Vec::new(),
+            programs: false,
             release: false,
             extra_rustflags: None,
             toolchain: None,
@@ -41,6 +43,12 @@ impl<'a> BuildRequest<'a> {
     /// Builds this member of the workspace only.
     pub fn package(mut self, name: &'a str) -> Self {
         self.package = Some(name);
+        self
+    }
+
+    /// Builds programs and not libraries: a host, which then stands among the artifacts.
+    pub fn programs(mut self) -> Self {
+        self.programs = true;
         self
     }
 
@@ -98,6 +106,10 @@ impl<'a> BuildRequest<'a> {
         self.package.map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
     }
 
+    pub(crate) fn makes_programs(&self) -> bool {
+        self.programs
+    }
+
     pub(crate) fn package_name(&self) -> Option<&'a str> {
         self.package
     }
@@ -150,7 +162,11 @@ impl<'a> BuildRequest<'a> {
     /// The arguments of the build.
     pub(crate) fn build_args(&self) -> Vec<String> {
         let format = if self.color { "json-diagnostic-rendered-ansi" } else { "json" };
-        let mut args = vec!["build".into(), "--lib".into(), format!("--message-format={format}")];
+        let mut args = vec![
+            "build".into(),
+            if self.programs { "--bins" } else { "--lib" }.into(),
+            format!("--message-format={format}"),
+        ];
         args.extend(["--color".into(), if self.color { "always" } else { "never" }.into()]);
         args.extend(["--manifest-path".into(), self.manifest().display().to_string()]);
         if let Some(package) = self.package {

@@ -20,6 +20,7 @@ pub struct RunningBuild {
     finished: Receiver<()>,
     what: String,
     command: String,
+    makes_programs: bool,
     canceled: bool,
 }
 
@@ -54,6 +55,7 @@ pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
         finished,
         what,
         command: shown,
+        makes_programs: request.makes_programs(),
         canceled: false,
     })
 }
@@ -76,7 +78,14 @@ impl RunningBuild {
             Ok(status) => status.success(),
             Err(source) => return Err(BuildError::CargoNotRun { program: command, source }),
         };
-        let outcome = report.conclude(Ending { success, stderr, millis }, std::mem::take(&mut self.what), command)?;
+        let what = std::mem::take(&mut self.what);
+        let outcome = match report.conclude(Ending { success, stderr, millis }, what, command) {
+            Err(BuildError::NoLibrary { what }) if self.makes_programs => return Err(BuildError::NoProgram { what }),
+            outcome => outcome?,
+        };
+        if self.makes_programs {
+            return Ok(outcome);
+        }
         for artifact in &outcome.artifacts {
             let sealing = |source| BuildError::Store { doing: "seal", path: artifact.path.clone(), source };
             alcedo_sys::seal_file(&artifact.path).map_err(sealing)?;

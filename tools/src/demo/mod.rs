@@ -19,7 +19,8 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
-use crate::session::{Beginning, BuildOptions, Event, HostOptions, Live, Session, Step};
+use crate::session::{BuildOptions, Event, Live, Session, Step};
+use crate::world::{HostOptions, Local};
 use edit::Edit;
 use scratch::{PLUGIN, Scratch};
 use voice::{Check, Edited, Reloaded, Summary, Told, Voice};
@@ -63,7 +64,7 @@ fn play(objects: u64, voice: Voice, paint: Paint, summary: &mut Summary) -> Resu
 
 /// A world full of cubes, the source of their plugin, and what was seen so far.
 struct Stage {
-    session: Session,
+    session: Session<Local>,
     signals: Input,
     voice: Voice,
     source: PathBuf,
@@ -85,7 +86,7 @@ impl Stage {
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
         let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects };
         let mut stage = Self {
-            session: Session::open(vec![scratch.plugin()], options, &host, &Beginning::default())?,
+            session: Session::open(vec![scratch.plugin()], options, Local::new(&host)?)?,
             signals,
             voice,
             source: scratch.plugin().join("src/lib.rs"),
@@ -116,7 +117,7 @@ impl Stage {
     }
 
     fn runtime(&self) -> &Runtime {
-        self.session.runtime()
+        self.session.seen_world().runtime()
     }
 
     /// Begins a chapter.
@@ -196,7 +197,9 @@ impl Stage {
     fn started(&mut self) -> Result<(u64, f64), Error> {
         self.until("the first build", FIRST_BUILD, |event| match event {
             Event::Started { generation, build_ms } => Ok(Some((generation, build_ms))),
-            Event::NotStarted(error) => Err(error),
+            Event::Refused { error: found, .. } => {
+                Err(Error::Unexpected { expected: "a first generation".into(), found })
+            }
             _ => Ok(None),
         })
         // Behind the start come the births, which are told at once.
@@ -251,7 +254,7 @@ impl Stage {
             }
             match event {
                 Event::NotBuilt(error) => return Err(error.into()),
-                Event::Failed(error) => return Err(error),
+                Event::Failed(found) => return Err(Error::Unexpected { expected: "a world".into(), found }),
                 event => {
                     if let Some(found) = wanted(event)? {
                         return Ok(found);

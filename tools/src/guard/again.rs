@@ -1,16 +1,11 @@
-//! With which build a development host goes on after a crash. The session writes down what becomes of its builds, in a
-//! file that outlives it; what follows from that is decided here.
+//! With which build a development session goes on after its world has crashed. The session notes what becomes of its
+//! builds; what follows from that is decided here.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// A build that has lived for so long before its first crash is as good as any: the crash has a reason of its own.
 const PROVEN: Duration = Duration::from_secs(10);
-/// The file in the folder of builds.
-const LIVES: &str = "lives";
 
 /// What becomes of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,24 +16,13 @@ pub(crate) enum Life {
     Live(u64),
     /// It was tried and refused; what was live before goes on.
     Refused(u64),
-    /// The host has crashed.
+    /// The world has crashed, or hung and was ended.
     Crashed,
+    /// The world was ended because somebody wished it, and no build is to blame.
+    Stopped,
 }
 
-/// Writes down what happens now. What cannot be written is not known after a crash, which is worse for nobody else.
-pub(crate) fn note(folder: &Path, life: Life) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    let line = match life {
-        Life::Tried(build) => format!("tried {build} {now}\n"),
-        Life::Live(build) => format!("live {build} {now}\n"),
-        Life::Refused(build) => format!("refused {build} {now}\n"),
-        Life::Crashed => format!("crashed 0 {now}\n"),
-    };
-    let file = OpenOptions::new().create(true).append(true).open(folder.join(LIVES));
-    let _written = file.and_then(|mut file| file.write_all(line.as_bytes()));
-}
-
-/// What to do after a crash.
+/// What to do when the world has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Again {
     /// Go on with this build.
@@ -49,62 +33,80 @@ pub(crate) enum Again {
     No,
 }
 
-/// Reads what was written down, the crash included, and decides.
-pub(crate) fn after_crash(folder: &Path) -> Again {
-    decide(&std::fs::read_to_string(folder.join(LIVES)).unwrap_or_default())
-}
+/// What became of the builds of a session, in order, with the time since its start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lives(Vec<(Life, Duration)>);
 
-fn decide(lives: &str) -> Again {
-    let mut trying = None;
-    let mut live: Option<(u64, u64)> = None;
-    // By build: when it was live last, for how long, and whether it crashed then.
-    let mut known: BTreeMap<u64, (u64, Duration, bool)> = BTreeMap::new();
-    let mut any = false;
-    for (life, build, at) in lives.lines().filter_map(parse) {
-        match life {
-            "tried" => trying = Some(build),
-            "refused" => trying = None,
-            "live" => {
-                (trying, live) = (None, Some((build, at)));
-                let crashed = known.get(&build).is_some_and(|(.., crashed)| *crashed);
-                known.insert(build, (at, Duration::ZERO, crashed));
-            }
-            _ => {
-                any = trying.is_some() || live.is_some();
-                // What crashes while it is tried was never good.
-                let (build, since) = match (trying.take(), live.take()) {
-                    (Some(build), _) => (build, at),
-                    (None, Some(live)) => live,
-                    (None, None) => continue,
-                };
-                known.insert(build, (since, Duration::from_millis(at.saturating_sub(since)), true));
+impl Lives {
+    /// This happened now.
+    pub(crate) fn note(&mut self, life: Life, now: Duration) {
+        self.0.push((life, now));
+    }
+
+    /// Decides, the last thing that happened being an end of the world.
+    pub(crate) fn decide(&self) -> Again {
+        let mut trying = None;
+        let mut live: Option<(u64, Duration)> = None;
+        // By build: when it was live last, for how long, and whether it crashed then.
+        let mut known: BTreeMap<u64, (Duration, Duration, bool)> = BTreeMap::new();
+        let mut any = false;
+        for (life, at) in self.0.iter().copied() {
+            match life {
+                Life::Tried(build) => trying = Some(build),
+                Life::Refused(_) => trying = None,
+                Life::Live(build) => {
+                    (trying, live) = (None, Some((build, at)));
+                    let crashed = known.get(&build).is_some_and(|(.., crashed)| *crashed);
+                    known.insert(build, (at, Duration::ZERO, crashed));
+                }
+                Life::Stopped => (trying, live, any) = (None, None, true),
+                Life::Crashed => {
+                    any = trying.is_some() || live.is_some();
+                    // What crashes while it is tried was never good.
+                    let (build, since) = match (trying.take(), live.take()) {
+                        (Some(build), _) => (build, at),
+                        (None, Some(live)) => live,
+                        (None, None) => continue,
+                    };
+                    known.insert(build, (since, at.saturating_sub(since), true));
+                }
             }
         }
+        if !any {
+            return Again::No;
+        }
+        let latest = |good: &dyn Fn(&(Duration, Duration, bool)) -> bool| {
+            let good = known.iter().filter(|(_, known)| good(known));
+            good.max_by_key(|(_, (at, ..))| *at).map(|(build, _)| Again::With(*build))
+        };
+        let unharmed = latest(&|(.., crashed)| !crashed);
+        unharmed.or_else(|| latest(&|(_, lived, _)| *lived >= PROVEN)).unwrap_or(Again::Waiting)
     }
-    if !any {
-        return Again::No;
-    }
-    let latest = |good: &dyn Fn(&(u64, Duration, bool)) -> bool| {
-        let good = known.iter().filter(|(_, known)| good(known));
-        good.max_by_key(|(_, (at, ..))| *at).map(|(build, _)| Again::With(*build))
-    };
-    let unharmed = latest(&|(.., crashed)| !crashed);
-    unharmed.or_else(|| latest(&|(_, lived, _)| *lived >= PROVEN)).unwrap_or(Again::Waiting)
-}
-
-fn parse(line: &str) -> Option<(&str, u64, u64)> {
-    let mut fields = line.split(' ');
-    Some((fields.next()?, fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Again, decide};
+    use super::{Again, Life, Lives};
+    use std::time::Duration;
 
-    /// A life a line, with the second it happened in.
+    /// `tried 1 5`: what happened to which build in which second.
+    fn life(line: &str) -> (Life, Duration) {
+        let mut words = line.split(' ');
+        let (word, build, at) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
+        let build = build.parse().unwrap();
+        let life = match word {
+            "tried" => Life::Tried(build),
+            "live" => Life::Live(build),
+            "refused" => Life::Refused(build),
+            "stopped" => Life::Stopped,
+            _ => Life::Crashed,
+        };
+        (life, Duration::from_secs(at.parse().unwrap()))
+    }
+
     fn check(lives: &[&str], expected: Again) {
-        let text: String = lives.iter().map(|line| format!("{line}000\n")).collect();
-        assert_eq!(decide(&text), expected, "{lives:?}");
+        let noted = Lives(lives.iter().map(|line| life(line)).collect());
+        assert_eq!(noted.decide(), expected, "{lives:?}");
     }
 
     #[test]
@@ -128,6 +130,15 @@ mod tests {
         check(&["live 1 1", "crashed 0 3"], Again::Waiting);
         check(&["live 1 1", "crashed 0 60", "tried 1 61", "live 1 62", "crashed 0 63"], Again::Waiting);
         check(&["live 1 1", "crashed 0 2", "live 2 9", "crashed 0 90"], Again::With(2));
+    }
+
+    #[test]
+    fn a_world_that_somebody_ends_goes_on_with_what_ran_and_waits_if_nothing_did() {
+        check(&["live 1 1", "live 2 2", "stopped 0 3"], Again::With(2));
+        check(&["live 1 1", "live 2 2", "crashed 0 3", "live 1 4", "stopped 0 5"], Again::With(1));
+        check(&["live 1 1", "tried 2 2", "stopped 0 3"], Again::With(1));
+        check(&["stopped 0 1"], Again::Waiting);
+        check(&["stopped 0 1", "crashed 0 2"], Again::No);
     }
 
     #[test]

@@ -1,24 +1,30 @@
 //! The crash guard: a process that looks after a host, and tells where that crashed once it has. It shares the host's
 //! terminal and says nothing while all is well. `words.rs` reads what the host wrote down in its last moment, `trace.rs`
-//! makes a stack of calls of it, and `again.rs` decides with which build a development host goes on.
+//! makes a stack of calls of it, `calls.rs` decides in which order these are told, `panics.rs` does the same for panics while the host runs, and `again.rs` decides with which build a development host goes on.
 
 pub(crate) mod again;
+mod calls;
+mod panics;
 mod trace;
 mod words;
 
-use std::fmt;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-use alcedo_runtime::crash_guard::{FOLDER, keep_copies};
+use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
+
+use alcedo_runtime::crash_guard::{BACKTRACE, FOLDER, keep_copies};
+use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
@@ -26,11 +32,13 @@ use tempfile::TempDir;
 
 use crate::error::Error;
 use crate::paint::{Paint, for_terminal};
-use trace::Call;
+use calls::Call;
+pub(crate) use panics::Panic;
+use panics::Panics;
 use words::Words;
 
-/// So many lines are told of the calls.
-const LINES: usize = 32;
+/// A host is asked for its panics this often.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// How a host ended.
 #[derive(Debug)]
@@ -39,6 +47,50 @@ pub(crate) enum End {
     Ordered(ExitStatus),
     /// By a fatal signal.
     Crashed(Box<Crash>),
+    /// What the system says where nobody can know.
+    Lost(String),
+}
+
+impl End {
+    /// Whether the host has returned from its `main` with success.
+    pub(crate) fn is_orderly(&self) -> bool {
+        matches!(self, Self::Ordered(status) if status.success())
+    }
+
+    /// Whether it was ended by force, as [`Watched::kill`] does.
+    pub(crate) fn is_killed(&self) -> bool {
+        matches!(self, Self::Ordered(status) if status.signal() == Some(SIGKILL))
+    }
+
+    /// The same end, of which is known that memory was exhausted, in the words of the program.
+    pub(crate) fn out_of_memory(self, text: String) -> Self {
+        match self {
+            Self::Crashed(mut crash) => {
+                crash.what = format!("out of memory, {text}; {}", crash.what);
+                Self::Crashed(crash)
+            }
+            other => other,
+        }
+    }
+
+    /// As lines, for a host that nobody had asked to end.
+    pub(crate) fn told(&self, paint: Paint) -> String {
+        let ended = |how: String| format!("{} {how}", paint.red("the host ended:"));
+        match self {
+            Self::Crashed(crash) => crash.told(paint),
+            Self::Lost(error) => ended(error.clone()),
+            Self::Ordered(status) => match status.signal() {
+                Some(SIGKILL) => {
+                    ended("by SIGKILL, from outside: by hand, or because the machine was out of memory".to_owned())
+                }
+                Some(signal) => ended(format!("by signal {signal}, from outside")),
+                None => ended(format!(
+                    "by itself, with exit code {}, without an end of its runtime",
+                    status.code().unwrap_or_default()
+                )),
+            },
+        }
+    }
 }
 
 /// A crash, for a person.
@@ -51,69 +103,30 @@ pub(crate) struct Crash {
 }
 
 impl Crash {
-    /// The innermost call of a module's own code; of any code in a module; or of all there are. A module has a standard
-    /// library of its own, which is where most crashes happen and where none begins.
-    fn culprit(&self) -> Option<&Call> {
-        let in_modules = || self.calls.iter().filter(|call| call.module.is_some());
-        in_modules().find(|call| !call.is_of_library()).or_else(|| in_modules().next()).or(self.calls.first())
-    }
-
     /// As lines.
     pub(crate) fn told(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
-        match self.culprit() {
+        match calls::culprit(&self.calls) {
             Some(call) => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
             None => {
                 text += "\n  it could not say where: it ran out of stack on a thread of a plugin's, or was ended from outside"
             }
         }
-        // The standard library is between everything and of no interest, and a stack that is full is full of the same.
-        let numbered: Vec<_> = self.calls.iter().enumerate().filter(|(_, call)| !call.is_of_std()).collect();
-        let groups: Vec<_> = numbered.chunk_by(|(_, one), (_, next)| one == next).collect();
-        for group in groups.iter().take(LINES) {
-            let (number, call) = group[0];
-            let times = if group.len() > 1 { format!("   {} times", group.len()) } else { String::new() };
-            text += &format!("\n  {number:>3} {call}{times}");
-        }
-        if groups.len() > LINES {
-            text += &format!("\n      and {} more", self.calls.len() - groups[LINES][0].0);
-        }
-        text
-    }
-}
-
-impl Call {
-    /// Whether its source is the standard library's.
-    fn is_of_std(&self) -> bool {
-        self.place.as_ref().is_some_and(|place| place.starts_with("/rustc/"))
-    }
-
-    /// Whether its source is none of the author's: the standard library, or a crate of a registry.
-    fn is_of_library(&self) -> bool {
-        self.is_of_std() || self.place.as_ref().is_none_or(|place| place.contains("/registry/src/"))
-    }
-}
-
-impl fmt::Display for Call {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.function)?;
-        match &self.module {
-            Some((module, generation)) => write!(f, "   module {module}, generation {generation}")?,
-            None => write!(f, "   {}", self.image)?,
-        }
-        self.place.iter().try_for_each(|place| write!(f, "   {place}"))
+        text + &calls::told(&self.calls)
     }
 }
 
 /// Runs a host to its end and tells of a crash. For a host that arms its guard itself.
 pub(crate) fn run(program: &Path, args: &[std::ffi::OsString]) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
+    pass_signals_on(Arc::clone(&guard.current))
+        .map_err(|source| Error::Terminal { doing: "listen for Ctrl-C", source })?;
     let mut command = Command::new(program);
     command.args(args);
     match guard.watch(command)? {
         End::Ordered(status) => Ok(code(status)),
-        End::Crashed(crash) => {
-            eprintln!("{}", for_terminal(&crash.told(Paint::for_stdout())));
+        end => {
+            eprintln!("{}", for_terminal(&end.told(Paint::for_stdout())));
             Ok(ExitCode::FAILURE)
         }
     }
@@ -126,9 +139,9 @@ pub(crate) fn code(status: ExitStatus) -> ExitCode {
 }
 
 /// The host that is looked after now, for the thread that passes signals on.
-type Current = Arc<Mutex<Option<rustix::fd::OwnedFd>>>;
+type Current = Arc<Mutex<Option<Arc<OwnedFd>>>>;
 
-/// Looks after one host after the other. While it lives, signals that are meant to end this process go to the host.
+/// Looks after one host after the other.
 pub(crate) struct Guard {
     dir: TempDir,
     current: Current,
@@ -139,12 +152,11 @@ impl Guard {
     /// # Errors
     /// What the system says.
     pub(crate) fn new() -> Result<Self, Error> {
-        let dir = tempfile::Builder::new().prefix("alcedo-guard-").tempdir();
+        // For this user only: what a host holds is in its last words, and its world goes through here.
+        let private = fs::Permissions::from_mode(0o700);
+        let dir = tempfile::Builder::new().prefix("alcedo-guard-").permissions(private).tempdir();
         let dir = dir.map_err(Error::file("create a folder for crashes in", &std::env::temp_dir()))?;
-        let current = Current::default();
-        pass_signals_on(Arc::clone(&current))
-            .map_err(|source| Error::Terminal { doing: "listen for Ctrl-C", source })?;
-        Ok(Self { dir, current, terminal: tcgetattr(io::stdin()).ok() })
+        Ok(Self { dir, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
     }
 
     /// A folder that is there for as long as the guard.
@@ -156,35 +168,116 @@ impl Guard {
     ///
     /// # Errors
     /// What the system says.
-    pub(crate) fn watch(&self, mut command: Command) -> Result<End, Error> {
-        let words = tempfile::tempdir_in(self.dir()).map_err(Error::file("create a folder in", self.dir()))?;
-        let _kept = keep_copies(words.path()).map_err(Error::file("lock the folder", words.path()))?;
+    pub(crate) fn watch(&self, command: Command) -> Result<End, Error> {
+        let (sender, receiver) = bounded(1);
         let program = PathBuf::from(command.get_program());
-        let mut child = command.env(FOLDER, words.path()).spawn().map_err(Error::file("start", &program))?;
-        self.set_current(Some(&child));
-        let status = child.wait();
-        self.set_current(None);
-        let status = status.map_err(Error::file("wait for", &program))?;
-        let fatal = status.signal().filter(|signal| is_fatal(*signal));
-        let Some(signal) = fatal else { return Ok(End::Ordered(status)) };
+        // We hold the other end.
+        let on_panic = wants_panics(false).then_some(|panic: Panic| {
+            eprintln!("{}", for_terminal(&panic.told(Paint::for_stdout())));
+        });
+        let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
+        let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        let end = end.map_err(Error::file("wait for", &program))?;
         // A host that crashed has left the terminal as it used it.
-        if let Some(terminal) = &self.terminal {
+        if let (End::Crashed(_), Some(terminal)) = (&end, &self.terminal) {
             let _restored = tcsetattr(io::stdin(), OptionalActions::Now, terminal);
         }
-        let words = Words::read(words.path());
-        let crash = Crash { what: what(signal, words.as_ref()), calls: words.iter().flat_map(trace::calls).collect() };
-        if let Some(words) = &words {
-            sweep(words);
-        }
-        Ok(End::Crashed(Box::new(crash)))
+        Ok(end)
     }
 
-    fn set_current(&self, child: Option<&Child>) {
-        let pid = child.and_then(|child| i32::try_from(child.id()).ok()).and_then(Pid::from_raw);
+    /// Starts a host and returns; `on_end` hears on another thread how it ended, and `on_panic` of panics in plugin code, as
+    /// soon as their calls are known.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn start(
+        &self,
+        mut command: Command,
+        on_panic: Option<impl FnMut(Panic) + Send + 'static>,
+        on_end: impl FnOnce(io::Result<End>) + Send + 'static,
+    ) -> Result<Watched, Error> {
+        let folder = tempfile::tempdir_in(self.dir()).map_err(Error::file("create a folder in", self.dir()))?;
+        // Until the end is told: the calls are read from the copies of its libraries.
+        let kept = keep_copies(folder.path()).map_err(Error::file("lock the folder", folder.path()))?;
+        let program = PathBuf::from(command.get_program());
+        if on_panic.is_some() {
+            command.env(BACKTRACE, "1");
+        }
+        let mut child = command.env(FOLDER, folder.path()).spawn().map_err(Error::file("start", &program))?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         // Without it signals end this process and not the host, which then sees its input end.
-        let fd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = fd;
+        let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
+        *lock(&self.current) = process.clone();
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let watched = Watched { process, _stdin: stdin, stdout, stderr };
+        let current = Arc::clone(&self.current);
+        let (over, is_over) = bounded::<()>(0);
+        let follower = on_panic.map(|on_panic| {
+            let panics = Panics::of(folder.path());
+            thread::spawn(move || follow(panics, on_panic, &is_over))
+        });
+        thread::spawn(move || {
+            let status = child.wait();
+            *lock(&current) = None;
+            drop(over);
+            // It reads what is in the folder.
+            let _followed = follower.map(thread::JoinHandle::join);
+            on_end(status.map(|status| end(status, folder.path())));
+            drop(kept);
+        });
+        Ok(watched)
     }
+}
+
+/// A host that runs, and what it writes, where that was asked for.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    process: Option<Arc<OwnedFd>>,
+    /// Its input, if that was asked for: it ends when this is dropped.
+    _stdin: Option<ChildStdin>,
+    pub(crate) stdout: Option<ChildStdout>,
+    pub(crate) stderr: Option<ChildStderr>,
+}
+
+impl Watched {
+    /// Ends it, whatever it does. Without effect on one that has ended.
+    pub(crate) fn kill(&self) {
+        if let Some(process) = &self.process {
+            let _gone = pidfd_send_signal(process, Signal::KILL);
+        }
+    }
+}
+
+/// Hands on what panics until the host is over, and what it left then.
+fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()>) {
+    let mut on_panic = on_panic;
+    loop {
+        let was_over = is_over.recv_timeout(GLANCE) == Err(RecvTimeoutError::Disconnected);
+        panics.new_ones().into_iter().for_each(&mut on_panic);
+        if was_over {
+            return;
+        }
+    }
+}
+
+/// Whether the calls of panics are wanted: as the user's variable says, or as `usual` where it says nothing.
+pub(crate) fn wants_panics(usual: bool) -> bool {
+    std::env::var_os(BACKTRACE).map_or(usual, |value| value == "1")
+}
+
+/// How a host ended that left its last words in `folder`.
+fn end(status: ExitStatus, folder: &Path) -> End {
+    let Some(signal) = status.signal().filter(|signal| is_fatal(*signal)) else { return End::Ordered(status) };
+    let words = Words::read(folder);
+    let crash = Crash { what: what(signal, words.as_ref()), calls: words.iter().flat_map(trace::calls).collect() };
+    if let Some(words) = &words {
+        sweep(words);
+    }
+    End::Crashed(Box::new(crash))
+}
+
+fn lock(current: &Current) -> std::sync::MutexGuard<'_, Option<Arc<OwnedFd>>> {
+    current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Passes on what was sent to this process alone. What a terminal sends has reached the host already.
@@ -197,7 +290,7 @@ fn pass_signals_on(current: Current) -> io::Result<()> {
                 SIGHUP => Signal::HUP,
                 _ => Signal::TERM,
             };
-            let current = current.lock().unwrap_or_else(PoisonError::into_inner);
+            let current = lock(&current);
             if origin.cause != Cause::Kernel
                 && let Some(host) = &*current
             {
@@ -253,36 +346,8 @@ fn sweep(words: &Words) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Call, Crash};
+    use super::Crash;
     use crate::paint::Paint;
-
-    fn call(function: &str, module: Option<(&str, u64)>, place: Option<&str>) -> Call {
-        Call {
-            function: function.into(),
-            place: place.map(str::to_owned),
-            image: "libc.so.6".into(),
-            module: module.map(|(name, generation)| (name.to_owned(), generation)),
-        }
-    }
-
-    #[test]
-    fn the_innermost_call_of_a_module_is_the_one_that_is_named() {
-        let calls = vec![
-            call("abort", None, None),
-            call("std::process::abort", Some(("magic_cube", 2)), Some("/rustc/5980/library/std/src/process.rs:1")),
-            call("cube::tick", Some(("magic_cube", 2)), Some("src/lib.rs:7")),
-            call("main", None, None),
-            call("main", None, None),
-        ];
-        let crash = Crash { what: "SIGABRT, thread main".into(), calls };
-        expect_test::expect![[r#"
-            the host crashed: SIGABRT, thread main
-              in cube::tick   module magic_cube, generation 2   src/lib.rs:7
-                0 abort   libc.so.6
-                2 cube::tick   module magic_cube, generation 2   src/lib.rs:7
-                3 main   libc.so.6   2 times"#]]
-        .assert_eq(&crash.told(Paint::for_tests()));
-    }
 
     #[test]
     fn a_crash_that_nobody_could_tell_of_is_told_as_such() {

@@ -5,28 +5,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::{Loader, Location, demangle_auto};
 use framehop::{CacheNative, ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _};
 use framehop::{FrameAddress, UnwindRegsNative, UnwinderNative};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _, SegmentFlags};
 
+use super::calls::{Call, Owner};
 use super::words::{Mapped, Words};
 
 /// A stack that is full has thousands of frames, all alike.
 const MOST: usize = 256;
-
-/// A call that had not returned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
-    /// The function, or the address where it has no name.
-    pub(super) function: String,
-    /// File and line.
-    pub(super) place: Option<String>,
-    /// The file that the code is of.
-    pub(super) image: String,
-    /// The module and generation, for a copy of a plugin.
-    pub(super) module: Option<(String, u64)>,
-}
 
 /// A file that code was mapped from.
 struct Image<'a> {
@@ -41,7 +29,7 @@ pub(super) fn calls(words: &Words) -> Vec<Call> {
     let mut unwinder = UnwinderNative::<Vec<u8>, MayAllocateDuringUnwind>::new();
     let mut images: BTreeMap<&Path, Image<'_>> = BTreeMap::new();
     for code in words.maps.iter().filter(|mapped| mapped.executable) {
-        let Some((module, bias)) = unwindable(code, &words.maps) else { continue };
+        let Some((module, bias)) = unwindable(code) else { continue };
         unwinder.add_module(module);
         images.insert(&code.path, Image { code, bias, names: Loader::new(&code.path).ok() });
     }
@@ -70,7 +58,7 @@ pub(super) fn calls(words: &Words) -> Vec<Call> {
 }
 
 /// What the unwinder has to know of a mapped file, and its bias.
-fn unwindable(code: &Mapped, maps: &[Mapped]) -> Option<(Module<Vec<u8>>, u64)> {
+fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     let bytes = fs::read(&code.path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
     // The kernel maps whole pages, so the mapping may begin before the segment; and one page of the file may be mapped
@@ -82,9 +70,9 @@ fn unwindable(code: &Mapped, maps: &[Mapped]) -> Option<(Module<Vec<u8>>, u64)> 
     })?;
     let (offset, _) = segment.file_range();
     let bias = code.range.start.wrapping_sub(segment.address().wrapping_sub(offset.wrapping_sub(code.offset)));
-    let of_file = || maps.iter().filter(|mapped| mapped.path == code.path);
-    let begin = of_file().map(|mapped| mapped.range.start).min()?;
-    let end = of_file().map(|mapped| mapped.range.end).max()?;
+    // Not what is mapped of the file: a program that prints a backtrace maps it once more, elsewhere, to read its names.
+    let begin = file.segments().map(|segment| segment.address() & !0xfff).min()?.wrapping_add(bias);
+    let end = file.segments().map(|segment| segment.address() + segment.size()).max()?.wrapping_add(bias);
     let section = |name: &str| {
         let section = file.section_by_name(name)?;
         let range = section.address()..section.address() + section.size();
@@ -114,36 +102,44 @@ fn is_executable(flags: SegmentFlags) -> bool {
 fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
     let path = &image.code.path;
     let module = words.modules.iter().rev().find(|(copy, ..)| copy == path);
-    let call = |function: Option<String>, place| Call {
-        function: function.unwrap_or_else(|| format!("{address:#x}")),
-        place,
-        image: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        module: module.map(|(_, name, generation)| (name.clone(), *generation)),
+    let call = |function: Option<String>, at: Option<&Location<'_>>| {
+        let function = function.unwrap_or_else(|| format!("{address:#x}"));
+        let file = at.and_then(|at| at.file);
+        Call {
+            of: Owner::of(&function, file.map(Path::new), alcedo()),
+            place: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", short(file))),
+            function,
+            image: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            module: module.map(|(_, name, generation)| (name.clone(), *generation)),
+        }
     };
     let probe = address.wrapping_sub(image.bias);
     let symbol = || {
         let symbol = image.names.as_ref()?.find_symbol(probe)?;
         Some(demangle_auto(symbol.into(), None).into_owned())
     };
-    let mut calls = Vec::new();
+    let mut found = Vec::new();
     if let Some(mut frames) = image.names.as_ref().and_then(|names| names.find_frames(probe).ok()) {
         while let Ok(Some(frame)) = frames.next() {
-            let function = frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned()));
-            let place = frame.location.and_then(|at| Some(format!("{}:{}", short(at.file?), at.line?)));
-            calls.push(call(function, place));
+            found.push((frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned())), frame.location));
         }
     }
-    match calls.last_mut() {
-        // The table of symbols knows whole paths, also where the debug information has line tables only.
-        Some(outermost) => outermost.function = symbol().unwrap_or_else(|| outermost.function.clone()),
-        None => calls.push(call(symbol(), None)),
-    }
-    calls
+    // The table of symbols knows whole paths, also where the debug information has line tables only.
+    let (function, at) = found.pop().unwrap_or_default();
+    found.push((symbol().or(function), at));
+    found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()
 }
 
 /// A jump to where there is no code.
 fn nowhere(address: u64) -> Call {
-    Call { function: format!("{address:#x}"), place: None, image: "no code that was mapped".into(), module: None }
+    let image = "no code that was mapped".into();
+    Call { function: format!("{address:#x}"), place: None, of: Owner::Library, image, module: None }
+}
+
+/// The checkout that this tool was built from.
+fn alcedo() -> &'static Path {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tools.parent().unwrap_or(tools)
 }
 
 /// A path below the current folder without that.

@@ -1,4 +1,4 @@
-//! The last words of a host that crashed, as `alcedo_sys::crash` writes them.
+//! The last words of a host that crashed, as `alcedo_sys::crash` writes them, and those of a panic, which are written alike.
 
 use std::fs;
 use std::ops::Range;
@@ -34,20 +34,40 @@ pub(super) struct Words {
     pub(super) modules: Vec<(PathBuf, String, u64)>,
     /// Folders of copies.
     pub(super) stages: Vec<PathBuf>,
+    /// Of a panic: file, line and column.
+    pub(super) at: (String, u32, u32),
+    /// Whether all was written.
+    is_whole: bool,
 }
 
 impl Words {
     /// Reads them; nothing if the host did not get to its first word.
     pub(super) fn read(folder: &Path) -> Option<Self> {
-        let text = |name: &str| fs::read(folder.join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let crash = text("crash").ok().filter(|crash| !crash.is_empty())?;
-        let mut words = Self::parse(&crash, &text("maps").unwrap_or_default(), &text("notes").unwrap_or_default());
-        words.stack = fs::read(folder.join("stack")).unwrap_or_default();
-        Some(words)
+        Self::read_files(folder, "")
+    }
+
+    /// Reads those of a panic; nothing if the host is writing over them.
+    pub(super) fn read_panic(folder: &Path, slot: u32) -> Option<Self> {
+        let ending = format!("-{slot:02}");
+        let crash = || fs::read(folder.join(format!("crash{ending}"))).ok();
+        let before = crash()?;
+        let words = Self::read_files(folder, &ending).filter(|words| words.is_whole)?;
+        (crash()? == before).then_some(words)
+    }
+
+    fn read_files(folder: &Path, ending: &str) -> Option<Self> {
+        let bytes = |name: &str| fs::read(folder.join(format!("{name}{ending}"))).unwrap_or_default();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let crash = text(bytes("crash"));
+        let notes = text(fs::read(folder.join("notes")).unwrap_or_default());
+        let mut words = Self::parse(&crash, &text(bytes("maps")), &notes);
+        words.stack = bytes("stack");
+        (!crash.is_empty()).then_some(words)
     }
 
     fn parse(crash: &str, maps: &str, notes: &str) -> Self {
         let mut words = Self { maps: maps.lines().filter_map(mapped).collect(), ..Self::default() };
+        words.is_whole = crash.ends_with("\nend\n");
         for (name, value) in crash.lines().filter_map(|line| line.split_once(' ')) {
             let hex = || u64::from_str_radix(value, 16).unwrap_or_default();
             match name {
@@ -59,6 +79,9 @@ impl Words {
                 "fp" => words.fp = hex(),
                 "lr" => words.lr = hex(),
                 "stack" => words.stack_begin = hex(),
+                "place" => words.at.0 = value.to_owned(),
+                "line" => words.at.1 = value.parse().unwrap_or_default(),
+                "column" => words.at.2 = value.parse().unwrap_or_default(),
                 "name" => words.thread = value.to_owned(),
                 _ => {}
             }

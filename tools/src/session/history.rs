@@ -10,14 +10,13 @@ use alcedo_build::Artifact;
 use tempfile::TempDir;
 
 use crate::error::Error;
-use crate::guard::again::{self, Life};
 
 /// How many builds are kept. Debug libraries are large, and the folder for temporary files is often in memory.
 const KEPT: usize = 20;
 
 /// One build that was copied away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct BuildNumber(u64);
+pub(crate) struct BuildNumber(pub(crate) u64);
 
 /// A generation one cannot go back to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,43 +66,24 @@ impl Shelf {
     }
 }
 
-/// The libraries of recent generations, in a folder that goes with the session, or with whoever looks after it.
+/// The libraries of recent generations, in a folder that goes with the session.
 #[derive(Debug)]
 pub(crate) struct History {
-    dir: PathBuf,
+    dir: TempDir,
     next: u64,
     shelf: Shelf,
-    /// Whether what becomes of builds is written down for somebody.
-    is_kept: bool,
-    /// Removes the folder when it goes.
-    _own: Option<TempDir>,
 }
 
 impl History {
     pub(crate) fn new() -> Result<Self, Error> {
         let dir = tempfile::Builder::new().prefix("alcedo-history-").tempdir();
         let dir = dir.map_err(Error::file("create a folder for old builds in", &std::env::temp_dir()))?;
-        Ok(Self { dir: dir.path().to_owned(), next: 1, shelf: Shelf::default(), is_kept: false, _own: Some(dir) })
+        Ok(Self { dir, next: 1, shelf: Shelf::default() })
     }
 
-    /// In a folder that outlives this session, and may have builds of earlier ones.
-    pub(crate) fn kept_in(dir: &Path) -> Self {
-        let numbers = fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
-        let last = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u64>().ok()).max().unwrap_or(0);
-        Self { dir: dir.to_owned(), next: last + 1, shelf: Shelf::default(), is_kept: true, _own: None }
-    }
-
-    /// Writes down what becomes of a build, if it may matter to somebody.
-    pub(crate) fn note(&self, life: impl FnOnce(u64) -> Life, build: BuildNumber) {
-        if self.is_kept {
-            again::note(&self.dir, life(build.0));
-        }
-    }
-
-    /// A build of an earlier session in the same folder, and its libraries; none if it is gone.
-    pub(crate) fn earlier(&self, build: u64) -> Option<(BuildNumber, Vec<PathBuf>)> {
-        let build = BuildNumber(build);
-        Some((build, libraries(&self.folder(build)))).filter(|(_, libraries)| !libraries.is_empty())
+    /// The libraries of a build; none if they are not kept any more.
+    pub(crate) fn libraries(&self, build: BuildNumber) -> Vec<PathBuf> {
+        libraries(&self.folder(build))
     }
 
     /// Copies libraries away, with the seals that they were built with: if a build writes over one meanwhile, the copy's
@@ -143,7 +123,7 @@ impl History {
     }
 
     fn folder(&self, build: BuildNumber) -> PathBuf {
-        self.dir.join(build.0.to_string())
+        self.dir.path().join(build.0.to_string())
     }
 }
 

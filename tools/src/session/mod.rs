@@ -1,11 +1,13 @@
-//! The way from a saved file to live code, as `dev` and `demo` go it: a world that ticks, a watch on the sources, a
-//! build that is canceled when it is stale, and a reload as soon as the build has ended. Nothing on this way sleeps:
-//! the loop stands in one `select!` over sources, build, wishes and the next tick.
+//! The way from a saved file to live code, as `dev` and `demo` go it: a world, a watch on the sources, a build that is
+//! canceled when it is stale, and a load as soon as the build has ended. Nothing on this way sleeps or waits for the world:
+//! the loop stands in one `select!` over sources, build, wishes and the news of the world, so that a world that crashes or
+//! hangs is an event like any other.
 //!
 //! It tells [`Event`]s and says nothing itself.
 
+mod ending;
+mod event;
 mod history;
-mod host;
 mod job;
 mod pace;
 mod targets;
@@ -15,97 +17,25 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_build::{Artifact, BuildError, Due, Settle, SourceEvent, SourceWatch};
-use alcedo_runtime::{Reload, Runtime};
+use alcedo_build::{Artifact, Due, Settle, SourceEvent, SourceWatch};
+use alcedo_runtime::development::link::HangOf;
 use crossbeam::channel::{Receiver, RecvError, never};
 use crossbeam::select;
 
 use crate::command::Command;
 use crate::error::Error;
-use crate::guard::again::Life;
+use crate::guard::again::{Life, Lives};
 use crate::input::Heard;
+use crate::world::{News, World};
+use ending::Restarts;
 use history::{BuildNumber, History};
-use host::Host;
 use job::{Advance, Cause, Ended, Job, Next};
-use pace::Pace;
 use targets::Target;
 
+pub(crate) use event::{Event, Live, Status, Step};
 pub(crate) use history::NoSuchGeneration;
-pub(crate) use host::{HostOptions, Population};
+pub(crate) use pace::Pace;
 pub(crate) use targets::BuildOptions;
-
-/// How a session begins.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Beginning {
-    /// Where its builds are to be kept for whoever looks after it; else they go with it.
-    pub(crate) builds: Option<PathBuf>,
-    /// It goes on after a crash, and with this build, if there is a good one. What the sources are now is not built
-    /// before somebody wishes so: it may be what crashed.
-    pub(crate) after_crash: Option<Option<u64>>,
-}
-
-/// What happened.
-#[derive(Debug)]
-pub(crate) enum Event {
-    /// A build was begun, after these files had changed.
-    Building(Vec<PathBuf>),
-    /// The sources changed again, so the build that ran is no longer wanted.
-    Canceled,
-    /// All is built.
-    Built {
-        /// Milliseconds of cargo.
-        millis: f64,
-        /// What the compiler warned of, as it says it.
-        warnings: String,
-    },
-    /// It does not build. The code that runs goes on.
-    NotBuilt(BuildError),
-    /// The build made what runs already.
-    Unchanged,
-    /// Files changed, which is only noted while paused.
-    Noted(Vec<PathBuf>),
-    /// The first generation is live.
-    Started {
-        /// Its number.
-        generation: u64,
-        /// Milliseconds of cargo.
-        build_ms: f64,
-    },
-    /// An earlier build is live after a crash; none if there was no good one.
-    Restarted(Option<u64>),
-    /// It could not be loaded; there is no plugin code yet.
-    NotStarted(Error),
-    /// A reload came to its end.
-    Reloaded(Box<Live>),
-    /// Objects were born.
-    Populated(Population),
-    /// Something else failed, and the world goes on.
-    Failed(Error),
-}
-
-/// A reload, with what came before it.
-#[derive(Clone, Debug)]
-pub(crate) struct Live {
-    /// What the host tells.
-    pub(crate) report: Reload,
-    /// From the first change of a file to the moment the new code was live; none if it never was, or nobody saved.
-    pub(crate) edit_to_live_ms: Option<f64>,
-    /// Milliseconds of cargo; none when the libraries were there already.
-    pub(crate) build_ms: Option<f64>,
-    /// The earlier generation whose code this is.
-    pub(crate) code_of: Option<u64>,
-}
-
-/// Why [`Session::wait`] returned.
-#[derive(Debug)]
-pub(crate) enum Step {
-    /// Something happened.
-    Event(Event),
-    /// Somebody wants something.
-    Heard(Heard),
-    /// The world made a tick, and stands still until the next call.
-    Tick,
-}
 
 /// When sources are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,22 +46,46 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// How things are.
-#[derive(Clone, Debug)]
-pub(crate) struct Status {
-    pub(crate) generation: u64,
-    pub(crate) objects: usize,
-    pub(crate) ticks: usize,
-    pub(crate) mode: Mode,
-    pub(crate) building: bool,
-    pub(crate) running: bool,
-}
-
 /// What tells one library file from the next.
 type Stamp = (PathBuf, Option<SystemTime>, u64);
 
-/// A development host and its plugins' sources. It belongs to the thread that made it, the game thread.
-pub(crate) struct Session {
+/// Libraries that are to be loaded, and why.
+struct Candidate {
+    build: BuildNumber,
+    libraries: Vec<PathBuf>,
+    origin: Origin,
+}
+
+/// Why a world's process is ended by force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Killing {
+    /// Somebody wished it.
+    Wish,
+    /// It hangs.
+    Hang,
+    /// It said what cannot be read.
+    Unreadable,
+}
+
+/// Where the code of a load comes from.
+enum Origin {
+    /// From cargo, just now.
+    Built {
+        /// When the first of the sources changed, on the clock of the session.
+        edited: Option<Duration>,
+        /// Milliseconds of cargo.
+        build_ms: f64,
+        /// What the libraries are, as they came from cargo.
+        stamps: Vec<Stamp>,
+    },
+    /// It is that of an earlier generation, as somebody wished.
+    Back(u64),
+    /// It is that of before a crash.
+    Again,
+}
+
+/// A world and its plugins' sources.
+pub(crate) struct Session<W: World> {
     dirs: Vec<PathBuf>,
     options: BuildOptions,
     targets: Vec<Target>,
@@ -139,30 +93,38 @@ pub(crate) struct Session {
     stale: BTreeSet<usize>,
     watch: SourceWatch,
     settle: Settle,
-    /// The first change that is not built yet.
+    /// The first change that is not built yet, on the clock of the session.
     edited: Option<Duration>,
     mode: Mode,
     job: Option<Job>,
-    host: Host,
+    world: W,
     history: History,
+    lives: Lives,
+    restarts: Restarts,
+    /// What the world is loading.
+    loading: Option<Candidate>,
+    /// What it is to load next.
+    next: Option<Candidate>,
+    /// Whether there is plugin code.
+    is_running: bool,
+    /// The generation that was live last; a world that stands still does not tell.
+    generation: u64,
+    /// What does not return, while the world stands still.
+    hang: Option<String>,
+    /// Why the world's process is being ended by force, while it is: its end is no news then.
+    killing: Option<Killing>,
     /// The libraries whose code is live, as they came from cargo.
     loaded: Vec<Stamp>,
     started: Instant,
-    pace: Pace,
     events: VecDeque<Event>,
 }
 
-impl Session {
-    /// Makes the world, watches the plugins in `dirs` and begins their first build.
+impl<W: World> Session<W> {
+    /// Watches the plugins in `dirs` and begins their first build.
     ///
     /// # Errors
-    /// A folder without plugins, or anything the system or the host refuses.
-    pub(crate) fn open(
-        dirs: Vec<PathBuf>,
-        options: BuildOptions,
-        world: &HostOptions,
-        beginning: &Beginning,
-    ) -> Result<Self, Error> {
+    /// A folder without plugins, or anything the system refuses.
+    pub(crate) fn open(dirs: Vec<PathBuf>, options: BuildOptions, world: W) -> Result<Self, Error> {
         let targets = targets::find(&dirs)?;
         let watch = SourceWatch::new(&targets::sources(&targets))?;
         let mut session = Self {
@@ -175,37 +137,34 @@ impl Session {
             edited: None,
             mode: Mode::Automatic,
             job: None,
-            host: Host::new(world)?,
-            history: beginning.builds.as_deref().map_or_else(History::new, |dir| Ok(History::kept_in(dir)))?,
+            world,
+            history: History::new()?,
+            lives: Lives::default(),
+            restarts: Restarts::default(),
+            loading: None,
+            next: None,
+            is_running: false,
+            generation: 0,
+            hang: None,
+            killing: None,
             loaded: Vec::new(),
             started: Instant::now(),
-            pace: Pace::default(),
             events: VecDeque::new(),
         };
-        match beginning.after_crash {
-            None => session.build(Cause::Start, Vec::new()),
-            Some(build) => session.go_on_with(build),
-        }
+        session.build(Cause::Start, Vec::new());
         Ok(session)
     }
 
-    /// Loads a build of an earlier session, and leaves the sources alone.
-    fn go_on_with(&mut self, build: Option<u64>) {
-        let Some((build, libraries)) = build.and_then(|build| self.history.earlier(build)) else {
-            return self.events.push_back(Event::Restarted(None));
-        };
-        if self.load(build, &libraries) {
-            let generation = self.runtime().generation();
-            self.events.push_back(Event::Restarted(Some(generation)));
-            self.populate();
-        }
-    }
-
-    /// Runs the world until something happens, somebody wants something, or a tick was made.
+    /// Lets the world go on until something happens, somebody wants something, or the world was attended to.
     pub(crate) fn wait(&mut self, wishes: &Receiver<Heard>) -> Step {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
+            }
+            // What is told of a line was mostly told before it was printed.
+            if let Ok(news) = self.world.news().try_recv() {
+                self.hear(news);
+                continue;
             }
             let settled = match self.settle.due(self.watch.now()) {
                 Due::Ready(_) => {
@@ -215,27 +174,30 @@ impl Session {
                 Due::Wait(rest) => rest,
                 Due::Nothing => Duration::MAX,
             };
-            let patience = settled.min(self.pace.rest(self.started.elapsed()));
+            let patience = settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().map_or_else(never, |job| job.finished().clone());
             // Ready channels go first, so a world that is too slow for its ticks still hears.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => self.source_event(event),
                 recv(wishes) -> heard => return Step::Heard(heard.unwrap_or(Ok(Command::Quit))),
+                recv(self.world.printed()) -> printed => if let Ok(printed) = printed {
+                    return Step::Event(Event::Printed(printed));
+                },
+                recv(self.world.news()) -> news => if let Ok(news) = news {
+                    self.hear(news);
+                },
                 default(patience) => {
-                    let begun = self.started.elapsed();
-                    if self.pace.rest(begun).is_zero() {
-                        self.tick();
-                        let ended = self.started.elapsed();
-                        self.pace.ticked(ended, ended - begun);
-                        return Step::Tick;
+                    if self.world.rest().is_zero() {
+                        self.world.attend();
                     }
+                    return Step::Tick;
                 }
             }
         }
     }
 
-    /// Builds and reloads now, whatever the mode and even if nothing has changed.
+    /// Builds and loads now, whatever the mode and even if nothing has changed.
     pub(crate) fn reload_by_hand(&mut self) {
         self.stale = (0..self.targets.len()).collect();
         self.edited = None;
@@ -254,45 +216,65 @@ impl Session {
     /// Runs the code of an earlier generation again, as a new generation.
     pub(crate) fn back(&mut self, generation: u64) {
         match self.history.find(generation) {
-            Ok((build, libraries)) => {
-                self.swap(build, &libraries, |_| Origin { code_of: Some(generation), ..Origin::default() });
-                // Whatever cargo has now, it is not what runs.
-                self.loaded.clear();
-            }
-            Err(error) => self.events.push_back(Event::Failed(error.into())),
+            Ok((build, libraries)) => self.offer(Candidate { build, libraries, origin: Origin::Back(generation) }),
+            Err(error) => self.events.push_back(Event::Failed(error.to_string())),
         }
+    }
+
+    /// Ends the world's process, which then begins anew with the last good build.
+    pub(crate) fn restart_world(&mut self) {
+        self.kill(if self.hang.is_some() { Killing::Hang } else { Killing::Wish });
+    }
+
+    /// Ends the world's process by force. Its end will be heard.
+    fn kill(&mut self, why: Killing) {
+        self.killing = Some(why);
+        self.world.kill();
     }
 
     pub(crate) fn status(&mut self) -> Status {
+        let mut world = self.world.status();
+        if self.is_running {
+            world.generation = self.generation;
+        }
         Status {
-            generation: self.runtime().generation(),
-            objects: self.runtime().objects().len(),
-            ticks: self.pace.rate(self.started.elapsed()),
+            world,
             mode: self.mode,
             building: self.job.is_some(),
-            running: self.host.is_running(),
+            running: self.is_running,
+            hang: self.hang.clone(),
         }
     }
 
-    /// One tick now, besides those that are due.
-    pub(crate) fn tick(&self) {
-        self.host.tick();
+    pub(crate) fn world(&mut self) -> &mut W {
+        &mut self.world
     }
 
-    pub(crate) fn runtime(&self) -> &Runtime {
-        self.host.runtime()
+    /// The same, to look at.
+    pub(crate) fn seen_world(&self) -> &W {
+        &self.world
     }
 
     /// Ends the build and the world. Gives what could not be ended.
-    pub(crate) fn shutdown(self) -> Vec<String> {
+    pub(crate) fn shutdown(mut self) -> Vec<String> {
         drop(self.job);
-        self.host.shutdown()
+        if self.hang.is_some() {
+            // It cannot hear that it is to end.
+            self.world.kill();
+        }
+        self.world.shutdown()
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
     }
 
     fn source_event(&mut self, event: Result<SourceEvent, RecvError>) {
         // The watch lives as long as the session, so there is an event.
         if let Ok(event) = event {
-            self.edited = Some(self.edited.map_or(event.at, |first| first.min(event.at)));
+            // On our own clock: a watch that takes the place of this one has another.
+            let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
+            self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
             self.settle.note(event.at, &event.path);
         }
     }
@@ -303,7 +285,7 @@ impl Session {
             self.find_again();
         }
         self.stale.extend(targets::affected(&self.targets, &changed));
-        let edited = self.edited.take().unwrap_or_else(|| self.watch.now());
+        let edited = self.edited.take().unwrap_or_else(|| self.now());
         match self.mode {
             Mode::Automatic => self.build(Cause::Edit(edited), changed),
             Mode::Paused => self.events.push_back(Event::Noted(changed)),
@@ -320,9 +302,8 @@ impl Session {
         self.targets = targets;
         if before != now {
             match SourceWatch::new(&now) {
-                // Times of the old watch mean nothing on the clock of the new one.
-                Ok(watch) => (self.watch, self.settle, self.edited) = (watch, Settle::default(), None),
-                Err(error) => self.events.push_back(Event::Failed(error.into())),
+                Ok(watch) => (self.watch, self.settle) = (watch, Settle::default()),
+                Err(error) => self.events.push_back(Event::Failed(error.to_string())),
             }
         }
     }
@@ -366,89 +347,135 @@ impl Session {
             self.events.push_back(Event::Unchanged);
             return;
         }
-        let (build, libraries) = match self.history.keep(&artifacts) {
-            Ok(kept) => kept,
-            Err(error) => return self.events.push_back(Event::Failed(error)),
-        };
-        if !self.host.is_running() {
-            return self.start(build, &libraries, stamps, millis);
+        match self.history.keep(&artifacts) {
+            Ok((build, libraries)) => {
+                let edited = if let Cause::Edit(at) = cause { Some(at) } else { None };
+                let origin = Origin::Built { edited, build_ms: millis, stamps };
+                self.offer(Candidate { build, libraries, origin });
+            }
+            Err(error) => self.events.push_back(Event::Failed(error.to_string())),
         }
-        let edited = if let Cause::Edit(at) = cause { Some(at) } else { None };
-        let committed = self.swap(build, &libraries, |live| Origin {
-            edit_to_live: edited.map(|at| live.saturating_sub(at)),
-            build_ms: Some(millis),
-            code_of: None,
-        });
-        if committed {
-            self.loaded = stamps;
-        } else {
+    }
+
+    /// Has the world load it, as soon as it can. A world that hangs is ended for it: it begins anew with the last good
+    /// build, as after a crash, and loads this one then.
+    fn offer(&mut self, candidate: Candidate) {
+        if let Some(older) = self.next.replace(candidate) {
+            self.throw_away(older.build, &older.origin);
+        }
+        match self.hang {
+            Some(_) => self.kill(Killing::Hang),
+            None => self.load_next(),
+        }
+    }
+
+    fn load_next(&mut self) {
+        if self.loading.is_none()
+            && let Some(candidate) = self.next.take()
+        {
+            self.begin_load(candidate);
+        }
+    }
+
+    fn begin_load(&mut self, candidate: Candidate) {
+        self.lives.note(Life::Tried(candidate.build.0), self.now());
+        self.world.load(&candidate.libraries);
+        self.loading = Some(candidate);
+    }
+
+    /// A build that was never live is no use to anybody.
+    fn throw_away(&self, build: BuildNumber, origin: &Origin) {
+        if matches!(origin, Origin::Built { .. }) {
             self.history.discard(build);
         }
     }
 
-    fn start(&mut self, build: BuildNumber, libraries: &[PathBuf], stamps: Vec<Stamp>, build_ms: f64) {
-        if self.load(build, libraries) {
-            self.loaded = stamps;
-            self.events.push_back(Event::Started { generation: self.runtime().generation(), build_ms });
-            self.populate();
-        } else {
-            self.history.discard(build);
+    fn hear(&mut self, news: News) {
+        match news {
+            News::Started { generation } => self.loaded(generation, None),
+            News::Reloaded { report, live } => {
+                let generation = report.generation;
+                self.loaded(generation, Some((report, live)));
+            }
+            News::Refused { error, lacks_type } => {
+                if let Some(candidate) = self.loading.take() {
+                    self.lives.note(Life::Refused(candidate.build.0), self.now());
+                    self.throw_away(candidate.build, &candidate.origin);
+                }
+                let event = Event::Refused { error, lacks_type, runs: self.is_running };
+                self.events.push_back(event);
+                self.load_next();
+            }
+            News::Stood => {
+                if self.hang.take().is_some() {
+                    self.events.push_back(Event::HangOver);
+                }
+            }
+            News::Hang { text, of } => {
+                if of == HangOf::Call {
+                    self.hang = Some(text.clone());
+                }
+                self.events.push_back(Event::Hang { text, of });
+                // What was built meanwhile need not wait for the next save.
+                if of == HangOf::Call && self.next.is_some() {
+                    self.kill(Killing::Hang);
+                }
+            }
+            News::Unreadable(error) => {
+                self.events.push_back(Event::Failed(format!("the host said what this tool cannot read: {error}")));
+                self.kill(Killing::Unreadable);
+            }
+            News::Done => {
+                // The author closed the window, or whatever ends the host.
+                self.events.extend([Event::HostDone, Event::Over { failed: false }]);
+            }
+            News::Ended(end) => self.world_ended(end),
+            News::Populated(population) => self.events.push_back(Event::Populated(population)),
+            other => self.events.push_back(Event::World(other)),
         }
     }
 
-    /// Loads the first generation; if it is refused, tells so.
-    fn load(&mut self, build: BuildNumber, libraries: &[PathBuf]) -> bool {
-        self.history.note(Life::Tried, build);
-        match self.host.start(libraries) {
-            Ok(()) => {
-                self.history.note(Life::Live, build);
-                self.history.bind(self.runtime().generation(), build);
-                true
-            }
-            Err(error) => {
-                self.history.note(Life::Refused, build);
-                self.events.push_back(Event::NotStarted(error));
-                false
-            }
+    /// The code that was being loaded is live, or its reload was rolled back.
+    fn loaded(&mut self, generation: u64, reload: Option<(Box<alcedo_runtime::Reload>, Instant)>) {
+        let Some(Candidate { build, origin, .. }) = self.loading.take() else { return };
+        let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
+        (self.is_running, self.generation) = (self.is_running || is_live, generation);
+        self.lives.note(if is_live { Life::Live(build.0) } else { Life::Refused(build.0) }, self.now());
+        match is_live {
+            true => self.history.bind(generation, build),
+            false => self.throw_away(build, &origin),
         }
-    }
-
-    /// Reloads, and tells how it went. `origin` is given the moment the new code was live, on the clock of the watch.
-    fn swap(&mut self, build: BuildNumber, libraries: &[PathBuf], origin: impl FnOnce(Duration) -> Origin) -> bool {
-        self.history.note(Life::Tried, build);
-        let (report, since_live) = match self.host.reload(libraries) {
-            Ok(ended) => ended,
-            Err(error) => {
-                self.history.note(Life::Refused, build);
-                self.events.push_back(Event::Failed(error));
-                return false;
-            }
+        let (edited, build_ms, code_of) = match &origin {
+            Origin::Built { edited, build_ms, .. } => (*edited, Some(*build_ms), None),
+            Origin::Back(generation) => (None, None, Some(*generation)),
+            Origin::Again => (None, None, None),
         };
-        let Origin { edit_to_live, build_ms, code_of } = origin(self.watch.now().saturating_sub(since_live));
-        let committed = report.is_committed();
-        self.history.note(if committed { Life::Live } else { Life::Refused }, build);
-        if committed {
-            self.history.bind(report.generation, build);
+        let event = match (reload, &origin) {
+            (Some((report, live)), _) => {
+                let live = live.saturating_duration_since(self.started);
+                let edit_to_live_ms =
+                    edited.filter(|_| is_live).map(|edited| live.saturating_sub(edited).as_secs_f64() * 1000.0);
+                Event::Reloaded(Box::new(Live { report: *report, edit_to_live_ms, build_ms, code_of }))
+            }
+            (None, Origin::Again) => Event::Restarted(Some(generation)),
+            (None, _) => Event::Started { generation, build_ms: build_ms.unwrap_or_default() },
+        };
+        self.events.push_back(event);
+        match origin {
+            Origin::Built { stamps, .. } if is_live => {
+                self.loaded = stamps;
+                self.restarts.forget();
+            }
+            Origin::Built { .. } => {}
+            // Whatever cargo has now, it is not what runs.
+            Origin::Back(_) | Origin::Again => self.loaded.clear(),
         }
-        let edit_to_live_ms = edit_to_live.filter(|_| committed).map(|time| time.as_secs_f64() * 1000.0);
-        let live = Live { report, edit_to_live_ms, build_ms, code_of };
-        self.events.push_back(Event::Reloaded(Box::new(live)));
-        self.populate();
-        committed
-    }
-
-    fn populate(&mut self) {
-        self.events.extend(self.host.populate().into_iter().map(Event::Populated));
+        self.load_next();
     }
 }
 
-/// Where the code of a reload came from.
-#[derive(Default)]
-struct Origin {
-    edit_to_live: Option<Duration>,
-    build_ms: Option<f64>,
-    code_of: Option<u64>,
-}
+/// The status line is read by a person, so it need not change more often than this.
+pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
 fn stamp(artifact: &Artifact) -> Stamp {
     let file = fs::metadata(&artifact.path).ok();

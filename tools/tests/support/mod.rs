@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,10 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(600);
 pub(crate) struct Scratch {
     dir: TempDir,
     target: PathBuf,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// Builds of two copies would write the same files.
+static ONE_COPY: Mutex<()> = Mutex::new(());
 
 impl Scratch {
     pub(crate) fn new() -> Self {
+        let alone = ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner);
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("dev-test");
         let dir = tempfile::tempdir().unwrap();
@@ -32,11 +38,16 @@ impl Scratch {
             fs::write(&manifest, text.replace("\"../../plugin-api", &whole).replace("\"../plugin-api", &whole))
                 .unwrap();
         }
-        Self { dir, target }
+        Self { dir, target, _alone: alone }
     }
 
     pub(crate) fn plugin(&self) -> PathBuf {
-        self.dir.path().join("magic-cube")
+        self.other("magic-cube")
+    }
+
+    /// The folder of another plugin.
+    pub(crate) fn other(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
     }
 
     /// The source of the plugin as it is now.
@@ -50,7 +61,11 @@ impl Scratch {
     }
 
     pub(crate) fn edit(&self, from: &str, to: &str) {
-        let path = self.plugin().join("src/lib.rs");
+        self.edit_in("magic-cube", from, to);
+    }
+
+    pub(crate) fn edit_in(&self, plugin: &str, from: &str, to: &str) {
+        let path = self.other(plugin).join("src/lib.rs");
         let source = fs::read_to_string(&path).unwrap();
         assert_eq!(source.matches(from).count(), 1, "{from}");
         fs::write(&path, source.replace(from, to)).unwrap();
@@ -58,7 +73,8 @@ impl Scratch {
 
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.env("CARGO_TARGET_DIR", &self.target);
+        // Whatever the caller has of it: what is told of a crash must not depend on it.
+        command.env("CARGO_TARGET_DIR", &self.target).env("RUST_BACKTRACE", "1");
         command
     }
 }
@@ -66,7 +82,8 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let mut cargo = self.command(env!("CARGO"));
-        cargo.args(["clean", "--quiet", "--package", "magic-cube", "--package", "engine-glue", "--manifest-path"]);
+        cargo.args(["clean", "--quiet", "--package", "magic-cube", "--package", "engine-glue"]);
+        cargo.args(["--package", "attributes", "--package", "attributes-plus", "--manifest-path"]);
         let _ = cargo.arg(self.dir.path().join("Cargo.toml")).stderr(Stdio::null()).status();
     }
 }
@@ -101,11 +118,25 @@ impl Dev {
     pub(crate) fn start(scratch: &Scratch) -> Self {
         let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(scratch.plugin()).args(["--objects", "20"]);
+        Self::run(command)
+    }
+
+    /// Starts what is to be on the pipe.
+    pub(crate) fn run(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { wishes: child.stdin.take(), child, lines, heard: Vec::new() }
+    }
+
+    /// Waits for the first generation and for the objects that the host prints, which come by different ways.
+    pub(crate) fn begins(&mut self) {
+        let from = self.heard.len();
+        self.hears("generation 1 is live");
+        if !self.heard[from..].iter().any(|line| line.contains("objects of Game.MagicCube")) {
+            self.hears("objects of Game.MagicCube");
+        }
     }
 
     /// Waits for a line that contains `text`.

@@ -477,8 +477,8 @@ mod tests {
             prop_assert!(messages.is_empty() && (end.is_err() || at == 0));
             let torn = [&bytes[..at], &inside, &bytes[at..]].concat();
             let (messages, end) = heard(&torn, 16);
-            // What stands behind a whole frame is found when it is read.
-            prop_assert!((messages.is_empty() || at == 0) && end.is_err(), "{messages:?}");
+            // What stands behind a whole frame is found when it is read: also where it repeats the frame's last byte.
+            prop_assert!((messages.is_empty() || torn.starts_with(&bytes)) && end.is_err(), "{messages:?}");
         }
 
         #[test]

@@ -33,7 +33,7 @@ mod socket {
     use std::os::fd::{AsFd as _, OwnedFd};
     use std::os::unix::net::UnixStream;
     use std::process::Stdio;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::super::protocol::{Listener, Message, Speaker, Token};
     use super::{Heard, WireError};
@@ -91,21 +91,29 @@ mod socket {
             Ok(())
         }
 
-        /// Waits for a message, at most that long; for ever, where nothing is said.
+        /// Waits for a message, at most that long, however many bytes of one come meanwhile; for ever, where nothing is said.
         ///
         /// # Errors
         /// When what came is no frame that was to come.
         pub(in super::super) fn hear(&mut self, patience: Option<Duration>) -> Result<Heard, WireError> {
-            // No time at all would mean for ever.
-            self.stream.set_read_timeout(patience.map(|patience| patience.max(Duration::from_millis(1))))?;
+            let until = patience.map(crate::deadline::after);
+            let mut left = patience;
             let mut bytes = [0; 4096];
             loop {
                 if let Some(message) = self.listener.next()? {
                     return Ok(Heard::Message(message));
                 }
+                // No time at all would mean for ever.
+                self.stream.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
                 match self.stream.read(&mut bytes) {
                     Ok(0) => return self.end(),
-                    Ok(count) => self.listener.push(&bytes[..count]),
+                    Ok(count) => {
+                        self.listener.push(&bytes[..count]);
+                        left = until.map(|until| until.saturating_duration_since(Instant::now()));
+                        if left.is_some_and(|left| left.is_zero()) {
+                            return Ok(self.listener.next()?.map_or(Heard::Nothing, Heard::Message));
+                        }
+                    }
                     Err(error) => match error.kind() {
                         ErrorKind::Interrupted => {}
                         ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Heard::Nothing),
@@ -200,6 +208,37 @@ mod tests {
         assert_eq!(wire.hear(SOON).expect("a message"), Heard::Message(Message::Here));
         drop(other);
         assert_eq!(wire.hear(SOON).expect("an end"), Heard::End);
+    }
+
+    #[test]
+    fn who_speaks_byte_by_byte_is_not_waited_for_longer_than_who_is_silent() {
+        let (mut wire, mut other) = ends();
+        let text = "x".repeat(60_000);
+        let frame = Speaker::new(Token(3)).frame(1, &Message::Refused(text.clone())).expect("it fits");
+        let (head, rest) = frame.split_at(100);
+        other.write_all(head).expect("it is read");
+        let (began, begins) = std::sync::mpsc::channel::<()>();
+        let (stopped, stops) = std::sync::mpsc::channel::<()>();
+        let rest = rest.to_vec();
+        let slow = std::thread::spawn(move || {
+            let mut said = 0;
+            while stops.try_recv().is_err() {
+                other.write_all(&rest[said..=said]).expect("it is read");
+                said += 1;
+                if said == 1 {
+                    began.send(()).expect("somebody waits for that");
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            other.write_all(&rest[said..]).expect("it is read");
+            other
+        });
+        begins.recv().expect("it speaks");
+        // It would say one byte after the other for a minute.
+        assert_eq!(wire.hear(SOON).expect("no error yet"), Heard::Nothing);
+        stopped.send(()).expect("it still speaks");
+        assert_eq!(wire.hear(None).expect("a message"), Heard::Message(Message::Refused(text)));
+        drop(slow.join());
     }
 
     #[test]

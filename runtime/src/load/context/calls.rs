@@ -16,7 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::lease::{Blocker, Lease, LeaseKind, Leases};
+use alcedo_sys::process::{thread_in_words, thread_number};
+
+use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
 
 /// Calls into contexts that one thread can have open at once without taking the slower way.
 const PLACES: usize = 16;
@@ -32,13 +34,14 @@ struct Place {
     function: AtomicU64,
     /// Nanoseconds since [`epoch`].
     since: AtomicU64,
-    /// Where the host called from.
+    /// Where the host called from; null for a call of a module.
     from: AtomicPtr<Location<'static>>,
 }
 
 /// The calls of one thread.
 struct Row {
     thread: Thread,
+    number: Option<i32>,
     places: [Place; PLACES],
 }
 
@@ -63,7 +66,11 @@ impl Own {
             since: AtomicU64::new(0),
             from: AtomicPtr::new(ptr::null_mut()),
         };
-        let row = Arc::new(Row { thread: thread::current(), places: std::array::from_fn(|_| place()) });
+        let row = Arc::new(Row {
+            thread: thread::current(),
+            number: thread_number(),
+            places: std::array::from_fn(|_| place()),
+        });
         rows().push(Arc::clone(&row));
         Self { row, depth: Cell::new(0) }
     }
@@ -97,8 +104,8 @@ pub(crate) struct CallDoor {
 pub(crate) struct Calling {
     /// The function's number with the owner of the door.
     pub function: u64,
-    /// Where the host called from.
-    pub from: &'static Location<'static>,
+    /// Where the host called from; none for a call of a module.
+    pub from: Option<&'static Location<'static>>,
 }
 
 /// A call that has been let in. It ends when this is dropped, on the same thread.
@@ -135,7 +142,8 @@ impl CallDoor {
             let since = u64::try_from(epoch().elapsed().as_nanos()).unwrap_or(u64::MAX);
             place.function.store(calling.function, Ordering::Relaxed);
             place.since.store(since, Ordering::Relaxed);
-            place.from.store(ptr::from_ref(calling.from).cast_mut(), Ordering::Relaxed);
+            let from = calling.from.map_or(ptr::null(), ptr::from_ref);
+            place.from.store(from.cast_mut(), Ordering::Relaxed);
             place.door.store(self.number, Ordering::SeqCst);
             own.depth.set(at + 1);
             Some(at)
@@ -143,8 +151,7 @@ impl CallDoor {
         let inside = match placed {
             Ok(Some(at)) => Inside { way: Way::Place(at), door: PhantomData },
             _ => {
-                let place = format!("{}:{}", calling.from.file(), calling.from.line()).into();
-                let lease = self.leases.take_at(LeaseKind::Call, name(), Some(place)).ok()?;
+                let lease = self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)).ok()?;
                 Inside { way: Way::Lease(Some(lease)), door: PhantomData }
             }
         };
@@ -171,7 +178,7 @@ impl CallDoor {
                 blockers.push(Blocker {
                     kind: LeaseKind::Call,
                     owner: name(place.function.load(Ordering::Relaxed)).to_string(),
-                    thread: thread_name(&row.thread),
+                    thread: thread_in_words(row.thread.name(), row.number),
                     age: now.saturating_sub(Duration::from_nanos(place.since.load(Ordering::Relaxed))),
                     place: location(place.from.load(Ordering::Relaxed)),
                 });
@@ -205,21 +212,19 @@ impl Drop for Inside<'_> {
     }
 }
 
-fn thread_name(thread: &Thread) -> String {
-    thread.name().map_or_else(|| format!("{:?}", thread.id()), str::to_owned)
-}
-
 mod place {
     //! Where the one address in a row is followed.
     #![expect(unsafe_code, reason = "a row holds the address of a source location")]
 
     use std::panic::Location;
 
+    use crate::lease::place_of;
+
     /// What a place says of its source.
     pub(super) fn location(from: *mut Location<'static>) -> Option<String> {
         // SAFETY: only addresses of `&'static Location<'static>` are ever stored, and null at the start.
         let from = unsafe { from.as_ref() }?;
-        Some(format!("{}:{}", from.file(), from.line()))
+        Some(place_of(from).to_string())
     }
 }
 
@@ -237,7 +242,7 @@ mod tests {
 
     #[track_caller]
     fn calling(function: u64) -> Calling {
-        Calling { function, from: Location::caller() }
+        Calling { function, from: Some(Location::caller()) }
     }
 
     fn name(function: u64) -> Arc<str> {
@@ -259,7 +264,8 @@ mod tests {
             });
             take.recv().expect("it is inside");
             let found = door.inside(name);
-            assert_eq!((found.len(), found[0].owner.as_str(), found[0].thread.as_str()), (1, "f7", "worker-3"));
+            assert_eq!((found.len(), found[0].owner.as_str()), (1, "f7"));
+            assert!(found[0].thread.starts_with("\"worker-3\" ("), "{found:?}");
             assert!(found[0].place.as_deref().is_some_and(|place| place.contains("calls.rs:")), "{found:?}");
             done.send(()).expect("it waits");
             thread.expect("a thread").join().expect("it ends");

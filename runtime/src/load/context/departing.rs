@@ -1,5 +1,8 @@
-//! How a generation of a Slim ends. First everybody who is inside comes out and every lease ends, then the exit hooks
-//! run, dependents first, and then the images go. Whoever holds the ticket may drive it, and the reaper does.
+//! How a generation of a Slim ends. First everybody who is inside comes out and every lease ends; then module by module
+//! the exit hooks run, dependents first, and the images go. Whoever holds the ticket may drive it, and the reaper does.
+//!
+//! What a module depends on was complete before it was mapped, and what it holds is counted with that very module. So
+//! modules never wait for each other in a ring, whatever contexts they are in and in whatever order these unload.
 
 use std::sync::{Arc, Weak};
 
@@ -12,32 +15,103 @@ use crate::load::leaving::{Leaving, kept_by};
 use crate::load::policy::UnloadPolicy;
 use crate::load::ticket::{Departed, Departure, Progress};
 
-/// Runs the exit hooks of modules that nobody calls any more, dependents first, on this thread; what is left is what
-/// becomes of their images. `modules` are in the order in which they were loaded; what goes wrong is told to `note`.
-pub(super) fn leave(modules: &[Arc<FreeModule>], policy: &UnloadPolicy, mut note: impl FnMut(String)) -> Box<Leaving> {
-    for step in End::Slim.steps() {
-        match step {
-            // Before the exit hooks: one of them may wait for a thread that waits for this.
-            EndStep::ShutGates => modules.iter().for_each(|module| module.ask_to_stop()),
-            EndStep::ExitHooks => {
-                for module in modules.iter().rev() {
-                    if let Err(error) = module.exit() {
-                        tracing::error!(module = module.name(), %error, "an exit hook failed");
-                        note(format!("the exit hook of {} {error}", module.name()));
-                    }
-                }
-            }
-            EndStep::EndThreadLocals => modules.iter().rev().for_each(|module| module.end_thread_locals_here()),
-            // The door was shut, and leases were sealed, when the unload was asked for; the images are what is left.
-            _ => {}
-        }
-    }
-    images(modules, policy)
+/// Modules on their way out: the exit hook of each runs when nobody uses it any more, and its image goes when nobody
+/// depends on it. Those who depend may be modules of other contexts, so one may be gone while another still waits.
+struct Going {
+    /// Those that are still used, in the order in which they were loaded.
+    used: Vec<Arc<FreeModule>>,
+    /// Those whose exit hooks have run, dependents first.
+    ended: Vec<Arc<FreeModule>>,
+    /// What is left of those of which no code is called any more.
+    images: Box<Leaving>,
+    departed: Departed,
+    policy: UnloadPolicy,
 }
 
-/// What becomes of the images of modules, without another call into them.
-fn images(modules: &[Arc<FreeModule>], policy: &UnloadPolicy) -> Box<Leaving> {
-    Leaving::new(modules.iter().rev().filter_map(|module| module.leave(policy)).collect(), None)
+impl Going {
+    /// Of modules that nobody calls any more, in the order in which they were loaded.
+    fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy) -> Self {
+        // Before the exit hooks: one of them may wait for a thread that waits for this.
+        modules.iter().for_each(|module| {
+            module.seal();
+            module.ask_to_stop();
+        });
+        let images = Leaving::new(Vec::new(), None);
+        Self { used: modules, ended: Vec::new(), images, departed: Departed::default(), policy }
+    }
+
+    /// Goes as far as it can on this thread; what goes wrong is told to `note`.
+    fn advance(&mut self, note: impl FnMut(String)) -> Progress {
+        self.end_unused(note);
+        self.images.add(self.ended.drain(..).filter_map(|module| module.leave(&self.policy)));
+        let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users().report()).collect();
+        match self.images.advance() {
+            Progress::Waiting { blockers: kept, .. } => blockers.extend(kept),
+            Progress::Ended(departed) => {
+                self.departed.modules.extend(departed.modules);
+                self.departed.parked.extend(departed.parked);
+                if self.used.is_empty() {
+                    return Progress::Ended(std::mem::take(&mut self.departed));
+                }
+            }
+        }
+        Progress::Waiting { blockers, drained: false }
+    }
+
+    /// Runs what is left to run of each module that nobody uses: dependents first, so that those they need are free then. A
+    /// module is taken from one list when it is in the other: what panics here is gone on with in the next look.
+    fn end_unused(&mut self, mut note: impl FnMut(String)) {
+        for step in End::Slim.steps() {
+            match step {
+                EndStep::ExitHooks => {
+                    for at in (0..self.used.len()).rev() {
+                        let module = &self.used[at];
+                        if module.users().count() != 0 {
+                            continue;
+                        }
+                        if let Err(error) = module.exit() {
+                            tracing::error!(module = module.name(), %error, "an exit hook failed");
+                            note(format!("the exit hook of {} {error}", module.name()));
+                        }
+                        self.ended.push(self.used.remove(at));
+                    }
+                }
+                EndStep::EndThreadLocals => self.ended.iter().for_each(|module| module.end_thread_locals_here()),
+                // The door was shut, and leases were sealed, when the unload was asked for; the images are what is left.
+                _ => {}
+            }
+        }
+    }
+
+    /// Leaves what is not gone mapped, without another call into it.
+    fn park(&mut self) -> Departed {
+        let left = self.ended.drain(..).chain(self.used.drain(..).rev());
+        self.images.add(left.filter_map(|module| module.leave(&self.policy)));
+        let departed = self.images.park();
+        self.departed.modules.extend(departed.modules);
+        self.departed.parked.extend(departed.parked);
+        std::mem::take(&mut self.departed)
+    }
+}
+
+/// Modules that never came into their context: nobody else has heard of them.
+pub(super) struct Abandoned(Going);
+
+impl Abandoned {
+    /// In the order in which they were mapped.
+    pub(super) fn new(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
+        Box::new(Self(Going::new(modules.to_vec(), policy)))
+    }
+}
+
+impl Departure for Abandoned {
+    fn advance(&mut self) -> Progress {
+        self.0.advance(|problem| tracing::warn!(problem, "while a load was undone"))
+    }
+
+    fn park(&mut self) -> Departed {
+        self.0.park()
+    }
 }
 
 /// A generation on its way out.
@@ -45,13 +119,13 @@ pub(super) struct SpaceDeparture {
     hub: Weak<Hub>,
     space: Arc<Space>,
     policy: UnloadPolicy,
-    images: Option<Box<Leaving>>,
+    modules: Option<Going>,
 }
 
 impl SpaceDeparture {
     /// Of a generation that takes nothing new.
     pub(super) fn new(hub: &Weak<Hub>, space: &Arc<Space>, policy: UnloadPolicy) -> Box<Self> {
-        Box::new(Self { hub: Weak::clone(hub), space: Arc::clone(space), policy, images: None })
+        Box::new(Self { hub: Weak::clone(hub), space: Arc::clone(space), policy, modules: None })
     }
 
     fn kept(blockers: Vec<Blocker>) -> Progress {
@@ -69,21 +143,20 @@ impl SpaceDeparture {
 
 impl Departure for SpaceDeparture {
     fn advance(&mut self) -> Progress {
-        if self.images.is_none() {
+        if self.modules.is_none() {
             // Another thread may hold the ticket while those who listen are still being told.
             if !self.space.is_announced() {
                 return Self::kept(Vec::new());
             }
-            let blockers = self.space.held_by();
-            if !blockers.is_empty() {
-                return Self::kept(blockers);
+            if !self.space.held_by().is_empty() {
+                return Self::kept(self.space.kept_by());
             }
-            let space = &self.space;
-            let note = |problem| space.ticket().into_iter().for_each(|ticket| ticket.note(String::clone(&problem)));
-            self.images = Some(leave(&space.modules(), &self.policy, note));
+            // Nothing is loaded any more, so what was found elsewhere is needed by modules only, if at all.
+            self.space.return_borrowed();
         }
-        let Some(images) = &mut self.images else { return Self::kept(Vec::new()) };
-        let progress = images.advance();
+        let modules = self.modules.get_or_insert_with(|| Going::new(self.space.close(), self.policy.clone()));
+        let ticket = self.space.ticket();
+        let progress = modules.advance(|problem| ticket.into_iter().for_each(|ticket| ticket.note(problem.clone())));
         if let Progress::Ended(departed) = &progress {
             self.over(departed);
         }
@@ -92,10 +165,11 @@ impl Departure for SpaceDeparture {
 
     fn park(&mut self) -> Departed {
         // Those who are inside go on in images that stay; the exit hooks would end what they use.
-        let departed = match self.images.take() {
-            Some(mut images) => images.park(),
+        let departed = match &mut self.modules {
+            Some(modules) => modules.park(),
             None => {
-                let mut departed = images(&self.space.modules(), &self.policy).park();
+                // A load that is under way finds it closed, and ends what it brings.
+                let mut departed = Going::new(self.space.close(), self.policy.clone()).park();
                 let blockers = self.space.held_by();
                 if !blockers.is_empty() {
                     departed.parked.iter_mut().for_each(|image| image.reason = kept_by(&blockers));

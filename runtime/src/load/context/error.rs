@@ -6,22 +6,27 @@ use std::time::Duration;
 
 use crate::border::CallError;
 use crate::lease::Sealed;
+use crate::load::context::id::{ContextId, ContextKind};
+use crate::load::context::waits::LoadStep;
 use crate::load::error::LoadError;
+use crate::load::paths::not_absolute;
 
 /// Why a load context did not do what it was asked for. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// A name that a new Slim cannot have.
-    #[error("a Slim cannot be named \"{name}\": {reason}")]
+    /// A name that a new context cannot have.
+    #[error("{} cannot be named \"{name}\": {reason}", kind.any())]
     Name {
+        /// What it was to be: a Slim, or a pinned one.
+        kind: ContextKind,
         /// The name.
         name: String,
         /// Who has it, or what is wrong with it.
         reason: String,
     },
-    /// There is no such Slim.
-    #[error("there is no living Slim \"{name}\": create it with `create_slim`")]
+    /// There is neither such a Slim nor such a pinned context.
+    #[error("there is no living context \"{name}\": create it with `create_slim`, or with `create_pinned`")]
     NoSuchContext {
         /// The name asked for.
         name: String,
@@ -36,17 +41,66 @@ pub enum ContextError {
         /// What was tried.
         action: String,
     },
-    /// Only Slims are unloaded by hand.
+    /// A load that would have to wait for itself.
+    #[error(
+        "a load would wait for itself: {}; let resolvers and listeners answer with what they find, and not ask for what is \
+         under way",
+        arrows(chain)
+    )]
+    LoadRing {
+        /// What asks for what; the last link is the first again.
+        chain: Vec<LoadStep>,
+    },
+    /// As many questions to resolvers are open on this thread as may be, each put by the resolver of the one before.
+    #[error(
+        "{wanted} is asked for inside of {limit} other questions: let a resolver answer, and not ask for another name"
+    )]
+    LoadTooDeep {
+        /// What is asked for, and in which context.
+        wanted: String,
+        /// How many may be open.
+        limit: usize,
+    },
+    /// The Default and pinned contexts are never unloaded.
     #[error("{context} is never unloaded: what shall be unloaded belongs into a Slim or the Master")]
     NotCollectible {
         /// The context.
         context: String,
     },
+    /// Only what unloads can be given up.
+    #[error("{context} ({id}) cannot be given up: {reason}")]
+    NotLeaving {
+        /// The context.
+        context: String,
+        /// Which generation of it.
+        id: ContextId,
+        /// Why not, and the way out.
+        reason: String,
+    },
     /// A path that depends on the current folder.
-    #[error("the path {path} is not absolute, and the current folder is not the context's to choose: make it absolute")]
+    #[error("{}", not_absolute(path))]
     PathNotAbsolute {
         /// The path.
         path: PathBuf,
+    },
+    /// What a library was to be read from failed.
+    #[error("reading {name} failed: {source}")]
+    Reading {
+        /// The name given to it.
+        name: String,
+        /// What the reader said.
+        source: std::io::Error,
+    },
+    /// What a library was to be read from goes on after the length that the host allows.
+    #[error(
+        "there is more to read of {name} than {largest} bytes, and this host takes no more: leave out debug \
+         information (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`"
+    )]
+    ReadsTooLong {
+        /// The name given to it.
+        name: String,
+        /// The greatest length in bytes that is allowed.
+        largest: u64,
     },
     /// There is no such file.
     #[error("there is no file {path}; was it built?")]
@@ -239,6 +293,10 @@ impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.asked, self.outcome)
     }
+}
+
+fn arrows(chain: &[LoadStep]) -> String {
+    chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
 }
 
 fn steps(trace: &[Attempt]) -> String {

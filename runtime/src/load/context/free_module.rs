@@ -19,7 +19,7 @@ use crate::conjugate::gate::ModuleTag;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::{self, SharedWord};
-use crate::lease::{Lease, Leases};
+use crate::lease::{Lease, LeaseKind, Leases, Sealed};
 use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::error::LoadError;
 use crate::load::leaving::{LeavingModule, Luggage};
@@ -58,14 +58,25 @@ pub(super) struct FreeModule {
     tag: ModuleTag,
     root: ModuleRef,
     exports: Vec<FreeExport>,
-    /// Modules that depend on it hold one.
+    /// Whoever depends on its image holds one.
     leases: Arc<Leases>,
+    /// Whoever may still call it holds one: its exit hook waits for these.
+    users: Arc<Leases>,
     /// Its own dependencies, until its image is gone.
-    needs: Mutex<Vec<Lease>>,
+    needs: Mutex<Vec<Need>>,
     image: Mutex<Option<Image>>,
     has_started: AtomicBool,
     word: Arc<SharedWord>,
     logs: Arc<Logs>,
+}
+
+/// Why a module stays where it is for somebody who depends on it: another module, or a context whose resolver has found
+/// it. Counted with the module and not with its context, so that what nobody depends on can go first.
+pub(super) struct Need {
+    /// Until the exit hook of who depends has run.
+    use_of: Option<Lease>,
+    /// Until the image of who depends is gone.
+    image: Lease,
 }
 
 /// What a module is told of its host, and what the host needs to know of where it goes.
@@ -85,7 +96,7 @@ impl FreeModule {
     ///
     /// # Errors
     /// When the linker refuses it, its layout differs, or it does not take its host. The image has ended then.
-    pub(super) fn open(staged: Staged, needs: Vec<Lease>, place: Place<'_>) -> Result<Arc<Self>, LoadError> {
+    pub(super) fn open(staged: Staged, needs: Vec<Need>, place: Place<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(place.context.generation);
         crash::note(|| format!("module {generation} {} {}", staged.info.name, staged.path().display()));
         let (info, image, root) = open::map(staged)?;
@@ -110,6 +121,7 @@ impl FreeModule {
         let exports = root.exports()().iter().map(|described| FreeExport::of(&info.name, described)).collect();
         let module = Arc::new(Self {
             leases: Leases::new(format!("module {}", info.name)),
+            users: Leases::new(format!("module {}", info.name)),
             image_path: image.path().to_owned(),
             info,
             context: place.context,
@@ -155,20 +167,36 @@ impl FreeModule {
         &self.exports
     }
 
-    /// Who depends on it.
+    /// Who may still call it: modules that depend on it and have not ended, and contexts that were given it.
+    pub(super) fn users(&self) -> &Leases {
+        &self.users
+    }
+
+    /// Keeps it for `owner`, which is how reports name who depends on it.
+    ///
+    /// # Errors
+    /// When it is on its way out.
+    pub(super) fn lend(&self, owner: &str) -> Result<Need, Sealed> {
+        let use_of = self.users.take_inside(LeaseKind::Dependent, owner)?;
+        let image = self.leases.take_inside(LeaseKind::Dependent, owner)?;
+        Ok(Need { use_of: Some(use_of), image })
+    }
+
+    /// Whoever depends on its image holds one.
     pub(super) fn leases(&self) -> &Arc<Leases> {
         &self.leases
     }
 
+    /// From now on nobody new may depend on it.
+    pub(super) fn seal(&self) {
+        self.users.seal();
+        self.leases.seal();
+    }
+
     /// A copy for whoever asks.
     pub(super) fn summary(&self) -> ModuleSummary {
-        let mut summary = ModuleSummary::new(&self.info, self.context, self.image_path.clone());
-        for export in self.exports.iter().filter(|export| !export.type_path.is_empty()) {
-            if !summary.types.iter().any(|known| **known == *export.type_path) {
-                summary.types.push(export.type_path.to_string());
-            }
-        }
-        summary
+        let summary = ModuleSummary::new(&self.info, self.context, self.image_path.clone());
+        summary.offering(self.exports.iter().map(|export| &*export.type_path))
     }
 
     /// Runs its main, on this thread. Only while a lease keeps the image.
@@ -183,17 +211,19 @@ impl FreeModule {
         Ok(())
     }
 
-    /// Runs its exit hook on this thread, once, if its main has returned, and drops what was left to the module to drop. Only
-    /// by whoever ends the image.
+    /// Runs its exit hook on this thread, once, if its main has returned, and drops what was left to the module to drop. After
+    /// that it calls nothing it depends on. Only by whoever ends the image, when nobody uses it.
     ///
     /// # Errors
     /// Its panic.
     pub(super) fn exit(&self) -> Result<(), CallError> {
         let has_started = self.has_started.swap(false, Ordering::AcqRel);
         let last = if has_started { Some(self.root.exit()) } else { self.root.dispose() };
-        let Some(last) = last else { return Ok(()) };
         // SAFETY: the module is attached, and mapped until its caller ends the image.
-        from_module(|failure| unsafe { last(failure) })
+        let ended = last.map_or(Ok(()), |last| from_module(|failure| unsafe { last(failure) }));
+        let uses: Vec<_> = self.needs().iter_mut().map(|need| need.use_of.take()).collect();
+        drop(uses);
+        ended
     }
 
     /// The threads of the module are asked to stop.
@@ -214,7 +244,7 @@ impl FreeModule {
     /// Sends it on its way out; none for one that has gone before. Only after the last call into its context has
     /// returned, or to be parked.
     pub(super) fn leave(&self, policy: &UnloadPolicy) -> Option<LeavingModule> {
-        self.leases.seal();
+        self.seal();
         let image = self.image().take()?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
         // An image that stays keeps its word: the closure is dropped without being called then.
@@ -222,7 +252,7 @@ impl FreeModule {
         let luggage = Luggage {
             name: self.info.name.clone(),
             leases: Arc::clone(&self.leases),
-            keeps: std::mem::take(&mut *self.needs()),
+            keeps: std::mem::take(&mut *self.needs()).into_iter().flat_map(Need::into_leases).collect(),
             calls: 0,
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
@@ -245,12 +275,18 @@ impl FreeModule {
         std::mem::forget(std::mem::take(&mut *self.needs()));
     }
 
-    fn needs(&self) -> MutexGuard<'_, Vec<Lease>> {
+    fn needs(&self) -> MutexGuard<'_, Vec<Need>> {
         self.needs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn image(&self) -> MutexGuard<'_, Option<Image>> {
         self.image.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Need {
+    fn into_leases(self) -> impl Iterator<Item = Lease> {
+        self.use_of.into_iter().chain([self.image])
     }
 }
 

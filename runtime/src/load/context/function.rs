@@ -11,18 +11,26 @@ use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
 use crate::dynamic_call::{self, Signature};
-use crate::lease::{Lease, LeaseKind};
-use crate::load::context::calls::Calling;
+use crate::lease::{Lease, LeaseKind, Leases, place_of};
+use crate::load::context::calls::{CallDoor, Calling};
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeExport;
 use crate::load::context::id::ContextId;
 use crate::load::context::line::Line;
+use crate::load::context::lookup::{self, Target};
 use crate::load::context::space::Space;
 use crate::object::value::Value;
 
-/// A function of a Slim or of the Default, by name: whichever generation of the context is the current one answers. It
-/// keeps nothing alive. Any thread.
+/// A function of a context, by name: whichever generation of the context is the current one answers. One that it has of
+/// another context is called there, and a call keeps that one. What the name was found to mean it means for the rest of
+/// the generation. It keeps nothing alive. Any thread; a clone is another handle to the same function, and costs one count.
+#[derive(Clone)]
 pub struct ContextFunction {
+    named: Arc<NamedFunction>,
+}
+
+/// A function as it was asked for.
+struct NamedFunction {
     line: Arc<Line>,
     type_path: String,
     method: String,
@@ -33,11 +41,16 @@ pub struct ContextFunction {
 
 /// A function as one generation has it.
 struct Bound {
-    /// The number of the generation's door.
-    door: u64,
-    /// Its place in the generation.
+    /// The number of the door of the generation that was asked.
+    asked: u64,
+    /// The door of the generation that has it, which may be another context's.
+    door: Arc<CallDoor>,
+    /// Its place there.
     place: u64,
     export: FreeExport,
+    /// The generation that has it, and its leases.
+    home: ContextId,
+    leases: Arc<Leases>,
 }
 
 impl ContextFunction {
@@ -51,7 +64,7 @@ impl ContextFunction {
         method: &str,
         signature: &Signature,
     ) -> Result<Self, ContextError> {
-        let function = Self {
+        let named = NamedFunction {
             line: Arc::clone(line),
             type_path: type_path.to_owned(),
             method: method.to_owned(),
@@ -59,8 +72,8 @@ impl ContextFunction {
             bound: ArcSwapOption::empty(),
         };
         let space = line.open(format!("looking up {type_path}:{method}"))?;
-        function.bind(&space)?;
-        Ok(function)
+        named.bind(&space)?;
+        Ok(Self { named: Arc::new(named) })
     }
 
     /// Calls it on this thread, with text and plain values.
@@ -70,28 +83,7 @@ impl ContextFunction {
     /// current generation has no more, or with another signature; what the callee fails with, its panic included.
     #[track_caller]
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, ContextError> {
-        let from = Location::caller();
-        loop {
-            let current = self.line.load_current();
-            let Some(space) = &*current else { return Err(self.line.unloading(self.action())) };
-            // Nothing that threads share is written here: not even the count of a share.
-            let (cached, fresh) = (self.bound.load(), &mut None);
-            let bound = match &*cached {
-                Some(bound) if bound.door == space.door.number() => bound,
-                _ => &*fresh.insert(self.bind(space)?),
-            };
-            let calling = Calling { function: bound.place, from };
-            let Some(_inside) = space.door.enter(calling, || Arc::clone(&bound.export.full)) else {
-                self.look_again(space)?;
-                continue;
-            };
-            let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: this thread is inside the door, so the image stays mapped until it leaves; the slots were
-                // made by the signature whose fingerprint the function has.
-                unsafe { bound.export.call(buffer) }
-            });
-            return Ok(called?);
-        }
+        self.named.call(arguments, Location::caller())
     }
 
     /// The function's address in the current generation, which stays mapped while the guard lives.
@@ -100,33 +92,73 @@ impl ContextFunction {
     /// As [`ContextFunction::call`].
     #[track_caller]
     pub fn pointer(&self) -> Result<FunctionPointer, ContextError> {
-        let from = Location::caller();
+        self.named.pointer(Location::caller())
+    }
+}
+
+impl NamedFunction {
+    fn call(&self, arguments: &[Value], from: &'static Location<'static>) -> Result<Option<Value>, ContextError> {
+        loop {
+            let current = self.line.load_current();
+            let Some(space) = &*current else { return Err(self.line.unloading(self.action())) };
+            // Nothing that threads share is written here: not even the count of a share.
+            let (cached, fresh) = (self.bound.load(), &mut None);
+            let bound = match &*cached {
+                Some(bound) if bound.asked == space.door.number() => bound,
+                _ => &*fresh.insert(self.bind(space)?),
+            };
+            let calling = Calling { function: bound.place, from: Some(from) };
+            let Some(_inside) = bound.door.enter(calling, || Arc::clone(&bound.export.full)) else {
+                self.look_again(space, bound)?;
+                continue;
+            };
+            let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
+                // SAFETY: this thread is inside the door of the generation whose image it is, so that stays mapped until it
+                // leaves; the slots were made by the signature whose fingerprint the function has.
+                unsafe { bound.export.call(buffer) }
+            });
+            return Ok(called?);
+        }
+    }
+
+    fn pointer(&self, from: &'static Location<'static>) -> Result<FunctionPointer, ContextError> {
         loop {
             let space = self.line.open(self.action())?;
             let bound = self.bind(&space)?;
-            let place = format!("{}:{}", from.file(), from.line()).into();
             let owner = format!("pointer to {}", bound.export.full);
-            match space.leases.take_at(LeaseKind::Borrow, owner, Some(place)) {
+            match bound.leases.take_at(LeaseKind::Borrow, owner, Some(place_of(from))) {
                 Ok(lease) => {
                     let (export, signature) = (bound.export.clone(), self.signature.clone());
-                    return Ok(FunctionPointer { export, signature, context: space.id, _lease: lease });
+                    return Ok(FunctionPointer { export, signature, context: bound.home, _lease: lease });
                 }
-                Err(_sealed) => self.look_again(&space)?,
+                Err(_sealed) => self.look_again(&space, &bound)?,
             }
         }
     }
 
-    /// The generation was sealed: a newer one may be there.
-    fn look_again(&self, sealed: &Arc<Space>) -> Result<(), ContextError> {
+    /// The generation that has it was sealed: a newer one may be there, or somebody else who has it.
+    fn look_again(&self, asked: &Arc<Space>, sealed: &Bound) -> Result<(), ContextError> {
         match &*self.line.load_current() {
-            Some(current) if !Arc::ptr_eq(current, sealed) => Ok(()),
+            Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
+            Some(_) if sealed.asked != sealed.door.number() => {
+                let is_another = self.bind(asked)?.door.number() != sealed.door.number();
+                let unloading = |sealed| ContextError::sealed(sealed, self.action());
+                let refused = || sealed.leases.take(LeaseKind::Call, self.action()).err().map(unloading);
+                match is_another {
+                    true => Ok(()),
+                    false => Err(refused().unwrap_or_else(|| self.line.unloading(self.action()))),
+                }
+            }
             _ => Err(self.line.unloading(self.action())),
         }
     }
 
-    fn bind(&self, space: &Space) -> Result<Arc<Bound>, ContextError> {
-        let (place, export) = space.look_up(&self.type_path, &self.method)?;
-        if export.fingerprint != self.signature.fingerprint() {
+    fn bind(&self, space: &Arc<Space>) -> Result<Arc<Bound>, ContextError> {
+        let Target { home, place, export } =
+            lookup::function(space, || self.line.hub(), &self.type_path, &self.method)?;
+        // Two signatures may have one number, by chance or on purpose; they have not one text.
+        let is_other = |words: Signature| words != self.signature;
+        if export.fingerprint != self.signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
             return Err(CallError::Signature {
                 name: export.full.to_string(),
                 found: export.signature.to_string(),
@@ -134,7 +166,9 @@ impl ContextFunction {
             }
             .into());
         }
-        let bound = Arc::new(Bound { door: space.door.number(), place, export });
+        self.signature.needs_no_runtime(&export.full)?;
+        let (door, leases) = (Arc::clone(&home.door), Arc::clone(&home.leases));
+        let bound = Arc::new(Bound { asked: space.door.number(), door, place, export, home: home.id, leases });
         self.bound.store(Some(Arc::clone(&bound)));
         Ok(bound)
     }
@@ -146,7 +180,7 @@ impl ContextFunction {
 
 impl fmt::Debug for ContextFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}", self.action(), self.line.title())
+        write!(f, "{} of {}", self.named.action(), self.named.line.title())
     }
 }
 

@@ -3,15 +3,18 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use semver::VersionReq;
 
+use crate::callback::{Registered, Share};
 use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
+use crate::load::context::handle::{Contexts, LoadContext};
+use crate::load::context::home::Home;
 use crate::load::context::id::ModuleSummary;
+use crate::trap;
 
 /// A module that is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,6 +27,22 @@ pub struct ModuleRequest {
     pub needed_by: Option<String>,
     /// The context that looks for it, as it names itself.
     pub context: String,
+    /// The way back to it.
+    pub(super) home: Home,
+}
+
+impl ModuleRequest {
+    /// The context that looks for it, for as long as anybody has a handle to it.
+    #[must_use]
+    pub fn load_context(&self) -> Option<LoadContext> {
+        self.home.load_context()
+    }
+
+    /// All contexts of its host.
+    #[must_use]
+    pub fn contexts(&self) -> Option<Contexts> {
+        self.home.contexts()
+    }
 }
 
 impl fmt::Display for ModuleRequest {
@@ -54,7 +73,8 @@ pub enum FoundModule {
 pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Looks for modules. `Ok(None)` says that it does not know this one. It may be called on any thread, several times
-/// with the same question, and then answers the same.
+/// with the same question and on several threads at once, and then answers the same. It may load something itself, but not
+/// what is being asked for (`ContextError::LoadRing`).
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
 /// Looks for native libraries by name. The answer is an absolute path.
@@ -63,20 +83,49 @@ pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailur
 /// All that a context was told about where to look.
 #[derive(Default)]
 pub(super) struct Guides {
+    /// The context that they belong to.
+    home: Home,
     told: Mutex<Told>,
 }
 
+/// A resolver or a handler for modules, as it was registered.
+pub(super) type ModuleGuide = Registered<Arc<ModuleResolver>>;
+
+/// The same for native libraries.
+pub(super) type NativeGuide = Registered<Arc<NativeResolver>>;
+
 #[derive(Default)]
 struct Told {
-    resolver: Option<Arc<ModuleResolver>>,
-    handlers: Vec<Arc<ModuleResolver>>,
-    native_resolver: Option<Arc<NativeResolver>>,
-    native_by_module: HashMap<String, Arc<NativeResolver>>,
-    native_handlers: Vec<Arc<NativeResolver>>,
+    resolver: Option<ModuleGuide>,
+    handlers: Vec<ModuleGuide>,
+    native_resolver: Option<NativeGuide>,
+    native_by_module: HashMap<String, NativeGuide>,
+    native_handlers: Vec<NativeGuide>,
     canary: Option<Canary>,
 }
 
 impl Guides {
+    /// None yet, for a context.
+    pub(super) fn new(home: Home) -> Self {
+        Self { home, told: Mutex::default() }
+    }
+
+    /// The way to the context that they belong to.
+    pub(super) fn home(&self) -> Home {
+        self.home.clone()
+    }
+
+    /// Takes all of them out.
+    pub(super) fn take(&self) -> (Vec<ModuleGuide>, Vec<NativeGuide>) {
+        let mut told = self.told();
+        let mut modules: Vec<_> = told.resolver.take().into_iter().collect();
+        modules.append(&mut told.handlers);
+        let mut natives: Vec<_> = told.native_resolver.take().into_iter().collect();
+        natives.extend(told.native_by_module.drain().map(|(_module, resolver)| resolver));
+        natives.append(&mut told.native_handlers);
+        (modules, natives)
+    }
+
     pub(super) fn set_canary(&self, canary: Canary) {
         self.told().canary = Some(canary);
     }
@@ -86,39 +135,45 @@ impl Guides {
         self.told().canary.clone()
     }
 
-    pub(super) fn set_resolver(&self, resolver: Option<Arc<ModuleResolver>>) {
-        self.told().resolver = resolver;
+    pub(super) fn set_resolver(&self, resolver: ModuleGuide) {
+        let before = self.told().resolver.replace(resolver);
+        // What it owned may come back in here when it is dropped, so not under the lock. The others likewise.
+        drop(before);
     }
 
-    pub(super) fn add_handler(&self, handler: Arc<ModuleResolver>) {
+    pub(super) fn add_handler(&self, handler: ModuleGuide) {
         self.told().handlers.push(handler);
     }
 
-    pub(super) fn set_native_resolver(&self, resolver: Option<Arc<NativeResolver>>) {
-        self.told().native_resolver = resolver;
+    pub(super) fn set_native_resolver(&self, resolver: NativeGuide) {
+        let before = self.told().native_resolver.replace(resolver);
+        drop(before);
     }
 
-    pub(super) fn set_native_resolver_of(&self, module: &str, resolver: Arc<NativeResolver>) {
-        self.told().native_by_module.insert(module.to_owned(), resolver);
+    pub(super) fn set_native_resolver_of(&self, module: &str, resolver: NativeGuide) {
+        let before = self.told().native_by_module.insert(module.to_owned(), resolver);
+        drop(before);
     }
 
-    pub(super) fn add_native_handler(&self, handler: Arc<NativeResolver>) {
+    pub(super) fn add_native_handler(&self, handler: NativeGuide) {
         self.told().native_handlers.push(handler);
     }
 
     /// The resolver and the handlers, to be asked while nothing is locked.
-    pub(super) fn of_modules(&self) -> (Option<Arc<ModuleResolver>>, Vec<Arc<ModuleResolver>>) {
+    pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let told = self.told();
-        (told.resolver.clone(), told.handlers.clone())
+        let code = |guide: &ModuleGuide| Share::of(&guide.code);
+        (told.resolver.as_ref().map(code), told.handlers.iter().map(code).collect())
     }
 
     /// The resolver of a module, that of the context, and the handlers.
     pub(super) fn of_natives(&self, module: Option<&str>) -> NativeGuides {
         let told = self.told();
+        let code = |guide: &NativeGuide| Share::of(&guide.code);
         NativeGuides {
-            of_module: module.and_then(|module| told.native_by_module.get(module).cloned()),
-            resolver: told.native_resolver.clone(),
-            handlers: told.native_handlers.clone(),
+            of_module: module.and_then(|module| told.native_by_module.get(module)).map(code),
+            resolver: told.native_resolver.as_ref().map(code),
+            handlers: told.native_handlers.iter().map(code).collect(),
         }
     }
 
@@ -129,9 +184,9 @@ impl Guides {
 
 /// Whom to ask for a native library.
 pub(super) struct NativeGuides {
-    pub(super) of_module: Option<Arc<NativeResolver>>,
-    pub(super) resolver: Option<Arc<NativeResolver>>,
-    pub(super) handlers: Vec<Arc<NativeResolver>>,
+    pub(super) of_module: Option<Share<NativeResolver>>,
+    pub(super) resolver: Option<Share<NativeResolver>>,
+    pub(super) handlers: Vec<Share<NativeResolver>>,
 }
 
 /// Asks one of them; its panic is an error like its own.
@@ -145,14 +200,7 @@ pub(super) fn ask<T>(
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
     // A resolver is the host's own code; what it may leave half done is its own as well.
-    let answer = catch_unwind(AssertUnwindSafe(question)).unwrap_or_else(|payload| {
-        let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-            (Some(text), _) => (*text).to_owned(),
-            (_, Some(text)) => text.clone(),
-            _ => "a panic without a message".to_owned(),
-        };
-        Err(format!("it panicked: \"{message}\"").into())
-    });
+    let answer = trap::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
     answer.map_err(|source| ContextError::ResolverError {
         context: context.to_owned(),
         who: who.to_owned(),

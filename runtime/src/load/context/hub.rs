@@ -1,43 +1,48 @@
 //! Where the contexts of one runtime meet that belong to no thread: the Default, every Slim, and a picture of the
 //! Master for those who may not look at it. A value that its runtime and all handles share; no static holds it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use alcedo_sys::StageDir;
 
 use crate::bridge::core::Core;
+use crate::callback::{HostId, let_go};
 use crate::handles::{Generation, ModuleId};
 use crate::host_table::SharedWord;
+use crate::lease::Blocker;
 use crate::load::canary::Rehearsal;
-use crate::load::context::departing;
+use crate::load::context::departing::Abandoned;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary};
+use crate::load::context::home::Home;
+use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
 use crate::load::context::line::Line;
 use crate::load::context::native_libs::RetainedNative;
 use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
 use crate::load::context::reaper::Reaper;
 use crate::load::context::space::Space;
 use crate::load::error::LoadError;
+use crate::load::leaving::kept_by;
 use crate::load::policy::UnloadPolicy;
 use crate::load::state::ContextState;
-use crate::load::ticket::{Departure, UnloadTicket};
+use crate::load::ticket::{BlockerReport, Departure, UnloadTicket};
 use crate::logs::Logs;
 
 /// How long an unload counts as under way before it is called blocked. The grace of the policy is another thing: that is
 /// how long a game thread waits.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Names that no Slim can have.
+/// Names that no other context can have.
 const RESERVED: [&str; 2] = ["Default", "Master"];
 
 /// The contexts of one runtime. Any thread.
 pub(crate) struct Hub {
     own: Weak<Self>,
-    /// What modules of these contexts get as their host.
+    /// What modules of these contexts get as their host, but for the calls that each of them makes.
     pub(super) word: Arc<SharedWord>,
     /// Where they log.
     pub(super) logs: Arc<Logs>,
@@ -60,8 +65,46 @@ pub(crate) struct Hub {
     retained: Mutex<Vec<RetainedNative>>,
     /// Images that stay, one line each.
     parked: Mutex<Vec<String>>,
+    /// Whether the runtime has ended: what was waited for once is not waited for again.
+    has_closed: AtomicBool,
 }
 
+/// So many unloads may be driven one inside the other on one thread.
+const DEEPEST: u32 = 16;
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// One of them, until this is dropped.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Option<Self> {
+        let depth = DEPTH.get();
+        (depth < DEEPEST).then(|| {
+            DEPTH.set(depth + 1);
+            Self
+        })
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get() - 1);
+    }
+}
+
+/// What the end of the host has left of contexts that belong to no thread.
+#[derive(Default)]
+pub(crate) struct Unended {
+    /// One line for each image that stays, and for each generation that has not come to its end.
+    pub left: Vec<String>,
+    /// Who keeps the latter.
+    pub blockers: Vec<Blocker>,
+}
+
+/// Contexts with names: Slims, and pinned ones.
 #[derive(Default)]
 struct Slims {
     last: u64,
@@ -71,7 +114,7 @@ struct Slims {
 /// What is known of a generation of the Master outside the game thread.
 #[derive(Default)]
 struct Picture {
-    modules: Vec<ModuleSummary>,
+    modules: Vec<(ModuleId, ModuleSummary)>,
     /// Its unload, once that has begun.
     ticket: Option<UnloadTicket>,
 }
@@ -109,15 +152,16 @@ impl Hub {
             master: Mutex::default(),
             retained: Mutex::default(),
             parked: Mutex::default(),
+            has_closed: AtomicBool::new(false),
         })
     }
 
-    /// A new Slim.
+    /// A new Slim, or a pinned context: both have names, and no two of them the same.
     ///
     /// # Errors
     /// When the name is taken by a living one, or is none.
-    pub(super) fn create(&self, name: &str) -> Result<Arc<Line>, ContextError> {
-        let refuse = |reason: String| ContextError::Name { name: name.to_owned(), reason };
+    pub(super) fn create(&self, kind: ContextKind, name: &str) -> Result<Arc<Line>, ContextError> {
+        let refuse = |reason: String| ContextError::Name { kind, name: name.to_owned(), reason };
         if RESERVED.contains(&name) {
             return Err(refuse("that is the name of a context of another kind".into()));
         }
@@ -126,11 +170,14 @@ impl Hub {
         }
         let mut slims = self.slims();
         if let Some(living) = slims.lines.values().find(|line| *line.name == *name && line.has_name()) {
-            let state = living.state();
-            return Err(refuse(format!("one is {state} under this name: take another, or `replace` what is in it")));
+            let way_out = match living.state() {
+                ContextState::Alive => "take another, or `replace` what is in it",
+                _ => "take another, wait on its ticket (`Contexts::unloads_of`), or give it up (`Contexts::park`)",
+            };
+            return Err(refuse(format!("one is {} under this name: {way_out}", living.state())));
         }
         slims.last += 1;
-        let line = Line::new(&self.own, slims.last, ContextKind::Slim, name);
+        let line = Line::new(&self.own, slims.last, kind, name);
         slims.lines.insert(line.index, Arc::clone(&line));
         Ok(line)
     }
@@ -145,8 +192,8 @@ impl Hub {
         self.default.current().expect("the Default has one generation, which never ends")
     }
 
-    /// The living Slim of that name.
-    pub(super) fn slim(&self, name: &str) -> Option<Arc<Line>> {
+    /// The living Slim, or the pinned context, of that name.
+    pub(super) fn named(&self, name: &str) -> Option<Arc<Line>> {
         self.slims().lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
     }
 
@@ -154,7 +201,7 @@ impl Hub {
     pub(super) fn all(&self) -> Vec<ContextInfo> {
         let mut all: Vec<_> = self.default.spaces().iter().map(|space| space.info()).collect();
         all.extend(self.masters());
-        let lines: Vec<_> = self.slims().lines.values().cloned().collect();
+        let lines = self.lines();
         let spaces = lines.iter().flat_map(|line| line.spaces());
         all.extend(spaces.map(|space| space.info()).filter(|info| info.state != ContextState::Dead));
         all
@@ -166,7 +213,7 @@ impl Hub {
             kind: ContextKind::Master,
             name: "Master".into(),
             state: picture.state(),
-            modules: picture.modules.clone(),
+            modules: picture.modules.iter().map(|(_, summary)| summary.clone()).collect(),
         };
         let mut pictures = self.pictures();
         pictures.retain(|_, picture| picture.state() != ContextState::Dead);
@@ -179,16 +226,21 @@ impl Hub {
         space
             .modules()
             .into_iter()
-            .find(|module| (module.name(), module.info().build_id) == (summary.name.as_str(), summary.build_id))
+            // Each module has a copy of its own in this process; one of another runtime may agree in all else.
+            .find(|module| module.name() == summary.name && module.summary().image == summary.image)
     }
 
     /// The generation with that number.
     pub(super) fn space(&self, id: ContextId) -> Option<Arc<Space>> {
-        let line = match id.index == self.default.index {
-            true => Arc::clone(&self.default),
-            false => Arc::clone(self.slims().lines.get(&id.index)?),
-        };
-        line.spaces().into_iter().find(|space| space.id == id)
+        self.line(id)?.spaces().into_iter().find(|space| space.id == id)
+    }
+
+    /// The context that a generation is of, if it belongs to no thread.
+    pub(super) fn line(&self, id: ContextId) -> Option<Arc<Line>> {
+        match id.index == self.default.index {
+            true => Some(Arc::clone(&self.default)),
+            false => self.slims().lines.get(&id.index).cloned(),
+        }
     }
 
     /// How errors name a generation.
@@ -204,10 +256,19 @@ impl Hub {
 
     /// Tells everybody who listens; what goes wrong stands in the log, and on the ticket if there is one.
     pub(super) fn tell(&self, space: &Space, event: ContextHappening) {
-        let notice = ContextNotice { id: space.id, kind: space.kind, name: space.name.to_string(), event };
+        let home = space.guides.home();
+        let notice = ContextNotice { id: space.id, kind: space.kind, name: space.name.to_string(), event, home };
         for problem in self.listeners.tell(&notice) {
             space.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
+    }
+
+    /// Tells everybody who listens what happened to a generation of the Master. Only on the game thread.
+    pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextHappening) {
+        let home = Home::new(&self.own, &Weak::new());
+        let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
+        // What goes wrong stands in the log.
+        let _problems = self.listeners.tell(&ContextNotice { id, kind, name: kind.to_string(), event, home });
     }
 
     /// Begins to end modules that never came into their context.
@@ -215,8 +276,7 @@ impl Hub {
         if modules.is_empty() {
             return;
         }
-        let note = |problem: String| tracing::warn!(problem, "while a load was undone");
-        let work = departing::leave(modules, &self.policy(), note);
+        let work = Abandoned::new(modules, self.policy());
         self.drive(self.ticket(format!("what {} did not take", space.title()), work));
     }
 
@@ -236,8 +296,15 @@ impl Hub {
     }
 
     /// Takes an unload as far as it goes at once, and leaves the rest to the reaper.
+    ///
+    /// The end of a context drops its callbacks, and these may own the last handle to another one, which ends in here then:
+    /// of a long row of these the rest is the reaper's, so that it takes no stack.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
-        if !matches!(ticket.poll(), ContextState::Dead | ContextState::Parked) {
+        let is_over = Inside::enter().is_some_and(|_inside| {
+            let state = ticket.poll();
+            matches!(state, ContextState::Dead | ContextState::Parked)
+        });
+        if !is_over {
             self.reaper.watch(ticket);
         }
     }
@@ -269,11 +336,12 @@ impl Hub {
         self.retained().extend(space.natives.retire(space));
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).extend(parked.iter().cloned());
         let line = self.slims().lines.get(&space.id.index).cloned();
-        if let Some(line) = line.filter(|_| parked.is_empty())
+        if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
             && line.forget(space)
         {
             self.slims().lines.remove(&line.index);
         }
+        let line = line.filter(|line| line.is_over(space));
         self.tell(
             space,
             match parked.is_empty() {
@@ -281,6 +349,24 @@ impl Hub {
                 false => ContextHappening::Parked(parked),
             },
         );
+        // Nothing is asked of them any more. One that owns a handle to the context would keep it in memory for ever.
+        line.iter().for_each(|line| line.let_go(self.id()));
+    }
+
+    /// Lets every callback go, because the host has ended.
+    pub(crate) fn let_go(&self) {
+        self.lines().iter().chain([&self.default]).for_each(|line| line.let_go(self.id()));
+        let_go(self.id(), self.listeners.take());
+    }
+
+    /// The way to it that keeps nothing alive.
+    pub(super) fn weak(&self) -> Weak<Self> {
+        Weak::clone(&self.own)
+    }
+
+    /// Which host it is the hub of.
+    pub(crate) fn id(&self) -> HostId {
+        HostId::of(&self.own)
     }
 
     /// Native libraries that are there, and whose contexts hold them or have gone without closing them.
@@ -312,28 +398,121 @@ impl Hub {
     }
 
     /// The modules of a generation of the Master.
-    pub(crate) fn set_master_modules(&self, generation: Generation, modules: Vec<ModuleSummary>) {
+    pub(crate) fn set_master_modules(&self, generation: Generation, modules: Vec<(ModuleId, ModuleSummary)>) {
         if let Some(picture) = self.pictures().get_mut(&generation) {
             picture.modules = modules;
         }
     }
 
-    /// Ends every Slim: what is not gone until `deadline` is returned, one line each.
-    pub(crate) fn close(&self, deadline: Duration) -> Vec<String> {
+    /// The generation of the Master that a module is in. While a reload is under way, or an old generation has not gone, a
+    /// module that stays is in two: `living`, the generation of the living Master, goes first, then the latest.
+    pub(crate) fn master_with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
+        let pictures = self.pictures();
+        let mut having =
+            pictures.iter().rev().filter(|(_, picture)| picture.modules.iter().any(|(id, _)| *id == module));
+        let latest = having.clone().next();
+        having.find(|(generation, _)| Some(**generation) == living).or(latest).map(|(generation, _)| *generation)
+    }
+
+    /// Every unload that has begun and is not over, or was given up.
+    pub(super) fn unloads(&self) -> Vec<(ContextId, UnloadTicket)> {
+        let masters: Vec<_> = {
+            let pictures = self.pictures();
+            let of = |(generation, picture): (&Generation, &Picture)| {
+                Some((ContextId::master(generation.0), picture.ticket.clone()?))
+            };
+            pictures.iter().filter_map(of).collect()
+        };
+        let spaces = self.lines().into_iter().flat_map(|line| line.spaces());
+        let slims = spaces.filter_map(|space| Some((space.id, space.ticket()?.clone())));
+        let all = masters.into_iter().chain(slims);
+        all.filter(|(_, ticket)| ticket.state() != ContextState::Dead).collect()
+    }
+
+    /// The unload of one generation, as [`Hub::unloads`] has it.
+    pub(super) fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
+        self.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
+    }
+
+    /// Who keeps a generation, whether it unloads or not; none for one that is dead.
+    pub(super) fn report(&self, id: ContextId) -> Option<BlockerReport> {
+        if let Some(ticket) = self.unload_of(id) {
+            return Some(ticket.report());
+        }
+        let info = self.all().into_iter().find(|info| info.id == id)?;
+        // Who keeps the Master is for the game thread to say.
+        let blockers = self.space(id).map(|space| space.kept_by()).unwrap_or_default();
+        Some(BlockerReport {
+            subject: title(info.kind, &info.name),
+            state: info.state,
+            since: Duration::ZERO,
+            blockers,
+            parked: Vec::new(),
+            problems: Vec::new(),
+            errands: Vec::new(),
+        })
+    }
+
+    /// Gives up one generation that unloads: its images stay mapped.
+    ///
+    /// # Errors
+    /// When it does not unload, or is of the Master.
+    pub(super) fn park(&self, id: ContextId) -> Result<(), ContextError> {
+        let refuse = |reason: &str| {
+            let context = self.title_of(id);
+            Err(ContextError::NotLeaving { context, id, reason: reason.to_owned() })
+        };
+        if id.index == ContextId::master(0).index {
+            return refuse("only its game thread can, with `Runtime::park`");
+        }
+        match self.unload_of(id) {
+            Some(ticket) => {
+                ticket.park();
+                Ok(())
+            }
+            None => match self.space(id) {
+                Some(space) if space.kind.is_collectible() => refuse("it is alive: begin its unload first"),
+                Some(_) => refuse("it is never unloaded"),
+                None => refuse("nothing of it is left"),
+            },
+        }
+    }
+
+    /// The host ends: all contexts are told, and every Slim is unloaded. Tells what is not gone until `deadline`; the second
+    /// time it waits for nobody.
+    pub(crate) fn close(&self, deadline: Duration) -> Unended {
+        let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);
-        let lines: Vec<_> = self.slims().lines.values().cloned().collect();
-        let begun = lines.iter().map(|line| line.begin_unload("the host shuts down"));
-        let tickets: Vec<_> = begun.filter_map(Result::ok).collect();
-        let mut left = Vec::new();
-        for ticket in tickets.into_iter().chain(lines.iter().flat_map(|line| line.old_tickets())) {
+        let mut lines = self.lines();
+        lines.push(Arc::clone(&self.default));
+        // One that is never unloaded hears of it when the others are gone.
+        lines.retain(|line| matches!(line.begin_unload("the host ends"), Err(ContextError::NotCollectible { .. })));
+        let mut end = Unended { left: self.parked(), blockers: Vec::new() };
+        for (id, ticket) in self.unloads() {
+            if id.index == ContextId::master(0).index || ticket.state() == ContextState::Parked {
+                continue;
+            }
             if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now())) {
-                left.push(report.to_string());
+                let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
+                end.left.push(format!("{} is {}: {kept}", report.subject, report.state));
+                end.blockers.extend(report.blockers);
             }
         }
-        if let Some(space) = self.default.current() {
-            self.tell(&space, ContextHappening::Unloading);
-        }
-        left
+        lines.iter().for_each(|line| self.tell_line(line));
+        end
+    }
+
+    /// The process ends: tells every context that was not told to unload. Nothing of any module runs.
+    pub(super) fn tell_end(&self) {
+        self.lines().iter().chain([&self.default]).for_each(|line| self.tell_line(line));
+    }
+
+    fn tell_line(&self, line: &Line) {
+        line.spaces().iter().for_each(|space| line.tell_unloading(self, space));
+    }
+
+    fn lines(&self) -> Vec<Arc<Line>> {
+        self.slims().lines.values().cloned().collect()
     }
 
     fn slims(&self) -> MutexGuard<'_, Slims> {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::load::module::ModuleInfo;
+use crate::bridge::nm::is_type;
+use crate::load::module::{ModuleInfo, titled};
 use crate::load::state::ContextState;
 
 /// What sort of load context it is.
@@ -18,6 +19,28 @@ pub enum ContextKind {
     Master,
     /// Named, without classes, for any thread.
     Slim,
+    /// Named like a Slim, and never unloaded like the Default.
+    Pinned,
+}
+
+impl ContextKind {
+    /// Whether contexts of this sort may be unloaded.
+    pub(crate) fn is_collectible(self) -> bool {
+        match self {
+            Self::Master | Self::Slim => true,
+            Self::Default | Self::Pinned => false,
+        }
+    }
+
+    /// The sort in a sentence about any of them.
+    pub(crate) fn any(self) -> &'static str {
+        match self {
+            Self::Default => "a Default",
+            Self::Master => "a Master",
+            Self::Slim => "a Slim",
+            Self::Pinned => "a pinned context",
+        }
+    }
 }
 
 impl fmt::Display for ContextKind {
@@ -26,6 +49,7 @@ impl fmt::Display for ContextKind {
             Self::Default => "Default",
             Self::Master => "Master",
             Self::Slim => "Slim",
+            Self::Pinned => "Pinned",
         })
     }
 }
@@ -33,7 +57,7 @@ impl fmt::Display for ContextKind {
 /// One generation of one load context. Never given twice by a runtime, also where a name is used again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 pub struct ContextId {
-    /// The context: 0 is the Default, 1 the Master, Slims count from 2.
+    /// The context: 0 is the Default, 1 the Master, Slims and pinned ones count from 2.
     pub index: u64,
     /// Its generation: counts the reloads of the Master and the replacements of a Slim, from 1.
     pub generation: u64,
@@ -87,11 +111,21 @@ impl ModuleSummary {
             types: info.types.clone(),
         }
     }
+
+    /// It offers functions of these types as well; functions name a type that the module declares by its bare name.
+    pub(crate) fn offering<'a>(mut self, types: impl Iterator<Item = &'a str>) -> Self {
+        for ty in types.filter(|ty| !ty.is_empty()) {
+            if !self.types.iter().any(|known| is_type(known, ty)) {
+                self.types.push(ty.to_owned());
+            }
+        }
+        self
+    }
 }
 
 impl fmt::Display for ModuleSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} (build {:032x})", self.name, self.version, self.build_id)
+        f.write_str(&titled(&self.name, &self.version, self.build_id))
     }
 }
 
@@ -102,7 +136,7 @@ pub struct ContextInfo {
     pub id: ContextId,
     /// What sort.
     pub kind: ContextKind,
-    /// Its name: `Default`, `Master`, or what a Slim was created with.
+    /// Its name: `Default`, `Master`, or what a Slim or a pinned one was created with.
     pub name: String,
     /// How far its life has come.
     pub state: ContextState,
@@ -119,7 +153,7 @@ impl fmt::Display for ContextInfo {
 /// How errors and reports name a context.
 pub(crate) fn title(kind: ContextKind, name: &str) -> String {
     match kind {
-        ContextKind::Slim => format!("Slim \"{name}\""),
+        ContextKind::Slim | ContextKind::Pinned => format!("{kind} \"{name}\""),
         single => single.to_string(),
     }
 }
@@ -137,6 +171,7 @@ mod tests {
             assert_eq!(info.to_string(), says);
         };
         check(ContextKind::Slim, "reports", 7, "Slim \"reports\" #7 generation 3: blocked");
+        check(ContextKind::Pinned, "contracts", 8, "Pinned \"contracts\" #8 generation 3: blocked");
         check(ContextKind::Master, "Master", 1, "Master #1 generation 3: blocked");
     }
 }

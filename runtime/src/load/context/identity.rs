@@ -4,8 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::load::context::error::ContextError;
-use crate::load::context::id::{ContextInfo, ModuleSummary, title};
+use crate::load::context::id::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
 
 /// A type as one generation of one context has it. Two of them are the same type only when they are equal.
@@ -55,41 +54,6 @@ fn way_out(found: &TypeRef, wanted: &TypeRef) -> &'static str {
     }
 }
 
-/// Finds a type in a context: `module::Type`, or what is without a module in doubt, by path, by `Package.Type` or by its
-/// bare name.
-///
-/// # Errors
-/// When nobody has it, or several modules have.
-pub(super) fn find_type(context: &ContextInfo, path: &str) -> Result<TypeRef, ContextError> {
-    let (module, ty) = match path.split_once("::") {
-        Some((module, ty)) => (Some(module), ty),
-        None => (None, path),
-    };
-    let mut found = Vec::new();
-    for known in context.modules.iter().filter(|known| module.is_none_or(|module| known.name == module)) {
-        for declared in known.types.iter().filter(|declared| crate::bridge::nm::is_type(declared, ty)) {
-            let context = title(context.kind, &context.name);
-            found.push(TypeRef { path: declared.clone(), module: known.clone(), context });
-        }
-    }
-    let no_such = |known: String| ContextError::NoSuchType {
-        context: title(context.kind, &context.name),
-        path: path.to_owned(),
-        known,
-    };
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        0 => {
-            let all: Vec<_> = context.modules.iter().flat_map(|module| &module.types).map(String::as_str).collect();
-            Err(no_such(if all.is_empty() { "it has none".into() } else { format!("it has {}", all.join(", ")) }))
-        }
-        _ => {
-            let modules: Vec<_> = found.iter().map(|found| found.module.name.as_str()).collect();
-            Err(no_such(format!("{} have one: say which, as `module::Type`", modules.join(" and "))))
-        }
-    }
-}
-
 /// The context that an image file is of, or one of its native libraries.
 pub(super) fn owner_of<'a>(
     image: &Path,
@@ -106,8 +70,8 @@ pub(super) fn owner_of<'a>(
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{find_type, owner_of};
-    use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary};
+    use super::{TypeRef, owner_of};
+    use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
     use crate::load::state::ContextState;
 
     /// A Slim whose modules are `name: types`.
@@ -127,22 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_found_by_its_module_its_path_and_its_bare_name() {
-        let context = context(2, &[("a", &["/Script/Game.Cube", "Sum"]), ("b", &["Sum"])]);
-        let check = |path: &str, says: &str| match find_type(&context, path) {
-            Ok(found) => assert_eq!(format!("{} {}", found.module.name, found.path), says),
-            Err(error) => assert_eq!(error.to_string(), says),
-        };
-        check("Cube", "a /Script/Game.Cube");
-        check("Game.Cube", "a /Script/Game.Cube");
-        check("b::Sum", "b Sum");
-        check("Sum", "Slim \"s2\" knows no type Sum: a and b have one: say which, as `module::Type`");
-        check("c::Sum", "Slim \"s2\" knows no type c::Sum: it has /Script/Game.Cube, Sum, Sum");
-    }
-
-    #[test]
     fn types_of_one_name_in_two_contexts_are_two_types_and_the_error_names_both() {
-        let [one, other] = [2, 3].map(|index| find_type(&context(index, &[("a", &["Sum"])]), "Sum").expect("it has"));
+        let [one, other] = [2, 3].map(|index| {
+            let ContextInfo { kind, name, modules, .. } = context(index, &[("a", &["Sum"])]);
+            TypeRef { path: "Sum".into(), module: modules[0].clone(), context: title(kind, &name) }
+        });
         assert_eq!(one.expect(&one), Ok(()));
         assert_eq!(
             one.expect(&other).expect_err("they differ").to_string(),

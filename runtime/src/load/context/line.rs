@@ -8,11 +8,14 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 
+use crate::callback::{HostId, let_go};
+use crate::lease::LeaseKind;
 use crate::load::context::departing::SpaceDeparture;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::guides::Guides;
 use crate::load::context::handle::Kept;
+use crate::load::context::home::Home;
 use alcedo_sys::StageDir;
 
 use crate::load::context::hub::Hub;
@@ -20,7 +23,8 @@ use crate::load::context::id::{ContextId, ContextKind, title};
 use crate::load::context::loading::{self, Library};
 use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
 use crate::load::context::space::Space;
-use crate::load::context::turn::Turn;
+use crate::load::context::under_way;
+use crate::load::context::waits::{Sort, Wanted, Work};
 use crate::load::state::ContextState;
 use crate::load::ticket::UnloadTicket;
 
@@ -39,7 +43,8 @@ pub(super) struct Line {
     pub(super) unloading: Listeners,
     current: ArcSwapOption<Space>,
     generation: AtomicU64,
-    replacing: Turn,
+    /// Tells its replacements from those of others.
+    place: u64,
     life: Mutex<Life>,
     /// The handles that keep it from unloading.
     handle: Mutex<Weak<Kept>>,
@@ -55,21 +60,39 @@ struct Life {
 impl Line {
     /// A context with an empty first generation.
     pub(super) fn new(hub: &Weak<Hub>, index: u64, kind: ContextKind, name: &str) -> Arc<Self> {
-        let (name, guides): (Arc<str>, Arc<Guides>) = (name.into(), Arc::default());
-        let first = Space::new(ContextId { index, generation: 1 }, kind, &name, &guides);
-        Arc::new(Self {
-            hub: Weak::clone(hub),
-            index,
-            kind,
-            name,
-            guides,
-            unloading: Listeners::default(),
-            current: ArcSwapOption::new(Some(Arc::clone(&first))),
-            generation: AtomicU64::new(1),
-            replacing: Turn::default(),
-            life: Mutex::new(Life { spaces: vec![first], unload: None }),
-            handle: Mutex::default(),
+        let name: Arc<str> = name.into();
+        Arc::new_cyclic(|own| {
+            let guides = Arc::new(Guides::new(Home::new(hub, own)));
+            let first = Space::new(ContextId { index, generation: 1 }, kind, &name, &guides);
+            Self {
+                hub: Weak::clone(hub),
+                index,
+                kind,
+                name,
+                guides,
+                unloading: Listeners::default(),
+                current: ArcSwapOption::new(Some(Arc::clone(&first))),
+                generation: AtomicU64::new(1),
+                place: under_way::next_place(),
+                life: Mutex::new(Life { spaces: vec![first], unload: None }),
+                handle: Mutex::default(),
+            }
         })
+    }
+
+    /// Lets its callbacks go: it has ended, or its host has. `host` is what they may own handles to.
+    pub(super) fn let_go(&self, host: HostId) {
+        let (modules, natives) = self.guides.take();
+        let_go(host, self.unloading.take());
+        let_go(host, modules);
+        let_go(host, natives);
+    }
+
+    /// Whether nothing is left of it but what stays for ever, once `ended` has come to its end.
+    pub(super) fn is_over(&self, ended: &Arc<Space>) -> bool {
+        let stays = |space: &Space| space.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked);
+        let life = self.life();
+        life.unload.is_some() && life.spaces.iter().all(|space| Arc::ptr_eq(space, ended) || stays(space))
     }
 
     /// The handles that keep it from unloading.
@@ -162,9 +185,13 @@ impl Line {
     /// Why the new one did not come up, or that the context is unloading.
     pub(super) fn replace(&self, library: Library) -> Result<UnloadTicket, ContextError> {
         self.expect_collectible()?;
-        let _turn = self.replacing.take();
+        let _one_at_a_time =
+            under_way::begin(Sort::Claiming, &[Work::new(self.place, self.title(), Wanted::Replacement)])?;
         let action = format!("replacing it by {}", library.info.name);
-        let _is_open = self.open(action.as_str())?;
+        let current = self.open(action.as_str())?;
+        // An unload that begins meanwhile waits until the new generation is in its place, or is known as one that ends.
+        let busy = current.leases.take_inside(LeaseKind::Call, action.as_str());
+        let busy = busy.map_err(|sealed| ContextError::sealed(sealed, action.as_str()))?;
         let hub = self.hub()?;
         let id = ContextId { index: self.index, generation: self.generation.load(Ordering::Relaxed) + 1 };
         let next = Space::new(id, self.kind, &self.name, &self.guides);
@@ -172,15 +199,17 @@ impl Line {
         let old = {
             let mut life = self.life();
             if life.unload.is_some() {
+                // It never was the current one, and is listed until it has ended.
+                life.spaces.push(Arc::clone(&next));
                 drop(life);
-                // Nobody has heard of it; the reaper ends it.
-                let _ticket = self.seal(&hub, &next, self.title());
+                let _ticket = self.seal(&hub, &next, format!("{} generation {}", self.title(), id.generation));
                 return Err(self.unloading(action));
             }
             self.generation.store(id.generation, Ordering::Relaxed);
             life.spaces.push(Arc::clone(&next));
             self.current.swap(Some(next))
         };
+        drop(busy);
         let old = old.ok_or_else(|| self.unloading(action))?;
         Ok(self.seal(&hub, &old, format!("{} generation {}", self.title(), old.id.generation)))
     }
@@ -189,7 +218,7 @@ impl Line {
     /// when nothing is inside.
     ///
     /// # Errors
-    /// [`ContextError::NotCollectible`] for the Default.
+    /// [`ContextError::NotCollectible`] for the Default and pinned ones.
     pub(super) fn begin_unload(&self, why: &str) -> Result<UnloadTicket, ContextError> {
         self.expect_collectible()?;
         let hub = self.hub()?;
@@ -198,7 +227,6 @@ impl Line {
             if let Some((_, ticket)) = &life.unload {
                 return Ok(ticket.clone());
             }
-            tracing::debug!(context = self.title(), why, "a load context begins to unload");
             let space = self.current.swap(None);
             // The current generation is taken away only here, under this lock.
             let Some(space) = space else { return Err(self.unloading("unloading it")) };
@@ -206,6 +234,8 @@ impl Line {
             life.unload = Some((Instant::now(), ticket.0.clone()));
             (space, ticket)
         };
+        // Not under the lock: a subscriber may look at contexts.
+        tracing::debug!(context = self.title(), why, "a load context begins to unload");
         Ok(self.announce(&hub, &space, ticket))
     }
 
@@ -233,12 +263,7 @@ impl Line {
     /// Tells everybody once, then takes the unload as far as it goes.
     fn announce(&self, hub: &Hub, space: &Arc<Space>, (ticket, is_first): (UnloadTicket, bool)) -> UnloadTicket {
         if is_first {
-            hub.tell(space, ContextHappening::Unloading);
-            let event = ContextHappening::Unloading;
-            let notice = ContextNotice { id: space.id, kind: self.kind, name: self.name.to_string(), event };
-            for problem in self.unloading.tell(&notice) {
-                ticket.note(problem);
-            }
+            self.tell_unloading(hub, space);
             space.modules().iter().for_each(|module| module.ask_to_stop());
             space.set_announced();
             hub.drive(ticket.clone());
@@ -246,10 +271,26 @@ impl Line {
         ticket
     }
 
+    /// Tells everybody that a generation takes nothing new any more, or that its process ends: once, whichever comes first.
+    pub(super) fn tell_unloading(&self, hub: &Hub, space: &Space) {
+        if !space.begin_telling() {
+            return;
+        }
+        hub.tell(space, ContextHappening::Unloading);
+        let event = ContextHappening::Unloading;
+        let home = self.guides.home();
+        let notice = ContextNotice { id: space.id, kind: self.kind, name: self.name.to_string(), event, home };
+        for problem in self.unloading.tell(&notice) {
+            space.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
+        }
+    }
+
     fn expect_collectible(&self) -> Result<(), ContextError> {
         match self.kind {
             ContextKind::Slim => Ok(()),
-            ContextKind::Default | ContextKind::Master => Err(ContextError::NotCollectible { context: self.title() }),
+            ContextKind::Default | ContextKind::Master | ContextKind::Pinned => {
+                Err(ContextError::NotCollectible { context: self.title() })
+            }
         }
     }
 
@@ -258,7 +299,11 @@ impl Line {
         Ok(Arc::clone(&self.hub()?.stage_dir))
     }
 
-    fn hub(&self) -> Result<Arc<Hub>, ContextError> {
+    /// Where all contexts of its runtime meet.
+    ///
+    /// # Errors
+    /// When the runtime is gone.
+    pub(super) fn hub(&self) -> Result<Arc<Hub>, ContextError> {
         self.hub.upgrade().ok_or_else(|| self.unloading("using it after its runtime"))
     }
 

@@ -1,6 +1,7 @@
 //! Brings modules into a context: a library and all that it needs, in the order of need, each main on this thread.
 //! Either all of them are in afterwards, or none.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,11 +13,14 @@ use crate::load::context::error::ContextError;
 use crate::load::context::free_module::{FreeModule, Place};
 use crate::load::context::guides::ModuleRequest;
 use crate::load::context::hub::Hub;
+use crate::load::context::module_calls::ModuleCalls;
 use crate::load::context::notice::ContextHappening;
 use crate::load::context::peek;
 use crate::load::context::resolve::{Name, claim, will_do};
 use crate::load::context::search::{Answer, name_of_bytes, search};
-use crate::load::context::space::Space;
+use crate::load::context::space::{Space, dependent};
+use crate::load::context::under_way;
+use crate::load::context::waits::{Sort, Work};
 use crate::load::error::LoadError;
 use crate::load::module::ModuleInfo;
 use crate::load::open::{self, Staged};
@@ -28,6 +32,8 @@ pub(super) struct Library {
     pub info: ModuleInfo,
     image: ImageFile,
     symbols: Option<Vec<u8>>,
+    /// The versions that will do where it was asked for by name: another build of it that has come meanwhile does as well.
+    range: Option<VersionReq>,
 }
 
 impl Library {
@@ -38,7 +44,7 @@ impl Library {
     pub(super) fn read(path: &Path, dir: &StageDir) -> Result<Self, ContextError> {
         let (image, mut info) = peek::read_copy(path, dir)?;
         info.origin = Some(path.to_owned());
-        Ok(Self { info, image, symbols: None })
+        Ok(Self { info, image, symbols: None, range: None })
     }
 
     /// From memory.
@@ -52,7 +58,39 @@ impl Library {
         dir: &StageDir,
     ) -> Result<Self, ContextError> {
         let (image, info) = peek::copy_bytes(&name_of_bytes(name), image, dir)?;
-        Ok(Self { info, image, symbols })
+        Ok(Self { info, image, symbols, range: None })
+    }
+
+    /// From wherever it can be read, to the end.
+    ///
+    /// # Errors
+    /// As [`peek::copy_bytes`], and when a reader fails or does not end where the host has enough.
+    pub(super) fn from_reader(
+        name: &str,
+        image: impl Read,
+        symbols: Option<&mut dyn Read>,
+        dir: &StageDir,
+    ) -> Result<Self, ContextError> {
+        let largest = dir.demands().largest;
+        let image = read_all(&name_of_bytes(name).display().to_string(), image, largest)?;
+        let symbols = symbols.map(|symbols| read_all(&format!("the symbols of <{name}>"), symbols, largest));
+        Self::from_bytes(name, &image, symbols.transpose()?, dir)
+    }
+
+    /// It is the answer to a question for a name and these versions.
+    pub(super) fn found_for(self, range: &VersionReq) -> Self {
+        Self { range: Some(range.clone()), ..self }
+    }
+}
+
+/// At most `largest` bytes, and one more by which to notice that there are more.
+fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
+    let mut bytes = Vec::new();
+    let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|source| ContextError::Reading { name: name.to_owned(), source })?;
+    match bytes.len() as u64 > largest {
+        true => Err(ContextError::ReadsTooLong { name: name.to_owned(), largest }),
+        false => Ok(bytes),
     }
 }
 
@@ -63,13 +101,28 @@ impl Library {
 pub(super) fn load(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Arc<FreeModule>, ContextError> {
     hub.check_budget()?;
     let _busy = busy(space, &library.info.name)?;
-    let _turn = space.turn.take();
-    if let Some(module) = present(space, &library.info)? {
+    if let Some(module) = present(space, &library)? {
         return Ok(module);
     }
-    let plan = gather(hub, space, library)?;
+    let loading = under_way::begin(Sort::Loading, &[space.module_work(&library.info.name)])?;
+    // If another thread was bringing it up it is there by now, or failed.
+    if let Some(module) = present(space, &library)? {
+        return Ok(module);
+    }
+    let mut plan = gather(hub, space, library)?;
+    let claimed = under_way::begin(Sort::Claiming, &plan.works(space))?;
+    // From here on nobody else loads what is in the plan. What a resolver or another thread has brought in meanwhile is
+    // there already.
+    if let Some(module) = plan.leave_out_present(space)? {
+        return Ok(module);
+    }
     let row = plan.order(space)?;
-    bring_up(hub, space, plan, &row)
+    let (opened, asked_for) = bring_up(hub, space, plan, &row)?;
+    drop((claimed, loading));
+    for module in &opened {
+        hub.tell(space, ContextHappening::Loaded(module.name().to_owned()));
+    }
+    Ok(asked_for)
 }
 
 /// Loads what a name stands for.
@@ -83,9 +136,13 @@ pub(super) fn load_name(
     range: &VersionReq,
 ) -> Result<Arc<FreeModule>, ContextError> {
     let _busy = busy(space, name)?;
-    let _turn = space.turn.take();
-    let request =
-        ModuleRequest { name: name.to_owned(), range: range.clone(), needed_by: None, context: space.title() };
+    let request = ModuleRequest {
+        name: name.to_owned(),
+        range: range.clone(),
+        needed_by: None,
+        context: space.title(),
+        home: space.guides.home(),
+    };
     match search(hub, space, &request)? {
         Answer::Module(module, _home) => Ok(module),
         Answer::Library(library) => load(hub, space, *library),
@@ -95,13 +152,19 @@ pub(super) fn load_name(
 /// A load keeps the context like a call: an unload that begins meanwhile waits until it is over.
 fn busy(space: &Space, name: &str) -> Result<crate::lease::Lease, ContextError> {
     let action = format!("loading {name}");
-    let lease = space.leases.take(LeaseKind::Call, action.as_str());
+    let lease = space.leases.take_inside(LeaseKind::Call, action.as_str());
     lease.map_err(|sealed| ContextError::sealed(sealed, action))
 }
 
-/// The module, when this very build is there already.
-fn present(space: &Space, info: &ModuleInfo) -> Result<Option<Arc<FreeModule>>, ContextError> {
+/// The module, when this very build is there already, or one that will do for whoever asked by name.
+fn present(space: &Space, library: &Library) -> Result<Option<Arc<FreeModule>>, ContextError> {
+    let Library { info, range, .. } = library;
     let loaded = space.find(&info.name);
+    if let Some(((module, _), range)) = loaded.as_ref().zip(range.as_ref())
+        && will_do(&module.info().version, range, &space.granted(&info.name))
+    {
+        return Ok(Some(Arc::clone(module)));
+    }
     match claim(loaded.as_ref().map(|(module, _)| module.info().build_id), info.build_id) {
         Name::Free => Ok(None),
         Name::Same => Ok(loaded.map(|(module, _)| module)),
@@ -128,6 +191,11 @@ fn gather(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Plan, Conte
     let mut at = 0;
     while at < plan.libraries.len() {
         let info = plan.libraries[at].info.clone();
+        let _loading = match at {
+            // That of the whole load.
+            0 => None,
+            _ => Some(under_way::begin(Sort::Loading, &[space.module_work(&info.name)])?),
+        };
         refuse_classes(space, &info)?;
         if hub.require_seal && !plan.libraries[at].image.is_sealed() {
             let path = info.origin.clone().unwrap_or_else(|| name_of_bytes(&info.name));
@@ -140,7 +208,13 @@ fn gather(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Plan, Conte
                 continue;
             }
             let needed_by = Some(info.name.clone());
-            let request = ModuleRequest { name: name.clone(), range: range.clone(), needed_by, context: space.title() };
+            let request = ModuleRequest {
+                name: name.clone(),
+                range: range.clone(),
+                needed_by,
+                context: space.title(),
+                home: space.guides.home(),
+            };
             match search(hub, space, &request)? {
                 Answer::Module(module, _home) => plan.present.push(module),
                 Answer::Library(library) => plan.libraries.push(*library),
@@ -162,6 +236,26 @@ fn refuse_classes(space: &Space, info: &ModuleInfo) -> Result<(), ContextError> 
 }
 
 impl Plan {
+    /// Its libraries, the one that was asked for first.
+    fn works(&self, space: &Space) -> Vec<Work> {
+        self.libraries.iter().map(|library| space.module_work(&library.info.name)).collect()
+    }
+
+    /// Takes the libraries out that are in the context by now; the module that was asked for, if it is one of them.
+    fn leave_out_present(&mut self, space: &Space) -> Result<Option<Arc<FreeModule>>, ContextError> {
+        let mut there = Vec::new();
+        for library in &self.libraries {
+            there.push(present(space, library)?);
+        }
+        if let Some(asked_for) = there.first_mut().and_then(Option::take) {
+            return Ok(Some(asked_for));
+        }
+        let mut at = there.iter();
+        self.libraries.retain(|_| at.next().is_none_or(Option::is_none));
+        self.present.extend(there.into_iter().flatten());
+        Ok(None)
+    }
+
     /// The places of the libraries in the order of their start.
     fn order(&self, space: &Space) -> Result<Vec<usize>, ContextError> {
         let loaded: Vec<_> = self.libraries.iter().map(|library| &library.info).collect();
@@ -175,11 +269,13 @@ impl Plan {
             _ => (name.clone(), range.clone()),
         };
         let new = loaded.iter().map(|info| OrderInput {
+            build_id: info.build_id,
             name: info.name.clone(),
             version: without_stage(&info.version),
             dependencies: info.dependencies.iter().map(met).collect(),
         });
         let present = self.present.iter().map(|module| OrderInput {
+            build_id: module.info().build_id,
             name: module.name().to_owned(),
             version: without_stage(&module.info().version),
             dependencies: Vec::new(),
@@ -195,18 +291,27 @@ fn without_stage(version: &semver::Version) -> semver::Version {
     semver::Version::new(version.major, version.minor, version.patch)
 }
 
-/// Copies the libraries in this order, has a canary load the copies, maps them and runs their mains.
-fn bring_up(hub: &Hub, space: &Arc<Space>, plan: Plan, row: &[usize]) -> Result<Arc<FreeModule>, ContextError> {
+/// Copies the libraries in this order, has a canary load the copies, maps them, runs their mains, and puts them into the
+/// context: all of them, and the one that was asked for.
+fn bring_up(
+    hub: &Hub,
+    space: &Arc<Space>,
+    plan: Plan,
+    row: &[usize],
+) -> Result<(Vec<Arc<FreeModule>>, Arc<FreeModule>), ContextError> {
     let Plan { libraries, mut present } = plan;
     let mut libraries: Vec<_> = libraries.into_iter().map(Some).collect();
     let mut staged = Vec::new();
     for at in row {
-        let Some(Library { info, image, symbols }) = libraries.get_mut(*at).and_then(Option::take) else { continue };
+        let Some(Library { info, image, symbols, .. }) = libraries.get_mut(*at).and_then(Option::take) else {
+            continue;
+        };
         staged.push((*at, open::copy(&hub.stage_dir, image, info, symbols.as_deref())?));
     }
     let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     // Nothing was mapped in this process until here.
     hub.rehearsal.with(space.guides.canary()).run(&staged)?;
+    space.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;
     for (at, staged) in places.into_iter().zip(staged) {
@@ -230,16 +335,17 @@ fn bring_up(hub: &Hub, space: &Arc<Space>, plan: Plan, row: &[usize]) -> Result<
             return Err(LoadError::Main { module: module.name().to_owned(), error }.into());
         }
     }
-    space.add(&opened);
-    for module in &opened {
-        hub.tell(space, ContextHappening::Loaded(module.name().to_owned()));
+    if let Err(error) = space.add(&opened) {
+        hub.abandon(space, &opened);
+        return Err(error);
     }
-    asked_for.ok_or_else(|| LoadError::NoMaster.into())
+    let asked_for = asked_for.ok_or(LoadError::NoMaster)?;
+    Ok((opened, asked_for))
 }
 
 fn open_one(
     hub: &Hub,
-    space: &Space,
+    space: &Arc<Space>,
     staged: Staged,
     present: &[Arc<FreeModule>],
 ) -> Result<Arc<FreeModule>, ContextError> {
@@ -247,10 +353,10 @@ fn open_one(
     let mut needs = Vec::new();
     for (name, _range) in &info.dependencies {
         let Some(module) = present.iter().find(|module| module.name() == name) else { continue };
-        let owner = format!("module {} of {}", info.name, space.title());
-        let lease = module.leases().take(LeaseKind::Dependent, owner);
-        needs.push(lease.map_err(|sealed| ContextError::sealed(sealed, format!("depending on {name}")))?);
+        let need = module.lend(&dependent(info, &space.full_title(), name));
+        needs.push(need.map_err(|sealed| ContextError::sealed(sealed, format!("depending on {name}")))?);
     }
-    let place = Place { id: hub.next_module(), context: space.id, word: &hub.word, logs: &hub.logs };
+    let word = hub.word.with_calls(ModuleCalls::new(space, &hub.weak()));
+    let place = Place { id: hub.next_module(), context: space.id, word: &word, logs: &hub.logs };
     Ok(FreeModule::open(staged, needs, place)?)
 }

@@ -12,11 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use libloading::Library;
 
+use crate::callback::Share;
 use crate::lease::LeaseKind;
 use crate::load::context::error::{Attempt, ContextError};
 use crate::load::context::guides::{NativeResolver, ask};
 use crate::load::context::id::ContextId;
 use crate::load::context::space::Space;
+use crate::load::context::under_way;
+use crate::load::context::waits::Sort;
+use crate::load::paths::ensure_absolute;
 
 /// An open native library.
 struct Opened {
@@ -149,12 +153,18 @@ fn retained(space: &Space, library: &NativeLibrary, is_held: bool) -> RetainedNa
 /// When nobody knows it, a resolver fails or gives a path that is not absolute, or the loader refuses what was found.
 pub(super) fn find(space: &Arc<Space>, name: &str, module: Option<&str>) -> Result<NativeLibrary, ContextError> {
     let action = format!("looking up the native library {name}");
-    let lease = space.leases.take(LeaseKind::Call, action.as_str());
+    let lease = space.leases.take_inside(LeaseKind::Call, action.as_str());
     let _busy = lease.map_err(|sealed| ContextError::sealed(sealed, action))?;
     let mut search = Search { space, name, trace: Vec::new() };
+    if name.is_empty() {
+        // To the system's loader that would be this very program.
+        let trace = vec![Attempt::new("nobody", "was asked: the name is empty")];
+        return Err(ContextError::NativeNotFound { context: space.title(), name: name.to_owned(), trace });
+    }
     if let Some(found) = space.natives.found().get(name) {
         return Ok(found.clone());
     }
+    let _asking = under_way::begin(Sort::Asking, &[space.native_work(name, module)])?;
     search.trace.push(Attempt::new("own libraries", "did not know it"));
     let guides = space.guides.of_natives(module);
     let of_module = module.zip(guides.of_module.as_ref());
@@ -188,14 +198,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Asks a resolver, which answers with a path.
-    fn ask(&mut self, who: &str, resolver: &Arc<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
-        let Some(path) = ask(&self.space.title(), who, self.name, || resolver(self.name))? else {
+    fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
+        let Some(path) = ask(&self.space.title(), who, self.name, || (resolver.code())(self.name))? else {
             self.trace.push(Attempt::new(who, "did not know it"));
             return Ok(None);
         };
-        if !path.is_absolute() {
-            return Err(ContextError::PathNotAbsolute { path });
-        }
+        ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;
         self.open(&path).map(Some)
     }
 

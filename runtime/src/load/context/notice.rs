@@ -1,11 +1,14 @@
-//! What happens to contexts that belong to no thread, for whoever wants to know.
+//! What happens to load contexts, for whoever wants to know, in one set of words for all of them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::callback::{Registered, Share};
+use crate::load::context::handle::{Contexts, LoadContext};
+use crate::load::context::home::Home;
 use crate::load::context::id::{ContextId, ContextKind, title};
 
-/// Something happened to a Slim or to the Default.
+/// Something happened to a load context: a Slim, a pinned one, the Default or the Master.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextNotice {
     /// To which generation of which context.
@@ -16,16 +19,66 @@ pub struct ContextNotice {
     pub name: String,
     /// What happened.
     pub event: ContextHappening,
+    /// The way back to it.
+    pub(super) home: Home,
 }
 
-/// What can happen to a context that belongs to no thread.
+impl ContextNotice {
+    /// The context that this happened to, for as long as anybody has a handle to it: none for a Slim whose last handle was
+    /// dropped, and for the Master, which has no such handle.
+    #[must_use]
+    pub fn load_context(&self) -> Option<LoadContext> {
+        self.home.load_context()
+    }
+
+    /// All contexts of its host; none once the last handle to them is gone.
+    #[must_use]
+    pub fn contexts(&self) -> Option<Contexts> {
+        self.home.contexts()
+    }
+}
+
+/// What can happen to a load context. The words are those of [`MasterEvent`](crate::MasterEvent), which says the same to
+/// listeners on the game thread; here the generation stands in [`ContextNotice::id`].
+///
+/// | here | [`MasterEvent`](crate::MasterEvent) | told of | state from then on |
+/// | --- | --- | --- | --- |
+/// | `PreStartup` | `PreStartup` | the Master | `Alive` |
+/// | `Kept(modules)` | `Kept` | the Master | |
+/// | `Startup(module)` | `Startup` | the Master | |
+/// | `PostStartup` | `PostStartup` | the Master | |
+/// | `Loaded(module)`, for each that came up | `Loaded`, for all of them | all | |
+/// | `Unloading` | `Unloading` | all | `Unloading` |
+/// | `Resumed` | `Resumed` | the Master | `Alive` |
+/// | `Unloaded` | `Unloaded` | the Master | |
+/// | `Blocked(blockers)` | `Blocked` | the Master | `Blocked` |
+/// | `Dead` | `Dead` | all that are collectible | `Dead` |
+/// | `Parked(images)` | `Parked` | all that are collectible | `Parked` |
+///
+/// A generation of the Master comes up in public, step by step; that of a Slim is told of when it is there. In a reload the
+/// old generation of the Master is `Alive` until the new one is loaded, since it may resume. Whether a Slim is blocked, its
+/// ticket says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ContextHappening {
-    /// A module has been loaded, and its main has returned.
+    /// A generation is about to start; none of its mains has run.
+    PreStartup,
+    /// These modules of older generations stay, and belong to this one.
+    Kept(Vec<String>),
+    /// The main of a module has returned; the generation is not complete.
+    Startup(String),
+    /// All mains have returned.
+    PostStartup,
+    /// A module has been loaded, and its main has returned. Of the Master, when the generation is complete and live.
     Loaded(String),
     /// It takes nothing new any more; raised once. For the Default, when the host shuts down.
     Unloading,
+    /// A reload did not come to pass: the generation goes on as it was.
+    Resumed,
+    /// Every conjugate and finalizer of the generation has ended.
+    Unloaded,
+    /// Something keeps images of the generation: who. Raised once.
+    Blocked(Vec<String>),
     /// Its images left the process.
     Dead,
     /// Images of it stay mapped: which, and why.
@@ -37,6 +90,13 @@ impl fmt::Display for ContextNotice {
         let name = title(self.kind, &self.name);
         let generation = self.id.generation;
         match &self.event {
+            ContextHappening::PreStartup => write!(f, "PreStartup {name} {generation}"),
+            ContextHappening::Kept(modules) => write!(f, "Kept {name} {generation}: {}", modules.join(", ")),
+            ContextHappening::Startup(module) => write!(f, "Startup {name} {generation} {module}"),
+            ContextHappening::PostStartup => write!(f, "PostStartup {name} {generation}"),
+            ContextHappening::Resumed => write!(f, "Resumed {name} {generation}"),
+            ContextHappening::Unloaded => write!(f, "Unloaded {name} {generation}"),
+            ContextHappening::Blocked(by) => write!(f, "Blocked {name} {generation}: {}", by.join(", ")),
             ContextHappening::Loaded(module) => write!(f, "Loaded {name} {generation} {module}"),
             ContextHappening::Unloading => write!(f, "Unloading {name} {generation}"),
             ContextHappening::Dead => write!(f, "Dead {name} {generation}"),
@@ -51,28 +111,37 @@ pub(super) type Listener = dyn Fn(&ContextNotice) + Send + Sync;
 /// Listeners in the order they came, or by priority where they have one.
 #[derive(Default)]
 pub(super) struct Listeners {
-    list: Mutex<Vec<(i32, Arc<Listener>)>>,
+    list: Mutex<Vec<(i32, Registered<Arc<Listener>>)>>,
 }
 
 impl Listeners {
     /// Adds one; smaller priorities are called first, equal ones in the order they came.
-    pub(super) fn add(&self, priority: i32, listener: Arc<Listener>) {
+    pub(super) fn add(&self, priority: i32, listener: Registered<Arc<Listener>>) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let at = list.partition_point(|(other, _)| *other <= priority);
         list.insert(at, (priority, listener));
     }
 
+    /// Takes all of them out.
+    pub(super) fn take(&self) -> Vec<Registered<Arc<Listener>>> {
+        let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
+        list.into_iter().map(|(_priority, listener)| listener).collect()
+    }
+
     /// Tells all of them; none hears of another's panic. Returns what went wrong.
     pub(super) fn tell(&self, notice: &ContextNotice) -> Vec<String> {
-        let list = self.list.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let list: Vec<_> = {
+            let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+            list.iter().map(|(priority, listener)| (*priority, Share::of(&listener.code), listener.site)).collect()
+        };
         let mut problems = Vec::new();
-        for (priority, listener) in list {
+        for (priority, listener, site) in list {
             let told = crate::border::trap(|| {
-                listener(notice);
+                (listener.code())(notice);
                 Ok(())
             });
             if let Err(error) = told {
-                tracing::error!(%notice, priority, %error, "a listener of a load context failed");
+                tracing::error!(%notice, priority, callback = %site, %error, "a listener of a load context failed");
                 problems.push(format!("a callback of priority {priority} {error}"));
             }
         }
@@ -84,7 +153,9 @@ impl Listeners {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use super::{ContextHappening, ContextNotice, Listeners};
+    use super::{ContextHappening, ContextNotice, Listener, Listeners};
+    use crate::callback::{Registered, Site};
+    use crate::load::context::home::Home;
     use crate::load::context::id::{ContextId, ContextKind};
 
     #[test]
@@ -92,19 +163,18 @@ mod tests {
         let (listeners, heard) = (Listeners::default(), Arc::new(Mutex::new(Vec::new())));
         for (priority, name) in [(5, "five"), (-1, "first"), (5, "five again"), (0, "panics")] {
             let heard = Arc::clone(&heard);
-            listeners.add(
-                priority,
-                Arc::new(move |_| {
-                    assert!(name != "panics", "on purpose");
-                    heard.lock().expect("no panic while it is held").push(name);
-                }),
-            );
+            let listener: Arc<Listener> = Arc::new(move |_| {
+                assert!(name != "panics", "on purpose");
+                heard.lock().expect("no panic while it is held").push(name);
+            });
+            listeners.add(priority, Registered { code: listener, site: Site::new("test", &()) });
         }
         let notice = ContextNotice {
             id: ContextId::DEFAULT,
             kind: ContextKind::Default,
             name: "Default".into(),
             event: ContextHappening::Unloading,
+            home: Home::default(),
         };
         let problems = listeners.tell(&notice);
         assert_eq!(*heard.lock().expect("no panic while it is held"), ["first", "five", "five again"]);

@@ -8,6 +8,7 @@ use crate::load::context::error::ContextError;
 use crate::load::error::LoadError;
 use crate::load::module::ModuleInfo;
 use crate::load::open;
+use crate::load::paths::ensure_absolute;
 
 /// What the manifest section of a module says, and what its file tells besides.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,7 +44,7 @@ impl ManifestInfo {
     /// # Errors
     /// When the path is not absolute, there is no file, or it is no module that this host could map.
     pub fn peek(path: &Path) -> Result<Self, ContextError> {
-        ensure_absolute(path)?;
+        ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         check(path, ImageFile::read(path)).map(|(_image, info)| Self::of(info))
     }
 
@@ -78,7 +79,7 @@ impl ManifestInfo {
 /// # Errors
 /// As [`ManifestInfo::peek`], and when it cannot be copied or is not what the host demands.
 pub(super) fn read_copy(path: &Path, dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
-    ensure_absolute(path)?;
+    ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
     check(path, ImageFile::read_copy(path, dir))
 }
 
@@ -88,13 +89,6 @@ pub(super) fn read_copy(path: &Path, dir: &StageDir) -> Result<(ImageFile, Modul
 /// As [`read_copy`].
 pub(super) fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
     check(name, ImageFile::copy_bytes(name, bytes, dir))
-}
-
-fn ensure_absolute(path: &Path) -> Result<(), ContextError> {
-    match path.is_absolute() {
-        true => Ok(()),
-        false => Err(ContextError::PathNotAbsolute { path: path.to_owned() }),
-    }
 }
 
 fn check(path: &Path, image: Result<ImageFile, ImageError>) -> Result<(ImageFile, ModuleInfo), ContextError> {

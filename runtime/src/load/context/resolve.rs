@@ -1,4 +1,5 @@
-//! In which order a module's name is looked up, and what each answer means. This file decides; `search` asks.
+//! In which order a name is looked up, a module's, a type's or a function's, and what each answer means. This file
+//! decides; `search` asks for modules, `lookup` for types and functions.
 //!
 //! Own modules, the context's resolver, the Default, the handlers in the order they came; the first answer wins, and an
 //! answer that is wrong ends the search instead of being passed over.
@@ -31,6 +32,14 @@ pub(super) struct Guidance {
     pub handlers: usize,
 }
 
+impl Guidance {
+    /// Of a context without resolver and handlers, as the Master is; and of what is looked up without the name of its
+    /// module, since resolvers and handlers know modules by name and nothing else.
+    pub(super) fn of_modules_only(is_default: bool) -> Self {
+        Self { is_default, has_resolver: false, handlers: 0 }
+    }
+}
+
 /// Who is asked after `step` had no answer.
 pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     let handler = |at: usize| if at < guidance.handlers { Step::Handler(at) } else { Step::NotFound };
@@ -44,9 +53,9 @@ pub(super) fn after(step: Step, guidance: Guidance) -> Step {
 }
 
 /// Whether a module that is there will do for `range`. One that a resolver gave for this very range does, whatever its
-/// version: the resolver knows what it does.
+/// version: the resolver knows what it does. `*` is any version, a pre-release as well.
 pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq]) -> bool {
-    range.matches(found) || granted.contains(range)
+    *range == VersionReq::STAR || range.matches(found) || granted.contains(range)
 }
 
 /// What a file means for a context that may have a module of its name.
@@ -98,6 +107,12 @@ mod tests {
     }
 
     #[test]
+    fn what_is_asked_for_without_its_module_is_looked_for_in_own_modules_and_in_the_default() {
+        assert_eq!(order(Guidance::of_modules_only(false)), [Step::Own, Step::Default, Step::NotFound]);
+        assert_eq!(order(Guidance::of_modules_only(true)), [Step::Own, Step::NotFound]);
+    }
+
+    #[test]
     fn a_search_that_found_nothing_stays_there() {
         let guidance = Guidance { is_default: false, has_resolver: true, handlers: 2 };
         assert_eq!(after(Step::NotFound, guidance), Step::NotFound);
@@ -115,6 +130,8 @@ mod tests {
         check("2.0.0", "^1", &[], false);
         check("1.2.0", ">=1.3", &[">=1.3"], true);
         check("1.2.0", ">=1.4", &[">=1.3"], false);
+        check("1.2.0-beta", "*", &[], true);
+        check("1.2.0-beta", "^1", &[], false);
     }
 
     #[test]

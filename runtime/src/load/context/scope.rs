@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -23,7 +22,8 @@ thread_local! {
 
 /// The generation whose scope this thread is in.
 pub(super) fn here() -> Option<Arc<Space>> {
-    HERE.with_borrow(|here| here.as_ref().and_then(Weak::upgrade))
+    // A thread that ends, and whose thread-locals still ask, is in none.
+    HERE.try_with(|here| here.borrow().as_ref().and_then(Weak::upgrade)).ok().flatten()
 }
 
 /// This thread is in a context until the guard is dropped, which restores what was before.
@@ -104,12 +104,11 @@ impl<F> fmt::Debug for Scoped<F> {
 
 #[track_caller]
 fn lease(space: &Arc<Space>) -> Result<Lease, ContextError> {
-    let place = Location::caller();
-    let place = format!("{}:{}", place.file(), place.line());
-    let lease = space.leases.take_at(LeaseKind::Scope, "a contextual scope", Some(place.into()));
+    let lease = space.leases.take(LeaseKind::Scope, "a contextual scope");
     lease.map_err(|sealed| ContextError::sealed(sealed, "entering its scope"))
 }
 
 fn swap(here: Here) -> Here {
-    HERE.with(|cell| cell.replace(here))
+    // A scope may be kept in another thread-local, which goes later.
+    HERE.try_with(|cell| cell.replace(here)).ok().flatten()
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::callback::Share;
 use crate::load::context::error::{Attempt, ContextError};
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::guides::{FoundModule, ModuleRequest, ModuleResolver, ask};
@@ -11,6 +12,8 @@ use crate::load::context::id::{ContextId, ContextKind, ModuleSummary};
 use crate::load::context::loading::{self, Library};
 use crate::load::context::resolve::{Guidance, Step, after, will_do};
 use crate::load::context::space::Space;
+use crate::load::context::under_way;
+use crate::load::context::waits::Sort;
 
 /// What a name stands for.
 pub(super) enum Answer {
@@ -20,11 +23,16 @@ pub(super) enum Answer {
     Library(Box<Library>),
 }
 
-/// Looks up `request` for `space`, whose turn it is.
+/// Looks up `request` for `space`.
 ///
 /// # Errors
 /// When nobody knows it, an answer is wrong, or a resolver fails.
 pub(super) fn search(hub: &Hub, space: &Arc<Space>, request: &ModuleRequest) -> Result<Answer, ContextError> {
+    if let Some(answer) = known(space, request)? {
+        return Ok(answer);
+    }
+    // Another thread may be bringing it up: then it is known afterwards.
+    let _asking = under_way::begin(Sort::Asking, &[space.module_work(&request.name)])?;
     let (resolver, handlers) = space.guides.of_modules();
     let guidance = Guidance {
         is_default: space.kind == ContextKind::Default,
@@ -76,13 +84,19 @@ fn known(space: &Space, request: &ModuleRequest) -> Result<Option<Answer>, Conte
 }
 
 /// In the Default: what it has, or what its own resolver finds, which is loaded there then.
-fn in_default(hub: &Hub, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
+///
+/// # Errors
+/// When the version there will not do, or the resolver fails.
+pub(super) fn in_default(hub: &Hub, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let space = &hub.default_space();
     if let Some(answer) = known(space, request)? {
         return Ok(Some(answer));
     }
+    let _asking = under_way::begin(Sort::Asking, &[space.module_work(&request.name)])?;
+    if let Some(answer) = known(space, request)? {
+        return Ok(Some(answer));
+    }
     let (Some(resolver), _handlers) = space.guides.of_modules() else { return Ok(None) };
-    let _turn = space.turn.take();
     match put(hub, space, "the resolver", &resolver, request)? {
         Some(Answer::Library(library)) => {
             let module = loading::load(hub, space, *library)?;
@@ -97,11 +111,11 @@ fn put(
     hub: &Hub,
     space: &Arc<Space>,
     who: &str,
-    resolver: &Arc<ModuleResolver>,
+    resolver: &Share<ModuleResolver>,
     request: &ModuleRequest,
 ) -> Result<Option<Answer>, ContextError> {
     let context = space.title();
-    let Some(found) = ask(&context, who, &request.name, || resolver(request))? else { return Ok(None) };
+    let Some(found) = ask(&context, who, &request.name, || (resolver.code())(request))? else { return Ok(None) };
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
         false => Err(ContextError::ResolverWrongName {
@@ -116,13 +130,13 @@ fn put(
             let library = Library::read(&path, &hub.stage_dir)?;
             is_named(&library.info.name)?;
             grant(space, request, &library.info.version);
-            Ok(Some(Answer::Library(Box::new(library))))
+            Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
         }
         FoundModule::Bytes { image, symbols } => {
             let library = Library::from_bytes(&format!("the answer of {who}"), &image, symbols, &hub.stage_dir)?;
             is_named(&library.info.name)?;
             grant(space, request, &library.info.version);
-            Ok(Some(Answer::Library(Box::new(library))))
+            Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
         }
         FoundModule::Loaded(summary) => {
             is_named(&summary.name)?;
@@ -131,8 +145,14 @@ fn put(
                 return Err(ContextError::ForeignModule { context, who: who.to_owned(), module });
             };
             refuse_collectible(hub, space, request, &summary)?;
+            refuse_unloading(hub, request, &summary)?;
             grant(space, request, &module.info().version);
             if summary.context != space.id {
+                // One name, one module: another thread may be about to have one of that name.
+                let _claimed = under_way::begin(Sort::Claiming, &[space.module_work(&request.name)])?;
+                if let Some(answer) = known(space, request)? {
+                    return Ok(Some(answer));
+                }
                 space.borrow(&module, summary.context)?;
             }
             Ok(Some(Answer::Module(module, summary.context)))
@@ -154,7 +174,9 @@ fn refuse_collectible(
     request: &ModuleRequest,
     found: &ModuleSummary,
 ) -> Result<(), ContextError> {
-    if space.kind != ContextKind::Default || found.context == space.id {
+    // What is gone by now is of a context that could go.
+    let stays = hub.space(found.context).is_some_and(|home| !home.kind.is_collectible());
+    if space.kind.is_collectible() || stays {
         return Ok(());
     }
     Err(ContextError::PinnedDependsOnCollectible {
@@ -162,6 +184,16 @@ fn refuse_collectible(
         module: request.needed_by.clone().unwrap_or_else(|| request.name.clone()),
         dependency: found.name.clone(),
         collectible: hub.title_of(found.context),
+    })
+}
+
+/// Who unloads lends nothing more.
+fn refuse_unloading(hub: &Hub, request: &ModuleRequest, found: &ModuleSummary) -> Result<(), ContextError> {
+    let home = hub.space(found.context);
+    let ticket = home.as_ref().and_then(|home| home.ticket());
+    ticket.map_or(Ok(()), |ticket| {
+        let action = format!("lending {} to {}", found.name, request.context);
+        Err(ContextError::ContextUnloading { context: hub.title_of(found.context), since: ticket.age(), action })
     })
 }
 

@@ -3,17 +3,20 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use semver::VersionReq;
 
-use crate::lease::{Blocker, Lease, LeaseKind, Leases};
+use crate::lease::{Blocker, Leases};
 use crate::load::context::calls::CallDoor;
 use crate::load::context::error::ContextError;
-use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::free_module::{FreeExport, FreeModule, Need};
 use crate::load::context::guides::Guides;
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind, title};
 use crate::load::context::native_libs::Natives;
-use crate::load::context::turn::Turn;
+use crate::load::context::under_way;
+use crate::load::context::waits::{Wanted, Work};
+use crate::load::module::ModuleInfo;
 use crate::load::state::ContextState;
 use crate::load::ticket::UnloadTicket;
 
@@ -30,13 +33,15 @@ pub(super) struct Space {
     /// Everything that keeps it, but calls that found a place.
     pub leases: Arc<Leases>,
     /// Who calls it.
-    pub door: CallDoor,
+    pub door: Arc<CallDoor>,
     /// Native libraries it looked up.
     pub natives: Natives,
-    /// One load at a time.
-    pub turn: Turn,
+    /// Tells its loads from those of others.
+    place: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
+    /// Whether the telling that it unloads has begun: that is done once.
+    is_told: AtomicBool,
     /// Whether everybody has heard that it unloads, so that its images may go.
     announced: AtomicBool,
 }
@@ -45,16 +50,19 @@ pub(super) struct Space {
 struct Table {
     /// Dependencies first; modules are added and never taken out, so that a place in here is a name.
     modules: Vec<Arc<FreeModule>>,
-    /// What a resolver found in another context, and the lease that keeps it there.
+    /// What a resolver found in another context, and what keeps it there.
     foreign: HashMap<String, Foreign>,
     /// Ranges that a resolver has answered, by module, though the version is another.
     granted: HashMap<String, Vec<VersionReq>>,
+    /// Whether its modules were taken to be ended. One that came in afterwards would never end, and neither would what it
+    /// depends on.
+    is_closed: bool,
 }
 
 struct Foreign {
     module: Arc<FreeModule>,
     home: ContextId,
-    _lease: Lease,
+    _need: Need,
 }
 
 impl Space {
@@ -66,12 +74,13 @@ impl Space {
             kind,
             name: Arc::clone(name),
             guides: Arc::clone(guides),
-            door: CallDoor::new(Arc::clone(&leases)),
+            door: Arc::new(CallDoor::new(Arc::clone(&leases))),
             leases,
             natives: Natives::default(),
-            turn: Turn::default(),
+            place: under_way::next_place(),
             table: Mutex::default(),
             ticket: OnceLock::new(),
+            is_told: AtomicBool::new(false),
             announced: AtomicBool::new(false),
         })
     }
@@ -79,6 +88,22 @@ impl Space {
     /// How errors and reports name it.
     pub(super) fn title(&self) -> String {
         title(self.kind, &self.name)
+    }
+
+    /// The same with its generation, where several may be meant.
+    pub(super) fn full_title(&self) -> String {
+        format!("{} generation {}", self.title(), self.id.generation)
+    }
+
+    /// Looking for a module of that name, or loading it, here.
+    pub(super) fn module_work(&self, name: &str) -> Work {
+        Work::new(self.place, self.title(), Wanted::Module(name.to_owned()))
+    }
+
+    /// Looking for a native library of that name, for a module where one is named.
+    pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
+        let wanted = Wanted::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
+        Work::new(self.place, self.title(), wanted)
     }
 
     /// How far its life has come.
@@ -105,6 +130,13 @@ impl Space {
         own.map(|module| (Arc::clone(module), self.id)).or_else(foreign)
     }
 
+    /// All that it has: its own modules, and those of other contexts that it depends on. With where each is.
+    pub(super) fn held(&self) -> Vec<(Arc<FreeModule>, ContextId)> {
+        let table = self.table();
+        let own = table.modules.iter().map(|module| (Arc::clone(module), self.id));
+        own.chain(table.foreign.values().map(|foreign| (Arc::clone(&foreign.module), foreign.home))).collect()
+    }
+
     /// The ranges of that module which a resolver has answered though the version is another.
     pub(super) fn granted(&self, name: &str) -> Vec<VersionReq> {
         self.table().granted.get(name).cloned().unwrap_or_default()
@@ -112,24 +144,59 @@ impl Space {
 
     /// A resolver has answered this range.
     pub(super) fn grant(&self, name: &str, range: &VersionReq) {
-        self.table().granted.entry(name.to_owned()).or_default().push(range.clone());
+        let mut table = self.table();
+        let granted = table.granted.entry(name.to_owned()).or_default();
+        if !granted.contains(range) {
+            granted.push(range.clone());
+        }
     }
 
     /// Modules that are complete belong to it from now on.
-    pub(super) fn add(&self, modules: &[Arc<FreeModule>]) {
-        self.table().modules.extend(modules.iter().cloned());
-    }
-
-    /// A resolver has found a module in another context; it stays there while this generation lives.
     ///
     /// # Errors
-    /// When that context is unloading.
+    /// When it was given up while they were loaded: whoever brings them has to end them.
+    pub(super) fn add(&self, modules: &[Arc<FreeModule>]) -> Result<(), ContextError> {
+        let mut table = self.table();
+        if table.is_closed {
+            let names: Vec<_> = modules.iter().map(|module| module.name()).collect();
+            return Err(self.given_up(format!("loading {}", names.join(", "))));
+        }
+        table.modules.extend(modules.iter().cloned());
+        Ok(())
+    }
+
+    /// Its modules, dependencies first, for whoever ends them. None is added afterwards.
+    pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
+        let mut table = self.table();
+        table.is_closed = true;
+        table.modules.clone()
+    }
+
+    /// Whether what is loaded can still belong to it.
+    ///
+    /// # Errors
+    /// When it was given up.
+    pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
+        let is_closed = self.table().is_closed;
+        if is_closed { Err(self.given_up(action.to_owned())) } else { Ok(()) }
+    }
+
+    /// A resolver has found a module in another context; it stays there until this generation is on its way out and
+    /// nobody is inside. From then on only the modules count that depend on it.
+    ///
+    /// # Errors
+    /// When that context is unloading, or this generation was given up meanwhile.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>, home: ContextId) -> Result<(), ContextError> {
-        let lease = module.leases().take(LeaseKind::Dependent, self.title());
-        let action = || format!("lending {} to {}", module.name(), self.title());
-        let lease = lease.map_err(|sealed| ContextError::sealed(sealed, action()))?;
-        let foreign = Foreign { module: Arc::clone(module), home, _lease: lease };
-        self.table().foreign.insert(module.name().to_owned(), foreign);
+        let name = module.name();
+        let need = module.lend(&format!("{}, which was given {name}", self.full_title()));
+        let action = || format!("lending {name} to {}", self.title());
+        let need = need.map_err(|sealed| ContextError::sealed(sealed, action()))?;
+        let foreign = Foreign { module: Arc::clone(module), home, _need: need };
+        let mut table = self.table();
+        if table.is_closed {
+            return Err(self.given_up(format!("borrowing {name}")));
+        }
+        table.foreign.insert(name.to_owned(), foreign);
         Ok(())
     }
 
@@ -139,7 +206,13 @@ impl Space {
         drop(foreign);
     }
 
-    /// The function at a place that [`Space::look_up`] gave.
+    /// The place of a function of one of its modules.
+    pub(super) fn place(&self, module: &Arc<FreeModule>, export: usize) -> Option<u64> {
+        let at = self.table().modules.iter().position(|known| Arc::ptr_eq(known, module))?;
+        Some(join(at, export))
+    }
+
+    /// The function at a place that [`Space::place`] gave.
     pub(super) fn function(&self, place: u64) -> Option<FreeExport> {
         let (module, export) = split(place);
         self.table().modules.get(module)?.exports().get(export).cloned()
@@ -154,44 +227,16 @@ impl Space {
         blockers
     }
 
-    /// Finds a function by type and method. The type may be given as its path, as `Package.Type`, as its bare name, or
-    /// behind the name of its module: `reports:Report`.
-    ///
-    /// # Errors
-    /// When nobody or more than one module offers it.
-    pub(super) fn look_up(&self, type_path: &str, method: &str) -> Result<(u64, FreeExport), ContextError> {
-        let (wanted_module, wanted_type) = match type_path.split_once(':') {
-            Some((module, ty)) => (Some(module), ty),
-            None => (None, type_path),
-        };
-        let table = self.table();
-        let mut found = Vec::new();
-        let mut offered = Vec::new();
-        for (at, module) in table.modules.iter().enumerate() {
-            for (number, export) in module.exports().iter().enumerate() {
-                let is_meant = *export.name == *method
-                    && crate::bridge::nm::is_type(&export.type_path, wanted_type)
-                    && wanted_module.is_none_or(|name| module.name() == name);
-                if is_meant {
-                    found.push((join(at, number), export.clone()));
-                }
-                offered.push(Arc::clone(&export.full));
-            }
+    /// The same, and the modules of other generations, and the contexts, that depend on modules of it.
+    pub(super) fn kept_by(&self) -> Vec<Blocker> {
+        let mut blockers = self.held_by();
+        let (modules, home) = (self.modules(), self.full_title());
+        for module in &modules {
+            let is_own =
+                |by: &Blocker| modules.iter().any(|other| dependent(other.info(), &home, module.name()) == by.owner);
+            blockers.extend(module.users().report().into_iter().filter(|by| !is_own(by)));
         }
-        let no_such = |offered: String| ContextError::NoSuchFunction {
-            context: self.title(),
-            function: format!("{type_path}:{method}"),
-            offered,
-        };
-        match found.len() {
-            1 => Ok(found.remove(0)),
-            0 if offered.is_empty() => Err(no_such("it has no module that offers any".into())),
-            0 => Err(no_such(format!("it offers {}", offered.join(", ")))),
-            _ => {
-                let full: Vec<_> = found.iter().map(|(_, export)| &*export.full).collect();
-                Err(no_such(format!("say which of {} is meant, as `module:Type`", full.join(", "))))
-            }
-        }
+        blockers
     }
 
     /// Its unload, once that has begun.
@@ -211,6 +256,16 @@ impl Space {
         (ticket.clone(), is_first)
     }
 
+    fn given_up(&self, action: String) -> ContextError {
+        let since = self.ticket.get().map_or(Duration::ZERO, UnloadTicket::age);
+        ContextError::ContextUnloading { context: self.title(), since, action }
+    }
+
+    /// Whether nobody has been told yet that it ends; whoever gets a yes does it.
+    pub(super) fn begin_telling(&self) -> bool {
+        !self.is_told.swap(true, Ordering::AcqRel)
+    }
+
     /// Everybody has heard that it unloads.
     pub(super) fn set_announced(&self) {
         self.announced.store(true, Ordering::Release);
@@ -224,6 +279,12 @@ impl Space {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How reports name a module of the generation `home` that needs another one.
+pub(super) fn dependent(info: &ModuleInfo, home: &str, needs: &str) -> String {
+    let ModuleInfo { name, version, build_id, .. } = info;
+    format!("{name} {version} (build {build_id:032x}) of {home}, which needs {needs}")
 }
 
 /// A function's place: its module's in the context, and its own in the module.

@@ -475,6 +475,18 @@ fn natives_are_told_before_anything_of_an_object_ends() {
 }
 
 #[test]
+fn an_object_is_shown_by_class_and_name_and_by_its_handle_once_it_is_gone() {
+    let world = world();
+    let classes = declare(&world, [native("Thing", OBJECT, &[])]);
+    let recorder = Recorder::new(world);
+    let object = recorder.birth(&classes[0]).unwrap();
+    let shown = || recorder.world.objects.shown(object).to_string();
+    assert_eq!(shown(), "Engine.Thing (Thing_1)");
+    destroy(&recorder.world, &recorder, object);
+    assert_eq!(shown(), format!("{object}, which is gone"));
+}
+
+#[test]
 fn a_name_that_is_taken_in_its_place_is_refused_at_birth() {
     let (recorder, big) = garage();
     let name = Some(recorder.world.names.intern("one"));

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use crate::border::{CallError, trap};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::bits::Bits;
@@ -18,6 +19,9 @@ const HANDFUL: usize = 16;
 /// After so many handfuls it asks whether there is time; in a test after each, so that small worlds have many slices.
 const PATIENCE: u32 = if cfg!(test) { 1 } else { 64 };
 
+/// How many natives are asked between two looks at the clock.
+const ASKED_TOGETHER: usize = if cfg!(test) { 1 } else { 64 };
+
 /// A mark that is under way.
 #[derive(Debug)]
 pub(in crate::object) struct Marker {
@@ -26,7 +30,9 @@ pub(in crate::object) struct Marker {
     open: Vec<u32>,
     /// Objects that were born, or written to, since they were looked at.
     again: Vec<ObjectHandle>,
-    /// The objects of natives that said themselves what else they refer to.
+    /// The objects of natives that are to say themselves what else they refer to.
+    to_ask: Vec<(Rc<MarkClass>, ObjectHandle)>,
+    /// Those that have said it.
     told: Vec<u32>,
     /// By the number of the class.
     classes: Vec<Option<Rc<MarkClass>>>,
@@ -37,6 +43,7 @@ pub(in crate::object) struct Marker {
 /// What a mark has to know of a class.
 #[derive(Debug)]
 struct MarkClass {
+    path: Rc<str>,
     schema: Rc<Schema>,
     hooks: Box<[AddReferences]>,
 }
@@ -48,6 +55,7 @@ impl Marker {
             marked: Bits::default(),
             open: Vec::new(),
             again: Vec::new(),
+            to_ask: Vec::new(),
             told: Vec::new(),
             classes: Vec::new(),
             found: Vec::new(),
@@ -71,8 +79,9 @@ impl Marker {
         }
     }
 
-    /// Reaches all roots: the root set, the CDOs of all classes, what running calls hold, and what `others` do.
-    pub(super) fn shade_roots(&mut self, world: &World, others: &dyn RootSource) {
+    /// Reaches all roots: the root set, the CDOs of all classes, what running calls hold, and what `others` do. Whether
+    /// anything waits to be looked at then.
+    pub(super) fn shade_roots(&mut self, world: &World, others: &dyn RootSource) -> bool {
         let store = world.objects.store.borrow();
         self.marked.reserve(store.slots.len());
         for index in store.roots.iter() {
@@ -83,6 +92,7 @@ impl Marker {
         }
         world.stack.each_object(&mut |object| self.shade(&store.slots, object));
         others.each_object(&mut |object| self.shade(&store.slots, object));
+        !self.open.is_empty()
     }
 
     /// Natives are to say once more what they refer to: nobody sees when they change that.
@@ -90,8 +100,8 @@ impl Marker {
         self.open.append(&mut self.told);
     }
 
-    /// Looks at objects until there are none left, or `has_time` says no. Whether there are none left.
-    pub(super) fn run(&mut self, world: &World, has_time: &mut dyn FnMut() -> bool) -> bool {
+    /// Looks at objects until there are none left, or `has_time` says no. Whether there are none left; natives are not asked.
+    fn run(&mut self, world: &World, has_time: &mut dyn FnMut() -> bool) -> bool {
         let store = world.objects.store.borrow();
         self.marked.reserve(store.slots.len());
         for object in std::mem::take(&mut self.again) {
@@ -108,6 +118,10 @@ impl Marker {
                 return false;
             }
         }
+    }
+
+    fn some_to_ask(&mut self) -> Vec<(Rc<MarkClass>, ObjectHandle)> {
+        self.to_ask.split_off(self.to_ask.len().saturating_sub(ASKED_TOGETHER))
     }
 
     /// The objects that were not reached, in order of creation.
@@ -152,7 +166,7 @@ impl Marker {
 
     #[inline]
     fn look_at(&mut self, world: &World, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
-        let Self { marked, found, classes, told, .. } = self;
+        let Self { marked, found, classes, to_ask, .. } = self;
         let mut find = |object: ObjectHandle| {
             if !object.is_none() && !marked.get(object.index()) {
                 fetch(slots.seats().address(object.index()));
@@ -165,8 +179,7 @@ impl Marker {
                 // while a mark has its turn.
                 unsafe { class.schema.references().each(memory, &mut find) };
                 if !class.hooks.is_empty() {
-                    class.hooks.iter().for_each(|hook| hook(world, slots.handle(index), &mut find));
-                    told.push(index);
+                    to_ask.push((Rc::clone(class), slots.handle(index)));
                 }
             }
             None => return self.look_at_stranger(world, slots, index),
@@ -194,7 +207,57 @@ impl Marker {
         }
         let chain = std::iter::successors(Some(class), |class| class.base.as_ref());
         let hooks = chain.filter_map(|class| class.add_references).collect();
-        self.classes[at] = Some(Rc::new(MarkClass { schema: Rc::clone(class.schema()), hooks }));
+        self.classes[at] =
+            Some(Rc::new(MarkClass { path: Rc::clone(&class.path), schema: Rc::clone(class.schema()), hooks }));
+    }
+}
+
+/// Goes on with the mark that is under way until nothing is left to look at and nobody to ask, or `has_time` says no.
+/// Whether nothing is left.
+///
+/// A native's hook is code of the host, which may do what it likes: so it runs as anything that runs between two slices
+/// does, with no store borrowed and the mark in its place, where it hears of all that is written, born and rooted.
+///
+/// # Errors
+/// When a hook panics: what its object refers to is not known then, so nothing can be said to be unreachable.
+pub(super) fn go_on(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
+    loop {
+        let asked = {
+            let run = world.objects.with_marker(|marker| marker.run(world, has_time).then(|| marker.some_to_ask()));
+            // A hook cannot end the mark it is asked for: that takes a safe point.
+            let Some(Some(asked)) = run else { return Ok(run.is_none()) };
+            asked
+        };
+        if asked.is_empty() {
+            return Ok(true);
+        }
+        for (class, object) in asked.iter().filter(|(_, object)| world.objects.is_alive(*object)) {
+            let found = class.ask(world, *object)?;
+            world.objects.with_marker(|marker| {
+                marker.again.extend(found);
+                marker.told.push(object.index());
+            });
+        }
+        if !has_time() {
+            return Ok(false);
+        }
+    }
+}
+
+impl MarkClass {
+    /// What the hooks of an object's class and of its bases say.
+    fn ask(&self, world: &World, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
+        let mut found = Vec::new();
+        let asked = trap(|| {
+            self.hooks.iter().for_each(|hook| hook(world, object, &mut |object| found.push(object)));
+            Ok(())
+        });
+        asked.map_err(|error| {
+            let why = "so nothing is collected, because what it refers to is not known";
+            let object = world.objects.shown(object);
+            CallError::other(format!("add_references of {} failed on {object}, {why}: {error}", self.path))
+        })?;
+        Ok(found)
     }
 }
 

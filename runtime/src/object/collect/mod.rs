@@ -12,14 +12,15 @@ mod random;
 
 use alcedo_abi::host::mode;
 
+use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::objects::Objects;
 
 pub(super) use marker::Marker;
 
-/// How a native class tells what its objects refer to beside their properties. It may read the world, and writes nothing:
-/// what it would write to may have been looked at.
+/// How a native class tells what its objects refer to beside their properties. It is called with no store borrowed; what it
+/// writes, makes and roots is looked at as if it happened between two slices.
 pub(crate) type AddReferences = fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle));
 
 /// Somebody who holds objects that the store knows nothing of.
@@ -47,13 +48,16 @@ pub(crate) enum Progress {
 /// in order of creation. A reference in a property is strong, also inside a struct or a container; so is an object's hold
 /// on its subobjects, and a hold on its outer. An outer does not hold what lies in it otherwise. A mark in slices that is
 /// under way is given up. At safe points only; runs no code but that of native `add_references`.
-pub(crate) fn unreachable(world: &World, others: &dyn RootSource) -> Vec<ObjectHandle> {
+///
+/// # Errors
+/// When an `add_references` panics.
+pub(crate) fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectHandle>, CallError> {
     world.objects.abandon_mark();
-    let _marking = world.mode.enter(mode::MARKING);
-    let mut marker = Marker::new(world);
-    marker.shade_roots(world, others);
-    marker.run(world, &mut || true);
-    marker.unmarked(world)
+    begin(world, others);
+    match go_on(world, others, &mut || true)? {
+        Progress::Done(dead) => Ok(dead),
+        Progress::More => unreachable!("it has all the time there is"),
+    }
 }
 
 /// Begins a mark in slices, unless one is under way. From now on whoever writes asks first. At safe points only.
@@ -69,19 +73,33 @@ pub(crate) fn begin(world: &World, others: &dyn RootSource) {
 
 /// Goes on with the mark until `has_time`, which is asked now and then, says no. Done without objects when no mark is under
 /// way. At safe points only.
-pub(crate) fn go_on(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Progress {
-    // Taken out, so that a native's hook that writes does not meet it; it is told not to.
-    let Some(mut marker) = world.objects.marker.take() else { return Progress::Done(Vec::new()) };
-    if !marker.run(world, has_time) {
-        *world.objects.marker.borrow_mut() = Some(marker);
-        return Progress::More;
+///
+/// # Errors
+/// When an `add_references` panics; the mark is given up then.
+pub(crate) fn go_on(
+    world: &World,
+    others: &dyn RootSource,
+    has_time: &mut dyn FnMut() -> bool,
+) -> Result<Progress, CallError> {
+    finish(world, others, has_time).inspect_err(|_| world.objects.abandon_mark())
+}
+
+fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<Progress, CallError> {
+    if !world.objects.is_marking() {
+        return Ok(Progress::Done(Vec::new()));
     }
-    // Nobody has been told of roots that came since, nor of what natives hold, and nothing of the following is interrupted.
-    marker.shade_roots(world, others);
-    marker.ask_natives_again();
-    marker.run(world, &mut || true);
-    world.mode.set(mode::NORMAL);
-    Progress::Done(marker.unmarked(world))
+    if !marker::go_on(world, has_time)? {
+        return Ok(Progress::More);
+    }
+    // Nobody has been told of roots of `others` that came since, nor of what natives hold, and nothing of the following is
+    // interrupted, but by the natives: what they do may bring new roots.
+    world.objects.with_marker(|marker| marker.ask_natives_again());
+    while world.objects.with_marker(|marker| marker.shade_roots(world, others)) == Some(true) {
+        marker::go_on(world, &mut || true)?;
+    }
+    let dead = world.objects.with_marker(|marker| marker.unmarked(world));
+    world.objects.abandon_mark();
+    Ok(Progress::Done(dead.unwrap_or_default()))
 }
 
 impl Objects {
@@ -95,6 +113,11 @@ impl Objects {
         if self.marker.take().is_some() && self.mode.get() == mode::MARKING {
             self.mode.set(mode::NORMAL);
         }
+    }
+
+    /// Shows `look` the mark that is under way, if one is.
+    pub(in crate::object) fn with_marker<T>(&self, look: impl FnOnce(&mut Marker) -> T) -> Option<T> {
+        self.marker.borrow_mut().as_mut().map(look)
     }
 }
 
@@ -143,7 +166,7 @@ mod tests {
         let extra: Vec<_> = extra.iter().map(|index| objects[*index]).collect();
         let expected: Vec<_> = expected.iter().map(|index| objects[*index]).collect();
         let others = |visit: &mut dyn FnMut(ObjectHandle)| extra.iter().copied().for_each(visit);
-        assert_eq!(unreachable(&world, &others), expected);
+        assert_eq!(unreachable(&world, &others), Ok(expected));
     }
 
     fn connect(world: &World, from: ObjectHandle, how: &str, to: ObjectHandle) {
@@ -194,9 +217,9 @@ mod tests {
             declare(&world, [keeper, dynamic("Heir", "/Script/Engine.Keeper", &[]), dynamic("Node", OBJECT, &[])]);
         let new = |class| world.objects.allocate(class, None, ObjectHandle::NONE, 0);
         let (first, second, heir) = (new(&classes[2]), new(&classes[2]), new(&classes[1]));
-        assert_eq!(unreachable(&world, &nobody), [first, second, heir]);
+        assert_eq!(unreachable(&world, &nobody), Ok([first, second, heir].to_vec()));
         world.objects.add_root(heir);
-        assert_eq!(unreachable(&world, &nobody), [second], "a derived class refers to what its base does");
+        assert_eq!(unreachable(&world, &nobody), Ok(vec![second]), "a derived class refers to what its base does");
     }
 
     #[test]
@@ -206,9 +229,9 @@ mod tests {
         let object = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
         {
             let _call = world.stack.hold([object]);
-            assert_eq!(unreachable(&world, &nobody), []);
+            assert_eq!(unreachable(&world, &nobody), Ok(vec![]));
         }
-        assert_eq!(unreachable(&world, &nobody), [object]);
+        assert_eq!(unreachable(&world, &nobody), Ok([object].to_vec()));
     }
 
     fn nobody(_visit: &mut dyn FnMut(ObjectHandle)) {}

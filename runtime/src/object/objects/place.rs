@@ -1,5 +1,6 @@
 //! Where objects are: what they are called, what they lie in, and who is found there.
 
+use std::fmt;
 use std::rc::Rc;
 
 use thiserror::Error;
@@ -8,6 +9,24 @@ use crate::handles::{Name, ObjectHandle};
 use crate::object::naming::name_problem;
 use crate::object::objects::{Objects, Store, object_flags};
 use crate::shown::line;
+
+/// See [`Objects::shown`].
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    objects: &'a Objects,
+    object: ObjectHandle,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.objects.class(self.object), self.objects.name(self.object)) {
+            (Some(class), Some(name)) => {
+                write!(f, "{} ({})", class.short_path(), line(&self.objects.names.text(name)))
+            }
+            _ => write!(f, "{}, which is gone", self.object),
+        }
+    }
+}
 
 /// Why an object keeps its name and its place.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -69,6 +88,12 @@ impl Objects {
         let store = self.store.borrow();
         let label = store.slots.get(object)?.label;
         Some(store.naming.name(&self.names, label))
+    }
+
+    /// An object as a person knows it: `Game.Cube (Cube_1)`, or its handle when it is gone. Nothing is looked up before it is
+    /// written.
+    pub(crate) fn shown(&self, object: ObjectHandle) -> Shown<'_> {
+        Shown { objects: self, object }
     }
 
     /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.

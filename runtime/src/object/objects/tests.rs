@@ -83,7 +83,17 @@ fn writes_ask_the_mode_and_reads_do_not() {
     world.mode.rebuild_turn(one);
     let speed = Value::F64(1.0);
     assert!(world.objects.write_value(one, "speed", &speed).is_ok());
-    assert!(matches!(world.objects.write_value(two, "speed", &speed), Err(CallError::DuringRebuild { .. })));
+    let refused = world.objects.write_value(two, "speed", &speed).unwrap_err();
+    assert!(matches!(refused, CallError::DuringRebuild { .. }));
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "writing to {} is refused before the commit of what comes up: until then new code may read anything, write only \
+             what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after \
+             the commit, or never",
+            world.objects.shown(two)
+        )
+    );
     assert!(world.objects.read_value(two, "speed").is_ok());
 }
 

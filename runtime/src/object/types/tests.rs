@@ -106,6 +106,11 @@ fn each_broken_declaration_is_refused_by_name() {
     for (structs, classes, expected) in [
         (
             none(),
+            vec![dynamic("Default__Actor", ACTOR, &[])],
+            "the class /Script/Game.Default__Actor cannot be called so: names that begin with Default__ belong",
+        ),
+        (
+            none(),
             vec![ClassDecl::new("Gone", "X", OBJECT, Origin::Dynamic)],
             "the package Gone, which the host does not know",
         ),

@@ -195,6 +195,17 @@ fn another_signature_is_found_before_the_first_call() {
 }
 
 #[test]
+fn a_callee_without_a_signature_is_for_callers_that_ask_for_each_type() {
+    let (table, chain) = (ZCallTable::new(), ResolverChain::new());
+    chain.add(0, "unchecked", Rc::new(Asked(|_: &ZCallName| Ok(Some(nothing(Implementer::Host, 0, ""))))));
+    for _ in ["not yet known", "known"] {
+        let error = table.resolve(&chain, "nd:/", 6).expect_err("nothing was compared").to_string();
+        assert!(error.contains("none that could be compared"), "{error}");
+        assert_eq!(table.resolve(&chain, "nd:/", 0), Ok(ZCallHandle(1)));
+    }
+}
+
+#[test]
 fn a_wrong_or_unknown_name_is_not_found() {
     let f = fixture();
     for name in ["", "ex:m", "nd:/"] {
@@ -286,9 +297,11 @@ fn every_error_has_its_status() {
         (CallError::Unavailable { what: text() }, ZCallStatus::CONTEXT_UNAVAILABLE),
         (CallError::Stale { handle }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::NotFound { message: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::NoMaster { message: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::DeadHandle { message: text() }, ZCallStatus::DISPATCHER_NOT_FOUND),
         (CallError::WrongThread { action: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::DuringRebuild { action: text() }, ZCallStatus::DISPATCHER_ERROR),
-        (CallError::WrongClass { handle, found: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::WrongClass { place: text(), handle, found: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::ReentrantBorrow { object: handle, held: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::other("x"), ZCallStatus::DISPATCHER_ERROR),
     ] {

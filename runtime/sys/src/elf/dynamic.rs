@@ -203,6 +203,11 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             let valid = self.get(tag).is_none_or(|at| text(strings, at, most).is_some());
             ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
         }
+        // The loader takes a library for whatever file it is asked for by that name, and copies are asked for by their paths.
+        let own = self.get(DT_SONAME).and_then(|at| text(strings, at, LONGEST_NAME)).unwrap_or_default();
+        ensure(!own.contains('/'), || {
+            format!("it calls itself {own}, which is a path: give it a name without folders")
+        })?;
         ensure(self.needed.len() <= MOST_NEEDED, || format!("it needs {} libraries", self.needed.len()))?;
         let name = |at: &u64| {
             let name = text(strings, *at, LONGEST_NAME).filter(|name| !name.is_empty());

@@ -84,10 +84,13 @@ fn check_place(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), Flaw> {
         return Ok(()); // judged with the thread-local segment
     }
     let load = elf.load_of(*addr, *size).ok_or_else(|| malformed(format!("section {name} is in no segment")))?;
-    let right = section.kind == SHT_NOBITS
-        || (load.offset <= *offset
-            && addr - load.addr == offset - load.offset
-            && section.file_end() <= load.file_end());
+    let right = match section.kind {
+        // Zeroes have no bytes in the file, so they begin where those end: else they would be headers, or filling.
+        SHT_NOBITS => load.addr.saturating_add(load.filesz) <= *addr,
+        _ => {
+            load.offset <= *offset && addr - load.addr == offset - load.offset && section.file_end() <= load.file_end()
+        }
+    };
     ensure(right, || format!("section {name} is not where its segment maps it from"))
 }
 
@@ -205,7 +208,7 @@ fn check_counterparts(elf: &Elf<'_>) -> Result<(), Flaw> {
 mod tests {
     use super::super::Elf;
     use super::super::fixture::{CODE, INIT, ZEROES, library, says, with_constants, with_thread_locals};
-    use super::{MOST_THREAD_LOCAL, PAGE, PF_W, check_loads, check_segment};
+    use super::{MOST_THREAD_LOCAL, PAGE, PF_W, SHT_NOBITS, Section, check_loads, check_place, check_segment};
 
     const BYTES: &[u8] = &[0; ZEROES as usize];
     /// The program header that a fixture adds.
@@ -239,6 +242,20 @@ mod tests {
             "segment 0x1000 has flags 0x7, its sections want others"
         );
         assert_eq!(loads(|elf| elf.segments[0].filesz = 100), "the first segment does not hold the headers");
+    }
+
+    #[test]
+    fn zeroes_lie_behind_the_bytes_of_the_file() {
+        let place = |change: fn(&mut Section<'_>)| {
+            let mut elf = library(BYTES);
+            let at = elf.sections.iter().position(|section| section.kind == SHT_NOBITS).expect("it has some");
+            change(&mut elf.sections[at]);
+            says(check_place(&elf, &elf.sections[at]))
+        };
+        assert_eq!(place(|_| {}), "whole");
+        let wrong = "section .bss is not where its segment maps it from";
+        assert_eq!(place(|zeroes| (zeroes.addr, zeroes.size) = (0, 64)), wrong, "the headers");
+        assert_eq!(place(|zeroes| (zeroes.addr, zeroes.size) = (ZEROES - 8, 8)), wrong, "variables");
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Dynamic symbols: what the library gives and wants by name.
 
 use object::LittleEndian as LE;
-use object::elf::{
-    SHN_ABS, SHN_LORESERVE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_TLS, STV_DEFAULT, Sym64,
-};
+use object::elf::{SHN_ABS, SHN_LORESERVE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_TLS, STV_DEFAULT, Sym64};
 
-use super::{Elf, Flaw, ensure, malformed, records, text};
+use super::{Code, Elf, Flaw, ensure, malformed, records, text};
 
 /// C++ has names of some kilobytes.
 const LONGEST_NAME: usize = 65_535;
@@ -36,7 +34,7 @@ impl<'a> Symbols<'a> {
         let first = entries.first().ok_or_else(|| malformed("there are no dynamic symbols"))?;
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
         ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
-        let mut imports = Vec::new();
+        let (mut imports, ground) = (Vec::new(), Code::of(elf));
         // Names may share their ends, but hardly more than that.
         let mut room = strings.len().saturating_mul(4);
         for (index, symbol) in entries.iter().enumerate() {
@@ -63,7 +61,7 @@ impl<'a> Symbols<'a> {
             }
             // The loader calls these to learn the address that is meant.
             let called = kind == STT_GNU_IFUNC.0 && place != Place::Elsewhere;
-            let code = matches!(place, Place::Here(_)) && elf.is_code(value);
+            let code = matches!(place, Place::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by what is no code"))?;
             ensure(kind != STT_FUNC.0 || place == Place::Elsewhere || code, || wrong("is a function and no code"))?;
             if place == Place::Elsewhere && !name.is_empty() {
@@ -88,14 +86,6 @@ impl<'a> Symbols<'a> {
         let (is_local, is_hidden) = (entry.st_info.0 >> 4 == STB_LOCAL.0, entry.st_other.0 & 3 != STV_DEFAULT.0);
         self.is_thread_local(symbol) && matches!(place(entry), Place::Here(_)) && (is_local || is_hidden)
     }
-
-    /// The address of a function of the library's own, or of what has no type.
-    pub(super) fn function(&self, symbol: usize) -> Option<u64> {
-        let symbol = self.entries.get(symbol)?;
-        let kind = symbol.st_info.0 & 0xf;
-        let right = matches!(place(symbol), Place::Here(_)) && [STT_FUNC.0, STT_NOTYPE.0].contains(&kind);
-        right.then(|| symbol.st_value.get(LE))
-    }
 }
 
 fn place(symbol: &Sym64<LE>) -> Place {
@@ -109,6 +99,7 @@ fn place(symbol: &Sym64<LE>) -> Place {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Section;
     use super::super::fixture::{CODE, DATA, END, library, says};
     use super::Symbols;
 
@@ -181,6 +172,18 @@ mod tests {
         assert_eq!(many, "dynamic symbols up to 5 have too much of a name");
         let longer = [&[0][..], &[b'x'; 70_000], &[0]].concat();
         assert_eq!(read(&named(&[1]), &longer, None), "dynamic symbol 1 has no valid name");
+    }
+
+    #[test]
+    fn many_symbols_in_many_pieces_of_code_cost_no_more_than_both() {
+        let bytes = vec![0; DATA as usize];
+        let mut elf = library(&bytes);
+        let pieces = elf.sections.remove(1);
+        let each = |at: u64| Section { addr: CODE + at, offset: CODE + at, size: 1, align: 1, ..pieces };
+        elf.sections.extend((0..4096).flat_map(|at| [each(at), each(at), each(at), each(at)]));
+        let symbols = (0..2_000_000_u64).flat_map(|at| symbol(0, 2, 1, CODE + at % 4096, 0));
+        let raw: Vec<u8> = [0; 24].into_iter().chain(symbols).collect();
+        assert_eq!(says(Symbols::read(&elf, &raw, b"\0", None)), "whole");
     }
 
     #[test]

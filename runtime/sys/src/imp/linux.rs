@@ -11,13 +11,16 @@ pub(crate) mod hooks;
 mod lease;
 mod locals;
 mod memory;
+mod panics;
 mod ranges;
 mod records;
 mod signals;
 mod threads;
 
 pub(crate) use crash::report_crashes;
+pub(crate) use exits::at_exit;
 pub(crate) use lease::Lease;
+pub(crate) use panics::{panics_are_told, report_panics, tell_panic};
 pub(crate) use records::Records;
 
 use std::error::Error as _;
@@ -92,6 +95,12 @@ impl Mapping {
         self.ranges.iter().any(|range| range.contains(&address))
     }
 
+    /// Whether so many bytes behind an address all lie in one segment of the image.
+    pub(crate) fn has_room(&self, address: usize, size: usize) -> bool {
+        let end = address.checked_add(size);
+        self.ranges.iter().any(|range| range.contains(&address) && end.is_some_and(|end| end <= range.end))
+    }
+
     /// Closes and looks whether the image is really gone, and then whether nothing else maps its file either; the error is
     /// the reason why it is not gone.
     ///
@@ -146,6 +155,12 @@ pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
     let tasks = fs::read_dir("/proc/self/task")?.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
     // One that ends meanwhile has no name any more.
     Ok(tasks.filter_map(|tid| Some((tid, thread_name(tid)?))).collect())
+}
+
+/// The number of the calling thread.
+pub(crate) fn thread_number() -> Option<i32> {
+    // SAFETY: asking for one's own number has no conditions.
+    Some(unsafe { libc::gettid() })
 }
 
 /// The name of a thread as it is now; `None` when there is no such thread.

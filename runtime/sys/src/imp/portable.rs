@@ -59,6 +59,11 @@ impl Mapping {
         false
     }
 
+    /// Nobody knows here what an image has.
+    pub(crate) fn has_room(&self, _address: usize, _size: usize) -> bool {
+        true
+    }
+
     /// # Safety
     ///
     /// None needed: nothing is unmapped.
@@ -85,6 +90,10 @@ pub(crate) fn threads() -> io::Result<usize> {
 
 pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn thread_number() -> Option<i32> {
+    None
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
@@ -158,9 +167,25 @@ impl Records {
     pub(crate) unsafe fn free(&self, _ledger: &Ledger, _policy: &EndPolicy, _report: &mut EndReport) {}
 }
 
+/// The platform is not asked.
+pub(crate) fn at_exit(_handler: extern "C" fn()) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
     None
 }
+
+/// Nobody reads of panics here.
+pub(crate) fn report_panics(_folder: std::fs::File, _list: std::fs::File) {}
+
+/// They are not.
+pub(crate) fn panics_are_told() -> bool {
+    false
+}
+
+/// Nobody reads of it.
+pub(crate) fn tell_panic(_at: &crate::panics::At<'_>) {}
 
 /// Nothing is known of the signals of such a platform, if it has any.
 pub(crate) fn report_crashes(_files: [std::fs::File; 3]) -> io::Result<()> {

@@ -150,23 +150,18 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     {
         text.line(name, word, 16);
     }
-    text.push(b"name ");
-    let mut name = [0_u8; 16];
-    // SAFETY: the call writes at most sixteen bytes, the last of them a zero.
-    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
-    text.push(name.split(|byte| *byte == 0).next().unwrap_or_default());
-    text.push(b"\n");
+    text.thread_name();
     text.write(crash);
-    tell_maps();
-    let begin = tell_stack(moment.sp);
+    tell_maps(MAPS.load(Ordering::Acquire));
+    let begin = tell_stack(STACK.load(Ordering::Acquire), moment.sp);
     let mut end = Text::default();
     end.line("stack", begin, 16);
     end.push(b"end\n");
     end.write(crash);
 }
 
-fn tell_maps() {
-    let to = MAPS.load(Ordering::Acquire);
+/// Writes what is mapped.
+pub(super) fn tell_maps(to: c_int) {
     // SAFETY: the path is a C string.
     let from = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     let mut bytes = [0_u8; 2048];
@@ -174,16 +169,17 @@ fn tell_maps() {
         // SAFETY: as many bytes are ours to be written to. A descriptor that could not be opened only fails.
         let read = unsafe { libc::read(from, bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(read) {
-            Ok(0) | Err(_) => return,
+            Ok(0) | Err(_) => break,
             Ok(count) => write_all(to, &bytes[..count]),
         }
     }
+    // SAFETY: it is ours, and closed once.
+    unsafe { libc::close(from) };
 }
 
 /// Writes the stack from `sp` upwards, as far as there is any; gives the address of the first byte. The kernel reads it,
 /// and says so where nothing is mapped: after an overflow the pointer stands in the guard pages below.
-fn tell_stack(sp: usize) -> usize {
-    let to = STACK.load(Ordering::Acquire);
+pub(super) fn tell_stack(to: c_int, sp: usize) -> usize {
     let (mut begin, mut at) = (sp & !7, sp & !7);
     while at < begin + KEPT_STACK {
         let len = PAGE - at % PAGE;
@@ -215,7 +211,7 @@ fn take_course(signal: c_int, code: c_int, thread: libc::pid_t) {
     }
 }
 
-fn write_all(to: c_int, mut bytes: &[u8]) {
+pub(super) fn write_all(to: c_int, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         // SAFETY: as many bytes are there to be read.
         let written = unsafe { libc::write(to, bytes.as_ptr().cast(), bytes.len()) };
@@ -227,7 +223,7 @@ fn write_all(to: c_int, mut bytes: &[u8]) {
 }
 
 /// A short text on the stack.
-struct Text {
+pub(super) struct Text {
     bytes: [u8; 512],
     len: usize,
 }
@@ -240,14 +236,14 @@ impl Default for Text {
 
 impl Text {
     /// What is too much is left out.
-    fn push(&mut self, bytes: &[u8]) {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
         for (to, from) in self.bytes[self.len..].iter_mut().zip(bytes) {
             *to = *from;
             self.len += 1;
         }
     }
 
-    fn line(&mut self, name: &str, mut number: usize, base: usize) {
+    pub(super) fn line(&mut self, name: &str, mut number: usize, base: usize) {
         let mut digits = [0_u8; 20];
         let mut first = digits.len();
         loop {
@@ -264,7 +260,17 @@ impl Text {
         self.push(b"\n");
     }
 
-    fn write(&self, to: c_int) {
+    /// The name of this thread, as a line.
+    pub(super) fn thread_name(&mut self) {
+        self.push(b"name ");
+        let mut name = [0_u8; 16];
+        // SAFETY: the call writes at most sixteen bytes, the last of them a zero.
+        unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+        self.push(name.split(|byte| *byte == 0).next().unwrap_or_default());
+        self.push(b"\n");
+    }
+
+    pub(super) fn write(&self, to: c_int) {
         write_all(to, &self.bytes[..self.len]);
     }
 }

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "registers a handler in C, and calls handlers of modules")]
 
 use std::ffi::{c_int, c_void};
+use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once};
@@ -40,6 +41,15 @@ pub(super) fn listen() {
         // SAFETY: the handler is the host's own.
         unsafe { c_on_exit(at_process_exit, ptr::null_mut()) };
     });
+}
+
+/// One more handler of the host's own.
+pub(crate) fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
+    // SAFETY: the handler is safe to call at any time, and code of the host stays mapped until the last has run.
+    match unsafe { libc::atexit(handler) } {
+        0 => Ok(()),
+        _ => Err(io::ErrorKind::OutOfMemory.into()),
+    }
 }
 
 pub(super) fn register(owner: usize, handler: Handler, argument: *mut c_void) {

@@ -19,6 +19,7 @@ use super::hooks::Destructor;
 use super::threads::Started;
 use super::{evict, lock, thread_exists, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
+use crate::process;
 
 /// How often values of keys are looked through at the end of a thread, as in the C library.
 const ROUNDS: u32 = 4;
@@ -467,10 +468,7 @@ fn note(touched: &mut Vec<Arc<Ledger>>, ledger: &Arc<Ledger>) {
 
 /// A thread as reports name it.
 pub(super) fn thread_in_words(tid: i32) -> String {
-    match thread_name(tid) {
-        Some(name) => format!("\"{name}\" ({tid})"),
-        None => format!("({tid})"),
-    }
+    process::thread_in_words(thread_name(tid).as_deref(), Some(tid))
 }
 
 unsafe extern "C" {

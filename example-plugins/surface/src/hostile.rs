@@ -1,0 +1,281 @@
+//! What the hidden patterns and verbs take from whoever calls them by hand.
+#![allow(dead_code, missing_docs, unused_macros, unused_imports, reason = "each feature uses its own part of this")]
+
+use alcedo_plugin_api::plumbing;
+use alcedo_plugin_api::prelude::*;
+
+use crate::Steady;
+
+/// A class by hand.
+macro_rules! class {
+    ($class:ident $face:ident: $base:ty, $package:literal, $name:literal $(, $property:tt)*) => {
+        pub struct $class {}
+        plumbing::class! {
+            declared pub $class $face "The face.", base: $base,
+            package: $package, name: $name, flags: 0, doc: "",
+            properties: [$($property)*],
+            kept: [],
+            fields: [],
+            implements: [],
+        }
+    };
+}
+
+#[cfg(feature = "cycle")]
+mod case {
+    use super::*;
+    class! { Hen HenFace: Egg, "Game", "Hen" }
+    class! { Egg EggFace: Hen, "Game", "Egg" }
+}
+
+#[cfg(feature = "own-base")]
+mod case {
+    use super::*;
+    class! { Ego EgoFace: Ego, "Game", "Ego" }
+}
+
+#[cfg(feature = "described-twice")]
+mod case {
+    use super::*;
+    static CELL: plumbing::ClassCell<Steady> = plumbing::ClassCell::new();
+    plumbing::register! {
+        CLASSES: plumbing::ClassDesc = plumbing::class_description(
+            ("Game", "Steady"), 0, "", &[], plumbing::Body::EMPTY, &CELL, &[],
+        )
+    }
+}
+
+#[cfg(feature = "path-twice")]
+mod case {
+    use super::*;
+    class! { Twin TwinFace: Object, "Game", "Twin" }
+    class! { OtherTwin OtherTwinFace: Object, "Game", "Twin" }
+}
+
+#[cfg(feature = "name-of-a-native")]
+mod case {
+    use super::*;
+    class! { Actor ActorFace: Object, "Engine", "Actor" }
+}
+
+#[cfg(feature = "class-of-another")]
+mod case {
+    use super::*;
+    class! { MagicCube MagicCubeFace: Object, "Game", "MagicCube" }
+}
+
+#[cfg(feature = "interface-of-another")]
+mod case {
+    use super::*;
+    #[uinterface(package = "Game")]
+    pub trait Rings {}
+}
+
+#[cfg(feature = "package-of-nobody")]
+mod case {
+    use super::*;
+    class! { Stray StrayFace: Object, "Nobody", "Stray" }
+}
+
+#[cfg(feature = "package-that-hides")]
+mod case {
+    use super::*;
+    class! { Stray StrayFace: Object, "Game\u{202e}", "Stray" }
+}
+
+#[cfg(feature = "interface-and-class")]
+mod case {
+    use super::*;
+    class! { Both BothFace: Object, "Game", "Both" }
+    plumbing::interface! { declared pub IBoth, package: "Game", name: "Both", doc: "" }
+}
+
+#[cfg(feature = "interface-twice")]
+mod case {
+    use super::*;
+    plumbing::interface! { declared pub One, package: "Game", name: "Hears", doc: "" }
+    plumbing::interface! { declared pub Two, package: "Game", name: "Hears", doc: "" }
+}
+
+#[cfg(feature = "property-twice")]
+mod case {
+    use super::*;
+    class! { Pair PairFace: Object, "Game", "Pair",
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" },
+        { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", doc: "" }
+    }
+}
+
+#[cfg(feature = "hides-the-base")]
+mod case {
+    use super::*;
+    class! { Base BaseFace: Object, "Game", "Base",
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" }
+    }
+    class! { Derived DerivedFace: Base, "Game", "Derived",
+        { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", doc: "" }
+    }
+}
+
+#[cfg(feature = "default-of-another-type")]
+mod case {
+    use super::*;
+    class! { Odd OddFace: Object, "Game", "Odd",
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", doc: "" }
+    }
+}
+
+#[cfg(feature = "subobject-of-itself")]
+mod case {
+    use super::*;
+    class! { Doll DollFace: Object, "Game", "Doll",
+        { ONE one set_one try_set_one: Obj<Doll>, give Obj<Doll>, name: "inner",
+          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
+    }
+}
+
+#[cfg(feature = "subobjects-in-a-circle")]
+mod case {
+    use super::*;
+    class! { Hand HandFace: Object, "Game", "Hand",
+        { ONE one set_one try_set_one: Obj<Other>, give Obj<Other>, name: "draws",
+          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
+    }
+    class! { Other OtherFace: Object, "Game", "Other",
+        { TWO two set_two try_set_two: Obj<Hand>, give Obj<Hand>, name: "draws",
+          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
+    }
+}
+
+#[cfg(feature = "struct-in-itself")]
+mod case {
+    use super::*;
+    plumbing::structure! {
+        declared pub Snake SnakeFace "The face.", package: "Game", name: "Snake", doc: "",
+        [{ tail set_tail try_set_tail: UArray<Snake>, give UArray<Snake>, name: "tail" }]
+    }
+}
+
+/// A function by hand, of a class that has it as its body.
+#[cfg(any(
+    feature = "property-and-function",
+    feature = "many-functions",
+    feature = "overrides-nothing",
+    feature = "overrides-a-text",
+    feature = "parameter-twice",
+))]
+mod case {
+    use super::*;
+    use plumbing::{Body, Function, FunctionCell, Given, Held, function_flags};
+
+    class! { Maker MakerFace: Object, "Game", "Maker",
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" }
+    }
+
+    enum Make {}
+
+    impl plumbing::Method for Make {
+        type Class = Maker;
+        type Args = (u64, u64);
+        type Result = ();
+        type Receiver = plumbing::Shared;
+        const NAME: &'static str = "a\nb";
+
+        fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Given<'f, Self>) {}
+    }
+
+    const NAMES: &[&str] = if cfg!(feature = "parameter-twice") { &["a", "a"] } else { &["a", "b"] };
+    static BLOCK: plumbing::BlockOf<Make> = plumbing::BlockOf::new(NAMES);
+    static CELL: FunctionCell<Maker, (u64, u64), ()> = FunctionCell::new();
+
+    const fn make(name: &'static str, flags: u64, overrides: &'static str) -> Function<Maker> {
+        plumbing::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, "")
+    }
+
+    #[cfg(feature = "property-and-function")]
+    const FUNCTIONS: &[Function<Maker>] = &[make("speed", 0, "")];
+    #[cfg(feature = "many-functions")]
+    const FUNCTIONS: &[Function<Maker>] = {
+        const ONE: Function<Maker> = make("again", function_flags::CALLABLE, "");
+        &[ONE; 20_000]
+    };
+    #[cfg(feature = "overrides-nothing")]
+    const FUNCTIONS: &[Function<Maker>] = &[make("turn", function_flags::OVERRIDE, "/Script/Game.Nowhere")];
+    #[cfg(feature = "overrides-a-text")]
+    const FUNCTIONS: &[Function<Maker>] = &[make("turn", function_flags::OVERRIDE, "/Script/Game.A), B(\n")];
+    #[cfg(feature = "parameter-twice")]
+    const FUNCTIONS: &[Function<Maker>] = &[make("turn", function_flags::CALLABLE, "")];
+
+    impl Maker {
+        const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::new(FUNCTIONS, None, None);
+    }
+}
+
+#[cfg(feature = "import-of-nothing")]
+mod case {
+    use super::*;
+    static CELL: plumbing::FunctionCell<Steady, (), u32> = plumbing::FunctionCell::new();
+    plumbing::register! {
+        IMPORTS: plumbing::ImportDesc =
+            plumbing::import_function::<Steady, (), u32>("/Script/Game.Steady:nothing", &CELL)
+    }
+}
+
+#[cfg(feature = "import-of-another-type")]
+mod case {
+    use super::*;
+    static CELL: plumbing::FunctionCell<Steady, (UString,), UString> = plumbing::FunctionCell::new();
+    plumbing::register! {
+        IMPORTS: plumbing::ImportDesc =
+            plumbing::import_function::<Steady, (UString,), UString>("/Script/Game.Steady:ask", &CELL)
+    }
+}
+
+#[cfg(feature = "import-that-is-no-name")]
+mod case {
+    use super::*;
+    static CELL: plumbing::FunctionCell<Steady, (), u32> = plumbing::FunctionCell::new();
+    plumbing::register! {
+        IMPORTS: plumbing::ImportDesc =
+            plumbing::import_function::<Steady, (), u32>("/Script/Game.Steady:\u{202e}ksa", &CELL)
+    }
+}
+
+/// The same name twice, or one that the host has.
+macro_rules! export {
+    ($type_path:literal, $name:literal, $result:literal) => {
+        plumbing::export! { type_path: $type_path, name: $name, () -> u32, || $result }
+    };
+}
+
+#[cfg(feature = "exports-twice")]
+mod case {
+    use super::*;
+    export! { "", "twice", 1 }
+    export! { "", "twice", 2 }
+}
+
+#[cfg(feature = "methods-twice")]
+mod case {
+    use super::*;
+    export! { "Steady", "twice", 1 }
+    export! { "Steady", "twice", 2 }
+}
+
+#[cfg(feature = "call-of-another")]
+mod case {
+    use super::*;
+    export! { "", "switchboard.add", 1 }
+}
+
+#[cfg(feature = "name-of-the-hosts")]
+mod case {
+    use super::*;
+    export! { "", "of_the_host", 1 }
+}
+
+#[cfg(feature = "record-that-is-no-path")]
+plumbing::type_record!(CLASS "Game", "Some\u{1b}[2J");
+
+#[cfg(feature = "record-of-nothing")]
+plumbing::type_record!(CLASS "Game", "Nothing");

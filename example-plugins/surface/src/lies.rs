@@ -1,0 +1,46 @@
+//! Descriptions that no constructor makes: what a module can say that was not written against the plugin API.
+#![allow(unsafe_code, reason = "says what safe code cannot")]
+
+use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
+use alcedo_abi::describe::{PropertyDesc, StructDesc};
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_plugin_api::plumbing::{self, Declared};
+
+/// One thing or, with the feature, another.
+macro_rules! or {
+    ($truth:expr, $feature:literal => $lie:expr) => {
+        if cfg!(feature = $feature) { $lie } else { $truth }
+    };
+}
+
+static FIELDS: [PropertyDesc; 1] = [PropertyDesc {
+    name: RStr::from_str(or!("field", "lie-name" => "fi\0eld")),
+    kind: or!(or!(PropertyKind::U64, "lie-kind" => PropertyKind(0xee)), "lie-path" => PropertyKind::STRUCT),
+    type_path: RStr::from_str(or!("", "lie-path" => "/Script/Game.A), Array(u8")),
+    flags: 0,
+    default: RStr::from_str(""),
+    doc: RStr::from_str(""),
+    offset: or!(0, "lie-offset" => u32::MAX),
+    cell: ROption::RNone,
+}];
+
+/// What the layout says when nothing of it is a lie.
+const TRUE: u64 = Fingerprint::START.number(8).number(8).text("field").value(PropertyKind::U64, "").number(0).finish();
+
+const LIE: StructDesc = StructDesc {
+    package: RStr::from_str("Game"),
+    name: RStr::from_str("Lie"),
+    size: or!(8, "lie-size" => u32::MAX),
+    align: or!(8, "lie-size" => 3),
+    fields: RSlice::from_slice(&FIELDS),
+    fingerprint: or!(TRUE, "lie-fingerprint" => 0),
+    doc: RStr::from_str(""),
+};
+
+plumbing::register! {
+    STRUCTS: StructDesc = {
+        // SAFETY: transparent over it; that what it says is true is what is promised here, and broken.
+        unsafe { core::mem::transmute::<StructDesc, Declared<StructDesc>>(LIE) }
+    }
+}

@@ -1,0 +1,110 @@
+//! What beginners write for a property: `self.temperature`, `this.temperature = 1.0`. The compiler says that there is no such
+//! field, and not where the property is. So each such name in a method is looked up among the properties of the class
+//! while the module is compiled, and one that is found ends in a message with the way out.
+//!
+//! The look is at words only, so it concerns no name that is not a property, and nothing where a method has an `impl` of
+//! its own, whose `self` is another one.
+
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::ImplItemFn;
+
+use crate::class_struct::text_of;
+
+/// What was written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mistake {
+    /// `self.name`, which is no call.
+    OfSelf,
+    /// `this.name =`.
+    Assigned,
+}
+
+/// The checks for one method of `class`.
+pub(crate) fn checks(class: &Ident, function: &ImplItemFn) -> TokenStream {
+    let mut found: Vec<(Mistake, Ident)> = Vec::new();
+    if look(function.block.to_token_stream(), &mut found) == Receiver::OfAnother {
+        return TokenStream::new();
+    }
+    found.into_iter().map(|(mistake, name)| check(class, mistake, &name)).collect()
+}
+
+fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
+    let property = text_of(name);
+    let text = match mistake {
+        Mistake::OfSelf => format!(
+            "`{property}` is a property, and lives in the host's object: read it with `this.{name}()`, \
+             write it with `this.set_{property}(…)`, and take `this: This<Self>` as a parameter"
+        ),
+        Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)`"),
+    };
+    let is_property = quote! { ::alcedo_plugin_api::plumbing::is_property::<#class>(#property) };
+    quote_spanned! {name.span()=>
+        const _: () = ::core::assert!(!#is_property, #text);
+    }
+}
+
+/// Whose `self` a method's body has.
+#[derive(PartialEq, Eq)]
+enum Receiver {
+    OfTheClass,
+    OfAnother,
+}
+
+/// Collects each mistake once.
+fn look(tokens: TokenStream, found: &mut Vec<(Mistake, Ident)>) -> Receiver {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) if look(group.stream(), found) == Receiver::OfAnother => {
+                return Receiver::OfAnother;
+            }
+            TokenTree::Ident(word) if word == "impl" || word == "trait" => return Receiver::OfAnother,
+            TokenTree::Ident(word) => {
+                let Some((name, rest)) = field(&tokens[at + 1..]) else { continue };
+                let mistake = match word.to_string().as_str() {
+                    "self" if !is_call(rest) => Mistake::OfSelf,
+                    "this" if is_assigned(rest) => Mistake::Assigned,
+                    _ => continue,
+                };
+                if !found.iter().any(|(other, known)| *other == mistake && known == name) {
+                    found.push((mistake, name.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    Receiver::OfTheClass
+}
+
+/// The name in `.name`, and what comes after it.
+fn field(tokens: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
+    match tokens {
+        [TokenTree::Punct(dot), TokenTree::Ident(name), rest @ ..] if dot.as_char() == '.' && name != "await" => {
+            Some((name, rest))
+        }
+        _ => None,
+    }
+}
+
+/// Whether `(…)` or `::<…>(…)` comes.
+fn is_call(rest: &[TokenTree]) -> bool {
+    match rest.first() {
+        Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
+        Some(TokenTree::Punct(colon)) => colon.as_char() == ':' && colon.spacing() == Spacing::Joint,
+        _ => false,
+    }
+}
+
+/// Whether `=`, `+=` or the like comes, and no comparison.
+fn is_assigned(rest: &[TokenTree]) -> bool {
+    let Some(TokenTree::Punct(first)) = rest.first() else { return false };
+    let is_alone = first.spacing() == Spacing::Alone;
+    match first.as_char() {
+        '=' => is_alone,
+        '+' | '-' | '*' | '/' | '%' | '^' | '&' | '|' if !is_alone => {
+            matches!(rest.get(1), Some(TokenTree::Punct(second)) if second.as_char() == '=')
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,251 @@
+//! What `#[uclass]` becomes: a class that is declared here or imported, its face, and the members of the face.
+
+/// A class: its face, the promise of `Class`, the accessors of its properties, and its description on the list.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_class {
+    (
+        declared $vis:vis $class:ident $face:ident $face_doc:literal, base: $base:ty,
+        package: $package:literal, name: $name:literal, flags: $flags:expr, doc: $doc:literal,
+        properties: [$({
+            $(#[$attr:meta])*
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, doc: $property_doc:literal
+        })*],
+        kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
+        fields: [$(($field:ident, $field_ty:ty))*],
+        implements: [$($interface:ty),*],
+    ) => {
+        $crate::plumbing::face! { $vis $class $face $face_doc }
+        const _: () = {
+            static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
+
+            // SAFETY: the face above is transparent over `This`; path, base and members stand in the description below,
+            // which the host emits before any code of the module runs.
+            unsafe impl $crate::plumbing::Class for $class {
+                type Base = $base;
+                type Face<'f> = $face<'f>;
+                const PATH: &'static $crate::plumbing::core::primitive::str =
+                    $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
+                const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(
+                    &[$($property),*],
+                    &[$($crate::plumbing::core::stringify!($field)),*],
+                );
+
+                fn cell() -> &'static $crate::plumbing::Cell {
+                    ALCEDO_CLASS.cell()
+                }
+            }
+
+            // SAFETY: the hooks in the description below are those of this implementation.
+            unsafe impl $crate::plumbing::Part for $class {
+                fn red_constructor(this: $crate::plumbing::This<'_, Self>) -> Self {
+                    #[allow(unused_imports, reason = "the author's own red constructor goes first")]
+                    use $crate::plumbing::WithoutARedConstructor as _;
+                    $class::alcedo_red_constructor(this)
+                }
+
+                #[allow(unused_variables, reason = "a class may keep nothing")]
+                fn save_kept(&self, keeper: &mut $crate::plumbing::Keeper<'_>) {
+                    $(keeper.put::<$kept_ty>($kept_name, &self.$kept);)*
+                }
+
+                #[allow(unused_variables, reason = "a class may keep nothing")]
+                fn load_kept(
+                    &mut self,
+                    name: &$crate::plumbing::core::primitive::str,
+                    data: &[$crate::plumbing::core::primitive::u8],
+                ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                    match name {
+                        $($kept_name => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
+                        _ => $crate::plumbing::core::result::Result::Err($crate::plumbing::unknown_field(
+                            <Self as $crate::plumbing::Class>::PATH,
+                            name,
+                        )),
+                    }
+                }
+            }
+
+            impl<M> $crate::plumbing::DefaultPart<M> for $class
+            where
+                $($crate::plumbing::Probe<M, $field_ty>: $crate::plumbing::BuildDefault<Out = $field_ty>,)*
+            {
+                fn default_part() -> Self {
+                    Self {
+                        $($field: <$crate::plumbing::Probe<M, $field_ty> as $crate::plumbing::BuildDefault>::build(),)*
+                    }
+                }
+            }
+
+            $(
+                static $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
+                    // SAFETY: it stands in the description below.
+                    unsafe { $crate::plumbing::PropertyCell::new() }
+                };
+                $crate::plumbing::property! {
+                    $(#[$attr])* $class $face $get $set $try_set: $ty, $how $arg, $cell
+                }
+            )*
+
+            $crate::plumbing::register! {
+                CLASSES: $crate::plumbing::ClassDesc = {
+                    #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
+                    use $crate::plumbing::NoBody as _;
+                    const ALCEDO_BODY: $crate::plumbing::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
+                    $crate::plumbing::class_description(
+                        ($package, $name),
+                        $flags,
+                        $doc,
+                        &[$($crate::plumbing::property_description(
+                            $property, $property_flags, $default, $property_doc, &$cell,
+                        )),*],
+                        ALCEDO_BODY,
+                        &ALCEDO_CLASS,
+                        &[$($crate::plumbing::interface_path::<$interface>()),*],
+                    )
+                }
+            }
+            $crate::plumbing::type_record!(CLASS $package, $name);
+        };
+    };
+    (
+        imported $vis:vis $class:ident $face:ident $face_doc:literal, base: $base:ty,
+        package: $package:literal, name: $name:literal,
+        properties: [$({
+            $(#[$attr:meta])*
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $property:literal
+        })*],
+    ) => {
+        $crate::plumbing::face! { $vis $class $face $face_doc }
+        const _: () = {
+            static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
+
+            // SAFETY: the face above is transparent over `This`; path, base and members stand in the imports below, which
+            // the host compares before any code of the module runs.
+            unsafe impl $crate::plumbing::Class for $class {
+                type Base = $base;
+                type Face<'f> = $face<'f>;
+                const PATH: &'static $crate::plumbing::core::primitive::str =
+                    $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
+                const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(&[$($property),*], &[]);
+
+                fn cell() -> &'static $crate::plumbing::Cell {
+                    ALCEDO_CLASS.cell()
+                }
+            }
+            $crate::plumbing::register! {
+                IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::import_class(&ALCEDO_CLASS)
+            }
+
+            $(
+                static $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
+                    // SAFETY: it stands in the import below.
+                    unsafe { $crate::plumbing::PropertyCell::new() }
+                };
+                $crate::plumbing::register! {
+                    IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::import_property(
+                        $crate::plumbing::core::concat!("/Script/", $package, ".", $name, ":", $property),
+                        &$cell,
+                    )
+                }
+                $crate::plumbing::property! {
+                    $(#[$attr])* $class $face $get $set $try_set: $ty, $how $arg, $cell
+                }
+            )*
+        };
+    };
+}
+
+/// The face of a class.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_face {
+    ($vis:vis $class:ident $face:ident $doc:literal) => {
+        #[doc = $doc]
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $face<'f>($crate::plumbing::This<'f, $class>);
+
+        impl<'f> $crate::plumbing::core::ops::Deref for $face<'f> {
+            type Target = <<$class as $crate::plumbing::Class>::Base as $crate::plumbing::Class>::Face<'f>;
+
+            fn deref(&self) -> &Self::Target {
+                $crate::plumbing::base_ref(&self.0)
+            }
+        }
+    };
+}
+
+/// The accessors of one property. `$cell` is a static that holds its offset.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_property {
+    (
+        $(#[$attr:meta])* $class:ident $face:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident
+    ) => {
+        impl<'f> $face<'f> {
+            $(#[$attr])*
+            #[must_use]
+            #[inline]
+            pub fn $get(&self) -> <$ty as $crate::plumbing::Value>::Seen<'f> {
+                $crate::plumbing::read_member(&self.0, &$cell)
+            }
+
+            /// Writes the property. When the host refuses writes, as in a red constructor during a reload for any
+            /// object but its own, the running call ends with that error.
+            $(#[$attr])*
+            #[inline]
+            pub fn $set(&self, value: $arg) {
+                self.$try_set(value).unwrap_or_else(|error| $crate::plumbing::fail(error));
+            }
+
+            /// Writes the property, or says why the host refuses.
+            $(#[$attr])*
+            #[inline]
+            pub fn $try_set(
+                &self,
+                value: $arg,
+            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                let value = $crate::plumbing::property!(@$how value, $ty);
+                $crate::plumbing::write_member(&self.0, &$cell, value)
+            }
+        }
+    };
+    (@into $value:ident, $ty:ty) => {
+        $crate::plumbing::core::convert::Into::<$ty>::into($value)
+    };
+    (@give $value:ident, $ty:ty) => {
+        $value
+    };
+}
+
+/// The callers of one function. `$cell` is a static that holds its handle.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_call {
+    (
+        $(#[$attr:meta])*
+        $face:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+    ) => {
+        impl $face<'_> {
+            $(#[$attr])*
+            ///
+            /// When the call fails, the running call ends with the same error.
+            pub fn $name(&self, $($arg: $ty),*) -> $result {
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
+            }
+
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// Whatever the callee fails with.
+            pub fn $try_name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
+                const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
+                $crate::plumbing::invoke_member(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+            }
+        }
+    };
+}

@@ -1,0 +1,182 @@
+//! What a module is as a whole, and what stands on its lists: `module!`, descriptions, records of types, interfaces, and
+//! static functions.
+
+/// A whole module: the section that says who it is, read without mapping the file; its own copies of C functions by which
+/// it could leave something behind; its heap; and its root under its symbol. Its tests keep the platform's functions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_module {
+    (
+        name: $name:expr, build_id: $build_id:expr, heap: $heap:ident, dependencies: $dependencies:expr,
+        main: |$args:ident| $main:expr, exit: $exit:expr
+    ) => {
+        // Assembly stands at the top of a module, never inside a block.
+        #[cfg(not(test))]
+        $crate::plumbing::hook_names!();
+        const _: () = {
+            const ALCEDO_SOURCE: $crate::plumbing::manifest::Source<'static> = $crate::plumbing::manifest::Source {
+                name: $name,
+                version: $crate::plumbing::core::env!("CARGO_PKG_VERSION"),
+                build_id: $build_id,
+                compiler: $crate::plumbing::COMPILER,
+                unwinds: $crate::plumbing::core::cfg!(panic = "unwind"),
+                hooked: $crate::plumbing::HOOKED,
+        own_heap: $crate::plumbing::heap!(is $heap),
+                dependencies: $dependencies,
+            };
+            // The section is only read from the file: nothing in the program refers to it.
+            #[used]
+            #[unsafe(link_section = ".alcedo.manifest")]
+            static ALCEDO_MANIFEST: [$crate::plumbing::core::primitive::u8;
+                $crate::plumbing::manifest::encoded_len(&ALCEDO_SOURCE)] =
+                $crate::plumbing::manifest::encode(&ALCEDO_SOURCE);
+
+            $crate::plumbing::heap!($heap);
+
+            struct AlcedoModule;
+            impl $crate::plumbing::ModuleHooks for AlcedoModule {
+                fn main($args: &[&$crate::plumbing::core::primitive::str]) {
+                    $main
+                }
+
+                fn exit() {
+                    $exit
+                }
+            }
+
+            // The name is this framework's own, and a library has one `module!`: a second one does not link.
+            #[unsafe(export_name = "alcedo_root_module")]
+            static ALCEDO_ROOT: $crate::plumbing::LibHeader = $crate::plumbing::lib_header::<AlcedoModule>();
+        };
+    };
+}
+
+/// The heap of the module as its allocator, or the author's own. Its tests keep the platform's.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_heap {
+    (is module) => {
+        $crate::plumbing::OWN_HEAP
+    };
+    (is own) => {
+        false
+    };
+    (module) => {
+        #[cfg(not(test))]
+        #[global_allocator]
+        static ALCEDO_HEAP: $crate::plumbing::ModuleHeap = $crate::plumbing::ModuleHeap;
+    };
+    (own) => {};
+}
+
+/// Notes a declared type in the section that is read without mapping the file.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_type_record {
+    ($kind:ident $package:expr, $name:expr) => {
+        const _: () = {
+            const ALCEDO_LEN: usize = $crate::plumbing::manifest::type_record_len($package, $name);
+            // The section is only read from the file: nothing in the program refers to it.
+            #[used]
+            #[unsafe(link_section = ".alcedo.types")]
+            static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::plumbing::manifest::type_record(
+                $crate::plumbing::manifest::type_records::$kind,
+                $package,
+                $name,
+            );
+        };
+    };
+}
+
+/// Adds a description to one of the module's lists. Only what is true is of the type that the lists take.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_register {
+    ($list:ident: $ty:ty = $desc:expr) => {
+        const _: () = {
+            static ALCEDO_DESC: $crate::plumbing::Declared<$ty> = $desc;
+            #[$crate::plumbing::linkme::distributed_slice($crate::plumbing::$list)]
+            #[linkme(crate = $crate::plumbing::linkme)]
+            static ALCEDO_ENTRY: &'static $crate::plumbing::Declared<$ty> = &ALCEDO_DESC;
+        };
+    };
+}
+
+/// The type of an interface, and its declaration here or the mention of it elsewhere.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_interface {
+    ($origin:ident $(#[$attr:meta])* $vis:vis $interface:ident, package: $package:literal, name: $name:literal, doc: $doc:literal) => {
+        $(#[$attr])*
+        #[derive(Debug)]
+        $vis enum $interface {}
+
+        const _: () = {
+            // SAFETY: the path is that of the interface which is declared or imported below.
+            unsafe impl $crate::plumbing::Interface for $interface {
+                const PATH: &'static $crate::plumbing::core::primitive::str =
+                    $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
+            }
+            $crate::plumbing::interface! { @$origin $interface $package $name $doc }
+        };
+    };
+    (@declared $interface:ident $package:literal $name:literal $doc:literal) => {
+        $crate::plumbing::register! {
+            INTERFACES: $crate::plumbing::InterfaceDesc =
+                $crate::plumbing::interface_description::<$interface>($package, $name, $doc)
+        }
+        $crate::plumbing::type_record!(INTERFACE $package, $name);
+    };
+    (@imported $interface:ident $package:literal $name:literal $doc:literal) => {
+        static ALCEDO_CELL: $crate::plumbing::PresenceCell = $crate::plumbing::PresenceCell::new();
+        $crate::plumbing::register! {
+            IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::import_interface::<$interface>(&ALCEDO_CELL)
+        }
+    };
+}
+
+/// A static function offered by name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_export {
+    (
+        type_path: $type_path:expr, name: $name:expr,
+        ($($arg:ident: $ty:ty),*) -> $result:ty, $call:expr
+    ) => {
+        const _: () = {
+            struct AlcedoExport;
+            impl $crate::plumbing::Export for AlcedoExport {
+                type Args = ($($ty,)*);
+                type Result = $result;
+                const NAME: &'static $crate::plumbing::core::primitive::str = $name;
+
+                fn run(($($arg,)*): Self::Args) -> Self::Result {
+                    $call($($arg),*)
+                }
+            }
+            const ALCEDO_LEN: $crate::plumbing::core::primitive::usize =
+                $crate::plumbing::Words::<AlcedoExport>::LEN;
+            static ALCEDO_WORDS: $crate::plumbing::Words<AlcedoExport, ALCEDO_LEN> =
+                $crate::plumbing::Words::in_words();
+            $crate::plumbing::register! {
+                EXPORTS: $crate::plumbing::ExportDesc =
+                    $crate::plumbing::export_description($type_path, &ALCEDO_WORDS)
+            }
+        };
+    };
+}
+
+/// Three texts as one, at compile time.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_join {
+    ($a:expr, $b:expr, $c:expr) => {{
+        const ALCEDO_LEN: usize = $crate::plumbing::joined_len([$a, $b, $c]);
+        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::plumbing::joined([$a, $b, $c]);
+        const ALCEDO_TEXT: &str = match $crate::plumbing::core::str::from_utf8(&ALCEDO_BYTES) {
+            $crate::plumbing::core::result::Result::Ok(text) => text,
+            $crate::plumbing::core::result::Result::Err(_) => panic!("texts joined are a text"),
+        };
+        ALCEDO_TEXT
+    }};
+}

@@ -1,0 +1,337 @@
+//! What `#[ustruct]` becomes: a struct that travels by value, or one that is used where it lies.
+
+/// What is the same for both kinds of structs: the form in host memory with a constant for each field, and how the host is
+/// told of it. The author's types stand in one place, as the arguments of `AlcedoParts`; all others have to agree with them.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_declare {
+    (
+        $origin:ident $struct:ident $package:literal $name:literal $doc:literal
+        [$(($field:ident, $field_name:literal, $ty:ty)),* $(,)?]
+    ) => {
+        /// The struct as it lies in host memory: each field as the host stores it.
+        #[repr(C)]
+        #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
+        pub struct AlcedoParts<$($field: $crate::plumbing::Value),*> {
+            $($field: $crate::plumbing::Stored<$field>,)*
+        }
+
+        /// With the author's types. A type of its own, so that a wrong one is told where it stands, and not at each mention.
+        #[repr(transparent)]
+        pub struct AlcedoRaw(AlcedoTypes);
+
+        type AlcedoTypes = AlcedoParts<$($ty),*>;
+
+        const ALCEDO_BLANK: &AlcedoRaw = &$crate::plumbing::blank::<$struct>();
+
+        #[allow(non_upper_case_globals, reason = "a field has its own name")]
+        impl AlcedoRaw {
+            $(const $field: $crate::plumbing::Field<$struct, $ty> = {
+                struct AlcedoPlace;
+                impl $crate::plumbing::FieldPlace for AlcedoPlace {
+                    type Struct = $struct;
+                    type Type = $ty;
+                    const AT: (&'static AlcedoRaw, &'static $crate::plumbing::Stored<$ty>) = {
+                        let whole = ALCEDO_BLANK;
+                        (whole, &whole.0.$field)
+                    };
+                }
+                $crate::plumbing::Field::of::<AlcedoPlace>()
+            };)*
+        }
+
+        $crate::plumbing::declare! {
+            @$origin $struct $package $name $doc [$(AlcedoRaw::$field.described($field_name)),*]
+        }
+    };
+    (@declared $struct:ident $package:literal $name:literal $doc:literal $fields:tt) => {
+        $crate::plumbing::register! {
+            STRUCTS: $crate::plumbing::StructDesc = $crate::plumbing::structure_description::<$struct>(
+                ($package, $name),
+                &$fields,
+                &$crate::plumbing::field_descriptions(&$fields),
+                $doc,
+            )
+        }
+        $crate::plumbing::type_record!(STRUCT $package, $name);
+    };
+    (@imported $struct:ident $package:literal $name:literal $doc:literal $fields:tt) => {
+        static ALCEDO_CELL: $crate::plumbing::PresenceCell = $crate::plumbing::PresenceCell::new();
+        $crate::plumbing::register! {
+            IMPORTS: $crate::plumbing::ImportDesc =
+                $crate::plumbing::import_structure::<$struct>(&$fields, &ALCEDO_CELL)
+        }
+    };
+}
+
+/// A struct that travels by value.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_pod {
+    (
+        $origin:ident $name:ident, package: $package:literal, name: $text:literal, doc: $doc:literal,
+        [$(($field:ident, $field_name:literal, $ty:ty)),* $(,)?]
+    ) => {
+      const _: () = {
+        $crate::plumbing::declare! { $origin $name $package $text $doc [$(($field, $field_name, $ty)),*] }
+
+        const _: () = assert!(
+            $crate::plumbing::core::mem::size_of::<$name>() == $crate::plumbing::core::mem::size_of::<AlcedoRaw>()
+                && $crate::plumbing::core::mem::align_of::<$name>() == $crate::plumbing::core::mem::align_of::<AlcedoRaw>()
+                $(&& $crate::plumbing::core::mem::offset_of!($name, $field)
+                    == $crate::plumbing::core::mem::offset_of!(AlcedoTypes, $field))*,
+            "a `#[ustruct(pod)]` struct lies in memory as C lays it out: take away its own `repr`",
+        );
+
+        /// Each field can be lent.
+        pub trait AlcedoPlain {}
+        #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
+        impl<$($field: $crate::plumbing::Plain),*> AlcedoPlain for AlcedoParts<$($field),*> {}
+
+        // SAFETY: each field lies where its raw form does, which is asserted above, and has the very type, or `load` below would
+        // not compile; so where each field lies as its raw form does and takes any bytes, the whole does. `for` makes a field
+        // that does not a matter of who asks.
+        unsafe impl $crate::plumbing::Plain for $name where for<'plain> AlcedoTypes: AlcedoPlain {}
+
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment
+        // and offsets are compared by fingerprint; each field's raw form is valid for any bytes, so the whole is.
+        // Structs travel behind pointers to this form.
+        unsafe impl $crate::plumbing::Value for $name {
+            const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
+            const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =
+                $crate::plumbing::core::concat!("/Script/", $package, ".", $text);
+            const OWNS_MEMORY: bool = false $(|| AlcedoRaw::$field.owns_memory())*;
+            type Raw = AlcedoRaw;
+            type Seen<'f> = Self;
+            type Literal = $crate::plumbing::NoDefault;
+            type In = $crate::plumbing::core::mem::MaybeUninit<AlcedoRaw>;
+            type Out = $crate::plumbing::core::mem::MaybeUninit<AlcedoRaw>;
+
+            unsafe fn see<'f>(
+                at: *mut AlcedoRaw,
+                _spot: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::Spot<'f>,
+            ) -> Self {
+                // SAFETY: promised by the caller.
+                unsafe { Self::load(at) }
+            }
+
+            unsafe fn load(raw: *const AlcedoRaw) -> Self {
+                // SAFETY: promised by the caller.
+                let whole = unsafe { $crate::plumbing::Whole::<Self>::new(raw.cast_mut()) };
+                Self { $($field: whole.load(&AlcedoRaw::$field),)* }
+            }
+
+            unsafe fn store(
+                &self,
+                target: *mut AlcedoRaw,
+            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                // SAFETY: promised by the caller.
+                let whole = unsafe { $crate::plumbing::Whole::<Self>::new(target) };
+                $(whole.store(&AlcedoRaw::$field, &self.$field)?;)*
+                $crate::plumbing::core::result::Result::Ok(())
+            }
+
+            unsafe fn stage(&self) -> Self::In {
+                let mut staged = $crate::plumbing::core::mem::MaybeUninit::zeroed();
+                // SAFETY: zero bytes are a live value of every plain field.
+                if let $crate::plumbing::core::result::Result::Err(error) = unsafe { self.store(staged.as_mut_ptr()) } {
+                    $crate::plumbing::fail(error);
+                }
+                staged
+            }
+
+            unsafe fn slot_in(&self, staged: &Self::In) -> $crate::plumbing::Slot {
+                $crate::plumbing::pointer_slot(staged)
+            }
+
+            fn out() -> Self::Out {
+                $crate::plumbing::core::mem::MaybeUninit::zeroed()
+            }
+
+            unsafe fn slot_out(out: &mut Self::Out) -> $crate::plumbing::Slot {
+                $crate::plumbing::pointer_slot_out(out)
+            }
+
+            unsafe fn take_out(
+                _slot: $crate::plumbing::Slot,
+                out: Self::Out,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                // SAFETY: it was zeroed, which is a live value of every plain field, and filled by the callee.
+                $crate::plumbing::core::result::Result::Ok(unsafe { Self::load(out.as_ptr()) })
+            }
+
+            unsafe fn from_slot(
+                slot: $crate::plumbing::Slot,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(slot)?;
+                // SAFETY: for a struct the slot points to a live one, by contract.
+                $crate::plumbing::core::result::Result::Ok(unsafe { Self::load(raw) })
+            }
+
+            unsafe fn into_slot(
+                self,
+                slot: &mut $crate::plumbing::Slot,
+            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(*slot)?;
+                // SAFETY: for a struct the slot points to zeroed or live memory of one, by contract.
+                unsafe { self.store(raw) }
+            }
+        }
+      };
+    };
+}
+
+/// A struct that is used where it lies: the type that stands for a value of one's own, its face, and its description.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_struct {
+    (
+        $origin:ident $(#[$attr:meta])* $vis:vis $name:ident $face:ident $face_doc:literal,
+        package: $package:literal, name: $text:literal, doc: $doc:literal,
+        [$({
+            $(#[$field_attr:meta])*
+            $field:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $field_name:literal
+        })*]
+    ) => {
+        $(#[$attr])*
+        $vis struct $name($crate::plumbing::Owned<Self>);
+
+        #[doc = $face_doc]
+        #[repr(transparent)]
+        $vis struct $face<'f>($crate::plumbing::Lent<'f, $name>);
+
+      const _: () = {
+        $crate::plumbing::declare! { $origin $name $package $text $doc [$(($field, $field_name, $ty)),*] }
+
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment
+        // and offsets are compared by fingerprint; each field's raw form is valid for any bytes until it is followed, so
+        // the whole is. Structs travel behind pointers to this form.
+        unsafe impl $crate::plumbing::Value for $name {
+            const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
+            const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =
+                $crate::plumbing::core::concat!("/Script/", $package, ".", $text);
+            const OWNS_MEMORY: bool = true;
+            type Raw = AlcedoRaw;
+            type Literal = $crate::plumbing::NoDefault;
+            type Seen<'f> = $crate::plumbing::Lent<'f, Self>;
+            type In = ();
+            type Out = $crate::plumbing::Owned<Self>;
+
+            unsafe fn see<'f>(
+                at: *mut AlcedoRaw,
+                spot: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::Spot<'f>,
+            ) -> $crate::plumbing::Lent<'f, Self> {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::lend(at, spot()) }
+            }
+
+            fn lies_at(
+                &self,
+            ) -> $crate::plumbing::core::result::Result<$crate::plumbing::core::option::Option<*const AlcedoRaw>, $crate::plumbing::CallError> {
+                $crate::plumbing::owned_at(self).map($crate::plumbing::core::option::Option::Some)
+            }
+
+            #[track_caller]
+            unsafe fn load(raw: *const AlcedoRaw) -> Self {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::load_owned(raw, $crate::plumbing::core::panic::Location::caller()) }
+            }
+
+            unsafe fn store(&self, target: *mut AlcedoRaw) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                // SAFETY: promised by the caller.
+                unsafe { $crate::plumbing::store_owned(self, target) }
+            }
+
+            unsafe fn stage(&self) {}
+
+            unsafe fn slot_in(&self, (): &()) -> $crate::plumbing::Slot {
+                $crate::plumbing::owned_slot(&self.0)
+            }
+
+            #[track_caller]
+            fn out() -> $crate::plumbing::Owned<Self> {
+                $crate::plumbing::owned_out::<Self>($crate::plumbing::core::panic::Location::caller())
+            }
+
+            unsafe fn slot_out(out: &mut $crate::plumbing::Owned<Self>) -> $crate::plumbing::Slot {
+                $crate::plumbing::owned_slot(out)
+            }
+
+            unsafe fn take_out(
+                _slot: $crate::plumbing::Slot,
+                out: $crate::plumbing::Owned<Self>,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                $crate::plumbing::core::result::Result::Ok(Self(out))
+            }
+
+            unsafe fn from_slot(
+                slot: $crate::plumbing::Slot,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(slot)?;
+                // SAFETY: for a struct the slot points to a live one, by contract.
+                $crate::plumbing::core::result::Result::Ok(unsafe { <Self as $crate::plumbing::Value>::load(raw) })
+            }
+
+            unsafe fn into_slot(
+                self,
+                slot: &mut $crate::plumbing::Slot,
+            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(*slot)?;
+                // SAFETY: for a struct the slot of a result points to zero bytes, which are a live one, by contract.
+                unsafe { $crate::plumbing::store_owned(&self, raw) }
+            }
+        }
+
+        // SAFETY: the face is transparent over `Lent`; every way to make one goes through the host with this type's number.
+        unsafe impl $crate::plumbing::Kind for $name {
+            type Face<'f> = $face<'f>;
+            type Shown = ();
+
+            fn owned(&self) -> &$crate::plumbing::Owned<Self> {
+                &self.0
+            }
+
+            fn from_owned(owned: $crate::plumbing::Owned<Self>) -> Self {
+                Self(owned)
+            }
+
+            unsafe fn show(_raw: *const AlcedoRaw) {}
+
+            unsafe fn slot_of(raw: *const AlcedoRaw, (): &()) -> $crate::plumbing::Slot {
+                $crate::plumbing::address_slot(raw)
+            }
+        }
+
+        $crate::plumbing::owned_type! { [] $name }
+
+        $(
+            impl<'f> $face<'f> {
+                $(#[$field_attr])*
+                #[must_use]
+                #[inline]
+                pub fn $field(&self) -> <$ty as $crate::plumbing::Value>::Seen<'f> {
+                    $crate::plumbing::field(&self.0, &AlcedoRaw::$field)
+                }
+
+                /// Writes the field. Where that is refused, the running call ends with the error.
+                $(#[$field_attr])*
+                #[inline]
+                pub fn $set(&self, value: $arg) {
+                    self.$try_set(value).unwrap_or_else(|error| $crate::plumbing::fail(error));
+                }
+
+                /// Writes the field, or says why not.
+                $(#[$field_attr])*
+                #[inline]
+                pub fn $try_set(
+                    &self,
+                    value: $arg,
+                ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                    let value = $crate::plumbing::property!(@$how value, $ty);
+                    $crate::plumbing::set_field(&self.0, &AlcedoRaw::$field, value)
+                }
+            }
+        )*
+      };
+    };
+}

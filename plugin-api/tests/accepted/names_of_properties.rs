@@ -1,0 +1,42 @@
+//! A field, a local or a `self` of something else may be called as a property is.
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(imported, package = "Engine")]
+pub struct Device {
+    #[uproperty]
+    power: f64,
+}
+
+#[uclass(package = "Game", base = Device)]
+pub struct Oven {
+    #[uproperty]
+    temperature: f64,
+    /// The base has a property of that name.
+    power: u32,
+}
+
+#[uclass]
+impl Oven {
+    #[ufunction]
+    fn heat(&mut self, this: This<Self>) -> f64 {
+        self.power += 1;
+        let temperature = this.temperature();
+        if this.power() == temperature { temperature } else { self.temperature() }
+    }
+
+    fn temperature(&self) -> f64 {
+        struct Inner {
+            temperature: f64,
+        }
+        impl Inner {
+            fn get(&self) -> f64 {
+                self.temperature
+            }
+        }
+        Inner { temperature: 1.0 }.get()
+    }
+}
+
+fn main() {}

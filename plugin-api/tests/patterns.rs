@@ -1,0 +1,59 @@
+//! The patterns that the attributes write into a plugin can be called by hand. So what a caller wrote never stands beside an
+//! unsafe line of theirs: not in the block, and not as an attribute on the item that has it, which could rewrite the block.
+
+use std::path::Path;
+
+/// The sources of the patterns, each with its name.
+fn sources() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plumbing/macros");
+    let mut found: Vec<_> = std::fs::read_dir(folder)
+        .expect("the patterns have a folder")
+        .map(|file| file.expect("readable").path())
+        .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).expect("a text")))
+        .collect();
+    found.sort();
+    found
+}
+
+/// The text from the brace at the start of `text` to the one that closes it.
+fn braced(text: &str) -> &str {
+    let mut depth = 0;
+    let end = text.char_indices().find_map(|(at, letter)| {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        (depth == 0).then_some(at + 1)
+    });
+    &text[..end.expect("braces are closed")]
+}
+
+/// What follows each `word` of `text`.
+fn after<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
+    text.match_indices(word).map(move |(at, _)| &text[at + word.len()..])
+}
+
+#[test]
+fn no_token_of_the_caller_stands_in_an_unsafe_block() {
+    let mut blocks = 0;
+    for (path, text) in sources() {
+        for block in after(&text, "unsafe ").filter(|rest| rest.starts_with('{')).map(braced) {
+            blocks += 1;
+            assert!(!block.replace("$crate", "").contains('$'), "{path}: {block}");
+        }
+    }
+    assert!(blocks > 10, "the blocks were not found: {blocks}");
+}
+
+#[test]
+fn no_attribute_of_the_caller_stands_on_an_item_with_an_unsafe_line() {
+    let mut items = 0;
+    for (path, text) in sources() {
+        // What a pattern takes is written with the name of a fragment, what it gives without.
+        for item in ["$(#[$attr])*", "$(#[$field_attr])*"].into_iter().flat_map(|word| after(&text, word)) {
+            items += 1;
+            // A struct ends before its first brace; a function or an enum has one.
+            let end = item.find(['{', ';']).expect("an item has a body or an end");
+            let whole = if item[end..].starts_with('{') { braced(&item[end..]) } else { &item[..end] };
+            assert!(!whole.contains("unsafe"), "{path}: {whole}");
+        }
+    }
+    assert!(items > 5, "the items were not found: {items}");
+}

@@ -1,0 +1,73 @@
+//! A web server whose handlers are plugin functions, replaced while it answers.
+//!
+//! `cargo run -p web-server -- libreports.so libguestbook.so`, then `curl localhost:8080/report/me` and
+//! `curl -X POST localhost:8080/guests/me`.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use alcedo_runtime::{Runtime, SlimWatch, printable};
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use web_server::{Handlers, run_game_thread};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    // From here on new code is tried in a process of its own before it gets into this one.
+    alcedo_runtime::canary::run_if_child();
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", printable(&error.to_string()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(reports), Some(guestbook)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: web-server path/to/libreports.so path/to/libguestbook.so [address]".into());
+    };
+    let address: SocketAddr = arguments.next().as_deref().unwrap_or("127.0.0.1:8080").parse()?;
+    let (reports, guestbook) = (std::path::absolute(reports)?, std::path::absolute(guestbook)?);
+
+    // What has objects: the Master, on this thread, which becomes the game thread.
+    let host = Runtime::builder().package("Game").build()?;
+    host.create_master(&[guestbook])?;
+    host.watch()?;
+
+    // What has none: a Slim, called and replaced on any thread.
+    let slim = host.load_contexts().create_slim("reports")?;
+    slim.load_path(&reports)?;
+    let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {
+        Ok(old) => eprintln!("[reports] new code answers; {}", old.subject()),
+        Err(error) => eprintln!("[reports] the old code goes on: {}", printable(&error.to_string())),
+    })?;
+
+    let handlers = Handlers::new(slim.function("Report", "render", "String, u32 -> String")?, host.post_handle());
+    let is_over = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&is_over);
+    let server = thread::spawn(move || {
+        let served = Builder::new_multi_thread().enable_all().build().and_then(|runtime| {
+            runtime.block_on(async {
+                let listener = TcpListener::bind(address).await?;
+                eprintln!("listening on {}; Ctrl-C ends it", listener.local_addr()?);
+                handlers.serve(listener, async { drop(tokio::signal::ctrl_c().await) }).await
+            })
+        });
+        ended.store(true, Ordering::Release);
+        served
+    });
+    run_game_thread(
+        &host,
+        || is_over.load(Ordering::Acquire),
+        |report| eprintln!("{}", printable(&report.to_string())),
+    );
+    server.join().map_err(|_| "the server's thread panicked")??;
+    Ok(host.shutdown().into_result()?)
+}

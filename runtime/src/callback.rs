@@ -1,0 +1,190 @@
+//! What a host has registered to be called: each callback with its kind and the place in the host's source.
+//!
+//! A callback belongs to its host, so one that owns a handle to that host closes a circle: neither can go by itself, and no
+//! counting tells such a handle from one that is in use elsewhere. What can be known is this: when a callback is dropped,
+//! which handles went with it. So whoever ends lets the callbacks go one by one, which opens every circle, and names those
+//! that owned a handle.
+
+use std::cell::Cell;
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+
+use crate::trap;
+
+/// Where a callback comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    kind: &'static str,
+    place: &'static Location<'static>,
+    owns: bool,
+}
+
+impl Site {
+    /// Of this callback and kind, registered by the caller. The callers between this one and the host's own line have to be
+    /// `#[track_caller]`, too.
+    #[track_caller]
+    pub(crate) fn new<C>(kind: &'static str, callback: &C) -> Self {
+        Self { kind, place: Location::caller(), owns: size_of_val(callback) != 0 }
+    }
+
+    /// Whether it may own anything.
+    pub(crate) fn owns(&self) -> bool {
+        self.owns
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} from {}:{}", self.kind, self.place.file(), self.place.line())
+    }
+}
+
+/// A callback and where it comes from.
+#[derive(Clone)]
+pub(crate) struct Registered<C> {
+    /// What is called.
+    pub code: C,
+    /// Where it comes from.
+    pub site: Site,
+}
+
+/// Which host a handle leads to: the same number for a runtime and for its load contexts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct HostId(usize);
+
+impl HostId {
+    /// The number of the host that this belongs to. Another host has another one as long as both are there.
+    pub(crate) fn of<T>(shared: &Weak<T>) -> Self {
+        Self(shared.as_ptr().addr())
+    }
+}
+
+/// A share of a callback, for as long as it is called: the callback may be let go meanwhile, and then what it owns goes with
+/// this, whose drop does not panic.
+pub(crate) struct Share<C: ?Sized>(Option<Arc<C>>);
+
+impl<C: ?Sized> Share<C> {
+    pub(crate) fn of(code: &Arc<C>) -> Self {
+        Self(Some(Arc::clone(code)))
+    }
+
+    /// The callback.
+    pub(crate) fn code(&self) -> &C {
+        self.0.as_ref().expect("it goes with the share")
+    }
+}
+
+impl<C: ?Sized> Drop for Share<C> {
+    fn drop(&mut self) {
+        let code = self.0.take();
+        if let Err(message) = trap::caught(|| drop(code)) {
+            tracing::error!(message, "what a callback owned panicked when it was dropped");
+        }
+    }
+}
+
+thread_local! {
+    /// Of which host handles are counted on this thread, and how many of them went.
+    static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
+}
+
+/// A handle to this host is dropped.
+#[inline]
+pub(crate) fn handle_goes(host: HostId) {
+    let (counted, count) = COUNTED.get();
+    if counted == Some(host) {
+        COUNTED.set((counted, count + 1));
+    }
+}
+
+/// How many handles to `host` go while `code` runs on this thread.
+fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
+    let before = COUNTED.replace((Some(host), 0));
+    code();
+    let (_, count) = COUNTED.replace(before);
+    // What goes inside of what goes counts for both.
+    if let (Some(outer), so_far) = before
+        && outer == host
+    {
+        COUNTED.set((before.0, so_far + count));
+    }
+    count
+}
+
+/// Drops callbacks of `host`, one by one, and logs which of them owned a handle to it. They must not be borrowed, and no
+/// lock may be held: what they own may come back in here when it is dropped.
+pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Registered<C>>) {
+    for Registered { code, site } in callbacks {
+        let mut dropped = Ok(());
+        let handles = handles_that_go(host, || dropped = trap::caught(|| drop(code)));
+        if let Err(message) = dropped {
+            tracing::error!(callback = %site, message, "what a callback owned panicked when it was dropped");
+        }
+        if handles != 0 {
+            tracing::warn!(
+                callback = %site,
+                handles,
+                "a callback owned a handle to the host that it belongs to: without this end, neither would have gone; use \
+                 the handle that it is given, or let it own what `downgrade` gives"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{HostId, Registered, Site, handle_goes, handles_that_go, let_go};
+
+    struct Handle(HostId);
+
+    impl Drop for Handle {
+        fn drop(&mut self) {
+            handle_goes(self.0);
+        }
+    }
+
+    #[test]
+    fn handles_are_counted_for_their_host_only_and_in_each_drop_that_they_are_part_of() {
+        let (one, other) = (Arc::new(1), Arc::new(2));
+        let [one, other] = [&one, &other].map(|shared| HostId::of(&Arc::downgrade(shared)));
+        let handle = || Handle(one);
+        drop(handle());
+        assert_eq!(handles_that_go(one, || drop((handle(), Handle(other)))), 1);
+        let mut inner = 0;
+        let outer = handles_that_go(one, || {
+            drop(handle());
+            inner = handles_that_go(one, || drop([handle(), handle()]));
+            let _not_ours = handles_that_go(other, || drop(handle()));
+        });
+        assert_eq!((inner, outer), (2, 3));
+    }
+
+    #[test]
+    fn a_callback_that_panics_when_it_is_dropped_keeps_no_other_from_going() {
+        struct Panics;
+        impl Drop for Panics {
+            fn drop(&mut self) {
+                panic!("on purpose");
+            }
+        }
+        let kept = Arc::new(());
+        let last = Arc::clone(&kept);
+        let callbacks: [Box<dyn Fn()>; 2] = [
+            {
+                let panics = Panics;
+                Box::new(move || {
+                    let _owned = &panics;
+                })
+            },
+            Box::new(move || {
+                let _owned = &last;
+            }),
+        ];
+        let site = Site::new("test", &());
+        let_go(HostId::of(&Arc::downgrade(&kept)), callbacks.map(|code| Registered { code, site }));
+        assert_eq!(Arc::strong_count(&kept), 1);
+    }
+}

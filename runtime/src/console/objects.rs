@@ -1,0 +1,224 @@
+//! What the console does with objects: who there are, what they hold, a call, a birth. An object is named by its name, its
+//! path or its number (`MagicCube_3`, `#12.1`), a class by its path with or without `/Script/`; values are written as they
+//! are shown.
+
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::error::Error;
+use crate::handles::ObjectHandle;
+use crate::object::class::Class;
+use crate::object::path::short;
+use crate::object::property::Property;
+use crate::object::value::Value;
+use crate::runtime::Runtime;
+
+/// A list shows so many; what there are more is counted.
+const MOST: usize = 20;
+
+/// The living objects of a class, or all.
+pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
+    let class = class.map(|class| class_path(runtime, class)).transpose()?;
+    let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.is_a(*object, class));
+    let objects: Vec<_> = runtime.objects().into_iter().filter(is_meant).collect();
+    let mut lines: Vec<_> = objects.iter().take(MOST).map(|object| title(runtime, *object)).collect();
+    match objects.len() {
+        0 => lines.push("no objects".to_owned()),
+        count if count > MOST => lines.push(format!("… and {} more", count - MOST)),
+        _ => {}
+    }
+    Ok(lines.join("\n"))
+}
+
+/// The classes of the loaded modules.
+pub(super) fn classes(runtime: &Runtime) -> String {
+    let classes: Vec<_> = runtime.dynamic_classes().iter().map(|class| short(class).to_owned()).collect();
+    if classes.is_empty() { "no module has declared a class".to_owned() } else { classes.join("\n") }
+}
+
+/// All properties of an object.
+pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
+    let object = find(runtime, object)?;
+    let mut lines = vec![title(runtime, object)];
+    for property in runtime.properties_of(object) {
+        let value = runtime.get(object, &property).map_err(|error| error.to_string())?;
+        lines.push(format!("  {property} = {}", print(runtime, &value)));
+    }
+    Ok(lines.join("\n"))
+}
+
+/// One property.
+pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<String, String> {
+    let value = runtime.get(find(runtime, object)?, property).map_err(|error| error.to_string())?;
+    Ok(print(runtime, &value))
+}
+
+/// Writes one property, and shows what it holds then.
+pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -> Result<String, String> {
+    let handle = find(runtime, object)?;
+    let class = class_of(runtime, handle)?;
+    let declared = class.find_property(property).ok_or_else(|| lacks(&class, "property", property))?;
+    let value = parse(runtime, declared, text)?;
+    runtime.set(handle, property, &value).map_err(|error| error.to_string())?;
+    get(runtime, object, property)
+}
+
+/// Calls a function with arguments that are written as values are shown.
+pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Result<String, String> {
+    let object = find(runtime, object)?;
+    let class = class_of(runtime, object)?;
+    let declared = class.find_function(function).ok_or_else(|| lacks(&class, "function", function))?;
+    let (texts, parameters) = (split(arguments)?, declared.arguments());
+    if texts.len() != parameters.len() {
+        let (path, signature) = (&declared.path, declared.signature());
+        return Err(format!("{path} takes ({signature}), and {} arguments were given", texts.len()));
+    }
+    let values = parameters.iter().zip(&texts).map(|(parameter, text)| parse(runtime, parameter, text));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    match runtime.call(object, function, &values) {
+        Ok(None) => Ok("done".to_owned()),
+        Ok(Some(value)) => Ok(print(runtime, &value)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A new object of a class.
+pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
+    let object = runtime.spawn(&class_path(runtime, class)?).map_err(|error| error.to_string())?;
+    Ok(title(runtime, object))
+}
+
+/// Destroys an object.
+pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String> {
+    let object = find(runtime, object)?;
+    let told = title(runtime, object);
+    runtime.destroy(object);
+    Ok(if runtime.is_alive(object) { format!("{told} cannot be destroyed now") } else { format!("{told} is gone") })
+}
+
+/// How a line could go on: its last word completed, as whole lines.
+pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<String> {
+    let begun = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let head = &line[..line.len() - begun.len()];
+    let words: Vec<_> = head.split_whitespace().collect();
+    let names: Vec<String> = match words.as_slice() {
+        [] => commands.iter().map(|command| (*command).to_owned()).collect(),
+        ["objects" | "spawn"] => runtime.dynamic_classes().iter().map(|class| short(class).to_owned()).collect(),
+        ["get" | "set" | "call" | "show" | "destroy"] => {
+            runtime.objects().into_iter().filter_map(|object| runtime.name_of(object)).collect()
+        }
+        ["get" | "set", object] => find(runtime, object).map(|it| runtime.properties_of(it)).unwrap_or_default(),
+        ["call", object] => find(runtime, object)
+            .and_then(|object| class_of(runtime, object))
+            .map(|class| functions(&class))
+            .unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let mut lines: Vec<_> =
+        names.iter().filter(|name| name.starts_with(begun)).map(|name| format!("{head}{name}")).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.truncate(MOST);
+    lines
+}
+
+/// The object of a name, a path or a number.
+fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
+    let found = runtime.find_in(ObjectHandle::NONE, named).or_else(|| runtime.object_at(named));
+    let is_it =
+        |object: &ObjectHandle| object.to_string() == named || runtime.name_of(*object).as_deref() == Some(named);
+    let found = found.or_else(|| runtime.objects().into_iter().find(is_it));
+    found.ok_or_else(|| format!("there is no object `{named}`: `objects` lists some, by name and number"))
+}
+
+fn class_of(runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Class>, String> {
+    let class = runtime.world().objects.class(object);
+    class.ok_or_else(|| CallError::Stale { handle: object }.to_string())
+}
+
+fn lacks(class: &Class, what: &'static str, name: &str) -> String {
+    Error::UnknownMember { class: class.path.to_string(), what, name: name.to_owned() }.to_string()
+}
+
+/// The names of what can be called on an object of a class.
+fn functions(class: &Rc<Class>) -> Vec<String> {
+    let own = class.chain().into_iter().flat_map(|class| class.own_functions.clone());
+    own.map(|function| function.text.to_string()).collect()
+}
+
+/// The path of a class that is named by it, or without the `/Script/` before it.
+fn class_path(runtime: &Runtime, named: &str) -> Result<String, String> {
+    let types = &runtime.world().types;
+    let paths = [named.to_owned(), format!("/Script/{named}")];
+    let known = paths.into_iter().find(|path| types.class_by_path(path).is_some());
+    known.ok_or_else(|| Error::UnknownClass { path: named.to_owned(), waiting: 0 }.to_string())
+}
+
+fn title(runtime: &Runtime, object: ObjectHandle) -> String {
+    let class = runtime.class_of(object).unwrap_or_default();
+    format!("{}   {}   {object}", runtime.name_of(object).unwrap_or_default(), short(&class))
+}
+
+/// Objects are shown by name.
+fn print(runtime: &Runtime, value: &Value) -> String {
+    match value {
+        Value::Object(object) if runtime.is_alive(*object) => title(runtime, *object),
+        value => value.print(&runtime.world().names),
+    }
+}
+
+/// A value from its text; an object may be named as everywhere here, a text may go without quotes.
+fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, String> {
+    if let Value::Object(_) = Value::zero(&property.ty)
+        && text != "none"
+    {
+        return find(runtime, text).map(Value::Object);
+    }
+    let names = &runtime.world().names;
+    let parsed = Value::parse(text, &property.ty, names);
+    parsed.map_err(|error| format!("`{text}` is no value of {}: {error}", property.text))
+}
+
+/// Arguments, parted by spaces that stand in no quotes and no parentheses.
+fn split(text: &str) -> Result<Vec<String>, String> {
+    let (mut parts, mut part, mut depth, mut quoted, mut escaped) = (Vec::new(), String::new(), 0_u32, false, false);
+    for letter in text.trim().chars() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if letter.is_whitespace() && depth == 0 && !quoted {
+            if !part.is_empty() {
+                parts.push(std::mem::take(&mut part));
+            }
+        } else {
+            part.push(letter);
+        }
+    }
+    if quoted || depth != 0 {
+        return Err(format!("`{text}` has an open {}", if quoted { "quote" } else { "parenthesis" }));
+    }
+    if !part.is_empty() {
+        parts.push(part);
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn arguments_are_parted_by_spaces_outside_of_quotes_and_parentheses() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(split(text).unwrap(), expected, "{text}");
+        check("", &[]);
+        check(" 1  two ", &["1", "two"]);
+        check(r#""a b" (x=1, y=2) "q\" (""#, &[r#""a b""#, "(x=1, y=2)", r#""q\" (""#]);
+        assert!(split("\"open").unwrap_err().contains("quote"));
+        assert!(split("(open").unwrap_err().contains("parenthesis"));
+    }
+}

@@ -1,0 +1,349 @@
+//! The host's side of `alcedo dev`: a thread reads what the tool asks for, and the game thread does it at its safe points.
+
+use std::cell::Cell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, Sender, unbounded};
+
+use super::autosave::Autosave;
+use super::link::{FromHost, HangOf, SOCKET, Status, ToHost, VERSION, receive, send};
+use super::stream::Stream;
+use crate::cells::RefCell;
+use crate::error::Error;
+use crate::load::events::MasterEvent;
+use crate::poster::Poster;
+use crate::reload::requests::ReloadScope;
+use crate::runtime::Runtime;
+use crate::watchdog::{GAME_THREAD, Hang};
+use crate::world::WorldLoad;
+
+/// The tool is told how things are this often.
+const GLANCE: Duration = Duration::from_millis(200);
+/// A tool that is there answers sooner, and one that is not must not keep the host.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So long a host may take to end in order when the tool has gone; then it is ended.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What a host finds in its environment when `alcedo dev` runs it: the tool has been greeted, and waits.
+pub(crate) struct Invitation {
+    voice: Voice,
+    from: Stream,
+    autosave: Option<PathBuf>,
+    live: Rc<Cell<Option<Instant>>>,
+}
+
+/// The way to the tool. Any thread.
+#[derive(Clone)]
+struct Voice(Arc<Mutex<Stream>>);
+
+impl Voice {
+    /// Tells the tool something. What cannot be told as a whole ends the link, which is noticed where it is read from.
+    fn tell(&self, message: &FromHost) {
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if send(&mut *stream, message).is_err() {
+            stream.end();
+        }
+    }
+}
+
+impl Invitation {
+    /// Greets the tool, if there is one; without one there is nothing to do.
+    ///
+    /// # Errors
+    /// When the tool is not where the variable says, or of another version.
+    pub(crate) fn from_environment() -> Result<Option<Self>, Error> {
+        let Some(socket) = std::env::var_os(SOCKET) else { return Ok(None) };
+        let socket = PathBuf::from(socket);
+        let failed = |source| Error::System { doing: format!("joining `alcedo dev` at {}", socket.display()), source };
+        Self::greet(&socket).map(Some).map_err(failed)
+    }
+
+    fn greet(socket: &Path) -> io::Result<Self> {
+        let mut from = Stream::connect(socket)?;
+        let voice = Voice(Arc::new(Mutex::new(from.try_clone()?)));
+        from.set_patience(Some(PATIENCE), Some(PATIENCE))?;
+        voice.tell(&FromHost::Hello { version: VERSION, runtime: env!("CARGO_PKG_VERSION").to_owned() });
+        let autosave = match receive(&mut from)? {
+            Some(ToHost::Settings { autosave }) => autosave,
+            _ => {
+                return Err(io::Error::other(
+                    "the tool did not say how the session goes: build both from one checkout",
+                ));
+            }
+        };
+        from.set_patience(None, Some(PATIENCE))?;
+        Ok(Self { voice, from, autosave, live: Rc::default() })
+    }
+
+    /// What tells the tool of a hang, on the watchdog's thread.
+    pub(crate) fn on_hang(&self) -> impl Fn(&Hang) + Send + Sync + 'static {
+        let voice = self.voice.clone();
+        move |hang| {
+            let of = match hang.thread == GAME_THREAD {
+                true if hang.function.is_empty() => HangOf::Work,
+                true => HangOf::Call,
+                false => HangOf::Finalizer,
+            };
+            voice.tell(&FromHost::Hang { text: hang.to_string(), of });
+        }
+    }
+
+    /// What notes when a generation goes live.
+    pub(crate) fn on_event(&self) -> impl Fn(&MasterEvent) + 'static {
+        let live = Rc::clone(&self.live);
+        move |event| {
+            if matches!(event, MasterEvent::Loaded(_)) {
+                live.set(Some(Instant::now()));
+            }
+        }
+    }
+
+    /// From now on the tool is listened to.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(crate) fn accept(self, poster: Poster) -> io::Result<Agent> {
+        let Self { voice, mut from, autosave, live } = self;
+        let (sender, orders) = unbounded();
+        std::thread::Builder::new().name("alcedo-dev".into()).spawn(move || hear(&mut from, &sender, &poster))?;
+        Ok(Agent {
+            voice,
+            orders,
+            live,
+            begun: Instant::now(),
+            autosave: autosave.map(|file| (file, Cell::default())),
+            told: Cell::new(Duration::ZERO),
+            ticks: RefCell::default(),
+            cannot_save: Cell::new(false),
+            loaded: RefCell::default(),
+            has_told_end: Cell::new(false),
+            is_asked_to_end: Cell::new(false),
+        })
+    }
+}
+
+/// Hands on what the tool asks for. When the tool goes, however that came, the host is asked to end, and ended if it does
+/// not: a world that nobody can see or stop must not stay.
+fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
+    loop {
+        let order = match receive(from) {
+            Ok(Some(order)) => order,
+            Ok(None) => break,
+            Err(error) => {
+                tracing::error!(%error, "`alcedo dev` said what this host cannot read: the link is ended, and this host with it");
+                from.end();
+                break;
+            }
+        };
+        let is_last = order == ToHost::End;
+        if orders.send(order).is_err() {
+            return;
+        }
+        // A game thread that sleeps wakes for this.
+        let _woken = poster.post(|_runtime| {});
+        if is_last {
+            // The tool has its own patience with a host that was told.
+            return;
+        }
+    }
+    if orders.send(ToHost::End).is_ok() && poster.post(|_runtime| {}) {
+        std::thread::sleep(GRACE);
+        if poster.post(|_runtime| {}) {
+            tracing::error!("`alcedo dev` has gone and this host has not ended: ending it");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// The host's side while it runs. Game thread only.
+pub(crate) struct Agent {
+    voice: Voice,
+    orders: Receiver<ToHost>,
+    /// When a generation went live last.
+    live: Rc<Cell<Option<Instant>>>,
+    begun: Instant,
+    autosave: Option<(PathBuf, Cell<Autosave>)>,
+    /// When the tool was told last how things are.
+    told: Cell<Duration>,
+    /// Ticks of the second that has passed: when each was.
+    ticks: RefCell<std::collections::VecDeque<Duration>>,
+    cannot_save: Cell<bool>,
+    /// The libraries that the tool asked for last and that were loaded.
+    loaded: RefCell<Vec<PathBuf>>,
+    has_told_end: Cell<bool>,
+    is_asked_to_end: Cell<bool>,
+}
+
+impl Agent {
+    /// Whether the tool wants the host to end.
+    pub(crate) fn is_asked_to_end(&self) -> bool {
+        self.is_asked_to_end.get()
+    }
+
+    /// The host wants its first plugins: they are those that the tool has built, and the game thread waits until some were
+    /// loaded. Later they are those that it had before.
+    ///
+    /// # Errors
+    /// [`Error::Ended`] when the tool wants the host to end instead.
+    pub(crate) fn create(&self, runtime: &Runtime) -> Result<(), Error> {
+        let loaded = self.loaded.borrow().clone();
+        if !loaded.is_empty() {
+            return runtime.create_master_of(&loaded);
+        }
+        while !self.is_asked_to_end() {
+            self.obey(runtime, self.orders.recv().unwrap_or(ToHost::End));
+            if runtime.generation() != 0 {
+                return Ok(());
+            }
+        }
+        Err(Error::Ended)
+    }
+
+    /// A tick was made.
+    pub(crate) fn ticked(&self) {
+        let now = self.begun.elapsed();
+        let mut ticks = self.ticks.borrow_mut();
+        ticks.push_back(now);
+        while ticks.front().is_some_and(|tick| now.saturating_sub(*tick) > Duration::from_secs(1)) {
+            ticks.pop_front();
+        }
+    }
+
+    /// Does what the tool has asked for, and tells it how things are. The caller stands at a safe point.
+    pub(crate) fn attend(&self, runtime: &Runtime) {
+        while let Ok(order) = self.orders.try_recv() {
+            self.obey(runtime, order);
+        }
+        let now = self.begun.elapsed();
+        if now.saturating_sub(self.told.get()) >= GLANCE {
+            self.told.set(now);
+            self.voice.tell(&FromHost::Status(Status {
+                generation: runtime.generation(),
+                objects: runtime.objects().len() as u64,
+                ticks: self.ticks.borrow().len() as u64,
+            }));
+        }
+        if let Some((file, autosave)) = &self.autosave
+            && runtime.generation() != 0
+            && autosave.get().is_due(now)
+        {
+            self.save(runtime, file, autosave);
+        }
+    }
+
+    /// The world has ended, and so much could not be ended. Said once: not by a process that ends otherwise.
+    pub(crate) fn tell_end(&self, left: Vec<String>) {
+        if self.has_told_end.replace(true) {
+            return;
+        }
+        self.voice.tell(&FromHost::Ended { left });
+    }
+
+    fn obey(&self, runtime: &Runtime, order: ToHost) {
+        match order {
+            // Said once, before this thread listened.
+            ToHost::Settings { .. } => {}
+            ToHost::Load { libraries } => self.load(runtime, &libraries),
+            ToHost::Restore { world } => self.voice.tell(&restore(runtime, &world)),
+            ToHost::Line { line } => self.voice.tell(&FromHost::Answer { text: runtime.console(&line) }),
+            ToHost::Complete { line } => {
+                let lines = runtime.complete(&line);
+                self.voice.tell(&FromHost::Completions { line, lines });
+            }
+            ToHost::End => self.is_asked_to_end.set(true),
+        }
+    }
+
+    fn load(&self, runtime: &Runtime, libraries: &[PathBuf]) {
+        self.live.set(None);
+        let loaded = match runtime.generation() {
+            0 => runtime.create_master_of(libraries).map(|()| FromHost::Started { generation: runtime.generation() }),
+            _ => runtime.reload_for(libraries, ReloadScope::Changed, 0).map(|report| {
+                let since_live = self.live.get().map_or(Duration::ZERO, |at| at.elapsed());
+                FromHost::Reloaded { report: Box::new(report), since_live }
+            }),
+        };
+        if let Some((_, autosave)) = &self.autosave {
+            let mut next = autosave.get();
+            next.forget();
+            autosave.set(next);
+        }
+        let is_live = match &loaded {
+            Ok(FromHost::Reloaded { report, .. }) => report.is_committed(),
+            Ok(_) => true,
+            Err(_) => false,
+        };
+        if is_live {
+            *self.loaded.borrow_mut() = libraries.to_vec();
+        }
+        self.voice.tell(&loaded.unwrap_or_else(|error| FromHost::Refused {
+            lacks_type: matches!(&error, Error::Load(error) if error.lacks_type()),
+            error: error.to_string(),
+        }));
+    }
+
+    fn save(&self, runtime: &Runtime, file: &Path, autosave: &Cell<Autosave>) {
+        let begun = self.begun.elapsed();
+        let saved = runtime.save_world(file);
+        let now = self.begun.elapsed();
+        let mut next = autosave.get();
+        next.note(now, now.saturating_sub(begun));
+        autosave.set(next);
+        let failed = saved.is_err();
+        if let Err(error) = saved
+            && !self.cannot_save.get()
+        {
+            self.voice.tell(&FromHost::NotSaved { error: error.to_string() });
+        }
+        self.cannot_save.set(failed);
+    }
+}
+
+fn restore(runtime: &Runtime, world: &Path) -> FromHost {
+    let written = std::fs::metadata(world).and_then(|file| file.modified());
+    let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
+    match runtime.load_world(world) {
+        // What made room for it was only just made by the host.
+        Ok(loaded) => {
+            let told = WorldLoad { replaced: 0, ..loaded };
+            FromHost::Restored { objects: told.objects, age, text: told.to_string() }
+        }
+        Err(error) => FromHost::NotRestored { error: error.to_string() },
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixStream;
+
+    use super::hear;
+    use crate::development::link::{ToHost, send};
+    use crate::development::stream::Stream;
+    use crate::runtime::Runtime;
+
+    #[test]
+    fn what_cannot_be_read_ends_the_link_and_the_host_is_asked_to_end() {
+        let poster = Runtime::builder().build().expect("a host without natives").post_handle();
+        let frame = |body: &[u8]| [&u32::try_from(body.len()).expect("short").to_le_bytes(), body].concat();
+        let mut half = Vec::new();
+        send(&mut half, &ToHost::End).expect("memory");
+        half.pop();
+        let deep = frame(&[0x81; 100_000]);
+        let another = frame(b"\x66Reboot");
+        for bytes in [&[0xff; 4][..], &frame(&[0xff; 3]), &half, &deep, &another] {
+            let (mut tool, host) = UnixStream::pair().expect("a pair");
+            tool.write_all(bytes).expect("the socket takes it");
+            tool.shutdown(Shutdown::Write).expect("it is open");
+            let (sender, orders) = crossbeam::channel::unbounded();
+            hear(&mut Stream::from(host), &sender, &poster);
+            assert_eq!(orders.try_iter().collect::<Vec<_>>(), [ToHost::End]);
+            assert_eq!(tool.read(&mut [0]).ok(), Some(0), "the link has ended");
+        }
+    }
+}

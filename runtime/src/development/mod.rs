@@ -1,0 +1,15 @@
+//! A host's part in `alcedo dev`. The tool builds the plugins, watches their sources and reads the keys; the world runs in
+//! a process of its own, which is the author's host or the sample engine. So a crash, a hang or an exhausted memory in
+//! plugin code ends the world's process and never the tool, which starts it again with the last good build and the world
+//! as it was saved last.
+//!
+//! A host takes part by one line in its builder, [`Builder::development`](crate::Builder::development). `link.rs` is what
+//! the two say to each other, `stream.rs` the socket, `agent.rs` does in the host what the tool asks for, `autosave.rs` decides when the world is
+//! saved.
+
+mod agent;
+mod autosave;
+pub mod link;
+mod stream;
+
+pub(crate) use agent::{Agent, Invitation};

@@ -1,0 +1,49 @@
+//! The end of the process, for hubs whose host wants their listeners told of it. The handler that C calls then is given
+//! nothing, so this is the one place where a static knows of hubs; it keeps none of them.
+//!
+//! Nothing is unloaded then: other threads may be inside the images, and the loader runs what is left of them itself.
+
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::load::context::error::ContextError;
+use crate::load::context::hub::Hub;
+
+/// Who is to be told.
+static HUBS: Mutex<Vec<Weak<Hub>>> = Mutex::new(Vec::new());
+
+/// From now on the end of the process is told to those who listen to contexts of `hub`. Asked again, it changes nothing.
+///
+/// # Errors
+/// [`ContextError::System`] where the platform has no such handlers, or takes no more.
+pub(super) fn tell(hub: &Arc<Hub>) -> Result<(), ContextError> {
+    let mut hubs = hubs();
+    let is_known = |known: &Weak<Hub>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(hub));
+    if hubs.iter().any(is_known) {
+        return Ok(());
+    }
+    // One handler for each, so that its place among the other handlers of the process is that of this call.
+    let registered = alcedo_sys::at_exit(tell_next);
+    registered.map_err(|source| ContextError::System {
+        doing: "asking to be told of the end of the process".into(),
+        source,
+    })?;
+    hubs.push(Arc::downgrade(hub));
+    Ok(())
+}
+
+/// Handlers run in the opposite order of their registration, and so do these.
+extern "C" fn tell_next() {
+    let Some(hub) = hubs().pop().and_then(|hub| hub.upgrade()) else { return };
+    // A panic outside of a listener, as one of the log's may be, is nobody's here.
+    let _told = crate::border::trap(|| {
+        hub.tell_end();
+        Ok(())
+    });
+    // Were this the last share, its drop would do more than tell.
+    mem::forget(hub);
+}
+
+fn hubs() -> MutexGuard<'static, Vec<Weak<Hub>>> {
+    HUBS.lock().unwrap_or_else(PoisonError::into_inner)
+}

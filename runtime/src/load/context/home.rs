@@ -1,0 +1,52 @@
+//! The way from what a callback is given back to the context that it is about. It keeps nothing alive, so whatever holds a
+//! request or a notice closes no circle.
+
+use std::fmt;
+use std::sync::Weak;
+
+use crate::load::context::handle::{Contexts, LoadContext};
+use crate::load::context::hub::Hub;
+use crate::load::context::line::Line;
+
+/// A context of a host. The one of nothing leads nowhere.
+#[derive(Clone, Default)]
+pub(super) struct Home {
+    hub: Weak<Hub>,
+    line: Weak<Line>,
+}
+
+impl Home {
+    /// The way to a context.
+    pub(super) fn new(hub: &Weak<Hub>, line: &Weak<Line>) -> Self {
+        Self { hub: Weak::clone(hub), line: Weak::clone(line) }
+    }
+
+    /// All contexts, while anybody has a handle to them.
+    pub(super) fn contexts(&self) -> Option<Contexts> {
+        self.hub.upgrade().as_ref().map(Contexts::of)
+    }
+
+    /// The context, while anybody has a handle to it.
+    pub(super) fn load_context(&self) -> Option<LoadContext> {
+        let (hub, line) = (self.hub.upgrade()?, self.line.upgrade()?);
+        LoadContext::of(&hub, &line)
+    }
+}
+
+/// Two requests, or notices, are equal by what they say.
+impl PartialEq for Home {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Home {}
+
+impl fmt::Debug for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match Weak::strong_count(&self.line) {
+            0 => "gone",
+            _ => "there",
+        })
+    }
+}

@@ -1,0 +1,298 @@
+//! Finds types and functions, in the order in which modules are found: what a context has itself or of others, what its
+//! resolver finds, what the Default has, what the handlers find. And what the Default has for modules of the Master.
+
+use std::sync::Arc;
+
+use semver::VersionReq;
+
+use crate::lease::Leases;
+use crate::load::context::error::{Attempt, ContextError};
+use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::guides::ModuleRequest;
+use crate::load::context::hub::Hub;
+use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
+use crate::load::context::identity::TypeRef;
+use crate::load::context::loading;
+use crate::load::context::resolve::{Guidance, Step, after};
+use crate::load::context::search::{Answer, in_default};
+use crate::load::context::space::Space;
+use crate::load::context::type_name::TypeName;
+use crate::load::error::LoadError;
+
+/// A function, and the generation that has it: calls go through the door of that one.
+pub(super) struct Target {
+    /// The generation whose module offers it.
+    pub home: Arc<Space>,
+    /// Its place there.
+    pub place: u64,
+    /// The function.
+    pub export: FreeExport,
+}
+
+/// Finds a function for `space` by type and method; see [`TypeName`] for how types are named. A module that is named and
+/// not there is looked for like any dependency, and loaded where somebody finds it.
+///
+/// # Errors
+/// When nobody or more than one module offers it, the module is not to be found, or the context is unloading.
+pub(super) fn function(
+    space: &Arc<Space>,
+    hub: impl Fn() -> Result<Arc<Hub>, ContextError>,
+    type_path: &str,
+    method: &str,
+) -> Result<Target, ContextError> {
+    let no_such = |offered: String| ContextError::NoSuchFunction {
+        context: space.title(),
+        function: format!("{type_path}:{method}"),
+        offered,
+    };
+    let name = TypeName::read(type_path).map_err(|flaw| no_such(flaw.to_string()))?;
+    let mut offered = Vec::new();
+    let is_meant = |export: &FreeExport| *export.name == *method && name.is(&export.type_path);
+    let mut found = first(space, &hub, &name, |step, held| {
+        let mut found = Vec::new();
+        let mut full = Vec::new();
+        for (module, home) in held {
+            for (at, export) in module.exports().iter().enumerate() {
+                if is_meant(export) {
+                    found.push((Arc::clone(module), *home, at));
+                }
+                full.push(&*export.full);
+            }
+        }
+        offered.extend(told(&name, step, "offers", &full));
+        found
+    })?;
+    let full = |(module, _, at): &(Arc<FreeModule>, ContextId, usize)| module.exports()[*at].full.to_string();
+    let (module, home, at) = match found.len() {
+        1 => found.remove(0),
+        0 => return Err(no_such(offered.join("; "))),
+        _ => {
+            let full: Vec<_> = found.iter().map(full).collect();
+            return Err(no_such(format!("say which of {} is meant, as `module::Type`", full.join(", "))));
+        }
+    };
+    let home = match home == space.id {
+        true => Arc::clone(space),
+        // What it depends on stays, with the generation that it is of.
+        false => hub()?.space(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
+    };
+    let place = home.place(&module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))?;
+    Ok(Target { home, place, export: module.exports()[at].clone() })
+}
+
+/// Finds a type for `space`.
+///
+/// # Errors
+/// When nobody or more than one module has it, the module is not to be found, or the context is unloading.
+pub(super) fn type_of(space: &Arc<Space>, hub: &Arc<Hub>, path: &str) -> Result<TypeRef, ContextError> {
+    let (context, name) = (space.title(), read(path, || space.title())?);
+    let mut known = Vec::new();
+    let found = first(space, &|| Ok(Arc::clone(hub)), &name, |step, held| {
+        let summaries: Vec<_> = held.iter().map(|(module, _)| module.summary()).collect();
+        types_in(step, &summaries, &name, &mut known)
+    })?;
+    one_of(hub, context, path, found, &known)
+}
+
+/// Finds a type for a context that is known as a picture only, as the Master is: in its modules, then in the Default.
+///
+/// # Errors
+/// As [`type_of`].
+pub(super) fn type_in_picture(hub: &Arc<Hub>, info: &ContextInfo, path: &str) -> Result<TypeRef, ContextError> {
+    let context = title(info.kind, &info.name);
+    let name = read(path, || context.clone())?;
+    let mut known = Vec::new();
+    let mut found = Vec::new();
+    let mut step = Step::Own;
+    while found.is_empty() && step != Step::NotFound {
+        let held = match (step, name.module) {
+            (Step::Own, Some(module)) => info.modules.iter().filter(|known| known.name == module).cloned().collect(),
+            (Step::Own, None) => info.modules.clone(),
+            (Step::Default, Some(module)) => {
+                vec![from_default(hub, &request(hub, &context, module, None), "did not know it".into())?.summary()]
+            }
+            (_, None) => hub.default_space().held().iter().map(|(module, _)| module.summary()).collect(),
+            (_, Some(_)) => Vec::new(),
+        };
+        found = types_in(step, &held, &name, &mut known);
+        // A module that is there is the one that was meant.
+        if name.module.is_some() && !held.is_empty() {
+            break;
+        }
+        step = after(step, Guidance::of_modules_only(false));
+    }
+    one_of(hub, context, path, found, &known)
+}
+
+/// A module of the Default that one of the Master depends on, as far as it concerns that.
+pub(crate) struct Lent {
+    /// Its name.
+    pub name: String,
+    /// Whoever depends on it holds one.
+    pub leases: Arc<Leases>,
+}
+
+/// What the Default has for a module of the Master that needs it, after the Master's own modules did not know it.
+///
+/// # Errors
+/// With the ordered trace when the Default does not know it either; when it has another version; when its resolver fails.
+pub(crate) fn lend_to_master(
+    hub: &Hub,
+    needed_by: &str,
+    name: &str,
+    range: &VersionReq,
+    own: String,
+) -> Result<Lent, LoadError> {
+    let request = ModuleRequest { range: range.clone(), ..request(hub, "Master", name, Some(needed_by)) };
+    let module = from_default(hub, &request, own).map_err(|error| LoadError::Dependency(Box::new(error)))?;
+    Ok(Lent { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
+}
+
+/// For a context that is known as a picture only: it is the Default that looks.
+fn request(hub: &Hub, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
+    ModuleRequest {
+        name: name.to_owned(),
+        range: VersionReq::STAR,
+        needed_by: needed_by.map(str::to_owned),
+        context: context.to_owned(),
+        home: hub.default_space().guides.home(),
+    }
+}
+
+fn from_default(hub: &Hub, request: &ModuleRequest, own: String) -> Result<Arc<FreeModule>, ContextError> {
+    if let Some(Answer::Module(module, _)) = in_default(hub, request)? {
+        return Ok(module);
+    }
+    let trace = vec![Attempt::new("own modules", own), Attempt::new("Default", "did not know it")];
+    Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
+}
+
+/// What the first step that has any of it has, as `pick` finds it among the modules of a step.
+fn first<T>(
+    space: &Arc<Space>,
+    hub: &impl Fn() -> Result<Arc<Hub>, ContextError>,
+    name: &TypeName<'_>,
+    mut pick: impl FnMut(Step, &[(Arc<FreeModule>, ContextId)]) -> Vec<T>,
+) -> Result<Vec<T>, ContextError> {
+    if let Some(module) = name.module {
+        let held = match space.find(module) {
+            Some(held) => held,
+            None => {
+                let module = loading::load_name(&*hub()?, space, module, &VersionReq::STAR)?;
+                let home = module.summary().context;
+                (module, home)
+            }
+        };
+        return Ok(pick(Step::Own, &[held]));
+    }
+    let guidance = Guidance::of_modules_only(space.kind == ContextKind::Default);
+    let mut step = Step::Own;
+    while step != Step::NotFound {
+        let held = match step {
+            Step::Own => space.held(),
+            _ => hub()?.default_space().held(),
+        };
+        let found = pick(step, &held);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        step = after(step, guidance);
+    }
+    Ok(Vec::new())
+}
+
+fn read<'a>(path: &'a str, context: impl FnOnce() -> String) -> Result<TypeName<'a>, ContextError> {
+    TypeName::read(path).map_err(|flaw| ContextError::NoSuchType {
+        context: context(),
+        path: path.to_owned(),
+        known: flaw.to_string(),
+    })
+}
+
+/// The types of these modules that are meant, and in `known` what there was to choose from.
+fn types_in(
+    step: Step,
+    held: &[ModuleSummary],
+    name: &TypeName<'_>,
+    known: &mut Vec<String>,
+) -> Vec<(String, ModuleSummary)> {
+    let mut found = Vec::new();
+    for module in held.iter().filter(|module| name.may_be_in(&module.name)) {
+        let meant = module.types.iter().filter(|declared| name.is(declared));
+        found.extend(meant.map(|declared| (declared.clone(), module.clone())));
+    }
+    let all: Vec<_> = held.iter().flat_map(|module| &module.types).map(String::as_str).collect();
+    known.extend(told(name, step, "has", &all));
+    found
+}
+
+/// What there was to choose from in a step, in words. A Default without modules goes without saying.
+fn told(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
+    let who = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
+    match (all.is_empty(), name.module, step) {
+        (false, ..) => Some(format!("{who} {has} {}", all.join(", "))),
+        (true, None, Step::Default) => None,
+        (true, ..) => Some(format!("{who} {has} none")),
+    }
+}
+
+fn one_of(
+    hub: &Hub,
+    context: String,
+    path: &str,
+    mut found: Vec<(String, ModuleSummary)>,
+    known: &[String],
+) -> Result<TypeRef, ContextError> {
+    let no_such = |known: String| ContextError::NoSuchType { context, path: path.to_owned(), known };
+    match found.len() {
+        1 => {
+            let (path, module) = found.remove(0);
+            Ok(TypeRef { context: hub.title_of(module.context), path, module })
+        }
+        0 => Err(no_such(known.join("; "))),
+        _ => {
+            let modules: Vec<_> = found.iter().map(|(_, module)| module.to_string()).collect();
+            Err(no_such(format!("{} have one: say which, as `module::Type`", modules.join(" and "))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::types_in;
+    use crate::load::context::id::{ContextId, ModuleSummary};
+    use crate::load::context::resolve::Step;
+    use crate::load::context::type_name::TypeName;
+
+    #[test]
+    fn a_type_is_found_by_its_module_its_path_and_its_bare_name() {
+        let id = ContextId { index: 2, generation: 1 };
+        let module = |name: &str, types: &[&str]| ModuleSummary {
+            name: name.to_owned(),
+            version: semver::Version::new(1, 0, 0),
+            build_id: 0xb,
+            context: id,
+            origin: None,
+            image: PathBuf::new(),
+            types: types.iter().map(|ty| (*ty).to_owned()).collect(),
+        };
+        let held = [module("a", &["/Script/Game.Cube", "Sum"]), module("b", &["Sum"])];
+        let check = |path: &str, expected: &[&str]| {
+            let mut known = Vec::new();
+            let found = types_in(Step::Own, &held, &TypeName::read(path).expect(path), &mut known);
+            let found: Vec<_> = found.iter().map(|(path, module)| format!("{} {path}", module.name)).collect();
+            assert_eq!(found, expected, "{path}");
+            let who = if path.contains(':') { "b" } else { "it" };
+            assert_eq!(known, [format!("{who} has /Script/Game.Cube, Sum, Sum")], "{path}");
+        };
+        check("Cube", &["a /Script/Game.Cube"]);
+        check("Game.Cube", &["a /Script/Game.Cube"]);
+        for name in ["b::Sum", "b:Sum"] {
+            check(name, &["b Sum"]);
+        }
+        check("Sum", &["a Sum", "b Sum"]);
+        check("Prism", &[]);
+    }
+}

@@ -1,0 +1,110 @@
+//! How a type is named where contexts are asked for types and for functions. One grammar for both:
+//!
+//! | written | means |
+//! | --- | --- |
+//! | `Cube` | the type of that name, of whichever module |
+//! | `Game.Cube` | the same, with its package |
+//! | `/Script/Game.Cube` | the same, with its whole path |
+//! | `cubes::Cube`, `cubes:Cube` | that of the module `cubes`; behind the colons stands any of the three |
+//!
+//! Functions that a module offers under a name of their own (`ex`) belong to no type: their type is the empty text.
+
+use std::fmt;
+
+use crate::bridge::nm::is_type;
+
+/// A type as it was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TypeName<'a> {
+    /// The module that declares it, where the name says so.
+    pub module: Option<&'a str>,
+    /// `Type`, `Package.Type` or `/Script/Package.Type`.
+    pub ty: &'a str,
+}
+
+/// A text that names no type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Flaw {
+    /// There are colons, and nothing before them.
+    NoModule,
+    /// A third part: a type has no colon in it.
+    TooLong,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoModule => "no module stands before the colon",
+            Self::TooLong => "more than a module and a type",
+        })?;
+        f.write_str("; write `Type`, `Package.Type` or `/Script/Package.Type`, or one of these behind `module::`")
+    }
+}
+
+impl<'a> TypeName<'a> {
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read(text: &'a str) -> Result<Self, Flaw> {
+        let (module, ty) = match text.split_once(':') {
+            Some((module, rest)) => (Some(module), rest.strip_prefix(':').unwrap_or(rest)),
+            None => (None, text),
+        };
+        match module {
+            Some("") => Err(Flaw::NoModule),
+            _ if ty.contains(':') => Err(Flaw::TooLong),
+            module => Ok(Self { module, ty }),
+        }
+    }
+
+    /// Whether the module of that name may be meant.
+    pub(super) fn may_be_in(&self, module: &str) -> bool {
+        self.module.is_none_or(|wanted| wanted == module)
+    }
+
+    /// Whether the type is meant that a module declares under `declared`.
+    pub(super) fn is(&self, declared: &str) -> bool {
+        is_type(declared, self.ty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Flaw, TypeName};
+
+    #[test]
+    fn a_type_is_named_by_itself_or_behind_its_module_in_either_spelling() {
+        let check = |text: &str, expected: Result<(Option<&str>, &str), Flaw>| {
+            assert_eq!(TypeName::read(text).map(|name| (name.module, name.ty)), expected, "{text}");
+        };
+        check("Cube", Ok((None, "Cube")));
+        check("Game.Cube", Ok((None, "Game.Cube")));
+        check("/Script/Game.Cube", Ok((None, "/Script/Game.Cube")));
+        for colons in [":", "::"] {
+            for ty in ["Cube", "Game.Cube", "/Script/Game.Cube", ""] {
+                check(&format!("cubes{colons}{ty}"), Ok((Some("cubes"), ty)));
+            }
+            check(&format!("{colons}Cube"), Err(Flaw::NoModule));
+            check(&format!("cubes{colons}Cube:turn"), Err(Flaw::TooLong));
+            check(&format!("cubes{colons}Cube::turn"), Err(Flaw::TooLong));
+        }
+        check("", Ok((None, "")));
+        check("cubes:::Cube", Err(Flaw::TooLong));
+    }
+
+    #[test]
+    fn a_name_means_a_type_by_path_by_package_and_by_its_bare_name() {
+        let is = |text: &str, module: &str, declared: &str| {
+            let name = TypeName::read(text).expect(text);
+            name.may_be_in(module) && name.is(declared)
+        };
+        for text in ["Cube", "Game.Cube", "/Script/Game.Cube", "cubes:Cube", "cubes::Game.Cube"] {
+            assert!(is(text, "cubes", "/Script/Game.Cube"), "{text}");
+        }
+        for text in ["Cub", "Other.Cube", "spheres::Cube", "cubes::"] {
+            assert!(!is(text, "cubes", "/Script/Game.Cube"), "{text}");
+        }
+        assert!(is("", "cubes", "") && is("cubes:", "cubes", ""));
+    }
+}

@@ -1,0 +1,121 @@
+//! The loads of all contexts of this process that are under way: `waits.rs` decides which may begin, and which wait; here
+//! they wait. Nothing else is held meanwhile, and nothing but names is kept while resolvers, mains and listeners run.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::load::context::error::ContextError;
+use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
+
+/// Contexts of one runtime may load in those of another, so there is one table for all.
+static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
+/// Somebody has ended a claim.
+static ENDED: Condvar = Condvar::new();
+
+/// A number for a context or for one of its generations, by which works are told apart.
+pub(super) fn next_place() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
+}
+
+/// This thread is in a step, and in those inside of it, until this is dropped.
+#[must_use = "the step is over when this is dropped"]
+pub(super) struct UnderWay {
+    depth: usize,
+    /// The steps are those of the thread that began them.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Begins a step on this thread. Waits while another thread brings some of it up.
+///
+/// # Errors
+/// [`ContextError::LoadRing`] when that would be for ever, [`ContextError::LoadTooDeep`].
+pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<UnderWay, ContextError> {
+    let here = thread::current().id();
+    let mut table = lock();
+    let depth = table.depth(here);
+    loop {
+        match table.begin(here, sort, works) {
+            Ok(true) => return Ok(UnderWay { depth, not_send: PhantomData }),
+            Ok(false) => table = ENDED.wait(table).unwrap_or_else(PoisonError::into_inner),
+            Err(Never::Ring(chain)) => return Err(ContextError::LoadRing { chain }),
+            Err(Never::TooDeep) => {
+                let wanted = works.iter().map(|work| work.step().to_string()).collect::<Vec<_>>().join(", ");
+                return Err(ContextError::LoadTooDeep { wanted, limit: DEEPEST });
+            }
+        }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if lock().end(thread::current().id(), self.depth) {
+            ENDED.notify_all();
+        }
+    }
+}
+
+fn lock() -> MutexGuard<'static, Table<ThreadId>> {
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::{Sort, begin, next_place};
+    use crate::load::context::error::ContextError;
+    use crate::load::context::waits::{Wanted, Work};
+
+    fn works<const N: usize>() -> [Work; N] {
+        let place = next_place();
+        std::array::from_fn(|at| Work::new(place, "here".into(), Wanted::Module(format!("m{at}"))))
+    }
+
+    #[test]
+    fn what_one_thread_has_claimed_no_other_has() {
+        let (works, inside) = (works::<2>(), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for at in 0..4 {
+                let (works, inside) = (&works, &inside);
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        let _asking = begin(Sort::Asking, &works[at % 2..][..1]).expect("no ring");
+                        let _claimed = begin(Sort::Claiming, works).expect("no ring");
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn of_threads_that_would_wait_for_each_other_the_last_is_refused_and_the_others_go_on() {
+        const THREADS: usize = 3;
+        for _ in 0..100 {
+            let (works, all_have_one) = (works::<THREADS>(), Barrier::new(THREADS));
+            let refused = std::thread::scope(|scope| {
+                let threads = [0, 1, 2].map(|at| {
+                    let (works, all_have_one) = (&works, &all_have_one);
+                    scope.spawn(move || {
+                        let _own = begin(Sort::Claiming, &works[at..=at]).expect("nobody else wants it yet");
+                        all_have_one.wait();
+                        let next = (at + 1) % THREADS;
+                        begin(Sort::Asking, &works[next..=next]).map(drop)
+                    })
+                });
+                threads
+                    .map(|thread| thread.join().expect("no panic"))
+                    .into_iter()
+                    .filter_map(Result::err)
+                    .collect::<Vec<_>>()
+            });
+            let [ContextError::LoadRing { chain }] = &refused[..] else { panic!("{refused:?}") };
+            assert_eq!((chain.len(), chain.first()), (THREADS + 1, chain.last()));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+use proptest::prelude::*;
+
+use super::{DEEPEST, LoadStep, Never, Sort, Table, Wanted, Work};
+
+/// `a`, or `a@2` for a name in another context than the first.
+fn work(text: &str) -> Work {
+    let (name, place) = text.split_once('@').unwrap_or((text, "1"));
+    Work::new(place.parse().expect("a number"), format!("#{place}"), Wanted::Module(name.to_owned()))
+}
+
+fn told(chain: &[LoadStep]) -> String {
+    let short = |step: &LoadStep| step.to_string().replace(" in #1", "").replace(" in #", "@");
+    chain.iter().map(short).collect::<Vec<_>>().join(" → ")
+}
+
+/// Acts of numbered threads: `1?a` asks for it, `1+a` loads it, `1!a,b` claims both, `1-` ends the innermost step. The
+/// outcome of the last act.
+fn check(acts: &str, outcome: &str) {
+    let mut table = Table::default();
+    let mut last = String::new();
+    for act in acts.split_whitespace() {
+        assert!(last.is_empty() || last == "begun" || last == "waits", "{acts}: {last} too soon");
+        let thread = act[..1].parse::<u8>().expect("a thread");
+        let (sort, names) = match act[1..].split_at(1) {
+            ("?", names) => (Sort::Asking, names),
+            ("+", names) => (Sort::Loading, names),
+            ("!", names) => (Sort::Claiming, names),
+            _ => {
+                let depth = table.depth(thread) - 1;
+                let others_may_go_on = table.end(thread, depth);
+                last = if others_may_go_on { "begun" } else { "" }.to_owned();
+                continue;
+            }
+        };
+        let works: Vec<_> = names.split(',').map(work).collect();
+        last = match table.begin(thread, sort, &works) {
+            Ok(true) => "begun".to_owned(),
+            Ok(false) => "waits".to_owned(),
+            Err(Never::Ring(chain)) => told(&chain),
+            Err(Never::TooDeep) => "too deep".to_owned(),
+        };
+    }
+    assert_eq!(last, outcome, "{acts}");
+}
+
+#[test]
+fn a_question_inside_itself_is_a_ring_whoever_asked_between() {
+    check("1?a 1?a", "a → a");
+    check("1?a 1?b 1?a", "a → b → a");
+    check("1?a 1?a@2 1?a", "a → a@2 → a");
+    check("1?x 1?a 1?b 1?a", "a → b → a");
+    check("1+a 1?b 1?a", "a → b → a");
+}
+
+#[test]
+fn a_resolver_may_load_by_path_what_it_is_asked_for_and_no_more_than_that() {
+    check("1?a 1+a 1!a", "begun");
+    check("1?a 1+a 1?b 1+b 1?a", "a → b → a");
+    check("1+a 1?b 1+a", "a → b → a");
+    check("1?a 1+a 1+a", "a → a");
+}
+
+#[test]
+fn what_is_over_is_no_link() {
+    check("1?a 1- 1?a", "begun");
+    check("1?a 1?b 1- 1?b", "begun");
+    check("1!a 1- 2!a", "begun");
+}
+
+#[test]
+fn questions_and_libraries_in_hand_keep_no_other_thread() {
+    check("1?a 2?a", "begun");
+    check("1+a 2+a", "begun");
+    check("1+a 1?b 2+b 2?a 2+a 2!a", "begun");
+}
+
+#[test]
+fn what_one_thread_brings_up_the_others_wait_for() {
+    for other in ["2?a", "2+a", "2!a", "2?b", "2!c,b"] {
+        check(&format!("1+a 1!a,b {other}"), "waits");
+        check(&format!("1+a 1!a,b {other} 1- {other}"), "begun");
+    }
+    check("1!a,b 2!c", "begun");
+    check("1!a 2!a@2", "begun");
+}
+
+#[test]
+fn a_claim_is_of_all_or_of_none() {
+    check("1!b 2!a,b 3!a", "begun");
+}
+
+#[test]
+fn a_thread_does_not_wait_for_what_it_brings_up_itself() {
+    check("1+a 1!a,b 1?a", "a → a");
+    check("1+a 1!a,b 1?b", "b → a → b");
+    check("1!a 1?c 1!a", "a → c → a");
+}
+
+#[test]
+fn threads_that_would_wait_for_each_other_are_refused_with_what_lies_between() {
+    check("1!a 2!b 1?b 2?a", "b → a → b");
+    check("1!a 1?x 2!b 1+b 2!a", "b → a → x → b");
+    check("1!a 2!b 3!c 1?b 2?c 3?a", "c → a → b → c");
+    // The third is in no ring, and waits.
+    check("1!a 2!b 1?b 3?a", "waits");
+}
+
+#[test]
+fn new_questions_inside_questions_come_to_an_end() {
+    let mut table = Table::default();
+    for at in 0..DEEPEST {
+        assert_eq!(table.begin(1, Sort::Asking, &[work(&format!("a{at}"))]), Ok(true));
+    }
+    assert_eq!(table.begin(1, Sort::Asking, &[work("more")]), Err(Never::TooDeep));
+    assert_eq!(table.begin(1, Sort::Loading, &[work("more")]), Ok(true));
+    assert_eq!(table.begin(2, Sort::Asking, &[work("more")]), Ok(true));
+    table.end(1, 0);
+    table.end(2, 0);
+    assert!(table.threads.is_empty(), "nothing is kept of threads that are done");
+}
+
+/// What a simulated thread does next: begins a step, or ends so many.
+#[derive(Clone, Debug)]
+enum Act {
+    Begin(Sort, Vec<u8>),
+    End(usize),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let sort = prop_oneof![Just(Sort::Asking), Just(Sort::Loading), Just(Sort::Claiming)];
+    let begin = (sort, proptest::collection::btree_set(0_u8..4, 1..3)).prop_map(|(sort, works)| {
+        let few = if sort == Sort::Claiming { works.len() } else { 1 };
+        Act::Begin(sort, works.into_iter().take(few).collect())
+    });
+    proptest::collection::vec(prop_oneof![3 => begin, 1 => (1_usize..3).prop_map(Act::End)], 0..12)
+}
+
+proptest! {
+    #[test]
+    fn threads_never_all_wait_and_nothing_is_claimed_twice(
+        mut programs in proptest::collection::vec(acts(), 1..5),
+        turns in proptest::collection::vec(any::<prop::sample::Index>(), 200),
+    ) {
+        let mut table = Table::default();
+        let mut turns = turns.into_iter().cycle();
+        for program in &mut programs {
+            program.reverse();
+        }
+        while programs.iter().any(|program| !program.is_empty()) {
+            // Every one that waits tries again, as after a wake-up: one of the threads at least comes a step further.
+            let mut has_moved = false;
+            let mut order: Vec<usize> = (0..programs.len()).collect();
+            let by = turns.next().expect("it goes round").index(order.len());
+            order.rotate_left(by);
+            for at in order {
+                let thread = at as u8;
+                match programs[at].last() {
+                    None => has_moved |= table.end(thread, 0),
+                    Some(Act::End(steps)) => {
+                        let depth = table.depth(thread).saturating_sub(*steps);
+                        table.end(thread, depth);
+                        programs[at].pop();
+                        has_moved = true;
+                    }
+                    Some(Act::Begin(sort, names)) => {
+                        let works: Vec<_> = names.iter().map(|name| work(&name.to_string())).collect();
+                        match table.begin(thread, *sort, &works) {
+                            Ok(false) => {}
+                            Ok(true) => {
+                                programs[at].pop();
+                                has_moved = true;
+                            }
+                            Err(never) => {
+                                let Never::Ring(chain) = never else { panic!("{never:?}") };
+                                prop_assert!(chain.len() > 1 && chain.first() == chain.last(), "{}", told(&chain));
+                                // The error ends what the thread is in.
+                                table.end(thread, 0);
+                                programs[at].pop();
+                                has_moved = true;
+                            }
+                        }
+                    }
+                }
+                for name in 0..4 {
+                    let work = work(&name.to_string());
+                    let claims = table.threads.values().flat_map(|row| &row.steps);
+                    let claims = claims.filter(|step| step.sort == Sort::Claiming && step.is_of(&work));
+                    prop_assert!(claims.count() <= 1);
+                }
+            }
+            prop_assert!(has_moved, "all wait: {programs:?}");
+        }
+    }
+}

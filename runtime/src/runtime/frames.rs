@@ -1,0 +1,144 @@
+//! What the host's loop calls: ticks, safe points, and waiting for something to do.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+use super::Runtime;
+use crate::bridge::tasks::ErrandInfo;
+use crate::callback::let_go;
+use crate::poster::Poster;
+use crate::reload::requests::{self, Plan};
+use crate::reload::watch::FileWatch;
+
+/// What one tick may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Seconds of game time that the tick stands for.
+    pub seconds: f32,
+    /// Time that a collection in slices may take for its mark, if one is under way: a millisecond unless told otherwise.
+    pub collection: Duration,
+}
+
+impl Budget {
+    /// One frame at 60 Hz.
+    pub fn frame() -> Self {
+        Self::seconds(1.0 / 60.0)
+    }
+
+    /// A frame of so many seconds.
+    pub fn seconds(seconds: f32) -> Self {
+        Self { seconds, collection: Duration::from_millis(1) }
+    }
+
+    /// The same with so much time for a collection in slices.
+    #[must_use]
+    pub fn with_collection(self, collection: Duration) -> Self {
+        Self { collection, ..self }
+    }
+}
+
+impl Runtime {
+    /// One frame: game time goes by, everything that ticks is called, timers and tasks of modules are run, then the
+    /// runtime stands at its safe point. Without effect, but for a line in the log, while plugin code holds a slice of host
+    /// memory: from a logger that it has called, for instance.
+    pub fn tick(&self, budget: Budget) {
+        if let Err(error) = self.inner.core.world.slices.allow_change(&"a tick") {
+            tracing::warn!(%error, "a tick was not done");
+            return;
+        }
+        if let Some(agent) = self.inner.agent.get() {
+            agent.ticked();
+        }
+        self.inner.core.tasks.advance(budget.seconds);
+        let begun = Instant::now();
+        self.inner.core.blacks.flush(&mut || begun.elapsed());
+        let mut tickers = self.inner.tickers.take();
+        let ticked = catch_unwind(AssertUnwindSafe(|| {
+            tickers.iter_mut().for_each(|ticker| (ticker.code)(self, budget.seconds))
+        }));
+        // A ticker may have added tickers; they come after those that were there.
+        tickers.append(&mut self.inner.tickers.borrow_mut());
+        match self.inner.has_ended.get() {
+            // One of them has shut the host down.
+            true => let_go(self.inner.loads.hub.id(), tickers),
+            false => *self.inner.tickers.borrow_mut() = tickers,
+        }
+        // A ticker that panics is the host's own affair, payload and all, but the others are there when it goes on.
+        if let Err(panic) = ticked {
+            resume_unwind(panic);
+        }
+        if self.inner.busy.get().is_none() {
+            self.inner.core.tasks.run(&self.inner.core);
+        }
+        self.safe_point_within(budget.collection);
+    }
+
+    /// Does what waits for a safe point: posted closures, requested reloads, a requested collection, freeing memory.
+    /// Without effect while plugin code is on the stack.
+    pub fn safe_point(&self) {
+        self.safe_point_within(Budget::frame().collection);
+    }
+
+    /// A safe point that gives a mark in slices so much time.
+    fn safe_point_within(&self, time: Duration) {
+        let core = &self.inner.core;
+        if core.red.depth() != 0 || core.world.slices.are_out() || self.inner.busy.get().is_some() {
+            return;
+        }
+        self.inner.core.tasks.end_expired(&self.inner.core);
+        self.inner.core.tasks.pump_posted(&self.inner.core);
+        self.inner.core.finalizer.release();
+        self.inner.hear_finalizers();
+        self.tend_unloads();
+        if let Some(agent) = self.inner.agent.get() {
+            agent.attend(self);
+        }
+        let has_settled = self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::has_settled);
+        if let Some(master) = self.inner.loads.master().filter(|_| has_settled) {
+            self.request_reload_of(master.paths, self.inner.watch_scope.get());
+        }
+        let requested = self.inner.requests.take();
+        match requests::plan(&requested) {
+            Some(Plan::Reload { libraries, scope, answers }) => match self.reload_for(&libraries, scope, answers) {
+                Ok(report) => self.inner.reloads.borrow_mut().push(report),
+                Err(error) => tracing::error!(%error, "a requested reload was not done"),
+            },
+            Some(Plan::Unload { moot }) => {
+                if moot != 0 {
+                    tracing::info!(moot, "requested reloads are moot: the Master was asked to unload as well");
+                }
+                match self.unload_master() {
+                    Ok(unload) => self.inner.unloads.borrow_mut().push(unload),
+                    Err(error) => tracing::error!(%error, "a requested unload was not done"),
+                }
+            }
+            None => {}
+        }
+        self.tend_collections(time);
+        self.inner.core.world.objects.free_graveyard();
+    }
+
+    /// Sleeps until another thread posts or wakes something, or something waits for a tick already; at most for `timeout`.
+    /// Whether there is something to do: then call [`Runtime::tick`], or [`Runtime::safe_point`] where no game time goes by.
+    /// For hosts that have nothing to do by themselves, as servers; timers of plugins go by game time, which stands still
+    /// meanwhile.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        !self.inner.requests.borrow().is_empty() || self.inner.core.tasks.wait(timeout)
+    }
+
+    /// A way to have closures run on the game thread, for the host's other threads.
+    pub fn post_handle(&self) -> Poster {
+        Poster::new(self.inner.core.tasks.inbox())
+    }
+
+    /// Game time since the runtime was built: the sum of what its ticks stood for. Timers and delays of modules go by it.
+    pub fn game_time(&self) -> Duration {
+        self.inner.core.tasks.now()
+    }
+
+    /// Tasks, timers and posted closures of modules that have not ended, in the order they were asked for. What a
+    /// thread has posted counts from the next safe point on.
+    pub fn errands(&self) -> Vec<ErrandInfo> {
+        self.inner.core.tasks.infos()
+    }
+}

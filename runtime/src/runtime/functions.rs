@@ -1,0 +1,123 @@
+//! Functions by name: calls with values, and what the host itself registers.
+
+use std::rc::Rc;
+
+use super::Runtime;
+use crate::border::CallError;
+use crate::callback::{Registered, Site};
+use crate::cells::RefCell;
+use crate::dynamic_call::{self, Effect, Signature};
+use crate::error::Error;
+use crate::handles::ZCallHandle;
+use crate::object::value::Value;
+use crate::zcall::name::ZCallName;
+
+/// The body of a function that the host has registered, until the host ends.
+pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
+
+pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>;
+
+impl Runtime {
+    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
+    ///
+    /// # Errors
+    /// As [`Runtime::zcall_resolve`]; when the arguments do not fit, or the callee fails.
+    pub fn zcall(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        self.zcall_handle(self.zcall_resolve(name)?, arguments)
+    }
+
+    /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
+    /// and is never another one.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when the name leads nowhere, with who was asked; [`CallError::NoMaster`] when there is no
+    /// Master either, whose modules might have it.
+    pub fn zcall_resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
+        Ok(dynamic_call::resolve(&self.inner.core, name).map_err(|error| match error {
+            // What is no name at all is not a question of who is loaded.
+            CallError::NotFound { message }
+                if self.inner.loads.master().is_none() && name.parse::<ZCallName>().is_ok() =>
+            {
+                let message = format!("{message}; and there is no Master: load its modules with `create_master`");
+                CallError::NoMaster { message }
+            }
+            other => other,
+        })?)
+    }
+
+    /// Calls by handle with values.
+    ///
+    /// # Errors
+    /// [`CallError::DeadHandle`] when the generation of the handle is over; when the arguments do not fit, or the callee fails.
+    pub fn zcall_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        Ok(dynamic_call::call(&self.inner.core, handle, arguments)?)
+    }
+
+    /// Registers a host function under `ex:/name`. Modules and the host call it alike; code of a generation that comes up
+    /// not before its commit, since a rollback could not take back what the function does. After [`Runtime::shutdown`] it
+    /// is there no more.
+    ///
+    /// # Errors
+    /// When the name is taken or is no name.
+    #[track_caller]
+    pub fn register(
+        &self,
+        name: &str,
+        signature: Signature,
+        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
+    ) -> Result<(), Error> {
+        self.register_as(name, signature, Effect::Any, body)
+    }
+
+    /// Registers a host function that changes nothing: it computes, or says what is there. So code of a generation that
+    /// comes up may call it before the commit, in a main or a red constructor. That it changes nothing is the host's word;
+    /// the report of a rollback names it all the same.
+    ///
+    /// # Errors
+    /// As [`Runtime::register`].
+    #[track_caller]
+    pub fn register_pure(
+        &self,
+        name: &str,
+        signature: Signature,
+        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
+    ) -> Result<(), Error> {
+        self.register_as(name, signature, Effect::Pure, body)
+    }
+
+    #[track_caller]
+    fn register_as(
+        &self,
+        name: &str,
+        signature: Signature,
+        effect: Effect,
+        body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
+    ) -> Result<(), Error> {
+        let site = Site::new("registered function", &body);
+        let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(Rc::new(body))));
+        let body = self.body(name, &signature, Rc::clone(&function));
+        dynamic_call::register(&self.inner.core, name, signature, effect, body)?;
+        self.inner.functions.borrow_mut().push(Registered { code: function, site });
+        Ok(())
+    }
+
+    /// A function with values that is given its runtime; objects it is called with stay while it runs. What it gives back
+    /// is checked; `path` is its name in errors.
+    pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
+        let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
+        Rc::new(move |values: &[Value]| {
+            let ended = || CallError::Unavailable { what: "the runtime".into() };
+            let runtime = weak.upgrade().ok_or_else(ended)?;
+            let body = function.borrow().clone().ok_or_else(ended)?;
+            let objects = values.iter().filter_map(|value| match value {
+                Value::Object(object) => Some(*object),
+                _ => None,
+            });
+            let core = &runtime.inner.core;
+            let _held = core.world.stack.hold(objects);
+            let result = body(&runtime, values)?;
+            result.iter().try_for_each(|value| dynamic_call::check_result(core, &path, &signature, value))?;
+            Ok(result)
+        })
+    }
+}

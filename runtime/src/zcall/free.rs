@@ -1,0 +1,22 @@
+//! Calls by name that modules make which belong to no thread. The table of the game thread is not for them: each such
+//! module is attached with its own way to what its context has.
+
+use crate::border::CallError;
+use crate::handles::ZCallHandle;
+use crate::zcall::buffer::BufferMut;
+
+/// What a module that belongs to no thread reaches by name. Any thread.
+pub(crate) trait FreeCalls: Send + Sync {
+    /// The handle of `name`; only the module that asked knows it. `fingerprint` is that of the caller's signature.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when the text is no name or leads nowhere, [`CallError::Signature`], and
+    /// [`CallError::Unavailable`] when the context is gone.
+    fn resolve(&self, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError>;
+
+    /// Calls what `handle` stands for, on this thread.
+    ///
+    /// # Errors
+    /// [`CallError::Unavailable`] once the context that has the function unloads; what the callee fails with.
+    fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError>;
+}

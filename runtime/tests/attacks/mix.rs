@@ -1,0 +1,301 @@
+//! Features in company: a host of safe code whose callbacks fail, that lives in odd places, holds a great deal, declares what
+//! makes no sense, or is one of two.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use alcedo_runtime::kinds::{PropertyKind, function_flags};
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{Budget, Builder, Name, ObjectHandle, Runtime, Signature, Value, World};
+
+use super::{ask, assert_goes_on, attacker, host, spawn, support};
+
+const OBJECT: &str = "/Script/Core.Object";
+
+thread_local! {
+    /// The callback that panics the next time it is called.
+    static FICKLE: Cell<&'static str> = const { Cell::new("") };
+}
+
+/// Panics if it is this one's turn, once.
+fn fickle(which: &'static str) {
+    if FICKLE.get() == which {
+        FICKLE.set("");
+        panic!("on purpose: {which}");
+    }
+}
+
+const CALLBACKS: [&str; 13] = [
+    "ticker",
+    "native ticker",
+    "before_destroy",
+    "event",
+    "unloading",
+    "function",
+    "constructor",
+    "post_init",
+    "body",
+    "begin_destroy",
+    "references",
+    "posted",
+    "notice",
+];
+
+fn natives() -> Natives {
+    let class = NativeClass::new("Fickle", "Fickle", OBJECT)
+        .property("friend", (PropertyKind::OBJECT, OBJECT), 0, "")
+        .property("number", (PropertyKind::U64, ""), 0, "")
+        .constructor(|_world: &World, _object| {
+            fickle("constructor");
+            Ok(())
+        })
+        .post_init_properties(|_world: &World, _object| {
+            fickle("post_init");
+            Ok(())
+        })
+        .begin_destroy(|_world, _object| fickle("begin_destroy"))
+        .add_references(|_world, _object, _tell| fickle("references"))
+        .function("body", &[], None, function_flags::CALLABLE, |_world, frame| {
+            frame.finish()?;
+            fickle("body");
+            Ok(())
+        });
+    Natives::in_package("Fickle")
+        .class(class)
+        .ticker(|_host, _seconds| fickle("native ticker"))
+        .before_destroy(|_host, _object| fickle("before_destroy"))
+}
+
+fn fickle_host() -> Builder {
+    let builder = support::builder().natives(natives()).ticker(|_host, _seconds| fickle("ticker"));
+    builder.on_event(|_event| fickle("event"))
+}
+
+/// Everything in which some callback is called.
+fn life(host: &Runtime, library: &[std::path::PathBuf]) {
+    let signature: Signature = "-> u64".parse().expect("a signature");
+    let _known = host.register("mix.function", signature, |_host, _arguments| {
+        fickle("function");
+        Ok(Some(Value::U64(1)))
+    });
+    host.on_unloading(0, |_host, _generation| fickle("unloading"));
+    host.load_contexts().on_notice(|_notice| fickle("notice"));
+    if let Ok(slim) = host.load_contexts().create_slim("fickle") {
+        let _ticket = slim.begin_unload().map(|ticket| ticket.wait(std::time::Duration::from_secs(60)));
+    }
+    let _called = host.zcall("ex:/mix.function", &[]);
+    let Ok(object) = host.spawn("/Script/Fickle.Fickle") else { return };
+    let _other = host.spawn_in("/Script/Fickle.Fickle", object);
+    let _called = host.call(object, "body", &[]);
+    host.post_handle().post(|_host| fickle("posted"));
+    host.tick(Budget::frame());
+    host.safe_point();
+    host.collect_in_slices();
+    host.tick(Budget::frame());
+    let _collected = host.collect();
+    let _reloaded = host.reload(library);
+    host.destroy(object);
+    let _unloaded = host.unload_master();
+    let _created = host.create_master(library);
+}
+
+#[test]
+fn a_callback_of_the_host_that_panics_leaves_a_host_that_goes_on() {
+    let library = [attacker(&[])];
+    for which in CALLBACKS {
+        let host = fickle_host().build().expect("a host");
+        host.create_master(&library).expect("a Master");
+        FICKLE.set(which);
+        let outcome = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
+        let has_fired = FICKLE.replace("").is_empty();
+        assert!(has_fired, "{which} was called");
+        // What is called by nobody but the host itself comes out where the host has called; all others are trapped.
+        let comes_out = ["ticker", "native ticker", "before_destroy"].contains(&which);
+        assert_eq!(outcome.is_err(), comes_out, "{which}");
+        // Whatever was cut short, the next time everything is done.
+        let again = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
+        assert!(again.is_ok(), "after {which}");
+        if host.modules().is_empty() {
+            host.create_master(&library).unwrap_or_else(|error| panic!("after {which}: {error}"));
+        }
+        assert_goes_on(&host);
+        host.reload(&library).unwrap_or_else(|error| panic!("after {which}: {error}"));
+        assert_goes_on(&host);
+        let left = host.shutdown();
+        assert!(left.left.is_empty(), "after {which}: {:?}", left.left);
+    }
+}
+
+#[test]
+fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
+    thread_local! {
+        static HOST: RefCell<Option<(Runtime, ObjectHandle)>> = const { RefCell::new(None) };
+    }
+    let library = attacker(&[]);
+    let ended = std::thread::spawn(move || {
+        // Known to the thread before anything of the host's, so it is dropped behind all of that.
+        HOST.with(|slot| assert!(slot.borrow().is_none()));
+        let host = support::host(&[library]);
+        let holder = spawn(&host, "Holder");
+        ask(&host, holder, "fill");
+        host.bind_delegate(holder, "listeners", holder, "fill").expect("bound");
+        host.post_handle().post(|host| host.safe_point());
+        let _black =
+            host.make_black("Array(String)", &Value::Array(vec![Value::Text("kept".into())])).expect("a black");
+        HOST.with(|slot| *slot.borrow_mut() = Some((host, holder)));
+    });
+    ended.join().expect("no panic");
+}
+
+#[test]
+fn objects_that_lie_100_000_deep_are_no_load_on_any_verb() {
+    let host = host();
+    let mut outer = ObjectHandle::NONE;
+    let mut all = Vec::new();
+    for _ in 0..100_000 {
+        outer = host.spawn_in("/Script/Game.Bystander", outer).expect("born");
+        all.push(outer);
+    }
+    let path = host.path_of(outer);
+    assert_eq!(path.and_then(|path| host.object_at(&path)), Some(outer));
+    let _renamed = host.rename(all[50_000], "Middle", all[0]);
+    let _ring = host.rename(all[0], "Ring", outer).expect_err("it would lie in itself");
+    drop(host.world_digest());
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = folder.path().join("deep.world");
+    host.save_world(&world).expect("saved");
+    host.load_world(&world).expect("loaded");
+    host.reload(&[attacker(&["another"])]).expect("reloaded");
+    host.collect().expect("collected");
+    let root = host.objects().into_iter().find(|object| host.outer_of(*object).is_none_or(|outer| outer.is_none()));
+    host.destroy(root.expect("there is one"));
+    assert_goes_on(&host);
+    drop(host.shutdown());
+}
+
+#[test]
+fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
+    let (one, other) = (host(), host());
+    let name = (0..5000).fold(Name::default(), |_, at| one.intern(&format!("name {at}")));
+    let foreign = (0..100).fold(ObjectHandle::NONE, |_, _| spawn(&one, "Holder"));
+    let holder = spawn(&other, "Holder");
+    let black = one.make_black("Array(u64)", &Value::Array(vec![Value::U64(7)])).expect("a black");
+    assert_eq!(other.text(name), "");
+    assert!(other.get(foreign, "numbers").is_err() && !other.is_alive(foreign));
+    for property in other.properties_of(holder) {
+        for value in [
+            Value::Name(name),
+            Value::Object(foreign),
+            Value::SubclassOf(name),
+            Value::SoftClass(name),
+            Value::SoftObject(name),
+            Value::Array(vec![Value::Name(name)]),
+            Value::Array(vec![Value::Object(foreign)]),
+        ] {
+            let _set = other.set(holder, &property, &value);
+            let _got = other.get(holder, &property);
+        }
+    }
+    assert!(other.read_conjugate(black).is_err());
+    assert!(other.write_conjugate(black, &Value::Array(Vec::new())).is_err());
+    other.drop_black(black);
+    assert_eq!(one.read_conjugate(black).expect("it is there"), Value::Array(vec![Value::U64(7)]));
+    let named = other.make_black("Array(Name)", &Value::Array(vec![Value::Name(name)]));
+    assert!(named.is_ok_and(|black| other.read_conjugate(black).is_ok()));
+    drop(other.world_digest());
+    let folder = tempfile::tempdir().expect("a folder");
+    other.save_world(folder.path().join("world")).expect("saved");
+    let class = one.class("/Script/Game.Holder").expect("a class");
+    drop(one.shutdown());
+    assert!(other.spawn_of(&class).is_ok());
+    assert_goes_on(&other);
+}
+
+#[test]
+fn flags_that_make_no_sense_are_refused_or_do_no_harm() {
+    let kinds = [
+        (PropertyKind::U64, ""),
+        (PropertyKind::OBJECT, OBJECT),
+        (PropertyKind::STRING, ""),
+        (PropertyKind::ARRAY, "Array(String)"),
+        (PropertyKind::OBJECT, "/Script/Odd.Odd"),
+    ];
+    for bits in (0..64).map(|bit| 1_u64 << bit).chain([u64::MAX, u64::MAX - 1, !0 >> 1]) {
+        let mut class = NativeClass::new("Odd", "Odd", OBJECT).flags(bits);
+        for (at, kind) in kinds.iter().enumerate() {
+            class = class.property(&format!("p{at}"), *kind, bits, "");
+        }
+        let class = class.function("body", &[("a", kinds[2])], Some(kinds[0]), bits, |_world, frame| frame.finish());
+        let natives =
+            Natives::in_package("Odd").class(class).class(NativeClass::new("Odd", "Child", "/Script/Odd.Odd"));
+        let built = catch_unwind(AssertUnwindSafe(|| support::builder().natives(natives).build()));
+        let host = match built.unwrap_or_else(|_| panic!("{bits:#x} panics while it is built")) {
+            Ok(host) => host,
+            // Refused by the name of what cannot be.
+            Err(error) if error.to_string().contains("/Script/Odd.Odd") => continue,
+            Err(error) => panic!("{bits:#x}: {error}"),
+        };
+        let used = catch_unwind(AssertUnwindSafe(|| {
+            let objects: Vec<_> = ["/Script/Odd.Odd", "/Script/Odd.Child"]
+                .into_iter()
+                .filter_map(|class| host.spawn(class).ok())
+                .collect();
+            for object in &objects {
+                let _inner = host.spawn_in("/Script/Odd.Child", *object);
+                for at in 0..kinds.len() {
+                    let name = format!("p{at}");
+                    let _got = host.get(*object, &name).and_then(|value| host.set(*object, &name, &value));
+                    let _set = host.set(*object, &name, &Value::Object(*object));
+                }
+                let _called = host.call(*object, "body", &[Value::Text("x".into())]);
+                let _called = host.zcall("uf:/Script/Odd.Odd:body", &[Value::Object(*object), Value::Text("x".into())]);
+            }
+            host.create_master(&[attacker(&[])]).expect("a Master");
+            let folder = tempfile::tempdir().expect("a folder");
+            let world = folder.path().join("world");
+            if host.save_world(&world).is_ok() {
+                let _loaded = host.load_world(&world);
+            }
+            let _reloaded = host.reload(&[attacker(&["another"])]);
+            let _collected = host.collect();
+            drop(host.world_digest());
+            assert_goes_on(&host);
+        }));
+        assert!(used.is_ok(), "{bits:#x} panics in use");
+    }
+}
+
+#[test]
+fn a_post_to_a_host_that_is_gone_is_dropped() {
+    let handle = host().post_handle();
+    let held = Arc::new(());
+    let dropped = Arc::downgrade(&held);
+    assert!(!handle.post(move |_host| drop(held)));
+    assert!(dropped.upgrade().is_none());
+}
+
+thread_local! {
+    /// The host that is asked for a collection in the middle of each birth.
+    static COLLECTING: RefCell<Option<Runtime>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn a_collection_in_the_middle_of_a_birth_keeps_the_newborn_until_it_is_born() {
+    let collect = |_world: &World, _object: ObjectHandle| {
+        // The class default object is born while the host is built.
+        let Some(host) = COLLECTING.with_borrow(Clone::clone) else { return Ok(()) };
+        host.collect_in_slices();
+        host.tick(Budget::frame());
+        host.collect().map(drop).map_err(|error| error.to_string())
+    };
+    let class = NativeClass::new("Fickle", "Collector", OBJECT).constructor(collect).post_init_properties(collect);
+    let host = support::builder().natives(Natives::in_package("Fickle").class(class)).build().expect("a host");
+    COLLECTING.set(Some(host.clone()));
+    let root = host.spawn("/Script/Fickle.Collector").unwrap_or_else(|error| panic!("{error}"));
+    let inner = host.spawn_in("/Script/Fickle.Collector", root).unwrap_or_else(|error| panic!("{error}"));
+    COLLECTING.set(None);
+    assert!(host.is_alive(root) && host.is_alive(inner));
+    assert_eq!(host.collect().expect("a safe point"), 1, "nothing is held for longer than its birth");
+    assert!(host.is_alive(root) && !host.is_alive(inner));
+}

@@ -1,0 +1,270 @@
+//! What a module tells of itself when it is mapped: names, paths, types, bases, overrides, exports. A hostile one is refused
+//! with an error that names what is wrong with what, nothing of it is declared, and the old code goes on.
+
+use std::path::{Path, PathBuf};
+
+use alcedo_runtime::{EmitError, Error, LoadError, ObjectHandle, Outcome, Runtime, Value, seal_file};
+use tempfile::TempDir;
+
+use super::support::{self, elf};
+
+/// Magic and digest, behind the end of a library.
+const SEAL: usize = 24;
+
+/// A host with the healthy module, and an object whose plugin half counts.
+struct Scene {
+    host: Runtime,
+    steady: ObjectHandle,
+    asked: u32,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let host = support::host(&[support::plugin("surface", &[])]);
+        host.register("of_the_host", "-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(0))))
+            .expect("a free name");
+        let steady = host.spawn("/Script/Game.Steady").expect("born");
+        Self { host, steady, asked: 0 }
+    }
+
+    /// The host refuses the library in words that have all of these, and goes on with the old code.
+    fn refuses(&mut self, library: &Path, what: &str, says: &[&str]) {
+        let before = (self.host.generation(), self.host.digest(), self.host.objects());
+        let report = self.host.reload(&[library]).expect("there is a Master");
+        match &report.outcome {
+            Outcome::RolledBack { error, .. } => {
+                for say in says {
+                    assert!(error.contains(say), "{what}: `{say}` is not in: {error}");
+                }
+                assert!(error.len() < 4096, "{what}: an error of {} bytes", error.len());
+                assert!(!error.chars().any(|letter| letter.is_control() || letter == '\u{202e}'), "{what}: {error:?}");
+            }
+            _ => panic!("{what} was believed: {report}"),
+        }
+        assert_eq!((self.host.generation(), self.host.digest(), self.host.objects()), before, "{what}");
+        self.goes_on(what);
+    }
+
+    fn goes_on(&mut self, what: &str) {
+        self.asked += 1;
+        let answer = self.host.call(self.steady, "ask", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(answer, Some(Value::U32(self.asked)), "{what}");
+    }
+
+    /// The healthy one is taken again: so the refusals came of what was refused.
+    fn ends(mut self) {
+        let healthy = support::plugin("surface", &[]);
+        self.host.reload(&[healthy]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        self.goes_on("the healthy one");
+    }
+}
+
+fn check(feature: &str, says: &[&str]) {
+    let mut scene = Scene::new();
+    scene.refuses(&support::plugin("surface", &[feature]), feature, says);
+    scene.ends();
+}
+
+/// The healthy module with another text in the place of one of its own, as long as that, sealed again.
+fn rewritten(dir: &TempDir, own: &str, other: &[u8]) -> PathBuf {
+    assert_eq!(own.len(), other.len(), "`{own}` has to be overwritten whole");
+    let mut bytes = std::fs::read(support::plugin("surface", &[])).expect("it was built");
+    bytes.truncate(bytes.len() - SEAL);
+    let constants = elf::section(&bytes, ".rodata");
+    let found: Vec<usize> = constants.filter(|at| bytes.get(*at..*at + own.len()) == Some(own.as_bytes())).collect();
+    assert!(!found.is_empty(), "`{own}` is not in the library");
+    for at in found {
+        bytes[at..at + own.len()].copy_from_slice(other);
+    }
+    let file = dir.path().join("libsurface.so");
+    std::fs::write(&file, bytes).expect("the test directory is writable");
+    seal_file(&file).expect("the test directory is writable");
+    file
+}
+
+/// Text like `own` which has `hostile` in its middle.
+fn with(own: &str, hostile: &str) -> String {
+    let (first, last) = (1, own.len() - 1 - hostile.len());
+    format!("{}{hostile}{}", &own[..first], &own[own.len() - last..])
+}
+
+#[test]
+fn a_name_is_an_identifier_wherever_it_stands() {
+    let (dir, mut scene) = (TempDir::new().expect("a folder"), Scene::new());
+    for (own, what) in [
+        ("Quilted", "a class of Game named"),
+        ("quartz", "a member of Game.Quilted named"),
+        ("quarrel", "a function of Game.Quilted named"),
+        ("quantity", "a member of Game.Quilted:quarrel named"),
+        ("Quagmire", "a struct of Game named"),
+        ("quotient", "a member of Quagmire named"),
+        ("Quietude", "an interface of Game named"),
+    ] {
+        for hostile in ["\0", "\n", "\u{1b}[", " ", "/", ".", ":", ")", "(", ", ", "->", "\u{202e}", "\u{feff}"] {
+            let text = with(own, hostile);
+            let library = rewritten(&dir, own, text.as_bytes());
+            scene.refuses(
+                &library,
+                &format!("{own} as {text:?}"),
+                &["surface declares", what, "a name is at most 255"],
+            );
+        }
+        let digit = format!("1{}", &own[1..]);
+        scene.refuses(&rewritten(&dir, own, digit.as_bytes()), &digit, &[what, "does not start with a digit"]);
+    }
+    scene.ends();
+}
+
+#[test]
+fn a_type_in_words_a_signature_and_a_name_to_call_are_printable_and_read_back_the_same() {
+    let (dir, mut scene) = (TempDir::new().expect("a folder"), Scene::new());
+    for hostile in ["\0", "\n", "\u{1b}[2J", "\u{202e}"] {
+        for (own, what) in [
+            ("Object(/Script/Game.Quilted)", "Game.Quilted.quiver of type"),
+            ("u8, u16, i8 -> i16", "ex:/quorum.quote with the signature"),
+        ] {
+            let text = with(own, hostile);
+            scene.refuses(&rewritten(&dir, own, text.as_bytes()), &text, &["surface declares", what]);
+        }
+        let text = with("quorum.quote", hostile);
+        let library = rewritten(&dir, "quorum.quote", text.as_bytes());
+        scene.refuses(&library, &text, &["a function called", "without spaces or control characters"]);
+    }
+    for syntax in ["Object(/Script/Game.A), u8  ", "Array(/Script/Game.Quiltedd)", "Object(/Script/Game.Nowhere)"] {
+        let library = rewritten(&dir, "Object(/Script/Game.Quilted)", syntax.as_bytes());
+        scene.refuses(&library, syntax, &["quiver"]);
+    }
+    scene.ends();
+}
+
+#[test]
+fn a_text_that_only_looks_odd_is_taken_as_it_is() {
+    let dir = TempDir::new().expect("a folder");
+    let library = rewritten(&dir, "quince or quandary", "\0\n\u{1b}[2J or quandary".as_bytes());
+    let host = support::host(&[library]);
+    let quilted = host.spawn("/Script/Game.Quilted").expect("born");
+    assert_eq!(host.get(quilted, "quartz").expect("there"), Value::Text("\0\n\u{1b}[2J or quandary".into()));
+}
+
+#[test]
+fn bases_that_lead_in_a_circle_are_refused() {
+    check("cycle", &["classes are derived from each other", "/Script/Game.Egg", "/Script/Game.Hen"]);
+    check("own-base", &["classes are derived from each other", "/Script/Game.Ego"]);
+}
+
+#[test]
+fn a_path_is_declared_once() {
+    check("described-twice", &["/Script/Game.Steady is declared already"]);
+    check("path-twice", &["/Script/Game.Twin is declared already"]);
+    check("interface-twice", &["/Script/Game.Hears is declared already"]);
+    check("interface-and-class", &["/Script/Game.Both is declared already"]);
+    check("name-of-a-native", &["/Script/Engine.Actor is declared already"]);
+}
+
+/// How an error names a library's module.
+fn title(library: &Path) -> String {
+    let info = alcedo_runtime::ManifestInfo::peek(library).unwrap_or_else(|error| panic!("{error}"));
+    format!("{} {} (build {:032x})", info.name, info.version, info.build_id)
+}
+
+#[test]
+fn two_of_a_kind_are_named_by_module_and_build_whoever_comes_first() {
+    for (feature, other, what) in [
+        ("class-of-another", "magic-cube", "/Script/Game.MagicCube"),
+        ("interface-of-another", "values", "/Script/Game.Rings"),
+        ("call-of-another", "switchboard", "ex:/switchboard.add"),
+    ] {
+        let libraries = [support::plugin("surface", &[feature]), support::plugin(other, &[])];
+        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        let both = host.create_master(&libraries).expect_err("one of them is too many").to_string();
+        // In a reload that lets the other stay, the two come one after the other.
+        let [surface, other] = &libraries;
+        host.create_master(&[other]).unwrap_or_else(|error| panic!("{error}"));
+        let report = host.reload_changed(&libraries).expect("a Master");
+        let Outcome::RolledBack { error: later, .. } = &report.outcome else { panic!("{report}") };
+        for error in [&both, later] {
+            for fact in [what, &title(surface), &title(other)] {
+                assert!(error.contains(fact), "{feature}: `{fact}` is not in: {error}");
+            }
+        }
+    }
+    let surface = title(&support::plugin("surface", &["name-of-a-native"]));
+    check("name-of-a-native", &[&format!("by the host, and now by {surface}")]);
+    let surface = title(&support::plugin("surface", &["path-twice"]));
+    check("path-twice", &[&format!("by {surface}, and now by {surface}")]);
+    let surface = title(&support::plugin("surface", &["name-of-the-hosts"]));
+    check("name-of-the-hosts", &[&format!("{surface} cannot register `ex:/of_the_host`: the host has it")]);
+}
+
+#[test]
+fn a_package_is_one_of_the_hosts() {
+    check("package-of-nobody", &["Nobody"]);
+    check("package-that-hides", &["its type path is", "two identifiers"]);
+}
+
+#[test]
+fn a_member_has_a_name_of_its_own() {
+    check("property-twice", &["two members of the name speed"]);
+    check("property-and-function", &["two members of the name speed"]);
+    check("many-functions", &["two members of the name again"]);
+    check("parameter-twice", &["two members of the name a"]);
+    check("hides-the-base", &["Game.Derived", "would hide", "Game.Base"]);
+}
+
+#[test]
+fn what_is_overridden_is_an_event_of_the_base() {
+    check("overrides-nothing", &["Game.Maker:turn overrides"]);
+    check("overrides-a-text", &["that Game.Maker:turn overrides", "a type has a path"]);
+}
+
+#[test]
+fn a_default_and_a_subobject_are_what_their_property_can_hold() {
+    check("default-of-another-type", &["the default of", "Game.Odd"]);
+    check("subobject-of-itself", &["Game.Doll"]);
+    check("subobjects-in-a-circle", &["Game.Other was not born", "it needs itself"]);
+    check("struct-in-itself", &["Game.Snake"]);
+}
+
+#[test]
+fn what_is_used_is_there_and_of_the_very_signature() {
+    check("import-of-nothing", &["surface uses /Script/Game.Steady:nothing", "not there"]);
+    check("import-of-another-type", &["surface uses /Script/Game.Steady:ask", "has the signature"]);
+    check("import-that-is-no-name", &["that it uses", "what a module uses has a path"]);
+}
+
+#[test]
+fn a_function_by_name_is_offered_once() {
+    check("exports-twice", &["surface declares two functions called \"ex:/twice\"", "one function of a name"]);
+    check("methods-twice", &["surface declares two functions called \"nm:/surface:Steady:twice\""]);
+    check("name-of-the-hosts", &["surface", "of_the_host"]);
+}
+
+#[test]
+fn a_record_of_types_is_read_before_the_file_is_mapped() {
+    check("record-that-is-no-path", &["type path"]);
+}
+
+#[test]
+fn a_description_that_only_unsafe_code_can_make_is_compared_before_it_is_used() {
+    check("lie-kind", &["surface describes Lie.field in a way this host does not know (238)"]);
+    check("lie-size", &["/Script/Game.Lie, whose size or alignment is another here"]);
+    check("lie-offset", &["/Script/Game.Lie, whose fields lie elsewhere here"]);
+    check("lie-fingerprint", &["/Script/Game.Lie, whose layout the module hashes differently"]);
+    check("lie-path", &["/Script/Game.Lie:field refers to a type", "is no identifier"]);
+    check("lie-name", &["a member of Lie named", "a name is at most 255"]);
+}
+
+#[test]
+fn a_refusal_of_a_text_is_typed_also_where_nothing_was_loaded_before() {
+    let dir = TempDir::new().expect("a folder");
+    let library = rewritten(&dir, "quarrel", b"quarr\x1bl");
+    let host = support::builder().build().expect("a host");
+    match host.create_master(&[library]) {
+        Err(Error::Load(LoadError::Emit(EmitError::Text { module, what, found, .. }))) => {
+            assert_eq!((&*module, &*what), ("surface", "a function of Game.Quilted named"));
+            assert_eq!(found, "quarr\\u{1b}l");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(!host.has_type("/Script/Game.Quilted") && host.generation() == 0);
+}

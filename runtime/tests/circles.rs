@@ -1,0 +1,293 @@
+//! A callback that owns a handle to its own host closes a circle. The host can own weak handles instead, or use what the
+//! callback is given; a circle that is there is opened by the end of what it hangs on, and named.
+
+mod support;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use alcedo_runtime::{
+    Budget, Contexts, FoundModule, LoadContext, Runtime, Signature, UnloadTicket, VersionReq, WeakLoadContext,
+};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// The target under which circles are told.
+const TOLD: &str = "alcedo_runtime::callback";
+
+fn runtime() -> Runtime {
+    support::builder().build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn reports() -> PathBuf {
+    support::tagged("reports", &[], 1)
+}
+
+fn gone(ticket: &UnloadTicket) {
+    ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
+}
+
+/// What a callback does with the handles that it owns, or is given.
+fn used<T>(_with: T) {}
+
+fn there_is(folder: &Path) -> bool {
+    folder.exists()
+}
+
+/// What stands in the log about circles: the kinds of the callbacks, in order, each with the number of handles. All of
+/// them are of this file.
+fn named(told: &str) -> Vec<String> {
+    let named = told.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
+        let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
+        let (callback, handles) = rest.split_once("  handles=").unwrap_or_else(|| panic!("{line}"));
+        let (kind, place) = callback.split_once(" from ").unwrap_or_else(|| panic!("{line}"));
+        assert!(place.starts_with("runtime/tests/circles.rs:"), "{line}");
+        format!("{kind}: {handles}")
+    });
+    named.collect()
+}
+
+#[test]
+fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let slim = contexts.create_slim("weak").expect("the name is free");
+    let weak = (runtime.downgrade(), contexts.downgrade(), slim.downgrade(), contexts.default_context().downgrade());
+    assert_eq!(weak.0.upgrade().expect("it is there").stage_dir(), runtime.stage_dir());
+    assert!(weak.1.upgrade().expect("they are there").slim("weak").is_some());
+    assert_eq!(weak.2.upgrade().expect("it is there").id(), slim.id());
+    assert_eq!(weak.3.upgrade().expect("it is always there").name(), "Default", "also without another handle to it");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    gone(&ticket);
+    assert!(weak.2.upgrade().is_some(), "its handle is there");
+    drop(slim);
+    assert!(weak.2.upgrade().is_none());
+    let folder = runtime.stage_dir();
+    drop(runtime);
+    assert!(weak.0.upgrade().is_none());
+    assert!(weak.1.upgrade().is_some() && weak.3.upgrade().is_some(), "contexts outlive their runtime");
+    drop(contexts);
+    assert!(weak.1.upgrade().is_none() && weak.3.upgrade().is_none() && !there_is(&folder));
+}
+
+#[test]
+fn the_last_handle_to_a_slim_ends_it_though_its_callbacks_have_weak_ones() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("weakly held").expect("the name is free");
+    let weak: WeakLoadContext = slim.downgrade();
+    let own = weak.clone();
+    slim.set_resolver(move |_| Ok(own.upgrade().map(|_| FoundModule::File(reports()))));
+    slim.load_name("reports", &VersionReq::STAR).expect("its resolver knows it");
+    drop(slim);
+    assert!(weak.upgrade().is_none() && contexts.slim("weakly held").is_none());
+}
+
+#[test]
+fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let say = |heard: &Arc<Mutex<Vec<String>>>| {
+        let heard = Arc::clone(heard);
+        move |who: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
+            let context = context.map_or_else(|| "nobody".to_owned(), |context| context.name().to_owned());
+            let count = contexts.map_or(0, |contexts| contexts.all().len());
+            heard.lock().expect("nobody panics with it").push(format!("{who} {context} {count}"));
+        }
+    };
+    let slim = contexts.create_slim("given").expect("the name is free");
+    let (resolver, handler, unloading, notice) = (say(&heard), say(&heard), say(&heard), say(&heard));
+    slim.set_resolver(move |request| {
+        resolver("resolver", request.load_context(), request.contexts());
+        Ok(None)
+    });
+    slim.on_resolving(move |request| {
+        handler("handler", request.load_context(), request.contexts());
+        Ok(Some(FoundModule::File(reports())))
+    });
+    slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
+    contexts.on_notice(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
+    slim.load_name("reports", &VersionReq::STAR).expect("its handler knows it");
+    // The handle that is dropped begins the unload, so there is none to be given any more.
+    drop(slim);
+    let expected = [
+        "resolver given 2",
+        "handler given 2",
+        "Loaded Slim \"given\" 1 reports given 2",
+        "Unloading Slim \"given\" 1 nobody 2",
+        "unloading nobody 2",
+    ];
+    assert_eq!(heard.lock().expect("nobody panics with it")[..5], expected);
+
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let tells = Rc::clone(&told);
+    let host = support::host(&[support::plugin("lingering", &[])]);
+    host.on_unloading(0, move |host, generation| {
+        tells.borrow_mut().push((generation, there_is(&host.stage_dir())));
+    });
+    host.unload_master().expect("a Master");
+    host.create_master(&[support::plugin("lingering", &[])]).expect("it comes up");
+    drop(host);
+    assert_eq!(*told.borrow(), [(1, true), (2, true)], "also when the last handle was dropped with a living Master");
+}
+
+#[test]
+fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
+    let record = support::record(TOLD);
+    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let (ticks, hears) = (Rc::clone(&seat), Rc::clone(&seat));
+    let builder = support::builder()
+        .ticker(move |_, _| used(ticks.borrow().is_some()))
+        .on_event(move |_| used(hears.borrow().is_some()));
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    *seat.borrow_mut() = Some(host.clone());
+    drop(seat);
+    let (one, other) = (host.clone(), host.clone());
+    host.on_unloading(0, move |_, _| used((one.generation(), other.generation())));
+    host.on_unloading(1, |host, _| used(host.generation()));
+    let inner = host.clone();
+    let signature: Signature = "-> u64".parse().expect("a signature");
+    host.register("circle", signature, move |_, _| Ok(Some(alcedo_runtime::Value::U64(inner.generation()))))
+        .expect("the name is free");
+    let contexts = host.load_contexts();
+    let (all, default) = (contexts.clone(), contexts.default_context());
+    contexts.on_notice(move |_| used(all.all()));
+    let own = default.clone();
+    default.set_native_resolver(move |_| Ok(own.modules().pop().and_then(|module| module.origin)));
+    // It belongs to another host, so it is no circle of this one.
+    let elsewhere = runtime();
+    host.on_unloading(2, move |_, _| used(elsewhere.generation()));
+    let (folder, weak) = (host.stage_dir(), host.downgrade());
+    drop((contexts, default));
+    record.take();
+
+    host.shutdown().into_result().expect("all has ended");
+    let told = record.take();
+    let expected = [
+        "listener for events: 1",
+        "unloading callback: 2",
+        "registered function: 1",
+        "resolver of native libraries: 1",
+        "listener for notices: 1",
+    ];
+    assert_eq!(named(&told), expected, "{told}");
+    assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
+}
+
+#[test]
+fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them() {
+    let record = support::record(TOLD);
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let (all, default) = (contexts.clone(), contexts.default_context());
+    contexts.on_notice(move |_| used(all.all()));
+    default.clone().on_unloading(0, move |_| used(default.state()));
+    let (folder, weak) = (runtime.stage_dir(), contexts.downgrade());
+    drop(contexts);
+    record.take();
+    drop(runtime);
+    assert_eq!(named(&record.take()), ["unloading callback: 1", "listener for notices: 1"]);
+    assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
+}
+
+#[test]
+fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
+    let record = support::record("alcedo_runtime::runtime::unended");
+    let thread = std::thread::spawn(|| {
+        let gone = runtime();
+        gone.on_unloading(0, move |_, _| ());
+        drop(gone);
+        let host = runtime();
+        let inner = host.clone();
+        host.on_unloading(0, |_, _| ());
+        host.on_unloading(1, move |_, _| used(inner.generation()));
+        host.stage_dir()
+    });
+    let folder = thread.join().expect("it does not panic");
+    let told = RefCell::new(String::new());
+    support::until("it is said", || {
+        *told.borrow_mut() += &record.take();
+        !told.borrow().is_empty()
+    });
+    let told = told.into_inner();
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let (_, callbacks) = told.split_once("callbacks=\"").unwrap_or_else(|| panic!("{told}"));
+    let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{told}"));
+    // The tickers and hooks of the engine's natives own nothing.
+    assert!(callbacks.starts_with("unloading callback from runtime/tests/circles.rs:"), "{told}");
+    assert!(!callbacks.contains(", ") && told.contains(&folder.display().to_string()), "{told}");
+    std::fs::remove_dir_all(folder).expect("it was left behind");
+}
+
+#[test]
+fn a_slim_that_has_ended_lets_its_callbacks_go_and_names_those_that_kept_it() {
+    let record = support::record(TOLD);
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let slim = contexts.create_slim("kept").expect("the name is free");
+    slim.load_path(reports()).expect("it is loaded");
+    let (own, again, all) = (slim.clone(), slim.clone(), contexts.clone());
+    slim.set_resolver(move |_| Ok(own.id().and(None)));
+    slim.on_unloading(0, move |_| used(again.state()));
+    slim.on_resolving(move |_| Ok(all.slim("absent").and(None)));
+    slim.on_resolving(|_| Ok(None));
+    let weak = (slim.downgrade(), contexts.downgrade());
+    drop(slim);
+    assert!(weak.0.upgrade().is_some(), "its own callbacks keep it");
+    record.take();
+    let ticket = weak.0.upgrade().expect("it is there").begin_unload().expect("it is collectible");
+    gone(&ticket);
+    support::until("the callbacks have gone", || weak.0.upgrade().is_none());
+    assert_eq!(named(&record.take()), ["unloading callback: 1", "resolver: 1", "handler for modules: 1"]);
+    let folder = runtime.stage_dir();
+    drop((contexts, runtime));
+    support::until("the rest has gone", || weak.1.upgrade().is_none() && !there_is(&folder));
+}
+
+#[test]
+fn a_host_that_a_ticker_shuts_down_is_left_without_tickers() {
+    let record = support::record(TOLD);
+    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let ticked = Rc::clone(&seat);
+    let builder = support::builder().ticker(move |_, _| {
+        if let Some(host) = ticked.borrow_mut().take() {
+            host.shutdown().into_result().expect("a ticker stands at a safe point");
+        }
+    });
+    let (host, owner) = (builder.build().unwrap_or_else(|error| panic!("{error}")), Rc::downgrade(&seat));
+    *seat.borrow_mut() = Some(host.clone());
+    drop(seat);
+    host.tick(Budget::frame());
+    assert!(owner.upgrade().is_none(), "the ticker has gone");
+    assert_eq!(named(&record.take()), Vec::<String>::new(), "it gave its handle up itself");
+    host.tick(Budget::frame());
+}
+
+#[test]
+fn a_resolver_that_is_replaced_may_use_its_context_as_it_goes() {
+    struct Uses(WeakLoadContext, Arc<Mutex<Vec<usize>>>);
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            let context = self.0.upgrade().expect("it is there");
+            context.set_resolver(|_| Ok(None));
+            self.1.lock().expect("nobody panics with it").push(context.modules().len());
+        }
+    }
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("replaced").expect("the name is free");
+    let seen = Arc::default();
+    let uses = Uses(slim.downgrade(), Arc::clone(&seen));
+    slim.set_resolver(move |_| Ok(uses.0.upgrade().and(None)));
+    // This would wait for ever if the old resolver went under the lock.
+    let (done, is_done) = std::sync::mpsc::channel();
+    let own = slim.clone();
+    std::thread::spawn(move || {
+        own.set_resolver(|_| Ok(None));
+        done.send(()).expect("it is waited for");
+    });
+    is_done.recv_timeout(LONG).expect("it does not wait for itself");
+    assert_eq!(*seen.lock().expect("nobody panics with it"), [0]);
+}

@@ -1,0 +1,169 @@
+//! Random programs over load contexts, against a small model of what the design says: who is alive, who is held by whom,
+//! what a name stands for, and that everything ends once nobody holds it. Some programs run one step at a time, on one to
+//! four threads, and each step is compared with the model; in the others the threads race, and what holds in any order is
+//! compared. In the end nothing is listed and nothing is mapped but what was given up.
+//!
+//! `ALCEDO_MODEL_PROGRAMS` says how many programs, `ALCEDO_MODEL_SEED` with which seed the first one is thrown; without
+//! them it is a cut of some seconds. A failure tells its seed and the shortest program that fails as well; one program of
+//! that seed does it again. On demand, for ten thousand: `.ci/contexts`.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `program` | steps, and how they are thrown |
+//! | `model` | what is to come of them; nothing of the runtime |
+//! | `drive` | how a step is taken, and what it came to |
+//! | `run` | a program from its first step to its end |
+//! | `watch` | that a hang is told and ends |
+
+mod drive;
+mod libraries;
+mod model;
+mod program;
+mod run;
+mod watch;
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::canary::run_if_child;
+use libtest_mimic::{Arguments, Failed, Trial};
+use proptest::strategy::{Strategy as _, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::libraries::Libraries;
+use crate::program::{Program, programs};
+
+/// So many programs share a process: images that are given up stay in it.
+const BATCH: u64 = 500;
+/// How long the cut takes that is a part of the tests.
+const CUT: Duration = Duration::from_secs(15);
+/// What must come is waited for so long.
+const LONG: Duration = Duration::from_secs(30);
+/// And so long while a program that has failed is made shorter, which takes as long as this at most.
+const SHORT: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(90));
+
+fn main() -> ExitCode {
+    run_if_child();
+    if let Some(batch) = std::env::var_os("ALCEDO_MODEL_BATCH") {
+        return run_batch(Path::new(&batch));
+    }
+    let trials = vec![
+        Trial::test("contexts_do_what_the_model_says_whoever_does_what_when", contexts_do_what_the_model_says),
+        Trial::test("a_program_of_a_seed_is_the_same_each_time", || {
+            assert!((1..50).all(|seed| thrown(seed) == thrown(seed)));
+            Ok(())
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}")))
+}
+
+/// The program of a seed.
+fn thrown(seed: u64) -> Program {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    programs().new_tree(&mut runner).expect("no program is refused").current()
+}
+
+/// Batches of programs, each in a process of its own, so that one that hangs or crashes is found and named.
+fn contexts_do_what_the_model_says() -> Result<(), Failed> {
+    let (asked, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
+    // Built here, and found by the others.
+    let _libraries = Libraries::new();
+    let folder = tempfile::tempdir()?;
+    let (mut next, begun, mut ran) = (seed.unwrap_or(1), Instant::now(), 0);
+    let last = next + asked.unwrap_or(u64::MAX - next);
+    while next < last && (asked.is_some() || begun.elapsed() < CUT) {
+        let count = BATCH.min(last - next);
+        let at = folder.path().join("at");
+        let left = if asked.is_some() { Duration::MAX } else { CUT.saturating_sub(begun.elapsed()) };
+        std::fs::write(&at, "")?;
+        let batch = Command::new(std::env::current_exe()?)
+            .env("ALCEDO_MODEL_BATCH", &at)
+            .env("ALCEDO_MODEL_SEED", next.to_string())
+            .env("ALCEDO_MODEL_PROGRAMS", count.to_string())
+            .env("ALCEDO_MODEL_SECONDS", left.as_secs().to_string())
+            .output()?;
+        let reached = std::fs::read_to_string(&at)?.parse::<u64>().unwrap_or(next);
+        if !batch.status.success() {
+            let said = String::from_utf8_lossy(&batch.stderr);
+            let program = thrown(reached);
+            return Err(format!(
+                "ALCEDO_MODEL_SEED={reached}: {}\n{said}\nthe whole program: {program:?}",
+                batch.status
+            )
+            .into());
+        }
+        ran += reached + 1 - next;
+        next += count;
+    }
+    eprintln!("{ran} programs in {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// One batch; writes the seed that it has come to into the file `at`.
+fn run_batch(at: &Path) -> ExitCode {
+    std::panic::set_hook(Box::new(|info| {
+        if info.payload_as_str() != Some("panics on purpose") {
+            eprintln!("{info}");
+        }
+    }));
+    watch::start();
+    let number = |name| from_environment(name).expect("whoever starts a batch says so");
+    let (seed, count) = (number("ALCEDO_MODEL_SEED"), number("ALCEDO_MODEL_PROGRAMS"));
+    let (begun, limit) = (Instant::now(), Duration::from_secs(number("ALCEDO_MODEL_SECONDS")));
+    let libraries = Arc::new(Libraries::new());
+    for seed in seed..seed + count {
+        if begun.elapsed() >= limit {
+            break;
+        }
+        std::fs::write(at, seed.to_string()).expect("it can be written");
+        let program = thrown(seed);
+        if let Err(why) = run_one(seed, &program, &libraries, LONG) {
+            eprintln!("{why}");
+            shrink(seed, program, &libraries, why);
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn run_one(seed: u64, program: &Program, libraries: &Arc<Libraries>, patience: Duration) -> Result<(), String> {
+    watch::name(format!("ALCEDO_MODEL_SEED={seed}: {program:?}"));
+    let ran = catch_unwind(AssertUnwindSafe(|| run::run(program, libraries, patience)));
+    ran.unwrap_or_else(|payload| Err(words(&*payload)))
+}
+
+fn words(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    format!("it panicked: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("without a text"))
+}
+
+/// Leaves steps out for as long as it fails without them, and tells what is left.
+fn shrink(seed: u64, program: Program, libraries: &Arc<Libraries>, mut why: String) {
+    let (patience, limit) = SHORT;
+    let (begun, mut shortest) = (Instant::now(), program);
+    let fails = |program: &Program| run_one(seed, program, libraries, patience).err();
+    while let Some((next, still)) = shortest
+        .shorter()
+        .into_iter()
+        .take_while(|_| begun.elapsed() < limit)
+        .find_map(|program| fails(&program).map(|still| (program, still)))
+    {
+        (shortest, why) = (next, still);
+    }
+    eprintln!("the shortest that fails: {why}\n{shortest:?}");
+}

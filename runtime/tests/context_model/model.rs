@@ -1,0 +1,859 @@
+//! What the design says becomes of contexts, with nothing of the runtime in it: names and their generations, who holds and
+//! who lends what, and what follows from that. `program.rs` has the steps; `drive.rs` takes them and compares.
+//!
+//! A generation is alive, or leaving, or parked, or dead. One that is leaving is *held* when the model knows who keeps it:
+//! then it must be there. It *may be held* when a module was lent to a context whose modules do not need it. Otherwise it
+//! must come to its end, though nobody can say at which moment.
+
+use std::collections::BTreeMap;
+
+use crate::program::{Answer, LETTERS, Lib, Module, Op};
+
+/// A generation of the model, by its place.
+type Gen = usize;
+
+/// How far a generation has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    Alive,
+    Leaving,
+    Parked,
+    Dead,
+}
+
+#[derive(Clone, Debug)]
+struct Generation {
+    context: usize,
+    number: u64,
+    life: Life,
+    /// Its modules, dependencies first.
+    own: Vec<Lib>,
+    /// What resolvers have found elsewhere.
+    lent: BTreeMap<Module, Found>,
+}
+
+/// A module that is loaded, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Found {
+    /// None is the Default.
+    home: Option<Gen>,
+    lib: Lib,
+}
+
+#[derive(Clone, Debug)]
+struct Guide {
+    answer: Answer,
+    /// What the lender had when it was set.
+    kept: Vec<Found>,
+}
+
+#[derive(Clone, Debug)]
+struct Context {
+    name: usize,
+    /// The number that the host gave it.
+    index: u64,
+    handles: usize,
+    current: Option<Gen>,
+    newest: Gen,
+    resolver: Option<Guide>,
+    handlers: Vec<Guide>,
+}
+
+/// What a thread holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A scope, and where the thread was before it.
+    Scope { before: Option<Gen> },
+    /// A future in a scope.
+    Task,
+    /// The address of a function of this library.
+    Pointer(Lib),
+    /// A running call.
+    Call,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    /// None is the Default.
+    held: Option<Gen>,
+    kind: Kind,
+}
+
+/// A function by name: what it was found to be it is for the rest of the generation.
+#[derive(Clone, Copy, Debug)]
+struct Function {
+    context: usize,
+    module: Module,
+    /// The generation that was asked, and what it had.
+    bound: Option<(Gen, Found)>,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Thread {
+    /// Contexts of its handles, oldest first.
+    handles: Vec<usize>,
+    functions: Vec<Function>,
+    holders: Vec<Holder>,
+    /// Whose scope it is in.
+    here: Option<Gen>,
+}
+
+/// One generation keeps a module of another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Edge {
+    from: Gen,
+    to: Gen,
+    /// Whether a module of `from` needs it.
+    is_needed: bool,
+}
+
+/// Why a step was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    Name,
+    Unloading,
+    NotFound,
+    Occupied,
+    WrongName,
+    /// A resolver failed or panicked, or what it asked for was refused.
+    Resolver,
+    Foreign,
+    Pinned,
+    Order,
+    Main,
+    NoFunction,
+    /// What is asked for is under way. On one thread only a resolver sees it.
+    Ring,
+}
+
+/// A generation as the host numbers it: index, generation. The Default is 0, 1.
+pub(crate) type Id = (u64, u64);
+
+/// What a step came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// There was nothing to do it with.
+    Skipped,
+    Done,
+    /// A handle to the context of this number.
+    Handle(u64),
+    /// No living context has the name.
+    Nobody,
+    Loaded {
+        home: Id,
+        lib: Lib,
+    },
+    Number(u64),
+    /// The context whose scope it is.
+    Here(Option<Id>),
+    Refused(Refusal),
+}
+
+/// Why a prediction ends early.
+enum Stop {
+    Refused(&'static [Refusal]),
+    /// The design does not say.
+    Open,
+}
+
+/// What the host is to say of a leaving generation.
+pub(crate) enum Fate {
+    /// It comes to its end.
+    Ends,
+    /// It is held, and its report has at least so many of each.
+    Held(Named),
+    /// The design does not say.
+    Open,
+}
+
+/// What a report has to name.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Named {
+    pub(crate) scopes: usize,
+    pub(crate) borrows: usize,
+    pub(crate) calls: usize,
+    /// Titles of contexts whose modules depend on it.
+    pub(crate) dependents: Vec<String>,
+}
+
+/// What is known of one generation that the host lists.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Listed {
+    pub(crate) id: Id,
+    pub(crate) name: String,
+    pub(crate) is_alive: bool,
+    pub(crate) is_parked: bool,
+    /// Its modules, dependencies first.
+    pub(crate) modules: Vec<Lib>,
+}
+
+/// Whether a step may come to this at all, whatever other threads do meanwhile.
+pub(crate) fn is_possible(op: Op, outcome: &Outcome) -> bool {
+    let Outcome::Refused(refusal) = outcome else { return true };
+    match op {
+        Op::Create(_) => *refusal == Refusal::Name,
+        Op::Load(..) | Op::LoadName(..) | Op::Replace(..) => {
+            !matches!(refusal, Refusal::Name | Refusal::NoFunction | Refusal::Pinned)
+        }
+        Op::LoadDefault(_) => matches!(refusal, Refusal::NotFound | Refusal::Occupied),
+        Op::Function(..) | Op::Pointer(..) | Op::BeginCall(_) | Op::Call(_) | Op::Release(_) => {
+            matches!(refusal, Refusal::Unloading | Refusal::NoFunction)
+        }
+        Op::Enter(_) | Op::Task(_) => *refusal == Refusal::Unloading,
+        _ => false,
+    }
+}
+
+/// The contexts of one runtime.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    contexts: Vec<Context>,
+    gens: Vec<Generation>,
+    edges: Vec<Edge>,
+    threads: Vec<Thread>,
+    default: Vec<Lib>,
+    /// Whether the design left open what a step did, so that only the rules that always hold are compared.
+    is_open: bool,
+}
+
+/// What a thread does about a module of a generation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sort {
+    /// It asks whoever may know it.
+    Asking,
+    /// It gathers what it needs.
+    Loading,
+}
+
+/// What the thread is in, the outermost first.
+type UnderWay = (Gen, Module, Sort);
+
+/// Nothing is asked for inside of itself; but who asks for a name may load what it is told.
+fn begin(chain: &mut Vec<UnderWay>, to: Gen, module: Module, sort: Sort) -> Result<(), Stop> {
+    let is_ring = |(other, name, outer): &UnderWay| {
+        (*other, *name) == (to, module) && (sort == Sort::Asking || *outer == Sort::Loading)
+    };
+    if chain.iter().any(is_ring) {
+        return Err(Stop::Refused(&[Refusal::Ring]));
+    }
+    chain.push((to, module, sort));
+    Ok(())
+}
+
+impl Model {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            contexts: Vec::new(),
+            gens: Vec::new(),
+            edges: Vec::new(),
+            threads: vec![Thread::default(); threads],
+            default: Vec::new(),
+            is_open: false,
+        }
+    }
+
+    /// Whether the thread has a handle of that name.
+    pub(crate) fn has_handle(&self, thread: usize, name: usize) -> bool {
+        self.handle(thread, name).is_some()
+    }
+
+    /// Compares what a step came to, and goes on from there.
+    ///
+    /// # Errors
+    /// What should have been.
+    pub(crate) fn check(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Result<(), String> {
+        if *outcome == Outcome::Skipped {
+            return Ok(());
+        }
+        let expected = self.step(thread, op, outcome);
+        match expected.is_empty() || expected.contains(outcome) {
+            true => Ok(()),
+            false => Err(format!("{op:?} of thread {thread} came to {outcome:?}, and should to {expected:?}")),
+        }
+    }
+
+    /// Takes the step; what it may come to, where nothing says that anything will do.
+    fn step(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Vec<Outcome> {
+        match op {
+            Op::Create(name) => self.create(thread, name, outcome),
+            Op::Find(name) => match self.living(name) {
+                Some(context) => {
+                    self.contexts[context].handles += 1;
+                    self.threads[thread].handles.push(context);
+                    vec![Outcome::Handle(self.contexts[context].index)]
+                }
+                None => vec![Outcome::Nobody],
+            },
+            Op::Drop(name) => {
+                let place = self.place(thread, name).expect("the step was taken");
+                let context = self.threads[thread].handles.remove(place);
+                self.contexts[context].handles -= 1;
+                if self.contexts[context].handles == 0 {
+                    self.unload(context);
+                }
+                vec![Outcome::Done]
+            }
+            Op::Load(..) | Op::LoadName(..) | Op::LoadDefault(_) | Op::Replace(..) => self.bring(thread, op),
+            Op::SetResolver(name, answer) => {
+                let (context, guide) = (self.expect_handle(thread, name), self.guide(answer));
+                self.contexts[context].resolver = Some(guide);
+                vec![Outcome::Done]
+            }
+            Op::AddHandler(name, answer) => {
+                let (context, guide) = (self.expect_handle(thread, name), self.guide(answer));
+                self.contexts[context].handlers.push(guide);
+                vec![Outcome::Done]
+            }
+            Op::Function(name, module) => {
+                let context = self.expect_handle(thread, name);
+                let found = self.offers(context, module);
+                if *outcome == Outcome::Done {
+                    let bound = self.contexts[context].current.zip(found.ok());
+                    self.threads[thread].functions.push(Function { context, module, bound });
+                }
+                vec![found.map_or_else(Outcome::Refused, |_| Outcome::Done)]
+            }
+            Op::Call(at) => {
+                let functions = &self.threads[thread].functions;
+                let at = at % functions.len();
+                let Function { context, module, bound } = functions[at];
+                let current = self.contexts[context].current;
+                if current.is_some() && bound.map(|(asked, _)| asked) != current && self.is_unknown(context, module) {
+                    return Vec::new();
+                }
+                let found = match bound {
+                    Some((asked, found)) if Some(asked) == current => Ok(found),
+                    _ => self.offers(context, module),
+                };
+                if let (Some(current), Ok(found)) = (current, found) {
+                    self.threads[thread].functions[at].bound = Some((current, found));
+                }
+                vec![match found.and_then(|found| self.open(found)) {
+                    Ok(found) => Outcome::Number(found.lib.tag()),
+                    Err(refusal) => Outcome::Refused(refusal),
+                }]
+            }
+            Op::Pointer(name, module) => {
+                let context = self.expect_handle(thread, name);
+                let found = self.offers(context, module).and_then(|found| self.open(found));
+                if let (Outcome::Done, Ok(Found { home, lib })) = (outcome, found) {
+                    self.threads[thread].holders.push(Holder { held: home, kind: Kind::Pointer(lib) });
+                }
+                vec![found.map_or_else(Outcome::Refused, |_| Outcome::Done)]
+            }
+            Op::BeginCall(name) => {
+                let context = self.expect_handle(thread, name);
+                let found = self.offers(context, Module::Reports);
+                if let (Outcome::Done, Ok(Found { home, .. })) = (outcome, found) {
+                    self.threads[thread].holders.push(Holder { held: home, kind: Kind::Call });
+                }
+                vec![found.map_or_else(Outcome::Refused, |_| Outcome::Done)]
+            }
+            Op::Enter(name) | Op::Task(name) => {
+                let context = self.expect_handle(thread, name);
+                let Some(current) = self.contexts[context].current else {
+                    return vec![Outcome::Refused(Refusal::Unloading)];
+                };
+                match op {
+                    Op::Enter(_) => {
+                        let before = self.threads[thread].here.replace(current);
+                        self.hold(thread, context, Kind::Scope { before });
+                    }
+                    _ => self.hold(thread, context, Kind::Task),
+                }
+                vec![Outcome::Done]
+            }
+            Op::Use(at) => self.expect_of_use(thread, at),
+            Op::Release(at) => {
+                let holders = &mut self.threads[thread].holders;
+                let at = at % holders.len();
+                if let Kind::Scope { before } = holders.remove(at).kind {
+                    self.threads[thread].here = before;
+                }
+                vec![Outcome::Done]
+            }
+            Op::Unload(name) => {
+                let context = self.expect_handle(thread, name);
+                self.unload(context);
+                vec![Outcome::Done]
+            }
+            Op::Park(_) | Op::Poll(_) | Op::Wait(_) => vec![Outcome::Done],
+        }
+    }
+
+    fn create(&mut self, thread: usize, name: usize, outcome: &Outcome) -> Vec<Outcome> {
+        let index = 2 + self.contexts.len() as u64;
+        let last =
+            self.contexts.iter().filter(|context| context.name == name).map(|context| context.newest).next_back();
+        let life = last.map_or(Life::Dead, |last| self.gens[last].life);
+        let (is_held, may_be_held) = last.map_or((false, false), |last| (self.is_held(last), self.may_be_held(last)));
+        let expected = match life {
+            Life::Dead | Life::Parked => vec![Outcome::Handle(index)],
+            Life::Leaving if !is_held => vec![Outcome::Handle(index), Outcome::Refused(Refusal::Name)],
+            Life::Alive | Life::Leaving => vec![Outcome::Refused(Refusal::Name)],
+        };
+        if let Outcome::Handle(_) = outcome {
+            if let Some(last) = last.filter(|_| life == Life::Leaving && !may_be_held) {
+                self.gens[last].life = Life::Dead;
+            }
+            let first = self.gens.len();
+            let context = self.contexts.len();
+            self.gens.push(Generation { context, number: 1, life: Life::Alive, own: vec![], lent: BTreeMap::new() });
+            self.contexts.push(Context {
+                name,
+                index,
+                handles: 1,
+                current: Some(first),
+                newest: first,
+                resolver: None,
+                handlers: Vec::new(),
+            });
+            self.threads[thread].handles.push(context);
+        }
+        expected
+    }
+
+    fn expect_of_use(&self, thread: usize, at: usize) -> Vec<Outcome> {
+        let holders = &self.threads[thread].holders;
+        let Holder { held, kind } = holders[at % holders.len()];
+        match kind {
+            Kind::Pointer(lib) => vec![Outcome::Number(lib.tag())],
+            Kind::Call => vec![Outcome::Done],
+            Kind::Task => vec![Outcome::Here(held.map(|held| self.id(held)))],
+            Kind::Scope { .. } => match self.threads[thread].here {
+                None => vec![Outcome::Here(None)],
+                Some(here) => {
+                    let mut expected = vec![Outcome::Here(Some(self.id(here)))];
+                    let is_there = self.gens[here].life == Life::Alive || self.is_held(here);
+                    expected.extend((!is_there).then_some(Outcome::Here(None)));
+                    expected
+                }
+            },
+        }
+    }
+
+    /// Loads and replacements.
+    fn bring(&mut self, thread: usize, op: Op) -> Vec<Outcome> {
+        let context = match op {
+            Op::LoadDefault(lib) => return vec![self.load_default(lib)],
+            Op::Load(name, ..) | Op::Replace(name, _) | Op::LoadName(name, _) => self.expect_handle(thread, name),
+            _ => unreachable!("only these bring modules in"),
+        };
+        let Some(current) = self.contexts[context].current else {
+            return vec![Outcome::Refused(Refusal::Unloading)];
+        };
+        if self.is_open {
+            return Vec::new();
+        }
+        let chain = &mut Vec::new();
+        let loaded = match op {
+            Op::Load(_, lib, _) => self.load(current, lib, chain),
+            Op::LoadName(_, module) => self.load_name(current, module, chain),
+            Op::Replace(_, lib) => {
+                let next = self.gens.len();
+                let number = self.gens[current].number + 1;
+                let life = Life::Alive;
+                self.gens.push(Generation { context, number, life, own: vec![], lent: BTreeMap::new() });
+                let loaded = self.load(next, lib, chain);
+                match loaded {
+                    Ok(_) => {
+                        self.gens[current].life = Life::Leaving;
+                        self.contexts[context].current = Some(next);
+                        self.contexts[context].newest = next;
+                        return vec![Outcome::Done];
+                    }
+                    // Nobody has seen it, and its number is the next one's.
+                    Err(_) => (self.gens[next].life, self.gens[next].number) = (Life::Dead, 0),
+                }
+                loaded
+            }
+            _ => unreachable!("only these bring modules in"),
+        };
+        match loaded {
+            Ok(Found { home, lib }) => vec![Outcome::Loaded { home: home.map_or((0, 1), |home| self.id(home)), lib }],
+            Err(Stop::Refused(reasons)) => reasons.iter().map(|reason| Outcome::Refused(*reason)).collect(),
+            Err(Stop::Open) => {
+                self.is_open = true;
+                Vec::new()
+            }
+        }
+    }
+
+    fn load_default(&mut self, lib: Lib) -> Outcome {
+        let has = |module: Module| self.default.iter().copied().find(|known| known.module() == module);
+        match has(lib.module()) {
+            Some(known) if known == lib => return Outcome::Loaded { home: (0, 1), lib },
+            Some(_) => return Outcome::Refused(Refusal::Occupied),
+            None => {}
+        }
+        if lib.needs().is_some_and(|needed| has(needed).is_none()) {
+            return Outcome::Refused(Refusal::NotFound);
+        }
+        self.default.push(lib);
+        Outcome::Loaded { home: (0, 1), lib }
+    }
+
+    fn load_name(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
+        match self.search(to, module, chain)? {
+            Ok(found) => Ok(found),
+            Err(lib) => self.load(to, lib, chain),
+        }
+    }
+
+    /// All or nothing: the library, and what it needs.
+    fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
+        match self.has(to, lib.module()) {
+            Some(known) if known.lib == lib => return Ok(known),
+            Some(_) => return Err(Stop::Refused(&[Refusal::Occupied])),
+            None => {}
+        }
+        let depth = chain.len();
+        begin(chain, to, lib.module(), Sort::Loading)?;
+        let (mut libs, mut present, mut at) = (vec![lib], Vec::<Found>::new(), 0);
+        while at < libs.len() {
+            if at > 0 {
+                begin(chain, to, libs[at].module(), Sort::Loading)?;
+            }
+            if let Some(needed) = libs[at].needs()
+                && !libs.iter().any(|lib| lib.module() == needed)
+                && !present.iter().any(|found| found.lib.module() == needed)
+            {
+                match self.search(to, needed, chain)? {
+                    Ok(found) => present.push(found),
+                    Err(lib) => libs.push(lib),
+                }
+            }
+            chain.truncate(depth + 1);
+            at += 1;
+        }
+        chain.truncate(depth);
+        if libs.len() == 2 && libs.iter().all(|lib| lib.needs().is_some()) {
+            return Err(Stop::Refused(&[Refusal::Order]));
+        }
+        let homes: Vec<_> = present.iter().filter_map(|found| found.home).filter(|home| *home != to).collect();
+        if homes.iter().any(|home| self.gens[*home].life != Life::Alive) {
+            // It was borrowed before its home began to leave; whether another module may still be built on it is not said.
+            return Err(Stop::Open);
+        }
+        if libs.contains(&Lib::ReportsPanics) {
+            return Err(Stop::Refused(&[Refusal::Main]));
+        }
+        self.edges.extend(homes.into_iter().map(|home| Edge { from: to, to: home, is_needed: true }));
+        self.gens[to].own.extend(libs.iter().rev());
+        Ok(Found { home: Some(to), lib })
+    }
+
+    /// A module that is there, or a library that is to be loaded.
+    fn search(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
+        if let Some(found) = self.has(to, module) {
+            return Ok(Ok(found));
+        }
+        let depth = chain.len();
+        begin(chain, to, module, Sort::Asking)?;
+        let found = self.ask_all(to, module, chain);
+        chain.truncate(depth);
+        found
+    }
+
+    fn ask_all(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
+        let context = &self.contexts[self.gens[to].context];
+        let (resolver, handlers) = (context.resolver.clone(), context.handlers.clone());
+        if let Some(answer) = resolver.map(|guide| self.ask(to, &guide, module, chain)).transpose()?.flatten() {
+            return Ok(answer);
+        }
+        if let Some(lib) = self.default.iter().find(|lib| lib.module() == module) {
+            return Ok(Ok(Found { home: None, lib: *lib }));
+        }
+        for guide in handlers {
+            if let Some(answer) = self.ask(to, &guide, module, chain)? {
+                return Ok(answer);
+            }
+        }
+        Err(Stop::Refused(&[Refusal::NotFound]))
+    }
+
+    fn ask(
+        &mut self,
+        to: Gen,
+        guide: &Guide,
+        module: Module,
+        chain: &mut Vec<UnderWay>,
+    ) -> Result<Option<Result<Found, Lib>>, Stop> {
+        let found = match guide.answer {
+            Answer::Nothing => return Ok(None),
+            Answer::File(build) => return Ok(Some(Err(Lib::of(module, build)))),
+            Answer::WrongName => return Err(Stop::Refused(&[Refusal::WrongName])),
+            Answer::Fails | Answer::Panics => return Err(Stop::Refused(&[Refusal::Resolver])),
+            Answer::Lend(name) => {
+                let lender = self.living(name).and_then(|context| self.contexts[context].current);
+                lender.and_then(|lender| self.own_of(lender, module).map(|lib| Found { home: Some(lender), lib }))
+            }
+            Answer::LendKept(_) => guide.kept.iter().copied().find(|found| found.lib.module() == module),
+            Answer::Ask(name) => {
+                let Some(context) = self.living(name) else { return Ok(None) };
+                let current = self.contexts[context].current.expect("it is living");
+                let depth = chain.len();
+                let found = self.load_name(current, module, chain);
+                chain.truncate(depth);
+                Some(found.map_err(|stop| match stop {
+                    Stop::Refused(_) => Stop::Refused(&[Refusal::Resolver]),
+                    Stop::Open => Stop::Open,
+                })?)
+            }
+        };
+        let Some(found) = found else { return Ok(None) };
+        if let Some(home) = found.home.filter(|home| *home != to) {
+            if self.gens[home].life != Life::Alive {
+                return Err(Stop::Refused(&[Refusal::Unloading, Refusal::Foreign]));
+            }
+            self.edges.push(Edge { from: to, to: home, is_needed: false });
+        }
+        self.gens[to].lent.insert(module, found);
+        Ok(Some(Ok(found)))
+    }
+
+    /// Whether the model cannot say what a step comes to.
+    pub(crate) fn is_left_out(&self, thread: usize, op: Op) -> bool {
+        let context = |name| self.handle(thread, name);
+        match op {
+            Op::Function(name, module) | Op::Pointer(name, module) => {
+                context(name).is_some_and(|context| self.is_unknown(context, module))
+            }
+            // A call that another context refuses has no place to wait at.
+            Op::BeginCall(name) => context(name).is_some_and(|context| {
+                let found = self.offers(context, Module::Reports);
+                self.is_unknown(context, Module::Reports) || found.is_ok_and(|found| self.open(found).is_err())
+            }),
+            _ => false,
+        }
+    }
+
+    /// Compares what the host lists with what there must and may be.
+    ///
+    /// # Errors
+    /// What is missing, is too much, or differs.
+    pub(crate) fn compare(&mut self, listed: &[Listed]) -> Result<(), String> {
+        for at in 0..self.gens.len() {
+            let (id, life) = (self.id(at), self.gens[at].life);
+            let found = listed.iter().find(|listed| listed.id == id);
+            if self.is_open && found.is_some_and(|found| found.is_alive) {
+                self.gens[at].own = found.map(|found| found.modules.clone()).unwrap_or_default();
+            }
+            let title = format!("{} {id:?}, which is {life:?}", self.title(at));
+            match (life, found) {
+                (Life::Dead, Some(found)) => return Err(format!("{title}, is listed: {found:?}")),
+                (Life::Alive | Life::Parked, None) => return Err(format!("{title}, is not listed")),
+                (Life::Leaving, None) if self.is_held(at) => return Err(format!("{title} and held, is not listed")),
+                (_, None) => {}
+                (life, Some(found)) => {
+                    let own = &self.gens[at].own;
+                    let is_right = found.is_alive == (life == Life::Alive)
+                        && found.is_parked == (life == Life::Parked)
+                        && found.name == LETTERS[self.contexts[self.gens[at].context].name]
+                        && found.modules == *own;
+                    if !is_right {
+                        return Err(format!("{title}, is listed as {found:?}, and has {own:?}"));
+                    }
+                }
+            }
+        }
+        let is_known = |listed: &Listed| {
+            listed.id == (0, 1) && listed.modules == self.default
+                || (0..self.gens.len()).any(|at| self.id(at) == listed.id)
+        };
+        match listed.iter().find(|listed| !is_known(listed)) {
+            Some(listed) => Err(format!("nobody knows {listed:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// The thread has given up on what was leaving of a context: what is listed now stays, and the rest has gone.
+    ///
+    /// # Errors
+    /// What was held and is not parked.
+    pub(crate) fn was_parked(&mut self, thread: usize, name: usize, listed: &[Listed]) -> Result<(), String> {
+        let context = self.expect_handle(thread, name);
+        for at in 0..self.gens.len() {
+            if self.gens[at].context != context || self.gens[at].life != Life::Leaving {
+                continue;
+            }
+            let found = listed.iter().find(|listed| listed.id == self.id(at));
+            let is_held = self.is_held(at);
+            self.gens[at].life = match found {
+                Some(found) if found.is_parked => Life::Parked,
+                Some(found) => return Err(format!("{} was given up and is {found:?}", self.title(at))),
+                // Without modules there is nothing that could stay.
+                None if is_held && !self.gens[at].own.is_empty() => {
+                    return Err(format!("{} was held, given up, and is gone", self.title(at)));
+                }
+                None => Life::Dead,
+            };
+        }
+        Ok(())
+    }
+
+    /// The generations of a context that are leaving, as the host numbers them, and what is to come of them.
+    pub(crate) fn fates(&self, thread: usize, name: usize) -> Vec<(u64, Fate)> {
+        let context = self.expect_handle(thread, name);
+        let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
+        (0..self.gens.len()).filter(leaving).map(|at| (self.gens[at].number, self.fate(at))).collect()
+    }
+
+    fn fate(&self, at: Gen) -> Fate {
+        if self.is_held(at) {
+            return Fate::Held(self.named(at));
+        }
+        if self.may_be_held(at) || self.is_open { Fate::Open } else { Fate::Ends }
+    }
+
+    fn named(&self, at: Gen) -> Named {
+        let mut named = Named::default();
+        for holder in self.threads.iter().flat_map(|thread| &thread.holders).filter(|holder| holder.held == Some(at)) {
+            match holder.kind {
+                Kind::Scope { .. } | Kind::Task => named.scopes += 1,
+                Kind::Pointer(_) => named.borrows += 1,
+                Kind::Call => named.calls += 1,
+            }
+        }
+        let keeps = |edge: &&Edge| edge.to == at && edge.is_needed && self.keeps(edge.from);
+        named.dependents = self.edges.iter().filter(keeps).map(|edge| self.title(edge.from)).collect();
+        named
+    }
+
+    /// Whether every context of the program must have ended, once nobody holds anything.
+    pub(crate) fn all_end(&self) -> bool {
+        (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
+    }
+
+    /// Titles of contexts that a shutdown leaves: for each how many generations at least, and how many at most.
+    pub(crate) fn left(&self) -> Vec<(String, usize, usize)> {
+        let leaving: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Leaving).collect();
+        let counted = |at: &Gen| {
+            let title = self.title(*at);
+            let same: Vec<_> = leaving.iter().filter(|other| self.title(**other) == title).collect();
+            let held = same.iter().filter(|other| self.is_held(***other)).count();
+            (title, held, same.len())
+        };
+        leaving.iter().map(counted).collect()
+    }
+
+    /// Everything that is alive begins to unload.
+    pub(crate) fn unload_all(&mut self) {
+        (0..self.contexts.len()).for_each(|context| self.unload(context));
+    }
+
+    /// Nobody holds anything any more.
+    pub(crate) fn release_all(&mut self) {
+        self.threads.iter_mut().for_each(|thread| thread.holders.clear());
+    }
+
+    /// Whether the model knows who keeps it.
+    fn is_held(&self, at: Gen) -> bool {
+        self.held(at, true, &mut Vec::new())
+    }
+
+    /// Whether somebody might keep it.
+    fn may_be_held(&self, at: Gen) -> bool {
+        self.held(at, false, &mut Vec::new())
+    }
+
+    /// A ring of those that only hold each other holds nobody.
+    fn held(&self, at: Gen, for_sure: bool, asked: &mut Vec<Gen>) -> bool {
+        if asked.contains(&at) {
+            return false;
+        }
+        asked.push(at);
+        self.threads.iter().flat_map(|thread| &thread.holders).any(|holder| holder.held == Some(at))
+            || self.edges.iter().filter(|edge| edge.to == at && (edge.is_needed || !for_sure)).any(|edge| {
+                match self.gens[edge.from].life {
+                    Life::Alive | Life::Parked => true,
+                    Life::Leaving => self.held(edge.from, for_sure, asked),
+                    Life::Dead => false,
+                }
+            })
+    }
+
+    fn keeps(&self, from: Gen) -> bool {
+        match self.gens[from].life {
+            Life::Alive | Life::Parked => true,
+            Life::Leaving => self.is_held(from),
+            Life::Dead => false,
+        }
+    }
+
+    fn unload(&mut self, context: usize) {
+        if let Some(current) = self.contexts[context].current.take() {
+            self.gens[current].life = Life::Leaving;
+        }
+    }
+
+    fn hold(&mut self, thread: usize, context: usize, kind: Kind) {
+        let held = self.contexts[context].current.expect("what unloads is not held anew");
+        self.threads[thread].holders.push(Holder { held: Some(held), kind });
+    }
+
+    fn guide(&self, answer: Answer) -> Guide {
+        let lender = match answer {
+            Answer::LendKept(name) => self.living(name).and_then(|context| self.contexts[context].current),
+            _ => None,
+        };
+        let kept = |lender: Gen| self.gens[lender].own.iter().map(move |lib| Found { home: Some(lender), lib: *lib });
+        Guide { answer, kept: lender.into_iter().flat_map(kept).collect() }
+    }
+
+    /// Who has a module for a function that a context is asked for.
+    fn offers(&self, context: usize, module: Module) -> Result<Found, Refusal> {
+        let current = self.contexts[context].current.ok_or(Refusal::Unloading)?;
+        let default = self.default.iter().find(|lib| lib.module() == module);
+        let in_default = default.map(|lib| Found { home: None, lib: *lib });
+        self.has(current, module).or(in_default).ok_or(Refusal::NoFunction)
+    }
+
+    /// It takes calls and leases.
+    fn open(&self, found: Found) -> Result<Found, Refusal> {
+        match found.home.is_none_or(|home| self.gens[home].life == Life::Alive) {
+            true => Ok(found),
+            false => Err(Refusal::Unloading),
+        }
+    }
+
+    /// Whether nobody can say if another context has lent the module to this one.
+    fn is_unknown(&self, context: usize, module: Module) -> bool {
+        let current = self.contexts[context].current;
+        self.is_open && current.is_some_and(|current| self.own_of(current, module).is_none())
+    }
+
+    fn own_of(&self, at: Gen, module: Module) -> Option<Lib> {
+        self.gens[at].own.iter().copied().find(|lib| lib.module() == module)
+    }
+
+    /// What a generation has, its own or lent.
+    fn has(&self, at: Gen, module: Module) -> Option<Found> {
+        let own = self.own_of(at, module).map(|lib| Found { home: Some(at), lib });
+        own.or_else(|| self.gens[at].lent.get(&module).copied())
+    }
+
+    fn living(&self, name: usize) -> Option<usize> {
+        (0..self.contexts.len()).find(|at| self.contexts[*at].name == name && self.contexts[*at].current.is_some())
+    }
+
+    fn place(&self, thread: usize, name: usize) -> Option<usize> {
+        self.threads[thread].handles.iter().rposition(|context| self.contexts[*context].name == name)
+    }
+
+    fn handle(&self, thread: usize, name: usize) -> Option<usize> {
+        self.place(thread, name).map(|place| self.threads[thread].handles[place])
+    }
+
+    fn expect_handle(&self, thread: usize, name: usize) -> usize {
+        self.handle(thread, name).expect("a step is taken with a handle")
+    }
+
+    fn id(&self, at: Gen) -> Id {
+        (self.contexts[self.gens[at].context].index, self.gens[at].number)
+    }
+
+    fn title(&self, at: Gen) -> String {
+        format!("Slim \"{}\"", LETTERS[self.contexts[self.gens[at].context].name])
+    }
+}

@@ -1,0 +1,198 @@
+//! Runs one program from the birth of its runtime to its end, and looks at what is left then.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Canary, Runtime, Shutdown, process};
+
+use crate::drive::{Shared, Worker, is_quiet};
+use crate::libraries::Libraries;
+use crate::model::Model;
+use crate::program::{Ending, Op, Program};
+use crate::{support, watch};
+
+/// What a thread is told to do.
+enum Message {
+    Step(Op),
+    Race(Vec<Op>),
+    Release,
+}
+
+/// A thread, how it is told something, and how it answers.
+struct Line {
+    tell: Sender<Message>,
+    answers: Receiver<Result<(), String>>,
+}
+
+impl Line {
+    fn ask(&self, message: Message) -> Result<(), String> {
+        self.send(message)?;
+        self.answer()
+    }
+
+    fn send(&self, message: Message) -> Result<(), String> {
+        self.tell.send(message).map_err(|_| "a thread has panicked".to_owned())
+    }
+
+    fn answer(&self) -> Result<(), String> {
+        self.answers.recv().unwrap_or_else(|_| Err("a thread has panicked".into()))
+    }
+}
+
+/// Runs it; what must come is waited for as long as `patience` allows.
+///
+/// # Errors
+/// What became of it that the model does not allow.
+pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Duration) -> Result<(), String> {
+    let canary = if program.has_canary { Canary::Auto } else { Canary::Off };
+    let runtime = support::builder().canary(canary).unloads(|policy| policy.shutdown = Duration::from_millis(20));
+    let runtime = runtime.build().map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let (contexts, stage_dir) = (runtime.load_contexts(), runtime.stage_dir());
+    let shared = Shared::new(contexts, libraries, patience, folder.path().to_owned());
+    watch::begin(&shared);
+    let model = Arc::new(Mutex::new(Model::new(program.threads)));
+    let runtime = thread::scope(|scope| {
+        let lines = (0..program.threads).map(|number| {
+            let (tell, told) = channel();
+            let (answer, answers) = channel();
+            let (shared, model) = (&shared, Arc::clone(&model));
+            scope.spawn(move || {
+                let mut worker = Worker::new(shared, number, program.is_race);
+                for message in told {
+                    let done = match message {
+                        Message::Step(op) => worker.step(&mut model.lock().expect("nobody panics with it"), op),
+                        Message::Race(ops) => ops.into_iter().try_for_each(|op| worker.race(op)),
+                        Message::Release => worker.release(),
+                    };
+                    answer.send(done).expect("the program listens");
+                }
+            });
+            Line { tell, answers }
+        });
+        let lines: Vec<_> = lines.collect();
+        match program.is_race {
+            true => race(program, &lines, runtime),
+            false => one_at_a_time(program, &lines, &model, runtime),
+        }
+        // What the threads hold goes with them here; handles that are dropped last unload their contexts.
+    })?;
+    let must_end = program.is_race || model.lock().expect("nobody panics with it").all_end();
+    end(&shared, &stage_dir, must_end)?;
+    if let Some(runtime) = runtime {
+        let ended = runtime.shutdown();
+        if !ended.left.is_empty() && !is_parked(&shared) {
+            return Err(format!("nothing was left, and the shutdown says otherwise: {ended}"));
+        }
+    }
+    let stays = has_images(&shared);
+    watch::end();
+    drop(shared);
+    // A thread that drives unloads may still be about to drop what it shares.
+    match stays || until(patience, || !stage_dir.exists()) {
+        true => Ok(()),
+        false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
+    }
+}
+
+/// The runtime, where it is to be ended last.
+type Left = Option<Runtime>;
+
+fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtime: Runtime) -> Result<Left, String> {
+    for (thread, op) in &program.ops {
+        lines[*thread].ask(Message::Step(*op))?;
+    }
+    let mut kept = None;
+    match program.ending {
+        Ending::ShutdownLast => kept = Some(runtime),
+        Ending::ShutdownFirst => {
+            let ended = runtime.shutdown();
+            let mut model = model.lock().expect("nobody panics with it");
+            model.unload_all();
+            expect_left(&ended, &model.left())?;
+        }
+        Ending::DropFirst => drop(runtime),
+    }
+    lines.iter().try_for_each(|line| line.ask(Message::Release))?;
+    let mut model = model.lock().expect("nobody panics with it");
+    model.release_all();
+    model.unload_all();
+    Ok(kept)
+}
+
+fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, String> {
+    for (number, line) in lines.iter().enumerate() {
+        let own = program.ops.iter().filter(|(thread, _)| *thread == number).map(|(_, op)| *op);
+        line.send(Message::Race(own.collect()))?;
+    }
+    let mut kept = None;
+    match program.ending {
+        Ending::ShutdownLast => kept = Some(runtime),
+        Ending::ShutdownFirst => {
+            // Somewhere in the middle.
+            thread::sleep(Duration::from_millis(program.ops.len() as u64));
+            let _left = runtime.shutdown();
+        }
+        Ending::DropFirst => drop(runtime),
+    }
+    lines.iter().try_for_each(Line::answer)?;
+    lines.iter().try_for_each(|line| line.ask(Message::Release))?;
+    Ok(kept)
+}
+
+/// Each generation that is held stands in the report of the shutdown, and stands there once.
+fn expect_left(ended: &Shutdown, left: &[(String, usize, usize)]) -> Result<(), String> {
+    for (title, least, most) in left {
+        let found = ended.left.iter().filter(|line| line.starts_with(title)).count();
+        if !(*least..=*most).contains(&found) {
+            return Err(format!("{title} is left {least} to {most} times, and the shutdown says: {ended}"));
+        }
+    }
+    Ok(())
+}
+
+/// Nobody holds anything: everything ends, and its images go.
+fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), String> {
+    if !must_end || is_parked(shared) {
+        // What was given up keeps what it depends on for ever, so that has to be given up as well.
+        shared.contexts.park_after(Some(Duration::from_secs(1)));
+    }
+    if !until(shared.patience, || is_quiet(shared)) {
+        return Err(format!("nobody holds anything, and not all has ended:\n{}", shared.holders()));
+    }
+    let stays = || -> Vec<_> {
+        let all = shared.contexts.all();
+        all.into_iter().flat_map(|info| info.modules).map(|module| module.image).collect()
+    };
+    let stale = || -> Vec<_> {
+        let mapped = process::stale_mappings(stage_dir).expect("it can be asked");
+        let stays = stays();
+        mapped.into_iter().filter(|path| !stays.iter().any(|image| image.file_name() == path.file_name())).collect()
+    };
+    match until(shared.patience, || stale().is_empty()) {
+        true => Ok(()),
+        false => Err(format!("images of what has ended are mapped: {:?}", stale())),
+    }
+}
+
+fn is_parked(shared: &Shared) -> bool {
+    shared.listed().iter().any(|listed| listed.is_parked)
+}
+
+fn has_images(shared: &Shared) -> bool {
+    shared.listed().iter().any(|listed| !listed.modules.is_empty())
+}
+
+fn until(patience: Duration, is_so: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + patience;
+    while !is_so() {
+        if Instant::now() >= until {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    true
+}

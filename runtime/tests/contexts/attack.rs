@@ -1,0 +1,390 @@
+//! What an attacker found with the public API and safe code: listeners and resolvers that own what panics or looks, scopes that
+//! outlive their thread's order, contexts that are given up or unloaded in the middle of a load.
+
+use std::cell::RefCell;
+use std::fs;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use alcedo_runtime::{
+    Canary, ContextError, ContextHappening, ContextScope, ContextState, Contexts, FoundModule, LoadContext, SlimWatch,
+};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+use crate::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
+
+/// On a thread of its own, which may never come back.
+fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (done, outcome) = channel();
+    thread::spawn(move || done.send(work()));
+    outcome
+}
+
+/// Something to stop at: the first end is for the one that stops and is told to go on, the second for who waits for that.
+fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
+    let ((inside, is_inside), (go, may_go)) = (channel(), channel());
+    let (inside, may_go) = (Mutex::new(inside), Mutex::new(may_go));
+    let stops = move || {
+        let _nobody_waits = inside.lock().expect("no panic").send(());
+        let _late = may_go.lock().expect("no panic").recv_timeout(LONG);
+    };
+    let reached = move || is_inside.recv_timeout(LONG).expect("it comes there");
+    let goes_on = move || go.send(()).expect("it is still there");
+    (stops, reached, goes_on)
+}
+
+/// Has `heard` listen to the log of this thread.
+fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
+}
+
+struct Ear<F>(F);
+
+impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        #[derive(Default)]
+        struct Line(String);
+        impl tracing::field::Visit for Line {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                if field.name() == "message" {
+                    self.0 = format!("{value:?}");
+                }
+            }
+        }
+        let mut line = Line::default();
+        event.record(&mut line);
+        (self.0)(&line.0);
+    }
+}
+
+/// Whose drop panics.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("on purpose");
+    }
+}
+
+#[test]
+fn a_scope_that_a_thread_local_keeps_ends_with_its_thread() {
+    thread_local! {
+        static KEEP: RefCell<Option<ContextScope>> = const { RefCell::new(None) };
+    }
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("kept").expect("the name is free");
+    let inner = slim.clone();
+    let thread = thread::spawn(move || {
+        // Its destructor is registered first, and runs last.
+        KEEP.with_borrow_mut(|keep| *keep = None);
+        let scope = inner.enter().expect("it is alive");
+        KEEP.with_borrow_mut(|keep| *keep = Some(scope));
+    });
+    thread.join().expect("it does not panic");
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
+fn a_destructor_of_a_thread_local_may_use_a_context_and_is_in_no_scope() {
+    struct AtEnd(LoadContext, std::sync::mpsc::Sender<(Option<u64>, bool)>);
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            let answer = build_tag(&self.0).call(&[]).ok().flatten();
+            let answer = answer.map(|value| format!("{value:?}")).filter(|text| text.contains('1')).map(|_| 1);
+            let _sent = self.1.send((answer, Contexts::current().is_none()));
+        }
+    }
+    thread_local! {
+        static KEEP: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
+    }
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "used late");
+    let (inner, (told, heard)) = (slim.clone(), channel());
+    let thread = thread::spawn(move || {
+        KEEP.with_borrow_mut(|keep| *keep = Some(AtEnd(inner.clone(), told)));
+        drop(inner.enter().expect("it is alive"));
+    });
+    thread.join().expect("it does not panic");
+    assert_eq!(heard.recv().expect("it ran"), (Some(1), true));
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
+fn a_subscriber_may_look_at_contexts_while_one_begins_to_unload() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "looked at");
+    let ended = apart(move || {
+        let look = move |line: &str| {
+            if line.contains("begins to unload") {
+                drop(contexts.all());
+            }
+        };
+        heard_by(look, || slim.begin_unload().expect("it is collectible").wait(LONG).is_ok())
+    });
+    assert_eq!(ended.recv_timeout(LONG), Ok(true));
+}
+
+#[test]
+fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
+    for by_name in [true, false] {
+        let runtime = runtime();
+        let (contexts, stage) = (runtime.load_contexts(), runtime.stage_dir());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&heard);
+        contexts.on_notice(move |notice| told.lock().expect("no panic").push(notice.to_string()));
+        let slim = contexts.create_slim("given up").expect("the name is free");
+        slim.set_canary(Canary::Off);
+        let (stops, reached, goes_on) = stop();
+        slim.set_resolver(move |_| {
+            stops();
+            Ok(Some(FoundModule::File(figures(1))))
+        });
+        let loads = slim.clone();
+        let outcome = apart(move || match by_name {
+            true => loads.load_name("figures", &any()),
+            false => loads.load_path(needy()),
+        });
+        reached();
+        let _ticket = slim.begin_unload().expect("it is collectible");
+        slim.park();
+        goes_on();
+        let refused = outcome.recv_timeout(LONG).expect("it comes back");
+        assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
+        let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
+        assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays");
+        let heard = heard.lock().expect("no panic");
+        assert!(!heard.iter().any(|notice| notice.starts_with("Loaded")), "{heard:?}");
+    }
+}
+
+#[test]
+fn an_unload_waits_for_a_replacement_that_is_under_way() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let slim = slim(&contexts, "replaced");
+    let (stops, reached, goes_on) = stop();
+    let replaces = slim.clone();
+    let outcome = apart(move || {
+        let at_main = move |line: &str| {
+            if line == "main reports" {
+                stops();
+            }
+        };
+        heard_by(at_main, || replaces.replace(reports(2)))
+    });
+    reached();
+    let ticket = slim.begin_unload().expect("it is collectible");
+    let report = ticket.wait(Duration::from_millis(50)).expect_err("a main of it runs");
+    assert!(report.blockers.iter().any(|by| by.owner == "replacing it by reports"), "{report}");
+    assert!(contexts.create_slim("replaced").is_err(), "the name is taken");
+    goes_on();
+    let refused = outcome.recv_timeout(LONG).expect("it comes back");
+    assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
+    ticket.wait(LONG).expect("nobody is inside");
+    support::until("nothing of it is left", || contexts.all().len() == 1);
+}
+
+#[test]
+fn a_weak_handle_to_a_pinned_context_leads_to_it_whoever_has_handles() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let pinned = contexts.create_pinned("stays").expect("the name is free");
+    let weak = pinned.downgrade();
+    drop(contexts.pinned("stays").expect("it is there"));
+    assert!(weak.upgrade().is_some());
+    drop(pinned);
+    assert!(weak.upgrade().is_some());
+}
+
+#[test]
+fn a_module_of_another_runtime_is_none_of_ours_whatever_its_numbers() {
+    let (one, two) = (runtime(), runtime());
+    let (ours, theirs) = (one.load_contexts(), two.load_contexts());
+    let secret = ours.create_slim("secret").expect("the name is free");
+    secret.load_path(figures(1)).expect("it is loaded");
+    let foreign = theirs.create_slim("theirs").expect("the name is free").load_path(figures(1)).expect("it is loaded");
+    let asks = ours.create_slim("asks").expect("the name is free");
+    asks.set_resolver(move |_| Ok(Some(FoundModule::Loaded(foreign.clone()))));
+    let refused = asks.load_name("figures", &any());
+    assert!(matches!(refused, Err(ContextError::ForeignModule { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_unloads() {
+    let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let contexts = runtime.load_contexts();
+    let (stops, reached, goes_on) = stop();
+    let bomb = Bomb;
+    contexts.on_notice(move |notice| {
+        let _owned = &bomb;
+        if notice.event == ContextHappening::Dead && notice.name == "one" {
+            stops();
+        }
+    });
+    let one = slim(&contexts, "one");
+    let lease = one.lease("a test").expect("it is alive");
+    let ticket = one.begin_unload().expect("it is collectible");
+    drop(lease);
+    reached();
+    drop(runtime.shutdown());
+    goes_on();
+    support::until("the thread that tells goes on", || ticket.state() == ContextState::Dead);
+    // The contexts outlive their runtime.
+    let two = slim(&contexts, "two");
+    let lease = two.lease("a test").expect("it is alive");
+    let ticket = two.begin_unload().expect("it is collectible");
+    drop(lease);
+    support::until("nobody asks, and it ends", || ticket.state() == ContextState::Dead);
+}
+
+#[test]
+fn an_unloading_callback_whose_drop_panics_does_not_end_the_unload_half_way() {
+    let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let one = slim(&runtime.load_contexts(), "one");
+    let (stops, reached, goes_on) = stop();
+    let bomb = Bomb;
+    one.on_unloading(0, move |_| {
+        let _owned = &bomb;
+        stops();
+    });
+    let unloads = one.clone();
+    let unloading = thread::spawn(move || unloads.begin_unload());
+    reached();
+    drop(runtime.shutdown());
+    goes_on();
+    let ticket = unloading.join().expect("the panic stays inside").expect("it is collectible");
+    ticket.wait(LONG).expect("nobody is inside");
+}
+
+#[test]
+fn a_resolver_that_is_replaced_while_it_is_asked_may_own_what_panics() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("asks").expect("the name is free");
+    let (stops, reached, goes_on) = stop();
+    let bomb = Bomb;
+    slim.set_resolver(move |_| {
+        let _owned = &bomb;
+        stops();
+        Ok(None)
+    });
+    let asks = slim.clone();
+    let outcome = thread::spawn(move || asks.load_name("nothing", &any()));
+    reached();
+    slim.set_resolver(|_| Ok(None));
+    goes_on();
+    let refused = outcome.join().expect("the panic stays inside");
+    assert!(matches!(refused, Err(ContextError::NotFound { .. })), "{refused:?}");
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
+fn no_name_of_a_context_hides_who_depends_on_a_module() {
+    let contexts = runtime().load_contexts();
+    let base = contexts.create_slim("a").expect("the name is free");
+    let module = base.load_path(figures(1)).expect("it is loaded");
+    for name in ["plain", "x of Slim \"a\" generation 1, which needs y", "a\" generation 1, which needs figures"] {
+        let user = contexts.create_slim(name).expect("the name is free");
+        let lent = module.clone();
+        user.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+        user.load_path(needy()).expect("it depends");
+        let report = contexts.report(base.id().expect("it is alive")).expect("it is alive");
+        let is_named = |by: &alcedo_runtime::Blocker| by.owner.contains(name) && by.owner.starts_with("reports");
+        assert!(report.blockers.iter().any(is_named), "{name}: {report}");
+        gone(&user.begin_unload().expect("it is collectible"));
+    }
+    assert_eq!(number(&base.function("Sum", "build_tag", "-> u64").expect("it is offered")).expect("it answers"), 1);
+}
+
+#[test]
+fn a_native_library_without_a_name_is_not_this_program() {
+    let contexts = runtime().load_contexts();
+    let found = contexts.create_slim("natives").expect("the name is free").native_library("", None);
+    assert!(matches!(found, Err(ContextError::NativeNotFound { .. })), "{found:?}");
+}
+
+#[test]
+fn a_context_that_hangs_in_its_exit_hook_can_be_given_up_and_its_report_names_the_thread() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("hangs").expect("the name is free");
+    let (stops, reached, goes_on) = stop();
+    let unloads = slim.clone();
+    let unloading = apart(move || {
+        let at_exit = move |line: &str| {
+            if line == "exit reports" {
+                stops();
+            }
+        };
+        heard_by(at_exit, || {
+            unloads.load_path(reports(1)).expect("it is loaded");
+            unloads.begin_unload().expect("it is collectible")
+        })
+    });
+    reached();
+    let ticket = slim.begin_unload().expect("it has begun");
+    let report = ticket.wait(Duration::from_millis(300)).expect_err("its exit hook runs");
+    assert!(report.to_string().contains("an exit hook, a destructor or a listener runs"), "{report}");
+    let parks = slim.clone();
+    let parked = apart(move || parks.park());
+    parked.recv_timeout(LONG).expect("it comes back");
+    goes_on();
+    assert_eq!(unloading.recv_timeout(LONG).as_ref(), Ok(&ticket));
+    support::until("it has ended", || matches!(ticket.state(), ContextState::Dead | ContextState::Parked));
+}
+
+#[test]
+fn a_listener_that_does_not_return_stops_no_other_unload() {
+    let contexts = runtime().load_contexts();
+    let (stops, reached, goes_on) = stop();
+    contexts.on_notice(move |notice| {
+        if notice.name == "one" && notice.event == ContextHappening::Dead {
+            stops();
+        }
+    });
+    let [one, two, three] = ["one", "two", "three"].map(|name| slim(&contexts, name));
+    let leases = [&one, &two].map(|slim| slim.lease("a test").expect("it is alive"));
+    let _for_ever = three.lease("for ever").expect("it is alive");
+    let [one, two, three] = [&one, &two, &three].map(|slim| slim.begin_unload().expect("it is collectible"));
+    let [first, second] = leases;
+    drop(first);
+    reached();
+    drop(second);
+    support::until("two has ended", || two.state() == ContextState::Dead);
+    contexts.park_after(Some(Duration::from_millis(500)));
+    support::until("three was given up", || three.state() == ContextState::Parked);
+    goes_on();
+    support::until("one has ended", || one.state() == ContextState::Dead);
+}
+
+#[test]
+fn a_long_row_of_contexts_each_kept_by_the_next_ends() {
+    const LENGTH: usize = 2000;
+    let contexts = runtime().load_contexts();
+    let mut last = contexts.create_slim("0").expect("the name is free");
+    for at in 1..LENGTH {
+        let next = contexts.create_slim(&at.to_string()).expect("the name is free");
+        next.set_resolver(move |_| {
+            let _keeps = &last;
+            Ok(None)
+        });
+        last = next;
+    }
+    drop(last);
+    support::until("all have ended", || contexts.all().len() == 1);
+}
+
+#[test]
+fn the_watch_of_a_slim_that_has_ended_lets_go_of_it() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "watched");
+    let kept = Arc::new(());
+    let told = Arc::clone(&kept);
+    let watch = SlimWatch::start(&slim, reports(1), move |_| drop(Arc::clone(&told))).expect("it can be watched");
+    gone(&slim.begin_unload().expect("it is collectible"));
+    support::until("its thread has ended", || Arc::strong_count(&kept) == 1);
+    drop(watch);
+}

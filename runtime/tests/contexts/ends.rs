@@ -1,0 +1,216 @@
+//! The end of a runtime, and of its process, is told to every context.
+
+use std::cell::RefCell;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use alcedo_runtime::{
+    ContextError, ContextHappening, ContextState, Contexts, LeaseKind, LoadContext, Runtime, Shutdown, Value,
+};
+
+use crate::{build_tag, gone, number, reports, runtime, slim, support};
+
+/// What was heard, in order.
+type Heard = Arc<Mutex<Vec<String>>>;
+
+fn say(heard: &Heard, line: impl Into<String>) {
+    heard.lock().expect("no panic while it is held").push(line.into());
+}
+
+fn take(heard: &Heard) -> Vec<String> {
+    std::mem::take(&mut *heard.lock().expect("no panic while it is held"))
+}
+
+/// A runtime with a Master and a Slim, and who listens to all of them and to the Default.
+fn listened(heard: &Heard) -> (Runtime, LoadContext) {
+    let runtime = support::host(&[reports(1)]);
+    let contexts = runtime.load_contexts();
+    let told = Arc::clone(heard);
+    runtime.on_unloading(0, move |_runtime, generation| say(&told, format!("callback of the Master: {generation}")));
+    let told = Arc::clone(heard);
+    contexts.on_notice(move |notice| {
+        if notice.event == ContextHappening::Unloading {
+            say(&told, format!("notice: {}", notice.name));
+        }
+    });
+    let slim = slim(&contexts, "slim");
+    for context in [slim.clone(), contexts.default_context()] {
+        let told = Arc::clone(heard);
+        context.on_unloading(0, move |notice| say(&told, format!("callback: {notice}")));
+    }
+    (runtime, slim)
+}
+
+const ALL: [&str; 6] = [
+    "notice: Master",
+    "callback of the Master: 1",
+    "notice: slim",
+    "callback: Unloading Slim \"slim\" 1",
+    "notice: Default",
+    "callback: Unloading Default 1",
+];
+
+#[test]
+fn a_shutdown_is_told_to_the_master_the_slims_and_the_default_once() {
+    let heard = Heard::default();
+    let (runtime, slim) = listened(&heard);
+    let other = runtime.clone();
+    assert_eq!(runtime.shutdown().into_result().map_err(|error| error.to_string()), Ok(()));
+    assert_eq!(take(&heard), ALL);
+    assert_eq!(slim.state(), ContextState::Dead);
+    drop(other.shutdown());
+    assert_eq!(take(&heard), [""; 0]);
+}
+
+#[test]
+fn the_drop_of_a_runtime_is_told_to_everybody_as_well() {
+    let heard = Heard::default();
+    let (runtime, slim) = listened(&heard);
+    let (function, contexts) = (build_tag(&slim), runtime.load_contexts());
+    let other = runtime.clone();
+    drop(runtime);
+    assert_eq!(take(&heard), [""; 0], "another handle is there");
+    drop(other);
+    assert_eq!(take(&heard), ALL);
+    assert_eq!(slim.state(), ContextState::Dead);
+    assert!(matches!(number(&function), Err(ContextError::ContextUnloading { .. })));
+    assert_eq!(contexts.all().len(), 1, "{contexts:?}");
+}
+
+#[test]
+fn a_slim_that_was_made_after_its_runtime_is_its_makers() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "late");
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+/// A runtime that waits for nobody, a Slim in it, and why that cannot end.
+fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
+    let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let contexts = runtime.load_contexts();
+    let slim = slim(&contexts, "held");
+    let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    (runtime, contexts, slim, pointer)
+}
+
+#[test]
+fn a_slim_that_cannot_end_stands_once_in_the_report_of_a_shutdown_with_who_keeps_it() {
+    let (runtime, contexts, slim, pointer) = held();
+    let Shutdown { left, leases, .. } = runtime.shutdown();
+    let owner = "pointer to nm:/reports:Report:build_tag";
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(
+        left[0].starts_with("Slim \"held\" is blocked: kept by borrowed data") && left[0].contains(owner),
+        "{left:?}"
+    );
+    let leases: Vec<_> = leases.iter().map(|lease| (lease.kind, lease.owner.as_str())).collect();
+    assert_eq!(leases, [(LeaseKind::Borrow, owner)]);
+    assert_eq!(pointer.call(&[]).expect("its image is there"), Some(Value::U64(1)));
+    drop(pointer);
+    gone(&slim.begin_unload().expect("it is under way"));
+    assert_eq!(contexts.all().len(), 1);
+}
+
+#[test]
+fn images_of_slims_that_were_given_up_stand_in_the_report_of_a_shutdown() {
+    let (runtime, _contexts, slim, _pointer) = held();
+    let _ticket = slim.begin_unload().expect("it is collectible");
+    slim.park();
+    let Shutdown { left, leases, .. } = runtime.shutdown();
+    assert_eq!((left.len(), leases.len()), (1, 0), "{left:?}");
+    assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");
+}
+
+/// Says, in a child of the test below, how the process ends, and where to write what was heard.
+const HOW: &str = "ALCEDO_TEST_END";
+
+#[test]
+fn an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that() {
+    if let Ok(how) = std::env::var(HOW) {
+        return end_process(&how);
+    }
+    let told = |how: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("heard");
+        let name = "ends::an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that";
+        let output = Command::new(std::env::current_exe().expect("this test"))
+            .args([name, "--exact", "--test-threads=1"])
+            .env(HOW, format!("{how} {}", file.display()))
+            .output()
+            .expect("it can be started");
+        let code = output.status.code().unwrap_or_else(|| panic!("{how}: {output:?}"));
+        (code, std::fs::read_to_string(file).unwrap_or_default())
+    };
+    let heard = "Unloading Slim \"one\" 1\nUnloading Default 1\n";
+    let own = "Unloading Slim \"gone\" 1\n";
+    assert_eq!(told("exit"), (7, format!("{own}{heard}")));
+    assert_eq!(told("other-thread"), (7, format!("{own}{heard}")));
+    assert_eq!(told("panics"), (7, format!("{own}{heard}")));
+    assert_eq!(told("return"), (0, format!("{own}{heard}")), "`main` returns and the runtime is never dropped");
+    let with_master = format!("{own}Unloading Master 1\n{heard}");
+    assert_eq!(told("thread-local"), (0, with_master), "its thread ends, and drops it");
+    assert_eq!(told("unasked"), (7, own.to_owned()), "nobody asked for it");
+    assert_eq!(told("drop"), (7, format!("{own}{heard}")), "each is told once");
+}
+
+thread_local! {
+    /// A host that keeps its runtime here lets its thread drop it.
+    static KEPT: RefCell<Option<(Runtime, LoadContext)>> = const { RefCell::new(None) };
+}
+
+/// The child: one Slim has ended before, one lives when the process ends as `how` says.
+fn end_process(how: &str) {
+    let (how, file) = how.split_once(' ').expect("how, and a file");
+    if how == "thread-local" {
+        // A runtime belongs to the thread that makes it.
+        let (how, file) = (format!("kept {file}"), std::path::PathBuf::from(file));
+        thread::spawn(move || end_process(&how)).join().expect("it does not panic");
+        return assert!(file.exists(), "the thread has ended");
+    }
+    let file = std::path::PathBuf::from(file);
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    if how == "panics" {
+        contexts.on_notice(|_| panic!("a listener panics"));
+    }
+    contexts.on_notice(move |notice| {
+        use std::io::Write as _;
+        if notice.event == ContextHappening::Unloading {
+            let mut file = std::fs::File::options().create(true).append(true).open(&file).expect("it is writable");
+            writeln!(file, "{notice}").expect("it is writable");
+        }
+    });
+    if how != "unasked" {
+        contexts.tell_at_exit().expect("it is to be had");
+        contexts.tell_at_exit().expect("asking again changes nothing");
+    }
+    gone(&slim(&contexts, "gone").begin_unload().expect("it is collectible"));
+    let one = slim(&contexts, "one");
+    match how {
+        "return" => std::mem::forget((runtime, one)),
+        "kept" => {
+            runtime.create_master(&[reports(1)]).expect("it comes up");
+            KEPT.set(Some((runtime, one)));
+        }
+        "drop" => {
+            drop(runtime);
+            std::process::exit(7);
+        }
+        "other-thread" => {
+            // Its handles stay with a thread that goes on.
+            let ends = thread::spawn(|| std::process::exit(7));
+            let _never = ends.join();
+        }
+        _ => {
+            // A thread that is inside, and stays there.
+            let wait = one.function("Report", "wait_for", "String -> bool").expect("it is offered");
+            thread::spawn(move || wait.call(&[crate::text("/nowhere/at all")]));
+            support::until("the call has begun", || !one.held_by().is_empty());
+            std::process::exit(7);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Contexts that lend each other modules: each module goes when nothing depends on it, whatever context it is in.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use alcedo_runtime::{
+    ContextError, ContextState, Contexts, FoundModule, LeaseKind, LoadContext, ModuleSummary, UnloadTicket, process,
+};
+
+use crate::{any, figures, gone, needy, refusal, reports, runtime, support};
+
+/// Lets the resolver of `borrower` answer with a module of another context.
+fn lend(borrower: &LoadContext, module: ModuleSummary) {
+    borrower
+        .set_resolver(move |request| Ok((request.name == module.name).then(|| FoundModule::Loaded(module.clone()))));
+}
+
+/// A library of `figurines`, which needs `reports`.
+fn figurines() -> PathBuf {
+    support::plugin("figures", &["misnamed", "needs-reports"])
+}
+
+/// Two Slims that lend each other modules: `figurines` of `one` needs `reports` of `other`, which needs `figures` of `one`.
+fn each_other(contexts: &Contexts) -> [LoadContext; 2] {
+    let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    lend(&other, one.load_path(figures(1)).expect("it is loaded"));
+    lend(&one, other.load_path(needy()).unwrap_or_else(|error| panic!("{error}")));
+    one.load_path(figurines()).unwrap_or_else(|error| panic!("{error}"));
+    [one, other]
+}
+
+fn begin(slim: &LoadContext) -> UnloadTicket {
+    slim.begin_unload().expect("it is collectible")
+}
+
+fn until_blocked(ticket: &UnloadTicket) {
+    support::until("it is blocked", || ticket.poll() == ContextState::Blocked);
+}
+
+#[test]
+fn contexts_that_lend_each_other_modules_both_end_in_either_order() {
+    for turned in [false, true] {
+        let contexts = runtime().load_contexts();
+        let mut slims = each_other(&contexts);
+        if turned {
+            slims.reverse();
+        }
+        let tickets = slims.each_ref().map(begin);
+        tickets.iter().for_each(gone);
+        assert_eq!(contexts.all().len(), 1, "{contexts:?}");
+    }
+}
+
+#[test]
+fn of_a_context_that_lends_modules_what_nobody_depends_on_goes_and_the_rest_is_named_with_who_does() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = each_other(&contexts);
+    let images: Vec<_> = one.modules().iter().map(|module| (module.name.clone(), module.image.clone())).collect();
+    let build = other.modules()[0].build_id;
+    let ticket = begin(&one);
+    support::until("nobody depends on figurines", || {
+        ticket.poll();
+        images.iter().all(|(name, image)| image.exists() == (name == "figures"))
+    });
+    until_blocked(&ticket);
+    let report = ticket.report();
+    let of_the_author = |place: &String| place.starts_with(file!());
+    let owners: Vec<_> = report
+        .blockers
+        .iter()
+        .map(|by| (by.kind, by.owner.as_str(), by.place.as_ref().is_some_and(of_the_author)))
+        .collect();
+    let dependent = format!("reports 0.1.0 (build {build:032x}) of Slim \"other\" generation 1, which needs figures");
+    let given = "Slim \"other\" generation 1, which was given figures".to_owned();
+    for owner in [dependent, given] {
+        assert!(owners.contains(&(LeaseKind::Dependent, owner.as_str(), true)), "{owner}: {report}");
+    }
+    assert_eq!(owners.len(), 2, "{report}");
+    gone(&begin(&other));
+    gone(&ticket);
+}
+
+#[test]
+fn the_exit_hook_of_a_module_runs_after_that_of_one_in_another_context_that_needs_it() {
+    let contexts = runtime().load_contexts();
+    let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    let breaks = support::plugin("reports", &["panic-in-exit"]);
+    lend(&borrower, lender.load_path(breaks).expect("it is loaded"));
+    borrower.load_path(support::plugin("figures", &["needs-reports"])).expect("it is loaded");
+    let ticket = begin(&lender);
+    until_blocked(&ticket);
+    assert_eq!(ticket.report().problems, Vec::<String>::new(), "its exit hook has not run");
+    gone(&begin(&borrower));
+    gone(&ticket);
+    let problems = ticket.report().problems;
+    assert!(problems.len() == 1 && problems[0].starts_with("the exit hook of reports panicked"), "{problems:?}");
+}
+
+#[test]
+fn a_replaced_generation_keeps_what_it_needs_of_others_only_while_it_is_there() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = each_other(&contexts);
+    // The new generation of the other needs nothing of the one.
+    gone_with(&other, &one, |other| other.replace(reports(1)).expect("it comes up"));
+}
+
+/// The old generation of `lender` is needed by `borrower`, and goes with that.
+fn gone_with(lender: &LoadContext, borrower: &LoadContext, replace: impl FnOnce(&LoadContext) -> UnloadTicket) {
+    let old = replace(lender);
+    until_blocked(&old);
+    let report = old.report();
+    assert!(report.blockers.iter().all(|by| by.owner.contains("Slim \"one\" generation 1")), "{report}");
+    gone(&begin(borrower));
+    gone(&old);
+    assert_eq!(lender.state(), ContextState::Alive);
+}
+
+#[test]
+fn a_context_that_unloads_lends_nothing_more() {
+    let contexts = runtime().load_contexts();
+    let [lender, borrower] = ["lender", "late"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    lend(&borrower, lender.load_path(figures(1)).expect("it is loaded"));
+    let scope = lender.enter().expect("it is alive");
+    let ticket = begin(&lender);
+    let refused = borrower.load_name("figures", &any());
+    assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
+    assert!(refusal(refused).contains("lending figures to Slim \"late\""));
+    drop(scope);
+    gone(&ticket);
+}
+
+#[test]
+fn a_lender_that_is_given_up_stays_and_so_does_what_its_modules_need() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = each_other(&contexts);
+    let pointer = other.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let [first, second] = [begin(&one), begin(&other)];
+    until_blocked(&second);
+    other.park();
+    assert_eq!(second.state(), ContextState::Parked);
+    assert!(first.wait(Duration::from_millis(100)).is_err(), "its figures are needed for ever");
+    let report = first.report();
+    assert!(report.blockers.iter().all(|by| by.owner.starts_with("reports 0.1.0 (build ")), "{report}");
+    drop(pointer);
+    one.park();
+    assert_eq!(first.report().parked.len(), 1, "{}", first.report());
+}
+
+#[test]
+fn a_load_that_is_under_way_when_its_context_is_given_up_is_refused_and_leaves_nothing_behind() {
+    for is_lent in [false, true] {
+        let runtime = runtime();
+        let contexts = runtime.load_contexts();
+        let [lender, borrower] =
+            ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
+        let lent = lender.load_path(figures(1)).expect("it is loaded");
+        let given_up = borrower.clone();
+        borrower.set_resolver(move |_| {
+            let ticket = begin(&given_up);
+            given_up.park();
+            assert_eq!(ticket.state(), ContextState::Dead, "nothing is mapped yet");
+            Ok(Some(if is_lent { FoundModule::Loaded(lent.clone()) } else { FoundModule::File(figures(2)) }))
+        });
+        let refused = borrower.load_path(needy());
+        assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
+        drop(borrower);
+        gone(&begin(&lender));
+        assert_eq!(contexts.all().len(), 1, "{contexts:?}");
+        support::until("no image is left", || {
+            process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty()
+        });
+    }
+}
+
+#[test]
+fn modules_of_two_contexts_that_would_need_each_other_are_not_loaded() {
+    let contexts = runtime().load_contexts();
+    let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    let needs_reports = support::plugin("figures", &["needs-reports"]);
+    let (path, loads) = (needs_reports.clone(), one.clone());
+    other.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(&path)?))));
+    let loads = other.clone();
+    one.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(needy())?))));
+    assert!(one.load_path(&needs_reports).is_err());
+    assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "so there is no ring to end");
+    // What resolvers capture of each other's contexts would keep both.
+    for slim in [&one, &other] {
+        slim.set_resolver(|_| Ok(None));
+        gone(&begin(slim));
+    }
+}

@@ -1,0 +1,69 @@
+//! One listener hears of every context, in one set of words.
+
+use std::sync::{Arc, Mutex};
+
+use alcedo_runtime::{ContextHappening, ContextKind, ContextState};
+
+use crate::{gone, reports, runtime, slim};
+
+#[test]
+fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let (told, own) = (Arc::clone(&heard), contexts.downgrade());
+    contexts.on_notice(move |notice| {
+        let line = notice.to_string();
+        if notice.kind == ContextKind::Master {
+            assert!(notice.load_context().is_none(), "{line}: the Master has no such handle");
+        }
+        let contexts = notice.contexts().or_else(|| own.upgrade()).expect("the runtime lives");
+        let state = contexts.all().into_iter().find(|info| info.id == notice.id).map(|info| info.state);
+        match notice.event {
+            ContextHappening::Loaded(_) | ContextHappening::PreStartup => {
+                assert_eq!(state, Some(ContextState::Alive), "{line}");
+            }
+            ContextHappening::Dead => assert_eq!(state, None, "{line}"),
+            _ => {}
+        }
+        told.lock().expect("nobody panics with it").push(line);
+    });
+    let take = || std::mem::take(&mut *heard.lock().expect("nobody panics with it"));
+    let coming_up = |generation: u64| {
+        [
+            format!("PreStartup Master {generation}"),
+            format!("Startup Master {generation} reports"),
+            format!("PostStartup Master {generation}"),
+            format!("Loaded Master {generation} reports"),
+        ]
+    };
+    let ending = |generation: u64| ["Unloaded", "Dead"].map(|word| format!("{word} Master {generation}"));
+
+    runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(take(), coming_up(1));
+    let beside = slim(&contexts, "beside");
+    assert_eq!(take(), ["Loaded Slim \"beside\" 1 reports"]);
+    runtime.reload(&[reports(2)]).unwrap_or_else(|error| panic!("{error}"));
+    let unloading = ["Unloading Master 1".to_owned()];
+    assert_eq!(take(), [&unloading[..], &coming_up(2)[..], &ending(1)[..]].concat());
+    runtime.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    let unloading = ["Unloading Master 2".to_owned()];
+    assert_eq!(take(), [&unloading[..], &ending(2)[..]].concat());
+    gone(&beside.begin_unload().expect("it is collectible"));
+    assert_eq!(take()[0], "Unloading Slim \"beside\" 1");
+}
+
+#[test]
+fn a_master_that_does_not_come_up_is_loaded_to_nobody_and_the_old_one_resumes() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&heard);
+    contexts.on_notice(move |notice| told.lock().expect("nobody panics with it").push(notice.to_string()));
+    let broken = crate::support::plugin("reports", &["panic-in-main"]);
+    assert!(runtime.reload(&[broken]).is_ok_and(|reload| format!("{reload:?}").contains("broken on purpose")));
+    let lines = heard.lock().expect("nobody panics with it").clone();
+    assert!(lines.contains(&"Resumed Master 1".to_owned()), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("Loaded")), "{lines:?}");
+}

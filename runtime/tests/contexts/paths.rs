@@ -1,0 +1,95 @@
+//! One rule for every path by which something is loaded: it is absolute, or refused, whatever the current folder is.
+
+use std::cell::RefCell;
+
+use alcedo_runtime::{ContextError, Error, FoundModule, LoadError, ManifestInfo, SlimWatch};
+
+use crate::{any, needy, runtime, slim, support};
+
+/// A path that leads to a library, as long as the current folder is this one.
+fn relative() -> String {
+    let here = std::env::current_dir().expect("there is one").canonicalize().expect("it is there");
+    let library = support::plugin("reports", &[]).canonicalize().expect("it was built");
+    let mut path = "../".repeat(here.components().count() - 1);
+    path.push_str(library.strip_prefix("/").expect("it is absolute").to_str().expect("it is text"));
+    assert!(std::fs::exists(&path).expect("it can be asked"), "{path} leads nowhere");
+    path
+}
+
+#[test]
+fn a_relative_path_is_refused_at_every_door() {
+    let (host, path) = (runtime(), relative());
+    let contexts = host.load_contexts();
+    let refused = RefCell::new(Vec::new());
+    let context_refuses = |door: &'static str, outcome: Result<(), ContextError>| {
+        let error = outcome.expect_err(door);
+        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
+        assert!(
+            matches!(error, ContextError::PathNotAbsolute { .. })
+                || matches!(cause, Some(ContextError::PathNotAbsolute { .. })),
+            "{door}: {error:?}"
+        );
+        refused.borrow_mut().push(error.to_string());
+    };
+    let host_refuses = |door: &'static str, error: Error| {
+        assert!(matches!(error, Error::Load(LoadError::PathNotAbsolute { .. })), "{door}: {error:?}");
+        refused.borrow_mut().push(error.to_string());
+    };
+
+    let slim = slim(&contexts, "paths");
+    context_refuses("a Slim", slim.load_path(&path).map(drop));
+    context_refuses("a replacement", slim.replace(&path).map(drop));
+    context_refuses("the Default", contexts.default_context().load_path(&path).map(drop));
+    context_refuses("a peek", contexts.peek(&path).map(drop));
+    context_refuses("a peek without a host", ManifestInfo::peek(path.as_ref()).map(drop));
+    match SlimWatch::start(&slim, &path, drop) {
+        Err(Error::Context(error)) => context_refuses("a watch", Err(error)),
+        other => panic!("{other:?}"),
+    }
+
+    let asked = contexts.create_slim("asked").expect("the name is free");
+    let answer = path.clone();
+    asked.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
+    context_refuses("a resolver", asked.load_name("reports", &any()).map(drop));
+    context_refuses("a resolver of a dependency", asked.load_path(needy()).map(drop));
+    asked.set_resolver(|_| Ok(None));
+    let answer = path.clone();
+    asked.on_resolving(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
+    context_refuses("a handler", asked.load_name("reports", &any()).map(drop));
+    let answer = path.clone();
+    asked.on_resolving_native(move |_| Ok(Some(answer.clone().into())));
+    context_refuses("a handler of native libraries", asked.native_library("alcedo_nowhere", None).map(drop));
+    let answer = path.clone();
+    asked.set_native_resolver(move |_| Ok(Some(answer.clone().into())));
+    context_refuses("a resolver of native libraries", asked.native_library("alcedo_nowhere", None).map(drop));
+    let answer = path.clone();
+    asked.set_native_resolver_of("reports", move |_| Ok(Some(answer.clone().into())));
+    let native = asked.native_library("alcedo_nowhere", Some("reports"));
+    context_refuses("a module's resolver of native libraries", native.map(drop));
+
+    host_refuses("a Master", host.create_master(&[&path]).expect_err("it is relative"));
+    host.create_master(&[support::plugin("broken", &[])]).expect("it is absolute");
+    let says = |report: alcedo_runtime::Reload| report.into_result().expect_err("it is relative").to_string();
+    for report in [host.reload(&[&path]), host.reload_changed(&[&path])] {
+        refused.borrow_mut().push(says(report.expect("there is a Master")));
+    }
+    host.request_reload(vec![path.clone().into()]);
+    host.safe_point();
+    refused.borrow_mut().extend(host.take_reloads().into_iter().map(says));
+    assert_eq!(host.generation(), 1);
+
+    let refused = refused.into_inner();
+    assert_eq!(refused.len(), 16);
+    for error in refused {
+        assert!(error.contains(&format!("the path {path} is not absolute")), "{error}");
+        assert!(error.contains("make it absolute, with `std::path::absolute`"), "{error}");
+    }
+}
+
+#[test]
+fn a_native_library_with_folders_in_its_name_is_not_looked_for_in_the_current_folder() {
+    let host = runtime();
+    let asked = host.load_contexts().create_slim("names").expect("the name is free");
+    let refused = asked.native_library(&relative(), None);
+    assert!(matches!(refused, Err(ContextError::NativeNotFound { .. })), "{refused:?}");
+}

@@ -1,0 +1,118 @@
+//! Pinned contexts: a name and modules of one's own, and never unloaded.
+
+use std::sync::{Arc, Mutex};
+
+use alcedo_runtime::{ContextError, ContextHappening, ContextKind, ContextState, FoundModule};
+
+use crate::{any, build_tag, figures, needy, number, refusal, reports, runtime, slim};
+
+#[test]
+fn a_pinned_context_stays_without_a_handle_and_is_not_collectible() {
+    let contexts = runtime().load_contexts();
+    let pinned = contexts.create_pinned("contracts").expect("the name is free");
+    pinned.load_path(reports(1)).expect("it is loaded");
+    let answer = build_tag(&pinned);
+    assert_eq!(
+        (pinned.kind(), pinned.to_string().as_str()),
+        (ContextKind::Pinned, "Pinned \"contracts\" #2 generation 1: alive")
+    );
+    for refused in [pinned.begin_unload(), pinned.replace(reports(2))] {
+        assert!(matches!(refused, Err(ContextError::NotCollectible { .. })), "{refused:?}");
+        assert!(refusal(refused).starts_with("Pinned \"contracts\" is never unloaded"));
+    }
+    let given_up = contexts.park(pinned.id().expect("it is alive"));
+    assert!(refusal(given_up).ends_with("it is never unloaded"));
+    drop(pinned);
+    assert_eq!(number(&answer).expect("it is there"), 1);
+    let listed = contexts.all().into_iter().find(|info| info.name == "contracts").expect("it is listed");
+    assert_eq!((listed.kind, listed.state, listed.modules.len()), (ContextKind::Pinned, ContextState::Alive, 1));
+    assert_eq!(contexts.pinned("contracts").expect("it is there").modules().len(), 1);
+    let by_name = contexts.function("contracts", "Report", "build_tag", "-> u64").expect("it is offered");
+    assert_eq!(number(&by_name).expect("it answers"), 1);
+}
+
+#[test]
+fn pinned_contexts_and_slims_share_their_names() {
+    let contexts = runtime().load_contexts();
+    let pinned = contexts.create_pinned("taken").expect("the name is free");
+    assert!(refusal(contexts.create_slim("taken")).starts_with("a Slim cannot be named \"taken\""));
+    assert!(contexts.slim("taken").is_none(), "it is no Slim");
+    let _slim = contexts.create_slim("slim").expect("the name is free");
+    assert!(refusal(contexts.create_pinned("slim")).starts_with("a pinned context cannot be named \"slim\""));
+    assert!(refusal(contexts.create_pinned("Default")).starts_with("a pinned context cannot be named \"Default\""));
+    assert!(contexts.pinned("slim").is_none(), "it is not pinned");
+    drop(pinned);
+    assert!(contexts.create_pinned("taken").is_err(), "it is still there");
+}
+
+#[test]
+fn a_collectible_dependency_of_a_pinned_context_is_refused() {
+    let contexts = runtime().load_contexts();
+    let may_go = slim(&contexts, "may go");
+    let module = may_go.load_path(figures(1)).expect("it is loaded");
+    let pinned = contexts.create_pinned("stays").expect("the name is free");
+    pinned.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
+    let refused = pinned.load_path(needy());
+    assert!(matches!(refused, Err(ContextError::PinnedDependsOnCollectible { .. })), "{refused:?}");
+    assert!(refusal(refused).starts_with(
+        "reports in Pinned \"stays\", which is never unloaded, cannot depend on figures in Slim \"may go\", which may be"
+    ));
+    assert!(pinned.modules().is_empty());
+    assert!(matches!(pinned.load_name("figures", &any()), Err(ContextError::PinnedDependsOnCollectible { .. })));
+}
+
+#[test]
+fn what_stays_depends_on_what_stays() {
+    let contexts = runtime().load_contexts();
+    let base = contexts.create_pinned("base").expect("the name is free");
+    let module = base.load_path(figures(1)).expect("it is loaded");
+    let lent = move |_: &alcedo_runtime::ModuleRequest| Ok(Some(FoundModule::Loaded(module.clone())));
+    let top = contexts.create_pinned("top").expect("the name is free");
+    top.set_resolver(lent.clone());
+    top.load_path(needy()).expect("neither ever goes");
+    assert_eq!(top.resolve_type("Sum").expect("it depends on it").context, "Pinned \"base\"");
+    let default = contexts.default_context();
+    default.set_resolver(lent.clone());
+    default.load_path(needy()).expect("neither ever goes");
+    // What may go depends on what stays, and goes without it.
+    let slim = contexts.create_slim("goes").expect("the name is free");
+    slim.set_resolver(lent);
+    slim.load_path(needy()).expect("it is lent");
+    crate::gone(&slim.begin_unload().expect("it is collectible"));
+    assert_eq!(base.state(), ContextState::Alive);
+}
+
+#[test]
+fn a_pinned_context_ends_with_its_runtime_and_is_told() {
+    let runtime = runtime();
+    let contexts = runtime.load_contexts();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&heard);
+    contexts.on_notice(move |notice| {
+        if notice.event == ContextHappening::Unloading {
+            listener.lock().expect("nobody panics").push(notice.name.clone());
+        }
+    });
+    contexts.create_pinned("contracts").expect("the name is free").load_path(figures(1)).expect("it is loaded");
+    let _slim = slim(&contexts, "slim");
+    let shutdown = runtime.shutdown();
+    assert_eq!(shutdown.left, [""; 0], "what is pinned blocks nobody");
+    assert_eq!(*heard.lock().expect("nobody panics"), ["slim", "contracts", "Default"]);
+}
+
+#[test]
+fn the_way_back_to_a_pinned_context_is_there_without_a_handle() {
+    let contexts = runtime().load_contexts();
+    let pinned = contexts.create_pinned("asked").expect("the name is free");
+    let (weak, heard) = (pinned.downgrade(), Arc::new(Mutex::new(Vec::new())));
+    let tells = Arc::clone(&heard);
+    pinned.set_resolver(move |request| {
+        tells.lock().expect("nobody panics").push(request.load_context().map(|context| context.name().to_owned()));
+        Ok(Some(FoundModule::File(figures(1))))
+    });
+    drop(pinned);
+    let sum = contexts.function("asked", "figures::Sum", "build_tag", "-> u64").expect("its resolver knows it");
+    assert_eq!(number(&sum).expect("it answers"), 1);
+    assert_eq!(*heard.lock().expect("nobody panics"), [Some("asked".to_owned())]);
+    assert_eq!(weak.upgrade().expect("it stays").modules().len(), 1);
+}

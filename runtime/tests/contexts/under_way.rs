@@ -1,0 +1,460 @@
+//! Loads inside loads, and on several threads at once: what would wait for itself is refused with the chain, and nothing is
+//! held while code of others runs.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use alcedo_runtime::{
+    ContextError, ContextHappening, FoundModule, LoadContext, LoadStep, ModuleRequest, ResolverFailure, Wanted,
+};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+use crate::{LONG, any, figures, gone, needy, reports, runtime, slim, support};
+
+/// The chain in an error, or in what it was caused by.
+fn chain_of(error: &ContextError) -> Option<Vec<LoadStep>> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(ContextError::LoadRing { chain }) = error.downcast_ref::<ContextError>() {
+            return Some(chain.clone());
+        }
+        cause = error.source();
+    }
+    None
+}
+
+fn shown(chain: &[LoadStep]) -> String {
+    chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
+}
+
+/// The chain of a load that was refused.
+fn ring<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
+    let error = outcome.expect_err("it would wait for itself");
+    shown(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
+}
+
+/// A resolver that asks `context` for `name`, whatever it is asked for, and counts.
+fn asks(
+    context: &LoadContext,
+    name: &str,
+    asked: &Arc<AtomicUsize>,
+) -> impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static {
+    let (context, name, asked) = (context.clone(), name.to_owned(), Arc::clone(asked));
+    move |_| {
+        asked.fetch_add(1, Ordering::SeqCst);
+        Ok(Some(FoundModule::Loaded(context.load_name(&name, &any())?)))
+    }
+}
+
+/// A thread's outcome, awaited for long but not for ever.
+fn within<T>(outcome: &Receiver<T>) -> T {
+    outcome.recv_timeout(LONG).expect("nobody waits for ever")
+}
+
+/// Runs `work` on a thread of its own.
+fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (done, outcome) = channel();
+    thread::spawn(move || done.send(work()));
+    outcome
+}
+
+/// Runs `work` and hands each line that modules log on this thread meanwhile to `heard`, where they log it.
+fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
+}
+
+struct Ear<F>(F);
+
+impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        if event.metadata().target() == "reports" {
+            let mut line = Line::default();
+            event.record(&mut line);
+            (self.0)(&line.0);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+#[test]
+fn a_resolver_that_asks_for_what_it_is_asked_for_is_refused_at_once_with_the_chain() {
+    let contexts = runtime().load_contexts();
+    let (slim, asked) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
+    slim.set_resolver(asks(&slim, "figures", &asked));
+    let error = slim.load_name("figures", &any()).expect_err("it asks itself");
+    let link = ("Slim \"own\"".to_owned(), Wanted::Module("figures".into()));
+    let chain: Vec<_> =
+        chain_of(&error).expect("a chain").into_iter().map(|link| (link.context, link.wanted)).collect();
+    assert_eq!(chain, [link.clone(), link]);
+    assert!(
+        error.to_string().contains("figures in Slim \"own\" → figures in Slim \"own\"; let resolvers"),
+        "the text has it as well: {error}"
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert!(slim.modules().is_empty());
+    slim.load_path(figures(1)).expect("it goes on");
+}
+
+#[test]
+fn a_ring_over_names_or_over_contexts_is_refused_when_it_closes() {
+    let contexts = runtime().load_contexts();
+    let (slim, asked) = (contexts.create_slim("names").expect("the name is free"), Arc::new(AtomicUsize::new(0)));
+    let again = slim.clone();
+    slim.set_resolver(move |request| {
+        let next = if request.name == "a" { "b" } else { "a" };
+        Ok(Some(FoundModule::Loaded(again.load_name(next, &any())?)))
+    });
+    assert_eq!(ring(slim.load_name("a", &any())), "a in Slim \"names\" → b in Slim \"names\" → a in Slim \"names\"");
+
+    let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    one.set_resolver(asks(&other, "figures", &asked));
+    other.on_resolving(asks(&one, "figures", &asked));
+    assert_eq!(
+        ring(one.load_name("figures", &any())),
+        "figures in Slim \"one\" → figures in Slim \"other\" → figures in Slim \"one\""
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+
+    let default = contexts.default_context();
+    let back = contexts.create_slim("back").expect("the name is free");
+    back.on_resolving(asks(&default, "b", &asked));
+    default.set_resolver(asks(&back, "a", &asked));
+    assert_eq!(
+        ring(back.load_name("a", &any())),
+        "a in Slim \"back\" → a in Default → a in Slim \"back\"",
+        "the Default is asked before the handlers"
+    );
+    default.set_resolver(|_| Ok(None));
+    default.on_resolving(asks(&back, "a", &asked));
+    assert_eq!(ring(back.load_name("a", &any())), "a in Slim \"back\" → b in Default → a in Slim \"back\"");
+}
+
+#[test]
+fn a_module_is_not_loaded_inside_of_its_own_load() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("inside").expect("the name is free");
+    let again = slim.clone();
+    slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(again.load_path(needy())?))));
+    assert_eq!(
+        ring(slim.load_path(needy())),
+        "reports in Slim \"inside\" → figures in Slim \"inside\" → reports in Slim \"inside\""
+    );
+    assert!(slim.modules().is_empty());
+}
+
+#[test]
+fn a_resolver_of_native_libraries_that_asks_for_what_it_is_asked_for_is_refused() {
+    let contexts = runtime().load_contexts();
+    let slim = slim(&contexts, "natives");
+    let (again, asked) = (slim.clone(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&asked);
+    slim.set_native_resolver_of("reports", move |name| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Ok(Some(again.native_library(name, Some("reports"))?.path().to_owned()))
+    });
+    let for_reports = "native library alcedo_nowhere for reports in Slim \"natives\"";
+    let refused = ring(slim.native_library("alcedo_nowhere", Some("reports")));
+    assert_eq!(refused, format!("{for_reports} → {for_reports}"));
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+
+    // The question without the module is another one, which its resolver may put.
+    let again = slim.clone();
+    slim.set_native_resolver_of("reports", move |name| Ok(again.native_library(name, None).map(|_| None)?));
+    slim.native_library("libm.so.6", Some("reports")).expect("the system has it");
+
+    // Over a module's name and back.
+    let ours = "native library alcedo_nowhere in Slim \"natives\"";
+    let again = slim.clone();
+    slim.on_resolving_native(move |_| Ok(again.load_name("a", &any()).map(|_| None)?));
+    let again = slim.clone();
+    slim.set_resolver(move |_| Ok(again.native_library("alcedo_nowhere", None).map(|_| None)?));
+    assert_eq!(ring(slim.native_library("alcedo_nowhere", None)), format!("{ours} → a in Slim \"natives\" → {ours}"));
+}
+
+#[test]
+fn ever_new_questions_inside_questions_come_to_an_end() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("deep").expect("the name is free");
+    let again = slim.clone();
+    slim.set_resolver(move |request| Ok(again.load_name(&format!("{}x", request.name), &any()).map(|_| None)?));
+    let mut error: Box<dyn Error> = Box::new(slim.load_name("x", &any()).expect_err("there is no end"));
+    while let Ok(ContextError::ResolverError { source, .. }) = error.downcast::<ContextError>().map(|error| *error) {
+        match source.downcast::<ContextError>() {
+            Ok(source) if matches!(*source, ContextError::LoadTooDeep { limit: 64, .. }) => return,
+            Ok(source) => error = source,
+            Err(source) => panic!("{source}"),
+        }
+    }
+    panic!("it has another reason");
+}
+
+#[test]
+fn two_contexts_whose_resolvers_load_in_each_other_both_finish() {
+    let contexts = runtime().load_contexts();
+    let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    let both_asked = Arc::new(Barrier::new(2));
+    for (at, slim) in slims.iter().enumerate() {
+        let (other, both_asked) = (slims[1 - at].clone(), Arc::clone(&both_asked));
+        let is_first = AtomicBool::new(true);
+        slim.set_resolver(move |request| {
+            if is_first.swap(false, Ordering::SeqCst) {
+                both_asked.wait();
+                other.load_name("figures", &any())?;
+            }
+            Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
+        });
+    }
+    let outcomes = slims.clone().map(|slim| apart(move || slim.load_name("figures", &any())));
+    let modules = outcomes.map(|outcome| within(&outcome).expect("both finish"));
+    for (slim, module) in slims.iter().zip(modules) {
+        assert_eq!(slim.modules(), [module], "the one that it has");
+    }
+}
+
+#[test]
+fn while_a_resolver_is_asked_the_context_loads_others_and_the_same() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("asked").expect("the name is free");
+    let ((inside, is_inside), (go, may_go)) = (channel(), channel());
+    let (is_first, may_go) = (AtomicBool::new(true), Mutex::new(may_go));
+    slim.set_resolver(move |_| {
+        if is_first.swap(false, Ordering::SeqCst) {
+            inside.send(()).expect("the test listens");
+            may_go.lock().expect("one thread").recv_timeout(LONG).expect("it is let go");
+        }
+        Ok(Some(FoundModule::File(figures(1))))
+    });
+    let load = || {
+        let slim = slim.clone();
+        apart(move || slim.load_name("figures", &any()))
+    };
+    let first = load();
+    within(&is_inside);
+    let (other, file) = (slim.clone(), reports(1));
+    within(&apart(move || other.load_path(file))).expect("another module");
+    let second = within(&load()).expect("the resolver is asked again, and has an answer");
+    go.send(()).expect("it waits");
+    assert_eq!(within(&first).expect("it is there"), second, "and it is that one, not another");
+    assert_eq!(slim.modules().len(), 2);
+}
+
+/// Loads `reports` into the context on a thread of its own, and holds its main until the second channel is heard.
+fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()>) {
+    let ((inside, is_inside), (go, may_go)) = (channel(), channel());
+    let (slim, may_go, file) = (slim.clone(), Mutex::new(may_go), reports(1));
+    let mains = Arc::new(AtomicUsize::new(0));
+    let outcome = apart(move || {
+        let count = Arc::clone(&mains);
+        let hold = move |line: &str| {
+            if line == "main reports" {
+                count.fetch_add(1, Ordering::SeqCst);
+                inside.send(()).expect("the test listens");
+                may_go.lock().expect("one thread at a time").recv_timeout(LONG).expect("it is let go");
+            }
+        };
+        heard_by(hold, || slim.load_path(file)).expect("it is loaded");
+        mains.load(Ordering::SeqCst)
+    });
+    (outcome, is_inside, go)
+}
+
+#[test]
+fn while_a_main_runs_its_module_is_not_found_and_the_context_loads_others() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("busy").expect("the name is free");
+    let (outcome, is_inside, go) = held_in_main(&slim);
+    within(&is_inside);
+    let names = || slim.modules().into_iter().map(|module| module.name).collect::<Vec<_>>();
+    assert!(names().is_empty(), "it can be found while its main runs");
+    let (other, file) = (slim.clone(), figures(1));
+    let loaded = apart(move || other.load_path(file).map(|module| module.name));
+    assert_eq!(within(&loaded).expect("it is not the module that comes up"), "figures");
+    assert_eq!(names(), ["figures"]);
+    go.send(()).expect("it waits");
+    assert_eq!(within(&outcome), 1);
+    assert_eq!(names(), ["figures", "reports"]);
+}
+
+#[test]
+fn who_wants_what_another_thread_brings_up_gets_that_one() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("shared").expect("the name is free");
+    slim.set_resolver(|_| panic!("nobody has to ask: it is coming"));
+    let (outcome, is_inside, go) = held_in_main(&slim);
+    within(&is_inside);
+    let (by_path, by_name) = (slim.clone(), slim.clone());
+    let (begun, has_begun) = channel();
+    let mains = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&mains);
+    let others = [
+        apart({
+            let (begun, file) = (begun.clone(), reports(1));
+            move || {
+                begun.send(()).expect("the test listens");
+                let heard = move |_: &str| {
+                    count.fetch_add(1, Ordering::SeqCst);
+                };
+                heard_by(heard, || by_path.load_path(file))
+            }
+        }),
+        apart(move || {
+            begun.send(()).expect("the test listens");
+            by_name.load_name("reports", &any())
+        }),
+    ];
+    within(&has_begun);
+    within(&has_begun);
+    go.send(()).expect("it waits");
+    assert_eq!(within(&outcome), 1);
+    for other in others {
+        assert_eq!(within(&other).map(|module| module.image).ok(), Some(slim.modules()[0].image.clone()));
+    }
+    assert_eq!((slim.modules().len(), mains.load(Ordering::SeqCst)), (1, 0), "its main ran once, on one thread");
+}
+
+#[test]
+fn if_the_first_fails_the_second_tries_itself() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("again").expect("the name is free");
+    let (begun, has_begun) = channel::<()>();
+    let (inside, is_inside) = channel();
+    let has_begun = Mutex::new(has_begun);
+    let (first, second) = (slim.clone(), slim.clone());
+    let broken = support::plugin("reports", &["panic-in-main"]);
+    let first = apart(move || {
+        let hold = move |line: &str| {
+            if line == "main reports" {
+                inside.send(()).expect("the test listens");
+                has_begun.lock().expect("one thread").recv_timeout(LONG).expect("the second comes");
+            }
+        };
+        heard_by(hold, || first.load_path(broken))
+    });
+    within(&is_inside);
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(reports(1)))));
+    let second = apart(move || {
+        begun.send(()).expect("the first waits");
+        second.load_name("reports", &any())
+    });
+    assert!(within(&first).expect_err("its main panics").to_string().starts_with("main of reports panicked"));
+    let module = within(&second).expect("it tries itself");
+    assert_eq!(slim.modules(), [module]);
+}
+
+#[test]
+fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
+    let contexts = runtime().load_contexts();
+    let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    let both_inside = Arc::new(Barrier::new(2));
+    let outcomes = [0, 1].map(|at| {
+        let (own, other) = (slims[at].clone(), slims[1 - at].clone());
+        let (both_inside, file) = (Arc::clone(&both_inside), reports(1));
+        let (told, news) = channel();
+        let listen = move |line: &str| {
+            if line == "main reports" {
+                both_inside.wait();
+                told.send(other.load_name("reports", &any())).expect("the test listens");
+            }
+        };
+        (apart(move || heard_by(listen, || own.load_path(file))), news)
+    });
+    let outcomes = outcomes.map(|(whole, inside)| (within(&whole).expect("it comes up"), within(&inside)));
+    let refused: Vec<_> = outcomes.iter().filter_map(|(_, inside)| inside.as_ref().err()).collect();
+    let chains: Vec<_> = refused.iter().filter_map(|error| chain_of(error)).map(|chain| shown(&chain)).collect();
+    let (one, other) = ("reports in Slim \"one\"", "reports in Slim \"other\"");
+    let rings = [format!("{one} → {other} → {one}"), format!("{other} → {one} → {other}")];
+    assert!(chains.len() == 1 && rings.contains(&chains[0]), "{chains:?}");
+}
+
+#[test]
+fn who_is_told_of_a_module_may_load_more_into_its_context() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("told").expect("the name is free");
+    slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
+    let (again, told) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
+    let news = Arc::clone(&told);
+    contexts.on_notice(move |notice| {
+        if notice.event == ContextHappening::Loaded("reports".into()) {
+            let outcome = again.load_name("figures", &any()).map(|module| module.name);
+            news.lock().expect("nobody panics").push(outcome.map_err(|error| error.to_string()));
+        }
+    });
+    slim.load_path(reports(1)).expect("it is loaded");
+    assert_eq!(*told.lock().expect("nobody panics"), [Ok("figures".to_owned())]);
+}
+
+#[test]
+fn a_resolver_that_is_dropped_may_do_what_it_likes() {
+    /// Sets a resolver when it goes.
+    struct Sets(LoadContext);
+    impl Drop for Sets {
+        fn drop(&mut self) {
+            self.0.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
+        }
+    }
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("dropped").expect("the name is free");
+    let sets = Sets(slim.clone());
+    slim.set_resolver(move |_| {
+        let _held = &sets;
+        Ok(None)
+    });
+    let changed = slim.clone();
+    within(&apart(move || changed.set_resolver(|_| Ok(None))));
+    slim.load_name("figures", &any()).expect("the last one knows it");
+}
+
+#[test]
+fn a_context_is_not_replaced_inside_of_its_replacement() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("nested").expect("the name is free");
+    slim.load_path(figures(1)).expect("it is loaded");
+    let (before, again) = (slim.id(), slim.clone());
+    slim.set_resolver(move |_| Ok(again.replace(figures(2)).map(|_| None)?));
+    assert_eq!(
+        ring(slim.replace(needy())),
+        "replacing Slim \"nested\" → reports in Slim \"nested\" → figures in Slim \"nested\" → replacing Slim \"nested\""
+    );
+    assert_eq!(slim.id(), before);
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
+    gone(&slim.replace(needy()).expect("it goes on"));
+}
+
+#[test]
+fn contexts_that_replace_each_other_do_not_wait_for_ever() {
+    let contexts = runtime().load_contexts();
+    let slims = ["one", "other"].map(|name| slim(&contexts, name));
+    let both_asked = Arc::new(Barrier::new(2));
+    for (at, slim) in slims.iter().enumerate() {
+        let (other, both_asked, is_first) = (slims[1 - at].clone(), Arc::clone(&both_asked), AtomicBool::new(true));
+        slim.set_resolver(move |_| {
+            if is_first.swap(false, Ordering::SeqCst) {
+                both_asked.wait();
+                let _ticket = other.replace(reports(2))?;
+            }
+            Ok(Some(FoundModule::File(figures(1))))
+        });
+    }
+    let outcomes = slims.map(|slim| apart(move || slim.replace(needy()).map(drop)));
+    let outcomes = outcomes.map(|outcome| within(&outcome));
+    let refused: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    let chain = chain_of(&refused[0]).expect("a chain");
+    assert!(chain.len() > 3 && chain.first() == chain.last(), "{}", shown(&chain));
+    assert_eq!(chain[0].wanted, Wanted::Replacement);
+}

@@ -1,0 +1,165 @@
+//! A panic may throw a value whose drop panics in turn. Whatever of the host's code does so, the runtime catches both: what
+//! it was doing comes to its end, and the other callbacks have their turn.
+
+mod support;
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use alcedo_runtime::{Budget, ContextError, ContextState, FoundModule, Runtime, SlimWatch, Value, VersionReq};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// What the runtime makes of a value that is no text.
+const SAID: &str = "a panic without a message";
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic_any(Bomb);
+    }
+}
+
+fn throw() -> ! {
+    panic_any(Bomb)
+}
+
+fn runtime() -> Runtime {
+    support::builder().build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn reports() -> PathBuf {
+    support::tagged("reports", &[], 1)
+}
+
+/// Whether this comes back at all.
+fn comes_back<T>(what: &str, code: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {
+        std::mem::forget(payload);
+        panic!("a payload of {what} got out")
+    })
+}
+
+#[test]
+fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("thrown at").expect("the name is free");
+    let throws = || -> ! { throw() };
+    let refused = |who: &str| {
+        let outcome = comes_back(who, || slim.load_name("reports", &VersionReq::STAR));
+        let Err(ContextError::ResolverError { who: named, source, .. }) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((named.as_str(), source.to_string()), (who, format!("it panicked: \"{SAID}\"")));
+    };
+    slim.set_resolver(move |_| throws());
+    refused("the resolver");
+    slim.set_resolver(|_| Ok(None));
+    slim.on_resolving(move |_| throws());
+    refused("handler 1");
+    slim.set_native_resolver(move |_| throws());
+    let native = comes_back("a native resolver", || slim.native_library("nothing", None).map(drop));
+    assert!(matches!(native, Err(ContextError::ResolverError { .. })), "{native:?}");
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(reports()))));
+    slim.load_name("reports", &VersionReq::STAR).expect("nothing is left of the failures");
+}
+
+#[test]
+fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
+    let contexts = runtime().load_contexts();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let tells = Arc::clone(&heard);
+    contexts.on_notice(|_| throw());
+    contexts.on_notice(move |notice| tells.lock().expect("nobody panics with it").push(notice.to_string()));
+    let slim = contexts.create_slim("thrown at").expect("the name is free");
+    comes_back("a notice", || slim.load_path(reports())).expect("it is loaded");
+    slim.on_unloading(0, |_| throw());
+    let tells = Arc::clone(&heard);
+    slim.on_unloading(1, move |_| tells.lock().expect("nobody panics with it").push("the other".to_owned()));
+    let ticket = comes_back("an unloading callback", || slim.begin_unload()).expect("it is collectible");
+    let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
+    let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
+    // The notice of the death may come before or after the wait.
+    assert_eq!(once(&format!("a callback of priority 0 panicked: \"{SAID}\"")).min(2), 2, "{report}");
+    assert_eq!(slim.state(), ContextState::Dead);
+    let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];
+    assert_eq!(heard.lock().expect("nobody panics with it")[..3], expected);
+}
+
+#[test]
+fn what_listens_to_a_slim_watch_and_throws_does_not_end_the_watch() {
+    let contexts = runtime().load_contexts();
+    let slim = contexts.create_slim("watched").expect("the name is free");
+    let dir = tempfile::tempdir().expect("a folder");
+    let library = dir.path().join("libreports.so");
+    std::fs::copy(reports(), &library).expect("it can be copied");
+    slim.load_path(&library).expect("it is loaded");
+    let (told, tells) = channel();
+    let watch = SlimWatch::start(&slim, &library, move |_| {
+        told.send(()).expect("it is waited for");
+        throw()
+    });
+    for _ in 0..2 {
+        std::fs::copy(support::tagged("reports", &[], 2), &library).expect("it can be copied");
+        tells.recv_timeout(LONG).expect("the watch goes on");
+    }
+    drop(watch.expect("it can be watched"));
+}
+
+#[test]
+fn the_callbacks_of_a_runtime_that_throw_stop_neither_each_other_nor_a_reload() {
+    let lingering = || [support::plugin("lingering", &[])];
+    let (events, calls) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let (counts, called) = (Rc::clone(&events), Rc::clone(&calls));
+    let builder = support::builder().on_event(|_| throw()).on_event(move |_| counts.set(counts.get() + 1));
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    comes_back("a listener", || host.create_master(&lingering())).expect("it comes up");
+    assert_eq!(events.get(), 4);
+    host.on_unloading(0, |_, _| throw());
+    host.on_unloading(1, move |_, _| called.set(called.get() + 1));
+    let reload = comes_back("an unloading callback", || host.reload(&lingering())).expect("a Master");
+    assert!(reload.is_committed(), "{reload}");
+    let ticket = comes_back("an unloading callback", || host.unload_master()).expect("a Master").ticket;
+    let problem = format!("the unloading callback of priority 0 panicked: \"{SAID}\"");
+    assert!(ticket.report().problems.contains(&problem), "{}", ticket.report());
+    assert_eq!(calls.get(), 2);
+}
+
+#[test]
+fn registered_functions_and_posts_that_throw_are_one_error_whoever_calls() {
+    let host = support::host(&[support::plugin("broken", &[])]);
+    host.register("host.bomb", " -> String".parse().expect("a signature"), |_, _| throw()).expect("a free name");
+    let error = comes_back("a function", || host.zcall("ex:/host.bomb", &[])).expect_err("it panics");
+    assert_eq!(error.to_string(), format!("panicked: \"{SAID}\""));
+    let fragile = host.spawn("/Script/Game.Fragile").expect("born");
+    let relayed = [Value::Text("ex:/host.bomb".to_owned())];
+    let told = comes_back("a function", || host.call(fragile, "relay", &relayed)).expect("the plugin catches it");
+    assert_eq!(told, Some(Value::Text(format!("refused: panicked: \"{SAID}\""))));
+    let (sender, ran) = channel();
+    assert!(host.post_handle().post(|_| throw()));
+    assert!(host.post_handle().post(move |_| sender.send(()).expect("it is waited for")));
+    comes_back("a post", || host.tick(Budget::frame()));
+    assert_eq!(ran.try_recv(), Ok(()));
+}
+
+#[test]
+fn a_ticker_that_throws_is_the_hosts_own_affair_and_the_host_goes_on() {
+    let (ticked, is_first) = (Rc::new(Cell::new(0)), Cell::new(true));
+    let counts = Rc::clone(&ticked);
+    let throws = move |_: &Runtime, _: f32| {
+        if is_first.replace(false) {
+            throw();
+        }
+    };
+    let host = Runtime::builder().ticker(throws).ticker(move |_, _| counts.set(counts.get() + 1)).build();
+    let host = host.expect("a host");
+    let thrown = catch_unwind(AssertUnwindSafe(|| host.tick(Budget::frame()))).expect_err("it comes out of the tick");
+    assert!(thrown.is::<Bomb>(), "as it was thrown");
+    std::mem::forget(thrown);
+    host.tick(Budget::frame());
+    assert_eq!(ticked.get(), 1);
+}

@@ -1,0 +1,176 @@
+//! An object of the wrong class is refused at every door where values come in by name: the same error, with the place, the
+//! class wanted, and the object with its class. What suits, none, and an object that is gone pass everywhere.
+
+mod support;
+
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, NativeType, Natives};
+use alcedo_runtime::{CallError, Error, Frame, ObjectHandle, Runtime, Value, World};
+
+const OBJECT: &str = "/Script/Core.Object";
+const KEY: &str = "/Script/Test.Key";
+const WALL: &str = "/Script/Test.Wall";
+const LOCK: &str = "/Script/Test.Lock";
+const OPENS: &str = "/Script/Test.Opens";
+
+fn turn(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let _key: ObjectHandle = frame.take()?;
+    frame.finish()
+}
+
+fn hang(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let _keys = frame.take_value()?;
+    frame.finish()
+}
+
+/// A host whose locks know keys, or, where `anything` goes, any object.
+fn host(anything: bool) -> Runtime {
+    let key: NativeType = (PropertyKind::OBJECT, if anything { OBJECT } else { KEY });
+    let keys: NativeType = (PropertyKind::ARRAY, "Object(/Script/Test.Key)");
+    let lock = NativeClass::new("Test", "Lock", OBJECT)
+        .property("key", key, 0, "")
+        .property("keys", keys, 0, "")
+        .property("hint", (PropertyKind::WEAK_OBJECT, KEY), 0, "")
+        .property("opener", (PropertyKind::SCRIPT_INTERFACE, OPENS), 0, "")
+        .property("turned", (PropertyKind::DELEGATE, "Object(/Script/Test.Key)"), 0, "")
+        .function("turn", &[("key", (PropertyKind::OBJECT, KEY))], None, 0, turn)
+        .function("hang", &[("keys", keys)], None, 0, hang);
+    let natives = Natives::in_package("Test")
+        .class(NativeClass::new("Test", "Key", OBJECT).implements(OPENS))
+        .class(NativeClass::new("Test", "Wall", OBJECT))
+        .class(lock);
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let signature = |text: &str| text.parse().expect("a signature");
+    host.register("turn", signature("Object(/Script/Test.Key)"), |_, _| Ok(None)).expect("the name is free");
+    let give = |_: &Runtime, values: &[Value]| Ok(values.first().cloned());
+    host.register("give", signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)"), give)
+        .expect("the name is free");
+    host.register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), give)
+        .expect("the name is free");
+    host
+}
+
+fn born(host: &Runtime, class: &str) -> ObjectHandle {
+    host.spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What an object has to pass, and how the error names the place.
+type Door = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
+
+fn door(
+    place: &'static str,
+    way: impl Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error> + 'static,
+) -> Door {
+    (place, Box::new(way))
+}
+
+fn doors() -> Vec<Door> {
+    let row = |object| Value::Array(vec![Value::Object(ObjectHandle::NONE), Value::Object(object)]);
+    vec![
+        door("/Script/Test.Lock:key", |host, lock, key| host.set(lock, "key", &Value::Object(key))),
+        door("/Script/Test.Lock:keys[1]", move |host, lock, key| host.set(lock, "keys", &row(key))),
+        door("/Script/Test.Lock:hint", |host, lock, key| host.set(lock, "hint", &Value::WeakObject(key))),
+        door("/Script/Test.Lock:opener", |host, lock, key| host.set(lock, "opener", &Value::ScriptInterface(key))),
+        door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().set(lock, "key", key)?)),
+        door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().write(lock, "key", &Value::Object(key))?)),
+        door("/Script/Test.Lock:turn:key", |host, lock, key| host.call(lock, "turn", &[Value::Object(key)]).map(drop)),
+        door("/Script/Test.Lock:hang:keys[1]", move |host, lock, key| host.call(lock, "hang", &[row(key)]).map(drop)),
+        door("/Script/Test.Lock:turn:key", |host, lock, key| {
+            host.broadcast(lock, "turned", &[Value::Object(key)]).map(drop)
+        }),
+        door("`uf:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
+            host.zcall("uf:/Script/Test.Lock:turn", &[lock, key].map(Value::Object)).map(drop)
+        }),
+        door("`uf!:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
+            let handle = host.zcall_resolve("uf!:/Script/Test.Lock:turn")?;
+            host.zcall_handle(handle, &[lock, key].map(Value::Object)).map(drop)
+        }),
+        door("`uf:/Script/Test.Lock:hang` (Array(Object(/Script/Test.Key))): argument 1[1]", move |host, lock, key| {
+            host.zcall("uf:/Script/Test.Lock:hang", &[Value::Object(lock), row(key)]).map(drop)
+        }),
+        door("`up:/Script/Test.Lock:key`", |host, lock, key| {
+            host.zcall("up:/Script/Test.Lock:key", &[lock, key].map(Value::Object)).map(drop)
+        }),
+        door("`ex:/turn` (Object(/Script/Test.Key)): argument 0", |host, _, key| {
+            host.zcall("ex:/turn", &[Value::Object(key)]).map(drop)
+        }),
+        door("the result of `ex:/give`", |host, _, key| host.zcall("ex:/give", &[Value::Object(key)]).map(drop)),
+        door("a new value of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
+            host.make_black("Array(Object(/Script/Test.Key))", &row(key)).map(|black| host.drop_black(black))
+        }),
+        door("the value of a conjugate of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
+            let black = host.make_black("Array(Object(/Script/Test.Key))", &Value::Array(vec![]))?;
+            let written = host.write_conjugate(black, &row(key));
+            host.drop_black(black);
+            written
+        }),
+    ]
+}
+
+#[test]
+fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
+    let host = host(false);
+    let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| born(&host, class));
+    host.bind_delegate(lock, "turned", lock, "turn").expect("it fits");
+    host.destroy(gone);
+    for (at, (expected, way)) in doors().into_iter().enumerate() {
+        for passes in [key, ObjectHandle::NONE, gone] {
+            way(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
+        }
+        let before = host.digest();
+        let refused = way(&host, lock, wall).expect_err("a wall is no key");
+        let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = &refused else {
+            panic!("door {at}: {refused}");
+        };
+        assert_eq!((place.as_str(), *handle, found.as_str()), (expected, wall, WALL), "door {at}");
+        assert!(wanted == KEY || *wanted == format!("class that implements {OPENS}"), "door {at}: {wanted}");
+        let sentence = format!("{expected}: object {wall} is a {WALL}, not a {wanted}");
+        assert_eq!(refused.to_string(), sentence, "door {at}");
+        assert_eq!(host.digest(), before, "door {at}");
+    }
+}
+
+#[test]
+fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
+    let host = host(false);
+    host.create_master(&[support::plugin("values", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| born(&host, class));
+    let bell = born(&host, "/Script/Game.Bell");
+    let says = |function: &str, arguments: &[Value]| match host.call(ringer, function, arguments) {
+        Ok(Some(Value::Text(text))) => text,
+        other => panic!("{other:?}"),
+    };
+    let text = |text: &str| Value::Text(text.to_owned());
+    let pass = |name: &str, object| says("pass", &[text(name), Value::Object(object)]);
+    assert_eq!(pass("ex:/turn", key), "passed");
+    let refusal = |place: &str| format!("{place}: object {wall} is a {WALL}, not a {KEY}");
+    assert_eq!(pass("ex:/turn", wall), refusal("`ex:/turn` (Object(/Script/Test.Key)): argument 0"));
+    let put = |object| says("put", &[text("up:/Script/Test.Lock:key"), Value::Object(lock), Value::Object(object)]);
+    assert_eq!(put(key), "passed");
+    assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
+    assert_eq!(host.get(lock, "key").expect("a property"), Value::Object(key));
+    // What comes out where nobody has compared signatures is looked at as well.
+    let take = |object| says("take_bell", &[Value::Object(object)]);
+    assert_eq!(take(bell), "/Script/Game.Bell");
+    assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
+    // The plugin's own, typed, as before.
+    assert_eq!(says("take", &[Value::Object(bell)]), "/Script/Game.Bell");
+}
+
+#[test]
+fn a_world_whose_references_do_not_suit_any_more_is_loaded_without_these() {
+    let path = support::test_dir().join("wrong_class.world");
+    let old = host(true);
+    let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| born(&old, class));
+    old.set(lock, "key", &Value::Object(wall)).expect("anything goes");
+    old.set(other, "key", &Value::Object(key)).expect("anything goes");
+    old.save_world(&path).unwrap_or_else(|error| panic!("{error}"));
+    drop(old);
+    let host = host(false);
+    let report = host.load_world(&path).unwrap_or_else(|error| panic!("{error}"));
+    let at = |name: &str| host.object_at(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} is there"));
+    assert_eq!(host.get(at("Lock_1"), "key").expect("a property"), Value::Object(ObjectHandle::NONE));
+    assert_eq!(host.get(at("Lock_2"), "key").expect("a property"), Value::Object(at("Key_1")));
+    let expected = format!("Lock_1.key: {LOCK}:key: object {} is a {WALL}, not a {KEY}", at("Wall_1"));
+    assert_eq!(report.unresolved, [expected], "{report}");
+}

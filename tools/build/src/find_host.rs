@@ -1,0 +1,76 @@
+//! Which package is the host of some plugins: named by a person, or in the manifests of the plugins or their workspace.
+
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Metadata, Package};
+use serde_json::Value;
+
+use crate::error::BuildError;
+use crate::find::metadata;
+use crate::request::BuildRequest;
+
+/// The package of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostCrate {
+    /// Its `Cargo.toml`.
+    pub manifest: PathBuf,
+    /// Its name.
+    pub package: String,
+}
+
+/// The host that is `named`, by a folder, a manifest, or as a package in the workspace of a folder in `dirs` or of the
+/// working folder. Without a name, what `host = "…"` in `[package.metadata.alcedo]` of a plugin or in
+/// `[workspace.metadata.alcedo]` says, by a path from there or as a package; none if nothing says anything.
+///
+/// # Errors
+/// When what is named is not there, or a manifest cannot be read.
+pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<HostCrate>, BuildError> {
+    if let Some(named) = named {
+        let places: Vec<_> = dirs.iter().cloned().chain([PathBuf::from(".")]).collect();
+        return look(named, Path::new("."), &places).map(Some);
+    }
+    for dir in dirs {
+        let described = describe(dir)?;
+        if let Some((named, base)) = said(&described) {
+            return look(&named, &base, std::slice::from_ref(dir)).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The host of this name, as a path from `base` or a package of the workspaces of `dirs`.
+fn look(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildError> {
+    let path = base.join(named);
+    let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path };
+    if manifest.is_file() {
+        let manifest = manifest.canonicalize().unwrap_or(manifest);
+        let described = describe(&manifest)?;
+        if let Some(package) = described.packages.iter().find(|package| package.manifest_path == manifest) {
+            return Ok(HostCrate { package: package.name.to_string(), manifest });
+        }
+    }
+    for dir in dirs {
+        // The working folder need not be a package at all.
+        let Ok(described) = describe(dir) else { continue };
+        if let Some(package) = described.packages.iter().find(|package| *package.name == named) {
+            return Ok(HostCrate { manifest: package.manifest_path.clone().into(), package: named.to_owned() });
+        }
+    }
+    Err(BuildError::NoHost { named: named.to_owned(), dirs: dirs.to_vec() })
+}
+
+fn describe(place: &Path) -> Result<Metadata, BuildError> {
+    let manifest = if place.is_file() { place.to_owned() } else { place.join("Cargo.toml") };
+    metadata(&BuildRequest::new(&manifest))
+}
+
+/// What the manifests say, and the folder it is said in.
+fn said(described: &Metadata) -> Option<(String, PathBuf)> {
+    let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
+    let of_package = |package: &Package| {
+        let folder = package.manifest_path.parent()?;
+        Some((host(&package.metadata)?, folder.as_std_path().to_owned()))
+    };
+    let of_workspace = || Some((host(&described.workspace_metadata)?, described.workspace_root.clone().into()));
+    described.packages.iter().find_map(of_package).or_else(of_workspace)
+}

@@ -1,0 +1,21 @@
+//! What cargo says of a package or a workspace, without resolving dependencies: that needs no network.
+
+use std::path::Path;
+use std::process::Command;
+
+use cargo_metadata::{Metadata, MetadataCommand};
+
+/// The packages of the workspace that `manifest` belongs to.
+///
+/// # Errors
+/// What cargo says against it.
+pub(crate) fn described(manifest: &Path) -> Result<Metadata, String> {
+    let cargo = std::env::var_os("CARGO").filter(|cargo| !cargo.is_empty()).unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--no-deps", "--format-version=1", "--color=never", "--manifest-path"]).arg(manifest);
+    let output = command.output().map_err(|source| source.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    MetadataCommand::parse(String::from_utf8_lossy(&output.stdout)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,229 @@
+//! What a person is told of a session. Events in, text out.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use alcedo_runtime::development::link::HangOf;
+
+use crate::paint::Paint;
+use crate::session::{Event, Live, Mode, Status};
+use crate::telling::{self, millis, number};
+use crate::world::News;
+
+/// The words for one session.
+pub(super) struct Telling {
+    paint: Paint,
+    /// Whether there is a status line, which shows that a build runs; a pipe has only lines.
+    is_live: bool,
+    /// Whether the world is the sample engine's.
+    is_sample: bool,
+    /// Remarks of reloads that were told: the same ones again would drown the news.
+    remarks: HashSet<String>,
+}
+
+impl Telling {
+    pub(super) fn new(paint: Paint, is_live: bool, is_sample: bool) -> Self {
+        Self { paint, is_live, is_sample, remarks: HashSet::new() }
+    }
+
+    pub(super) fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// What to print of an event, if anything; `running` says whether there is plugin code.
+    pub(super) fn told(&mut self, event: &Event, running: bool) -> Option<String> {
+        let paint = self.paint;
+        let goes_on = if running { "the old code keeps running" } else { "nothing runs yet" };
+        let text = match event {
+            Event::Building(_) | Event::Canceled if self.is_live => return None,
+            Event::Building(changed) if changed.is_empty() => "building".to_owned(),
+            Event::Building(changed) => format!("building, because {} changed", names(changed)),
+            Event::Canceled => "the sources changed again: the build that ran is canceled".to_owned(),
+            Event::Built { warnings, .. } if warnings.is_empty() => return None,
+            Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
+            Event::NotBuilt(error) => format!("{error}\n{}", paint.red(goes_on)),
+            Event::Unchanged => "saved, but the library is as it was".to_owned(),
+            Event::Noted(changed) => format!("{} changed (paused: r reloads once, a goes on)", names(changed)),
+            Event::Started { generation, build_ms } => {
+                let head = paint.bold(&format!("generation {generation} is live"));
+                format!("{head}   built in {}", millis(*build_ms))
+            }
+            Event::Restarted(Some(generation)) => {
+                let head = paint.bold(&format!("generation {generation} is live"));
+                format!("{head}   the last build that did not crash or hang · save to build again")
+            }
+            Event::Restarted(None) => "no build is left that did not crash or hang · save to build again".to_owned(),
+            Event::LeftOut => "the world as it was saved is left out: the last processes ended right after it was \
+                 brought back"
+                .to_owned(),
+            Event::Refused { error, lacks_type, runs } => {
+                let goes_on = if *runs { "the old code keeps running" } else { "nothing runs yet" };
+                let hint = match *lacks_type && self.is_sample {
+                    true => {
+                        "\nthis world is the sample engine's: if the plugin is made for a host of your own, name its \
+                         package with --host"
+                    }
+                    false => "",
+                };
+                format!("{} {error}{hint}\n{goes_on} · save again to retry", paint.red("not loaded:"))
+            }
+            Event::Reloaded(live) => self.reload(live),
+            Event::Populated(population) => telling::population(population, paint),
+            Event::Hang { text, of: HangOf::Call } => format!(
+                "{} {text}\n  the world stands still · save, or press k, to end its process and go on with the last good build",
+                paint.red("it hangs:")
+            ),
+            Event::Hang { text, of: HangOf::Work } => format!("{text} · k ends its process and begins anew"),
+            Event::Hang { text, of: HangOf::Finalizer } => {
+                format!(
+                    "{} {text}\n  the world goes on, and no Drop of a plugin's runs any more · press k to begin anew",
+                    paint.red("it hangs:")
+                )
+            }
+            Event::HangOver => "what hung has returned, the world goes on".to_owned(),
+            Event::HangEnded => "the process that hung was ended".to_owned(),
+            Event::Stopped => "the world's process was ended".to_owned(),
+            Event::HostDone => "the host has ended".to_owned(),
+            Event::WorldEnded(end) => end.told(paint),
+            Event::World(news) => return self.news(news),
+            Event::Failed(error) => format!("{} {error}", paint.red("failed:")),
+            Event::Over { failed: true } => {
+                "the host ends without plugins as well: there is nothing to go on with · a host of your own needs the line \
+                 `.development()` in its builder and a loop"
+                    .to_owned()
+            }
+            // They are printed where they come.
+            Event::Printed(_) | Event::Over { failed: false } => return None,
+        };
+        Some(text)
+    }
+
+    fn news(&self, news: &News) -> Option<String> {
+        let paint = self.paint;
+        match news {
+            News::Restored { objects, age, text } => {
+                let head = format!("the world is back as it was {} ago", telling::short_time(*age));
+                let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
+                Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
+            }
+            News::NotRestored(error) => {
+                Some(format!("{} {error}", paint.red("the saved world could not be brought back:")))
+            }
+            News::NotSaved(error) => Some(format!("{} {error}", paint.red("the world cannot be saved:"))),
+            News::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
+            News::Panicked(panic) => Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.place))),
+            News::Answer(text) => Some(text.clone()),
+            // The session makes events of the others, or prints them where they come.
+            _ => None,
+        }
+    }
+
+    /// A reload, without remarks that were told before.
+    fn reload(&mut self, live: &Live) -> String {
+        let mut live = live.clone();
+        let count = live.report.warnings.len();
+        live.report.warnings.retain(|remark| self.remarks.insert(without_numbers(remark)));
+        let again = count - live.report.warnings.len();
+        let mut text = telling::reload(&live, self.paint);
+        if again > 0 {
+            let s = if again == 1 { "" } else { "s" };
+            text.push_str(&self.paint.dim(&format!("\n  {again} remark{s} as before")));
+        }
+        text
+    }
+}
+
+/// A remark as it is known again: generations count up.
+fn without_numbers(remark: &str) -> String {
+    remark.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    names.join(", ")
+}
+
+/// How things are, in one line.
+pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
+    let mut words = match status.running {
+        true => vec![format!("generation {}", status.world.generation)],
+        false => vec!["no generation yet".to_owned()],
+    };
+    words.push(format!("{} objects", number(status.world.objects)));
+    words.push(match &status.hang {
+        Some(_) => "HANGS: save or press k".to_owned(),
+        None => format!("{} ticks/s", status.world.ticks),
+    });
+    words.push(if status.mode == Mode::Automatic { "automatic" } else { "paused" }.to_owned());
+    words.extend(status.building.then(|| "building".to_owned()));
+    words.extend(last.map(|live| format!("last: {}", telling::last(live))));
+    words.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use alcedo_build::BuildError;
+    use alcedo_runtime::Outcome;
+
+    use super::{Telling, status_line};
+    use crate::paint::Paint;
+    use crate::session::{Event, Mode, Status};
+    use crate::telling::tests::live;
+
+    #[test]
+    fn the_status_is_one_line() {
+        let world = alcedo_runtime::development::link::Status { generation: 4, objects: 2001, ticks: 60 };
+        let mut status = Status { world, mode: Mode::Automatic, building: true, running: true, hang: None };
+        assert_eq!(
+            status_line(&status, Some(&live(Outcome::Committed))),
+            "generation 4 · 2,001 objects · 60 ticks/s · automatic · building · last: 3 → 4 live after 131 ms"
+        );
+        (status.mode, status.building, status.running) = (Mode::Paused, false, false);
+        assert_eq!(status_line(&status, None), "no generation yet · 2,001 objects · 60 ticks/s · paused");
+        status.hang = Some("the game thread …".into());
+        assert_eq!(status_line(&status, None), "no generation yet · 2,001 objects · HANGS: save or press k · paused");
+    }
+
+    #[test]
+    fn a_compile_error_is_shown_once_in_the_compilers_words_and_the_old_code_keeps_running() {
+        let event = Event::NotBuilt(BuildError::DoesNotCompile {
+            rendered: "error: a\n --> src/lib.rs:1:1\n".into(),
+            command: "cargo build".into(),
+        });
+        let mut telling = Telling::new(Paint::for_tests(), false, true);
+        let text = telling.told(&event, true).unwrap();
+        assert_eq!(text.matches("error: a\n --> src/lib.rs:1:1\n").count(), 1, "{text}");
+        assert!(text.ends_with("the old code keeps running"), "{text}");
+        assert!(telling.told(&event, false).unwrap().ends_with("nothing runs yet"));
+    }
+
+    #[test]
+    fn a_pipe_is_told_of_builds_in_lines_and_a_terminal_in_its_status() {
+        let building = Event::Building(vec![PathBuf::from("/p/src/lib.rs")]);
+        let on = |is_live| Telling::new(Paint::for_tests(), is_live, true);
+        assert_eq!(on(false).told(&building, true).unwrap(), "building, because lib.rs changed");
+        assert_eq!(on(true).told(&building, true), None);
+        assert_eq!(on(false).told(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
+    }
+
+    #[test]
+    fn remarks_that_repeat_are_counted() {
+        let mut live = live(Outcome::Committed);
+        let mut telling = Telling::new(Paint::for_tests(), false, true);
+        live.report.warnings = vec!["generation 3 left a thread".into()];
+        let event = |live: &crate::session::Live| Event::Reloaded(Box::new(live.clone()));
+        assert!(telling.told(&event(&live), true).unwrap().contains("left a thread"));
+        live.report.warnings = vec!["generation 4 left a thread".into()];
+        let again = telling.told(&event(&live), true).unwrap();
+        assert!(!again.contains("left a thread") && again.ends_with("1 remark as before"), "{again}");
+    }
+
+    #[test]
+    fn a_plugin_for_another_host_is_told_how_to_name_it() {
+        let event = Event::Refused { error: "no class".into(), lacks_type: true, runs: false };
+        let told = |is_sample| Telling::new(Paint::for_tests(), false, is_sample).told(&event, false).unwrap();
+        assert!(told(true).contains("--host") && !told(false).contains("--host"));
+    }
+}

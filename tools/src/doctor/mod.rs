@@ -1,0 +1,198 @@
+//! `alcedo doctor`: what of a folder and of this machine is as plugins and hosts need it, and what is not, with the lines to
+//! copy. `rules.rs` decides about manifests; this file asks the system and prints.
+
+mod rules;
+
+use std::fs;
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use alcedo_build::find_host;
+use alcedo_runtime::{Runtime, Version, printable};
+use rustix::fs::{StatVfsMountFlags, statvfs};
+use serde::Serialize;
+
+use crate::described::described;
+
+/// How much something matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// As it should be.
+    Fine,
+    /// Not needed, and good to know.
+    Note,
+    /// Something will not work.
+    Wrong,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    state: State,
+    what: String,
+    /// Lines for a manifest or a shell; empty where there is nothing to copy.
+    copy: String,
+}
+
+impl Finding {
+    fn fine(what: String) -> Self {
+        Self { state: State::Fine, what, copy: String::new() }
+    }
+
+    fn note(what: String, copy: &str) -> Self {
+        Self { state: State::Note, what, copy: copy.to_owned() }
+    }
+
+    fn wrong(what: String, copy: &str) -> Self {
+        Self { state: State::Wrong, what, copy: copy.to_owned() }
+    }
+}
+
+/// Looks at a folder and at this machine. The code is 1 if something is wrong.
+pub(crate) fn run(dir: &Path, json: bool) -> ExitCode {
+    let mut findings = vec![compiler(dir), linker()];
+    findings.extend(temporary());
+    findings.extend(debugger());
+    findings.extend(workspace(dir));
+    for finding in &findings {
+        // Whoever closed our output does not want to read this.
+        let _ = writeln!(stdout(), "{}", if json { as_json(finding) } else { as_text(finding) });
+    }
+    let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
+    if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn as_text(finding: &Finding) -> String {
+    let mark = match finding.state {
+        State::Fine => "✓",
+        State::Note => "·",
+        State::Wrong => "✗",
+    };
+    let mut text = format!("{mark} {}", printable(&finding.what));
+    for line in finding.copy.lines() {
+        text += &format!("\n      {}", printable(line));
+    }
+    text
+}
+
+fn as_json(finding: &Finding) -> String {
+    serde_json::to_string(finding).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
+}
+
+/// What the manifests say.
+fn workspace(dir: &Path) -> Vec<Finding> {
+    let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
+    if !manifest.is_file() {
+        let what = format!("{} is not there: name the folder of a plugin, a host or a workspace", manifest.display());
+        return vec![Finding::wrong(what, "alcedo new workspace my-game")];
+    }
+    let metadata = match described(&manifest) {
+        Ok(metadata) => metadata,
+        Err(message) => {
+            return vec![Finding::wrong(format!("cargo cannot read {}: {message}", manifest.display()), "")];
+        }
+    };
+    let root = metadata.workspace_root.join("Cargo.toml");
+    let table = fs::read_to_string(&root).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let mut findings = rules::findings(&metadata, &table);
+    // What `alcedo dev` would run.
+    match find_host(None, &[dir.to_owned()]) {
+        Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.package))),
+        Ok(None) => findings.push(Finding::note("no host is named: `alcedo dev` runs the sample engine".into(), "")),
+        Err(error) => findings.push(Finding::wrong(error.to_string(), "")),
+    }
+    findings
+}
+
+/// Whether the compiler of that folder is new enough for the plugin API.
+fn compiler(dir: &Path) -> Finding {
+    const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
+    let rustc = std::env::var_os("RUSTC").filter(|rustc| !rustc.is_empty()).unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(rustc);
+    if dir.is_dir() {
+        // A toolchain may be chosen for the folder.
+        command.current_dir(dir);
+    }
+    let said = command.arg("--version").output().ok().filter(|output| output.status.success());
+    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let version = said.as_deref().and_then(|said| said.split(' ').nth(1)?.split('-').next()?.parse::<Version>().ok());
+    let needed = format!("{NEEDED}.0").parse::<Version>().ok();
+    match (said, version, needed) {
+        (Some(said), Some(version), Some(needed)) if version >= needed => Finding::fine(said),
+        (Some(said), ..) => Finding::wrong(format!("{said}: Alcedo needs {NEEDED} or newer"), "rustup update stable"),
+        (None, ..) => {
+            Finding::wrong("rustc cannot be run: install Rust from https://rustup.rs, or set RUSTC".into(), "")
+        }
+    }
+}
+
+fn runs(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// What rustc links with, where nothing else is configured.
+fn linker() -> Finding {
+    if runs("cc") {
+        return Finding::fine("cc links".into());
+    }
+    Finding::wrong(
+        "cc cannot be run, and rustc links with it: install a C compiler, or name a linker in .cargo/config.toml"
+            .into(),
+        "sudo apt-get install gcc",
+    )
+}
+
+/// The folder into which a host copies libraries before it maps them, by way of a host.
+fn temporary() -> Vec<Finding> {
+    let base = std::env::temp_dir();
+    let before = stages(&base);
+    let mut findings = Vec::new();
+    match Runtime::builder().build() {
+        Ok(runtime) => {
+            let _ = runtime.shutdown().into_result();
+            let what = format!("a host can keep copies of libraries in {}", base.display());
+            let is_noexec = statvfs(&base).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::NOEXEC));
+            findings.push(if is_noexec {
+                let what = format!("{} is mounted noexec: no library can be mapped from there", base.display());
+                Finding::wrong(what, "export TMPDIR=$HOME/.cache")
+            } else {
+                Finding::fine(what)
+            });
+        }
+        Err(error) => findings.push(Finding::wrong(format!("no host can begin here: {error}"), "")),
+    }
+    let left = stages(&base);
+    let gone = before.iter().filter(|dir| !left.contains(dir)).count();
+    if gone > 0 {
+        findings.push(Finding::note(
+            format!("{gone} folders of hosts that were killed lay in {}; they are removed now", base.display()),
+            "",
+        ));
+    }
+    findings
+}
+
+/// The folders of hosts, living and dead.
+fn stages(base: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(base).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let is_stage =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("alcedo-stage-"));
+    entries.filter(is_stage).collect()
+}
+
+/// Not needed: crashes are told without it.
+fn debugger() -> Vec<Finding> {
+    if !runs("gdb") {
+        return vec![Finding::note("gdb is not there; crashes are told without it".into(), "sudo apt-get install gdb")];
+    }
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    vec![match scope.trim() {
+        "" | "0" => Finding::fine("gdb can attach to a running host".into()),
+        scope => Finding::note(
+            format!("gdb can start a host, but not attach to a running one (ptrace_scope is {scope})"),
+            "sudo sysctl kernel.yama.ptrace_scope=0",
+        ),
+    }]
+}

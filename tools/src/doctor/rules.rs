@@ -1,0 +1,173 @@
+//! What is right and wrong about the manifests of a workspace with a host and plugins. Decided here, from what cargo and the
+//! manifest say; `mod.rs` asks and prints.
+
+use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
+use toml::{Table, Value};
+
+use super::Finding;
+
+const PLUGIN_API: &str = "alcedo-plugin-api";
+const RUNTIME: &str = "alcedo-runtime";
+
+/// What a host is built from and a debug build has to optimize, and how far.
+pub(super) const OPTIMIZED: [(&str, i64); 7] = [
+    ("abi_stable", 2),
+    (RUNTIME, 1),
+    ("alcedo-sys", 3),
+    ("curve25519-dalek", 3),
+    ("object", 3),
+    ("sha2", 3),
+    ("xxhash-rust", 3),
+];
+
+/// What is to be said about the packages of a workspace and its own manifest.
+pub(super) fn findings(metadata: &Metadata, manifest: &Table) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let (mut hosts, mut plugins) = (0, 0);
+    for package in &metadata.packages {
+        if is_plugin(package) {
+            plugins += 1;
+            findings.extend(plugin(package, metadata));
+        } else if let Some(dependency) = depends_on(package, RUNTIME) {
+            hosts += 1;
+            findings.extend(host(package, dependency));
+        } else if depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_bin) {
+            findings.push(Finding::wrong(
+                format!(
+                    "package `{}` is a program and uses {PLUGIN_API}, so it is neither a plugin nor a host",
+                    package.name
+                ),
+                "[lib]\ncrate-type = [\"cdylib\"]",
+            ));
+        }
+    }
+    if plugins == 0 && hosts == 0 {
+        findings.push(Finding::wrong(
+            format!(
+                "no package here uses {PLUGIN_API} or {RUNTIME}: name the folder of a plugin or a host, or make one"
+            ),
+            "alcedo new workspace my-game",
+        ));
+    }
+    if plugins > 0 {
+        findings.extend(panics(manifest));
+    }
+    if hosts > 0 {
+        findings.push(optimized(manifest));
+    }
+    findings
+}
+
+/// A plugin is a library that is loaded, or wants to be one: a glue crate has no `cdylib` and is none.
+fn is_plugin(package: &Package) -> bool {
+    depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_cdylib)
+}
+
+fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
+    let name = &package.name;
+    let mut findings = Vec::new();
+    for dependency in normal(package) {
+        let other = metadata.packages.iter().find(|other| {
+            dependency.path.as_deref().is_some_and(|path| other.manifest_path.parent() == Some(path))
+                && is_plugin(other)
+        });
+        if let Some(other) = other {
+            findings.push(Finding::wrong(
+                format!(
+                    "plugin `{name}` depends on plugin `{}`: each has a heap of its own, and one library cannot have two \
+                     (\"the `#[global_allocator]` in this crate conflicts\"). Put what both use into a library without \
+                     `module!`; classes of the other one are declared with `#[uclass(imported, …)]`",
+                    other.name
+                ),
+                "",
+            ));
+        }
+        if dependency.name == RUNTIME {
+            findings.push(Finding::wrong(
+                format!(
+                    "plugin `{name}` depends on {RUNTIME}: it would bring a second host along, which has none of the objects. \
+                     Only its tests may use it"
+                ),
+                "[dev-dependencies]\nalcedo-runtime.workspace = true",
+            ));
+        }
+    }
+    let is_library = package.targets.iter().any(|target| target.is_cdylib() && target.crate_types.len() > 1);
+    if findings.is_empty() && is_library {
+        let what = format!(
+            "plugin `{name}` is a library for other crates as well: its tests may link it, other plugins may not"
+        );
+        findings.push(Finding::note(what, ""));
+    } else if findings.is_empty() {
+        findings.push(Finding::fine(format!("plugin `{name}`")));
+    }
+    findings
+}
+
+fn host(package: &Package, _runtime: &Dependency) -> Vec<Finding> {
+    let name = &package.name;
+    match depends_on(package, PLUGIN_API) {
+        Some(_) => vec![Finding::wrong(
+            format!(
+                "host `{name}` depends on {PLUGIN_API}, which is for plugins: a host declares its classes with `native::NativeClass`. \
+                 Take the dependency out"
+            ),
+            "",
+        )],
+        None => vec![Finding::fine(format!("host `{name}`"))],
+    }
+}
+
+/// A module that aborts at a panic is refused by every host.
+fn panics(manifest: &Table) -> Vec<Finding> {
+    let profiles = manifest.get("profile").and_then(Value::as_table).into_iter().flatten();
+    let aborting = profiles.filter(|(_, profile)| profile.get("panic").and_then(Value::as_str) == Some("abort"));
+    aborting
+        .map(|(name, _)| {
+            Finding::wrong(
+                format!(
+                    "`panic = \"abort\"` in `[profile.{name}]`: a host refuses plugins built so, since a panic in them would \
+                     end it. Take the line out"
+                ),
+                "",
+            )
+        })
+        .collect()
+}
+
+/// Whether debug builds of a host optimize what each reload spends its time in.
+fn optimized(manifest: &Table) -> Finding {
+    let profile = manifest.get("profile").and_then(|profiles| profiles.get("dev"));
+    let level = |of: Option<&Value>| of.and_then(|of| of.get("opt-level")).map(is_optimizing);
+    let packages = profile.and_then(|profile| profile.get("package"));
+    let all = level(packages.and_then(|packages| packages.get("*"))).or(level(profile)).unwrap_or(false);
+    let missing: Vec<_> = OPTIMIZED
+        .into_iter()
+        .filter(|(name, _)| !level(packages.and_then(|packages| packages.get(*name))).unwrap_or(all))
+        .collect();
+    if missing.is_empty() {
+        return Finding::fine("debug builds optimize the runtime".into());
+    }
+    let lines: Vec<_> = missing.iter().map(|(name, level)| format!("{name} = {{ opt-level = {level} }}")).collect();
+    let names: Vec<_> = missing.iter().map(|(name, _)| *name).collect();
+    Finding::wrong(
+        format!("debug builds do not optimize {}: each reload takes several times as long", names.join(", ")),
+        &format!("[profile.dev.package]\n{}", lines.join("\n")),
+    )
+}
+
+fn is_optimizing(level: &Value) -> bool {
+    match level {
+        Value::Integer(level) => *level > 0,
+        Value::String(level) => level != "0",
+        _ => false,
+    }
+}
+
+fn normal(package: &Package) -> impl Iterator<Item = &Dependency> {
+    package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal)
+}
+
+fn depends_on<'a>(package: &'a Package, name: &str) -> Option<&'a Dependency> {
+    normal(package).find(|dependency| dependency.name == name)
+}

@@ -1,0 +1,113 @@
+//! Panics in plugin code of a host that runs: what `alcedo_sys::panics` writes in there becomes calls in here.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::calls::{self, Call};
+use super::trace;
+use super::words::Words;
+use crate::paint::Paint;
+
+/// A panic, for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Panic {
+    /// File, line and column, as the compiler calls them.
+    pub(crate) place: String,
+    thread: String,
+    /// From the one that panicked outwards.
+    calls: Vec<Call>,
+}
+
+impl Panic {
+    /// As lines.
+    pub(crate) fn told(&self, paint: Paint) -> String {
+        let head = format!("{} {}, thread {}", paint.red("panicked at"), self.place, self.thread);
+        head + &calls::told(&self.calls)
+    }
+}
+
+/// The panics of one host, as they are written down.
+pub(super) struct Panics {
+    folder: PathBuf,
+    /// How much of the list was read.
+    read: u64,
+    /// A place that goes on panicking is read once in each life of a module: where it stands, and how many modules there
+    /// were.
+    known: HashSet<(String, usize)>,
+}
+
+impl Panics {
+    pub(super) fn of(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), read: 0, known: HashSet::new() }
+    }
+
+    /// Those that are new.
+    pub(super) fn new_ones(&mut self) -> Vec<Panic> {
+        // Without one there was no panic, or no host that wants to tell.
+        let list = self.unread().unwrap_or_default();
+        slots(&list).into_iter().filter_map(|slot| self.panic(slot)).collect()
+    }
+
+    fn unread(&mut self) -> Option<String> {
+        let mut list = File::open(self.folder.join("panics")).ok()?;
+        list.seek(SeekFrom::Start(self.read)).ok()?;
+        let mut text = String::new();
+        self.read += list.read_to_string(&mut text).ok()? as u64;
+        Some(text)
+    }
+
+    fn panic(&mut self, slot: u32) -> Option<Panic> {
+        let words = Words::read_panic(&self.folder, slot)?;
+        let (file, line, column) = &words.at;
+        let place = format!("{file}:{line}:{column}");
+        let is_new = self.known.insert((place.clone(), words.modules.len()));
+        is_new.then(|| {
+            let calls = behind_the_hook(trace::calls(&words));
+            Panic { place, thread: words.thread, calls }
+        })
+    }
+}
+
+/// The slots that a piece of the list names, each once. Each line is written at once, so there is no half of one.
+fn slots(list: &str) -> Vec<u32> {
+    let mut slots = Vec::new();
+    for slot in list.lines().filter_map(|line| line.strip_prefix("panic ")?.parse().ok()) {
+        if !slots.contains(&slot) {
+            slots.push(slot);
+        }
+    }
+    slots
+}
+
+/// The calls without those that only wrote them down.
+fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
+    let hook = calls.iter().position(|call| call.function.ends_with("alcedo_rt::trap::hook"));
+    calls.split_off(hook.map_or(0, |hook| hook + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calls::{Call, Owner};
+    use super::{behind_the_hook, slots};
+
+    #[test]
+    fn a_list_names_each_slot_once() {
+        assert_eq!(slots("panic 3\npanic 11\npanic 3\nnonsense\npanic\n"), [3, 11]);
+    }
+
+    #[test]
+    fn what_wrote_the_calls_down_is_none_of_them() {
+        let call = |function: &str| Call {
+            function: function.into(),
+            place: None,
+            of: Owner::Library,
+            image: "x.so".into(),
+            module: None,
+        };
+        let calls = ["alcedo_sys::panics::tell", "alcedo_rt::trap::hook", "cube::turn"].map(call).to_vec();
+        assert_eq!(behind_the_hook(calls.clone()), calls[2..]);
+        assert_eq!(behind_the_hook(calls[2..].to_vec()), calls[2..], "a hook that was not seen takes nothing with it");
+    }
+}

@@ -1,0 +1,86 @@
+//! Which program is the world of `alcedo dev`: the author's host, built here, or the sample engine in this very program.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use alcedo_build::{BuildError, BuildRequest, HostCrate, build, find_host};
+
+use crate::error::Error;
+use crate::paint::Paint;
+use crate::screen::Screen;
+use crate::session::BuildOptions;
+use crate::telling::millis;
+use crate::world::{HostOptions, HostProgram};
+
+/// The author's host.
+#[derive(Debug)]
+pub(crate) enum Chosen {
+    /// It is to be built.
+    Package(HostCrate),
+    /// It is there.
+    Program(PathBuf),
+}
+
+/// The host that is named by the call or in the manifests of the plugins; none for the sample engine.
+///
+/// # Errors
+/// When what is named is not there.
+pub(crate) fn choose(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<Chosen>, BuildError> {
+    if let Some(program) = named.map(Path::new).filter(|path| path.is_file() && !is_manifest(path)) {
+        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+        return Ok(Some(Chosen::Program(program)));
+    }
+    Ok(find_host(named, dirs)?.map(Chosen::Package))
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "Cargo.toml")
+}
+
+impl Chosen {
+    /// Builds it, if that is needed.
+    ///
+    /// # Errors
+    /// When it does not build, or makes no program that could be meant.
+    pub(crate) fn build(
+        self,
+        options: &BuildOptions,
+        args: &[String],
+        screen: &Screen,
+        paint: Paint,
+    ) -> Result<HostProgram, Error> {
+        let args = args.iter().map(OsString::from).collect();
+        let HostCrate { manifest, package } = match self {
+            Self::Program(program) => return Ok(HostProgram { program, args }),
+            Self::Package(host) => host,
+        };
+        screen.print(&paint.dim(&format!("building the host, package `{package}`")));
+        let request = BuildRequest::new(&manifest).package(&package).programs();
+        let outcome = build(&request.release(options.release).color(options.color))?;
+        let name = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let programs: Vec<_> = outcome.artifacts.into_iter().map(|artifact| artifact.path).collect();
+        let own = programs.iter().find(|path| name(path) == package);
+        let program = match (own, programs.as_slice()) {
+            (Some(own), _) => own.clone(),
+            (None, [only]) => only.clone(),
+            (None, several) => {
+                let programs = several.iter().map(|path| name(path)).collect();
+                return Err(Error::SeveralPrograms { package, programs });
+            }
+        };
+        screen.print(&paint.dim(&format!("the host is built, in {}", millis(outcome.millis))));
+        Ok(HostProgram { program, args })
+    }
+}
+
+/// The sample engine: this program with other words.
+///
+/// # Errors
+/// When this program cannot be found.
+pub(crate) fn sample(options: &HostOptions) -> Result<HostProgram, Error> {
+    let program = std::env::current_exe().map_err(Error::file("find", Path::new("alcedo")))?;
+    let mut args = vec![OsString::from("dev-world"), "--objects".into(), options.objects.to_string().into()];
+    args.extend(options.packages.iter().flat_map(|package| ["--package".into(), package.into()]));
+    args.extend(options.args.iter().map(|arg| format!("--arg={arg}").into()));
+    Ok(HostProgram { program, args })
+}

@@ -1,0 +1,286 @@
+//! How something new may be called. A name becomes a package, a folder, a crate, a module and a part of class names, so it
+//! has to be good for all of them: cargo's rules and the grammar of modules, with a way out for whatever breaks one.
+
+use std::path::Path;
+
+use alcedo_abi::names::LONGEST_MODULE_NAME;
+
+/// Why something cannot have that name.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NameError {
+    /// No name at all.
+    #[error("the name is empty: say how it is called, as in `alcedo new workspace my-game`")]
+    Empty,
+    /// A path.
+    #[error("`{name}` is a path: go to the folder it should be in, and say `alcedo new {kind} {last}` there")]
+    Path {
+        /// What was said.
+        name: String,
+        /// What was to be made.
+        kind: &'static str,
+        /// Its last part.
+        last: String,
+    },
+    /// Other characters than a module may have.
+    #[error("`{name}` cannot be the name of a module, because of {what}: {rule}{}", instead(suggested))]
+    Grammar {
+        /// What was said.
+        name: String,
+        /// What is wrong.
+        what: String,
+        /// The rule.
+        rule: &'static str,
+        /// A name that is near, if there is one.
+        suggested: Option<String>,
+    },
+    /// A word that something else is called by.
+    #[error("`{name}` is {whose}, and a crate cannot have that name: take another one, such as `{name}-{suffix}`")]
+    Taken {
+        /// What was said.
+        name: String,
+        /// What has the name.
+        whose: &'static str,
+        /// What could be appended.
+        suffix: &'static str,
+    },
+    /// A module of a workspace.
+    #[error(
+        "`{name}` would be the module `{module}`, as package `{package}` of this workspace is already: take another name"
+    )]
+    SameModule {
+        /// What was said.
+        name: String,
+        /// The module of both.
+        module: String,
+        /// Who has it.
+        package: String,
+    },
+}
+
+const RULE: &str =
+    "it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes";
+
+/// So that what is derived of it (`…-host`, `…-patrol`) is the name of a module as well.
+const LONGEST: usize = LONGEST_MODULE_NAME - 16;
+
+const KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
+
+/// Folders that cargo makes beside programs.
+const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
+
+const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
+
+/// A name that is good for all it is used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name(String);
+
+impl Name {
+    /// The name as it was said, if it is one for a `kind`.
+    ///
+    /// # Errors
+    /// When it is none, with the way out.
+    pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, NameError> {
+        let name = text.to_owned();
+        if text.is_empty() {
+            return Err(NameError::Empty);
+        }
+        if text.contains(['/', '\\']) || text == "." || text == ".." {
+            let last = Path::new(text).file_name().map_or("NAME".into(), |last| last.to_string_lossy().into_owned());
+            return Err(NameError::Path { name, kind, last });
+        }
+        if let Some(what) = offence(text) {
+            return Err(NameError::Grammar { name, what, rule: RULE, suggested: nearest(text) });
+        }
+        let krate = text.replace('-', "_");
+        let taken = |whose, suffix| Err(NameError::Taken { name: text.to_owned(), whose, suffix });
+        match krate.as_str() {
+            word if KEYWORDS.contains(&word) => taken("a word of the Rust language", kind),
+            word if OF_RUST.contains(&word) => taken("a crate that comes with Rust", kind),
+            word if OF_CARGO.contains(&word) => taken("a folder that cargo keeps its own files in", kind),
+            word if OF_DEPENDENCIES.contains(&word) || word.starts_with("alcedo_") => {
+                taken("a crate that it would depend on", kind)
+            }
+            _ => Ok(Self(name)),
+        }
+    }
+
+    /// The package and the folder.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The crate and the module.
+    pub(crate) fn module(&self) -> String {
+        self.0.replace('-', "_")
+    }
+
+    /// The beginning of class names.
+    pub(crate) fn camel(&self) -> String {
+        let word = |word: &str| {
+            let mut letters = word.chars();
+            let first = letters.next().map(|first| first.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect::<String>()
+        };
+        self.0.split(['-', '_']).map(word).collect()
+    }
+
+    /// This name with something behind it.
+    pub(crate) fn with(&self, suffix: &str) -> Self {
+        Self(format!("{}-{suffix}", self.0))
+    }
+
+    /// Refuses the name where a package of a workspace has the same module name.
+    ///
+    /// # Errors
+    /// When one has.
+    pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), NameError> {
+        let module = self.module();
+        match packages.iter().find(|package| package.replace('-', "_") == module) {
+            Some(package) => Err(NameError::SameModule { name: self.0.clone(), module, package: package.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What of a text no module may have.
+fn offence(text: &str) -> Option<String> {
+    let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
+    if let Some(letter) = text.chars().find(|letter| !is_fine(*letter)) {
+        return Some(format!("{letter:?}"));
+    }
+    if !text.starts_with(|first: char| first.is_ascii_lowercase()) {
+        return Some("how it begins".into());
+    }
+    (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
+}
+
+/// The text with what no module may have left out or replaced, if that is a name.
+fn nearest(text: &str) -> Option<String> {
+    let mut near = String::new();
+    let mut was_lower = false;
+    for letter in text.chars() {
+        if letter.is_ascii_uppercase() && was_lower {
+            near.push('-');
+        }
+        was_lower = letter.is_ascii_lowercase();
+        match letter.to_ascii_lowercase() {
+            letter if letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_' => near.push(letter),
+            _ if near.ends_with('-') => {}
+            _ => near.push('-'),
+        }
+    }
+    let near = near.trim_matches(['-', '_']).trim_start_matches(|first: char| first.is_ascii_digit());
+    let near = near.trim_start_matches(['-', '_']);
+    (offence(near).is_none() && !near.is_empty()).then(|| near.to_owned())
+}
+
+fn instead(suggested: &Option<String>) -> String {
+    suggested.as_ref().map(|near| format!("; `{near}` would do")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use alcedo_abi::names::is_module_name;
+
+    use super::{LONGEST, Name};
+
+    fn check(text: &str, expected: Expect) {
+        let shown = match Name::parse("plugin", text) {
+            Ok(name) => format!("{} {} {}", name.text(), name.module(), name.camel()),
+            Err(error) => error.to_string(),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_name_is_good_for_a_package_a_module_and_a_class() {
+        check("x", expect!["x x X"]);
+        check("magic-cube2", expect!["magic-cube2 magic_cube2 MagicCube2"]);
+        check("magic_cube", expect!["magic_cube magic_cube MagicCube"]);
+        let longest = Name::parse("workspace", &"a".repeat(LONGEST)).unwrap();
+        for name in [longest.with("patrol"), Name::parse("plugin", "a--b_-9-").unwrap()] {
+            assert!(is_module_name(&name.module()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused_with_the_way_out() {
+        check("", expect!["the name is empty: say how it is called, as in `alcedo new workspace my-game`"]);
+        check("a/b", expect!["`a/b` is a path: go to the folder it should be in, and say `alcedo new plugin b` there"]);
+        check(
+            "..",
+            expect!["`..` is a path: go to the folder it should be in, and say `alcedo new plugin NAME` there"],
+        );
+        check(
+            "MagicCube",
+            expect![
+                "`MagicCube` cannot be the name of a module, because of 'M': it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes; `magic-cube` would do"
+            ],
+        );
+        check(
+            "2 cubes",
+            expect![
+                "`2 cubes` cannot be the name of a module, because of ' ': it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes; `cubes` would do"
+            ],
+        );
+        check(
+            "-x",
+            expect![
+                "`-x` cannot be the name of a module, because of how it begins: it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes; `x` would do"
+            ],
+        );
+        check(
+            "é",
+            expect![
+                "`é` cannot be the name of a module, because of 'é': it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes"
+            ],
+        );
+        check(
+            &"a".repeat(49),
+            expect![[
+                r#"`aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` cannot be the name of a module, because of its 49 bytes: it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes"#
+            ]],
+        );
+        check(
+            "async",
+            expect![
+                "`async` is a word of the Rust language, and a crate cannot have that name: take another one, such as `async-plugin`"
+            ],
+        );
+        check(
+            "test",
+            expect![
+                "`test` is a crate that comes with Rust, and a crate cannot have that name: take another one, such as `test-plugin`"
+            ],
+        );
+        check(
+            "deps",
+            expect![
+                "`deps` is a folder that cargo keeps its own files in, and a crate cannot have that name: take another one, such as `deps-plugin`"
+            ],
+        );
+        check(
+            "engine-glue",
+            expect![
+                "`engine-glue` is a crate that it would depend on, and a crate cannot have that name: take another one, such as `engine-glue-plugin`"
+            ],
+        );
+    }
+
+    #[test]
+    fn two_packages_of_a_workspace_are_never_one_module() {
+        let name = Name::parse("plugin", "magic-cube").unwrap();
+        assert_eq!(name.differs_from(&["cube".into()]), Ok(()));
+        expect!["`magic-cube` would be the module `magic_cube`, as package `magic_cube` of this workspace is already: take another name"]
+            .assert_eq(&name.differs_from(&["magic_cube".into()]).unwrap_err().to_string());
+    }
+}

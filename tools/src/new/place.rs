@@ -1,0 +1,143 @@
+//! Where something new goes: the checkout it uses, the workspace around it, and the folder, which is there as a whole or
+//! not at all.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf, absolute};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::error::NewError;
+use super::templates::Words;
+use crate::described::described;
+
+/// Which checkout to use, where the call names none.
+const CHECKOUT: &str = "ALCEDO_CHECKOUT";
+
+/// What the templates use of a checkout.
+const CRATES: [&str; 5] = ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
+
+/// The sources of Alcedo that something new uses, by their path.
+pub(super) struct Checkout(PathBuf);
+
+impl Checkout {
+    /// The one that is named by the call, by the environment, or that this program was built from.
+    pub(super) fn find(named: Option<PathBuf>) -> Result<Self, NewError> {
+        let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let path = named.or_else(from_environment).unwrap_or_else(built_from);
+        let path = path.canonicalize().or_else(|_| absolute(&path).map(|path| lexical(&path))).unwrap_or(path);
+        for dir in CRATES {
+            let missing = format!("{dir}/Cargo.toml");
+            if !path.join(&missing).is_file() {
+                return Err(NewError::NoCheckout { path, missing });
+            }
+        }
+        Ok(Self(path))
+    }
+
+    /// Its crates, as a manifest names their paths, and its own path.
+    pub(super) fn words(&self) -> Result<Words, NewError> {
+        let text = |path: PathBuf| match path.to_str() {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(NewError::NotText { path }),
+        };
+        let quoted = |dir: &'static str| Ok((dir, toml::Value::String(text(self.0.join(dir))?).to_string()));
+        let mut words = CRATES.into_iter().map(quoted).collect::<Result<Words, NewError>>()?;
+        words.insert("checkout", text(self.0.clone())?);
+        Ok(words)
+    }
+
+    /// Which versions of other crates it is tested with. A copy of the sources may be without.
+    pub(super) fn lock_file(&self) -> Result<Option<String>, NewError> {
+        let path = self.0.join("Cargo.lock");
+        if !path.is_file() {
+            return Ok(None);
+        }
+        fs::read_to_string(&path).map(Some).map_err(NewError::file("read", &path))
+    }
+}
+
+/// A workspace for Alcedo, which takes a plugin in.
+pub(super) struct Around {
+    pub(super) root: PathBuf,
+    /// The package of its host.
+    pub(super) host: String,
+    /// The package by which plugins know the host's classes.
+    pub(super) glue: String,
+    /// The names of its members.
+    pub(super) packages: Vec<String>,
+}
+
+impl Around {
+    /// The workspace that `here` is in, if that names a host and its glue.
+    pub(super) fn find(here: &Path) -> Result<Option<Self>, NewError> {
+        let Some(manifest) = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file()) else {
+            return Ok(None);
+        };
+        let metadata = described(&manifest).map_err(|message| NewError::Around { manifest, message })?;
+        let root: PathBuf = metadata.workspace_root.clone().into();
+        let said = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
+        let (Some(host), Some(glue)) = (said("host"), said("glue")) else { return Ok(None) };
+        let package = |key, said: &str| {
+            let manifest = root.join(said).join("Cargo.toml");
+            let found = metadata
+                .packages
+                .iter()
+                .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == said);
+            let wrong = || NewError::WrongMetadata { manifest: root.join("Cargo.toml"), key, said: said.to_owned() };
+            found.map(|package| package.name.to_string()).ok_or_else(wrong)
+        };
+        let (host, glue) = (package("host", host)?, package("glue", glue)?);
+        let packages = metadata.packages.iter().map(|package| package.name.to_string()).collect();
+        Ok(Some(Self { root, host, glue, packages }))
+    }
+
+    /// Refuses a folder that would be no member.
+    pub(super) fn takes(&self, made: &Path) -> Result<(), NewError> {
+        let manifest = self.root.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).map_err(NewError::file("read", &manifest))?;
+        let parsed: Option<toml::Table> = text.parse().ok();
+        let members = parsed.as_ref().and_then(|table| table.get("workspace")?.get("members")?.as_array());
+        let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
+        if has { Ok(()) } else { Err(NewError::NoMember { path: made.to_owned(), manifest }) }
+    }
+}
+
+/// Makes the folder `made` of these files. They are written beside it, in `beside`, and get there in one step.
+pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> Result<(), NewError> {
+    if made.symlink_metadata().is_ok() {
+        return Err(NewError::Exists { path: made.to_owned() });
+    }
+    let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(beside);
+    let scratch = scratch.map_err(NewError::file("write into", beside))?;
+    // In a folder of its own: the temporary one is for this user's eyes only.
+    let whole = scratch.path().join("new");
+    for (path, text) in files {
+        let path = whole.join(path);
+        let dir = path.parent().unwrap_or(&whole);
+        fs::create_dir_all(dir).map_err(NewError::file("create", dir))?;
+        fs::write(&path, text).map_err(NewError::file("write", &path))?;
+    }
+    if let Some(dir) = made.parent() {
+        fs::create_dir_all(dir).map_err(NewError::file("create", dir))?;
+    }
+    match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(NewError::Exists { path: made.to_owned() }),
+        // A file system that cannot promise it: it was not there a moment ago, and a folder with files is never replaced.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(NewError::file("write", made)),
+        Err(error) => Err(NewError::file("write", made)(error.into())),
+    }
+}
+
+/// A path without `..`, by its words alone: for one that is not there.
+fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut done, part| {
+        match part {
+            Component::ParentDir => drop(done.pop()),
+            other => done.push(other),
+        }
+        done
+    })
+}

@@ -1,0 +1,75 @@
+//! An actor that turns and rises. Save this file while `alcedo dev` runs: it goes on with the new code.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+use engine_glue::{Actor, Rotator, Vector};
+
+module! { name: "{{module}}" }
+
+/// How high it rises before it begins anew.
+const CEILING: f64 = 10.0;
+
+/// An actor that turns and rises.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct {{camel}}Actor {
+    /// Degrees a second. Reflected: it lives in the host's object and survives every reload.
+    #[uproperty(edit_anywhere, default = 90.0)]
+    turning: f64,
+    /// Ours: built anew in every reload …
+    ticks: u32,
+    /// … unless we ask to keep it.
+    #[keep]
+    flights: u32,
+}
+
+#[uclass]
+impl {{camel}}Actor {
+    /// Once in an object's life.
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        this.set_can_tick(true);
+    }
+
+    #[overrides(Actor)]
+    fn receive_tick(&mut self, this: This<Self>, delta: f32) {
+        self.ticks += 1;
+        // A property is read and written through `this`.
+        this.add_rotation(Rotator::yaw(this.turning() * f64::from(delta)));
+        let z = risen(this.location().z, f64::from(delta));
+        if z < this.location().z {
+            self.flights += 1;
+            tracing::info!("{} has flown for the {}. time", this.name(), self.flights);
+        }
+        this.set_location(Vector::up(z));
+    }
+
+    /// How many ticks this code has seen.
+    #[ufunction(blueprint_pure)]
+    fn tick_count(&self) -> u32 {
+        self.ticks
+    }
+
+    /// How often it has been at the ceiling.
+    #[ufunction(blueprint_pure)]
+    fn flight_count(&self) -> u32 {
+        self.flights
+    }
+}
+
+/// The next height: on the ground again behind the ceiling.
+fn risen(z: f64, delta: f64) -> f64 {
+    if z + delta > CEILING { 0.0 } else { z + delta }
+}
+
+// What needs no host is tested here; `tests` loads the library.
+#[cfg(test)]
+mod tests {
+    use super::{CEILING, risen};
+
+    #[test]
+    fn it_rises_to_the_ceiling_and_begins_anew() {
+        assert_eq!(risen(1.0, 0.5), 1.5);
+        assert_eq!(risen(CEILING, 0.5), 0.0);
+    }
+}

@@ -1,0 +1,34 @@
+//! The library in the sample engine. A `cdylib` cannot be linked by a test: it is built and loaded, as it will be.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use alcedo_build::BuildRequest;
+use alcedo_runtime::{Budget, Runtime, Value};
+
+/// Built once for all tests: while it is written, nobody can load it.
+static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let built = alcedo_build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
+    built.unwrap_or_else(|error| panic!("{error}")).artifacts.remove(0).path
+});
+
+#[test]
+fn a_reload_keeps_actors_and_their_values() {
+    let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).build().unwrap();
+    runtime.create_master(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
+    let actor = runtime.spawn("/Script/Game.{{camel}}Actor").unwrap();
+    for _ in 0..3 {
+        runtime.tick(Budget::seconds(4.0));
+    }
+    assert_eq!(runtime.call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(3)));
+    runtime.set(actor, "turning", &Value::F64(5.0)).unwrap();
+
+    runtime.reload(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(runtime.generation(), 2);
+    assert!(runtime.is_alive(actor));
+    assert_eq!(runtime.get(actor, "turning").unwrap(), Value::F64(5.0));
+    assert_eq!(runtime.call(actor, "flight_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
+    assert_eq!(runtime.call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
+    runtime.shutdown().into_result().unwrap();
+}

@@ -1,0 +1,74 @@
+//! The program. `alcedo dev` builds the plugins and runs it; alone it loads the libraries it is given, or those beside it.
+
+#![forbid(unsafe_code)]
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Budget, Error, Runtime, printable};
+
+fn main() -> ExitCode {
+    // From here on new code is tried in a process of its own before it gets into this one.
+    alcedo_runtime::canary::run_if_child();
+    // What plugins say with `tracing` and `log` comes here as well. `RUST_LOG=debug` shows more.
+    let shown = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
+    let is_terminal = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(shown).with_ansi(is_terminal).with_writer(std::io::stderr).init();
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", printable(&error.to_string()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Error> {
+    // `development` is this host's part in `alcedo dev`: that builds the plugins then, and says what is loaded. After a crash
+    // or a hang the world is as it was a few seconds before, so nothing here keeps handles of objects.
+    let runtime = {{host}}::builder().development().build()?;
+    runtime.create_master(&libraries())?;
+    // Without that tool, a build in another terminal is loaded when it is whole.
+    runtime.watch_changed()?;
+    let mut told: Option<Instant> = None;
+    while !runtime.is_asked_to_end() {
+        // What plugins do happens in here, and so does a reload.
+        runtime.tick(Budget::frame());
+        for report in runtime.take_reloads() {
+            eprintln!("{}", printable(&report.to_string()));
+        }
+        if told.is_none_or(|told| told.elapsed() > Duration::from_secs(2)) {
+            told = Some(Instant::now());
+            {{host}}::populate(&runtime)?;
+            tell(&runtime)?;
+        }
+        // A server has nothing to do by itself: it would call `runtime.wait(timeout)` here.
+        std::thread::sleep(Duration::from_millis(16));
+    }
+    runtime.shutdown().into_result()
+}
+
+/// Where the robots are.
+fn tell(runtime: &Runtime) -> Result<(), Error> {
+    for robot in runtime.objects().into_iter().filter(|robot| runtime.is_a(*robot, {{host}}::ROBOT)) {
+        let position: f64 = runtime.world().get(robot, "position")?;
+        println!("{} is at {position:.2}", runtime.name_of(robot).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// The libraries that were named, or those beside this program.
+fn libraries() -> Vec<PathBuf> {
+    let named: Vec<_> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let program = std::env::current_exe().unwrap_or_default();
+    let beside = program.parent().and_then(|dir| dir.read_dir().ok()).into_iter().flatten();
+    let mut libraries: Vec<_> = beside.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    libraries.retain(|path| path.extension().is_some_and(|extension| extension == "so"));
+    libraries.sort();
+    libraries
+}

@@ -1,0 +1,46 @@
+//! The library in the host. A `cdylib` cannot be linked by a test: it is built and loaded, as it will be.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use alcedo_build::BuildRequest;
+use alcedo_runtime::{Budget, Runtime, Value};
+
+/// Built once for all tests: while it is written, nobody can load it.
+static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let built = alcedo_build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
+    built.unwrap_or_else(|error| panic!("{error}")).artifacts.remove(0).path
+});
+
+fn host() -> Runtime {
+    let runtime = {{host}}::builder().build().unwrap();
+    runtime.create_master(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
+    runtime
+}
+
+#[test]
+fn a_robot_drives_and_turns() {
+    let runtime = host();
+    let robot = runtime.spawn("/Script/Game.{{camel}}Robot").unwrap();
+    runtime.tick(Budget::seconds(2.0));
+    assert_eq!(runtime.get(robot, "position").unwrap(), Value::F64(3.0));
+    runtime.tick(Budget::seconds(5.0));
+    assert_eq!(runtime.get(robot, "speed").unwrap(), Value::F64(-1.5));
+    assert_eq!(runtime.call(robot, "turn_count", &[]).unwrap(), Some(Value::U32(1)));
+    runtime.shutdown().into_result().unwrap();
+}
+
+#[test]
+fn a_reload_keeps_robots_and_their_values() {
+    let runtime = host();
+    let robot = runtime.spawn("/Script/Game.{{camel}}Robot").unwrap();
+    runtime.tick(Budget::seconds(7.0));
+    runtime.reload(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(runtime.generation(), 2);
+    assert!(runtime.is_alive(robot));
+    assert_eq!(runtime.get(robot, "position").unwrap(), Value::F64(10.5));
+    assert_eq!(runtime.call(robot, "turn_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
+    assert_eq!(runtime.call(robot, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
+    runtime.shutdown().into_result().unwrap();
+}

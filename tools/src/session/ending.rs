@@ -1,0 +1,113 @@
+//! What a session does when its world has ended and nobody had asked for that: it begins another one, with the last build
+//! that was good and the world as it was saved last.
+
+use std::time::Duration;
+
+use super::{Candidate, Event, Killing, Origin, Session};
+use crate::guard::End;
+use crate::guard::again::{Again, Life};
+use crate::session::history::BuildNumber;
+use crate::world::World;
+
+/// A world that ends sooner after it was brought back may have brought along what ends it.
+const SOON: Duration = Duration::from_secs(5);
+/// So often the saved world has its chance, whatever build runs in it.
+const CHANCES: u32 = 2;
+
+/// When the world began anew, and how it went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Restarts {
+    last: Option<Duration>,
+    /// Ends in a row that came soon after the saved world was brought back.
+    soon: u32,
+}
+
+impl Restarts {
+    /// The world has ended now: whether the saved one is to be brought back into the next.
+    pub(super) fn may_restore(&mut self, now: Duration) -> bool {
+        let came_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
+        self.soon = if came_soon { self.soon + 1 } else { 0 };
+        self.last = Some(now);
+        self.soon < CHANCES
+    }
+
+    /// Other code runs now: what ends it is not what was brought back.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl<W: World> Session<W> {
+    /// The world's process has ended, and not in order.
+    pub(super) fn world_ended(&mut self, end: End) {
+        let now = self.now();
+        self.hang = None;
+        let printed: Vec<_> = self.world.printed().try_iter().collect();
+        self.events.extend(printed.into_iter().map(Event::Printed));
+        // One that was to be ended by force may have crashed before.
+        let killed = self.killing.take().filter(|_| end.is_killed());
+        self.is_running = false;
+        if let Some(Candidate { build, origin, .. }) = self.loading.take() {
+            self.throw_away(build, &origin);
+        }
+        self.loaded.clear();
+        self.events.push_back(match killed {
+            Some(Killing::Hang) => Event::HangEnded,
+            Some(Killing::Wish | Killing::Unreadable) => Event::Stopped,
+            None => Event::WorldEnded(end),
+        });
+        let is_wished = killed == Some(Killing::Wish);
+        self.lives.note(if is_wished { Life::Stopped } else { Life::Crashed }, now);
+        let restored = is_wished || self.restarts.may_restore(now);
+        let again = self.lives.decide();
+        if again == Again::No {
+            return self.events.push_back(Event::Over { failed: true });
+        }
+        if let Err(error) = self.world.restart(restored) {
+            self.events.push_back(Event::Failed(error.to_string()));
+            return self.events.push_back(Event::Over { failed: true });
+        }
+        let good = match again {
+            Again::With(build) => Some(BuildNumber(build)),
+            Again::Waiting | Again::No => None,
+        };
+        let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
+        match good.filter(|_| !libraries.is_empty()) {
+            Some(build) => {
+                self.begin_load(Candidate { build, libraries, origin: Origin::Again });
+                self.world.restore();
+                if !restored {
+                    self.events.push_back(Event::LeftOut);
+                }
+            }
+            None => {
+                self.events.push_back(Event::Restarted(None));
+                self.load_next();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Restarts;
+    use std::time::Duration;
+
+    #[test]
+    fn a_saved_world_that_ends_every_process_it_is_brought_into_is_left_out() {
+        let mut restarts = Restarts::default();
+        let check = |restarts: &mut Restarts, second, expected| {
+            assert_eq!(restarts.may_restore(Duration::from_secs(second)), expected, "second {second}");
+        };
+        check(&mut restarts, 10, true);
+        check(&mut restarts, 12, true);
+        check(&mut restarts, 14, false);
+        // What came later has another reason.
+        check(&mut restarts, 60, true);
+        check(&mut restarts, 61, true);
+        restarts.forget();
+        check(&mut restarts, 62, true);
+        check(&mut restarts, 63, true);
+        check(&mut restarts, 64, false);
+    }
+}

@@ -1,0 +1,144 @@
+//! The sample world in this process. Nothing comes between it and whoever looks at it: the demo asks it questions, a
+//! debugger stops in it. A crash of a plugin ends it all.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use alcedo_engine::WORLD;
+use alcedo_runtime::development::link::Status;
+use alcedo_runtime::{Budget, MasterEvent, Runtime};
+use crossbeam::channel::{Receiver, Sender, never, unbounded};
+
+use super::sample::{Populated, builder};
+use super::{HostOptions, News, Printed, World};
+use crate::error::Error;
+use crate::session::Pace;
+
+/// The runtime and its world. It belongs to the thread that made it.
+pub(crate) struct Local {
+    runtime: Runtime,
+    objects: u64,
+    populated: Populated,
+    /// When a generation went live last.
+    live: Rc<Cell<Option<Instant>>>,
+    begun: Instant,
+    pace: Pace,
+    news: (Sender<News>, Receiver<News>),
+    printed: Receiver<Printed>,
+}
+
+impl Local {
+    /// # Errors
+    /// When the sample engine cannot be built.
+    pub(crate) fn new(options: &HostOptions) -> Result<Self, Error> {
+        let live = Rc::new(Cell::new(None));
+        let stamp = Rc::clone(&live);
+        let runtime = builder(options).on_event(move |event| {
+            if matches!(event, MasterEvent::Loaded(_)) {
+                stamp.set(Some(Instant::now()));
+            }
+        });
+        let runtime = runtime.build()?;
+        runtime.spawn(WORLD)?;
+        Ok(Self {
+            runtime,
+            objects: options.objects,
+            populated: Populated::default(),
+            live,
+            begun: Instant::now(),
+            pace: Pace::default(),
+            news: unbounded(),
+            printed: never(),
+        })
+    }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// One tick now, besides those that are due.
+    pub(crate) fn tick(&self) {
+        self.runtime.tick(Budget::frame());
+    }
+
+    fn tell(&self, news: News) {
+        // We hold the other end.
+        let _heard = self.news.0.send(news);
+    }
+}
+
+impl World for Local {
+    /// Between two ticks the game thread stands at a safe point, so it happens at once.
+    fn load(&mut self, libraries: &[PathBuf]) {
+        self.live.set(None);
+        let loaded = match self.runtime.generation() {
+            0 => {
+                let created = self.runtime.create_master(libraries);
+                created.map(|()| News::Started { generation: self.runtime.generation() })
+            }
+            _ => self.runtime.reload(libraries).map(|report| {
+                let live = self.live.get().unwrap_or_else(Instant::now);
+                News::Reloaded { report: Box::new(report), live }
+            }),
+        };
+        self.tell(loaded.unwrap_or_else(|error| News::Refused { error: error.to_string(), lacks_type: false }));
+        for population in self.populated.populate(&self.runtime, self.objects) {
+            self.tell(News::Populated(population));
+        }
+    }
+
+    fn news(&self) -> &Receiver<News> {
+        &self.news.1
+    }
+
+    /// It prints by itself.
+    fn printed(&self) -> &Receiver<Printed> {
+        &self.printed
+    }
+
+    fn rest(&self) -> Duration {
+        self.pace.rest(self.begun.elapsed())
+    }
+
+    fn attend(&mut self) {
+        let begun = self.begun.elapsed();
+        self.tick();
+        let ended = self.begun.elapsed();
+        self.pace.ticked(ended, ended - begun);
+    }
+
+    fn status(&mut self) -> Status {
+        Status {
+            generation: self.runtime.generation(),
+            objects: self.runtime.objects().len() as u64,
+            ticks: self.pace.rate(self.begun.elapsed()) as u64,
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.tell(News::Answer(self.runtime.console(line)));
+    }
+
+    fn complete(&mut self, line: &str) {
+        self.tell(News::Completions { line: line.to_owned(), lines: self.runtime.complete(line) });
+    }
+
+    /// It is this thread that would hang.
+    fn kill(&mut self) {
+        self.tell(News::Answer("the world is in the tool's own process, as --no-guard asks: q ends both".to_owned()));
+    }
+
+    /// It ends with this process.
+    fn restart(&mut self, _saved: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// It is saved nowhere.
+    fn restore(&mut self) {}
+
+    fn shutdown(self) -> Vec<String> {
+        self.runtime.shutdown().left
+    }
+}

@@ -1,0 +1,164 @@
+//! Where the code of a session runs. `local.rs` is a world in this process, for the demo and for debuggers; `remote.rs` one
+//! in a process of its own, which may crash or hang without harm to the session; `sample.rs` is the program of such a
+//! process where the author names no host. The session asks for things, and hears of what came of them as [`News`].
+
+mod local;
+mod remote;
+mod sample;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::Reload;
+use alcedo_runtime::development::link::{HangOf, Status};
+use crossbeam::channel::Receiver;
+
+use crate::error::Error;
+use crate::guard::{End, Panic};
+
+pub(crate) use local::Local;
+pub(crate) use remote::{HostProgram, Remote};
+pub(crate) use sample::run as run_sample;
+
+/// A world, as the session sees it. Every method returns at once.
+pub(crate) trait World {
+    /// Loads libraries: the first ones, or by a reload. One of `Started`, `Reloaded` and `Refused` will be heard, unless the
+    /// world ends before.
+    fn load(&mut self, libraries: &[PathBuf]);
+
+    /// What has happened.
+    fn news(&self) -> &Receiver<News>;
+
+    /// What is printed. Whoever prints waits for whoever reads this, so that news do not.
+    fn printed(&self) -> &Receiver<Printed>;
+
+    /// How long until [`World::attend`] is wanted.
+    fn rest(&self) -> Duration;
+
+    /// Does what is due.
+    fn attend(&mut self);
+
+    /// How it is, as far as is known.
+    fn status(&mut self) -> Status;
+
+    /// A line for the console; the answer is news.
+    fn say(&mut self, line: &str);
+
+    /// Asks how a line for the console could go on; the answer is news.
+    fn complete(&mut self, line: &str);
+
+    /// Ends a world that hangs, whatever it does. `Ended` will be heard.
+    fn kill(&mut self);
+
+    /// Begins anew after the world has ended; `saved` says whether the world that was saved last is kept for
+    /// [`World::restore`], or put aside.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    fn restart(&mut self, saved: bool) -> Result<(), Error>;
+
+    /// Brings the world back that was saved last, if there is one, as soon as what was asked for before is done. One of
+    /// `Restored` and `NotRestored` will be heard then.
+    fn restore(&mut self);
+
+    /// Ends it in order. Gives what could not be ended.
+    fn shutdown(self) -> Vec<String>;
+}
+
+/// What happened in a world.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// The first generation is live.
+    Started {
+        /// Its number.
+        generation: u64,
+    },
+    /// A reload came to its end.
+    Reloaded {
+        /// What the host tells.
+        report: Box<Reload>,
+        /// When the new code was live.
+        live: Instant,
+    },
+    /// The libraries were not loaded; what ran before goes on.
+    Refused {
+        /// Why.
+        error: String,
+        /// Whether a type of the host's is missing: the plugin may be made for another host.
+        lacks_type: bool,
+    },
+    /// Objects were born.
+    Populated(Population),
+    /// It has come to a safe point, and told how it is.
+    Stood,
+    /// Something does not return.
+    Hang {
+        /// Thread, function, module and since when.
+        text: String,
+        /// What it is that does not.
+        of: HangOf,
+    },
+    /// The process runs but takes no part: why, and the way out.
+    NotJoined(String),
+    /// The process said what cannot be read.
+    Unreadable(String),
+    /// A saved world was brought back.
+    Restored {
+        /// How many objects.
+        objects: u64,
+        /// How old it was when it was brought back.
+        age: Duration,
+        /// What became of values whose declaration has changed since.
+        text: String,
+    },
+    /// A saved world could not be brought back.
+    NotRestored(String),
+    /// The world could not be saved.
+    NotSaved(String),
+    /// The console's answer.
+    Answer(String),
+    /// How a line could go on.
+    Completions {
+        /// The line.
+        line: String,
+        /// Whole lines.
+        lines: Vec<String>,
+    },
+    /// Plugin code has panicked, and goes on.
+    Panicked(Panic),
+    /// The world's process has ended in order.
+    Done,
+    /// The world's process has ended otherwise, and nobody had asked it to.
+    Ended(End),
+}
+
+/// A line that the world's process printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Printed {
+    /// The line, without its end.
+    pub(crate) line: String,
+    /// Whether it came by the stream for errors, as logs do.
+    pub(crate) is_error: bool,
+}
+
+/// What the sample world is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct HostOptions {
+    /// Packages besides `Game`.
+    pub(crate) packages: Vec<String>,
+    /// Arguments for the main of every module.
+    pub(crate) args: Vec<String>,
+    /// How many objects of each class of actor.
+    pub(crate) objects: u64,
+}
+
+/// Objects of one class that were born.
+#[derive(Clone, Debug)]
+pub(crate) struct Population {
+    /// `/Script/Game.MagicCube`.
+    pub(crate) class: String,
+    /// How many.
+    pub(crate) count: u64,
+    /// Why there are not more.
+    pub(crate) failure: Option<String>,
+}

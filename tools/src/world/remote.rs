@@ -1,0 +1,445 @@
+//! A world in a process of its own. Its program is the author's host or the sample engine; here are its socket, its output
+//! and its end, each read by a thread that makes news of it.
+
+use std::ffi::OsString;
+use std::fs::{self, Permissions};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSION, is_of_this_user, receive, send};
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+
+use super::{News, Printed, World};
+use crate::error::Error;
+use crate::guard::{End, Guard, Watched, wants_panics};
+use crate::paint::Paint;
+
+/// A host that takes part joins sooner after its start.
+const JOINS: Duration = Duration::from_secs(10);
+/// So long a host may take to end in order.
+const GRACE: Duration = Duration::from_secs(5);
+/// A line that is longer is cut there.
+const LONGEST_LINE: u64 = 16 << 10;
+/// So many lines that it printed may wait to be shown; then it waits.
+const LINES: usize = 256;
+/// So long its last lines are waited for when it has ended: somebody whom it started may print on.
+const LAST_LINES: Duration = Duration::from_millis(500);
+/// What a Rust program says before it ends for want of memory.
+const OUT_OF_MEMORY: &str = "memory allocation of ";
+
+/// What runs the world.
+#[derive(Clone, Debug)]
+pub(crate) struct HostProgram {
+    /// The file.
+    pub(crate) program: PathBuf,
+    /// What it is called with.
+    pub(crate) args: Vec<OsString>,
+}
+
+/// The process and what was said to it and by it.
+pub(crate) struct Remote {
+    guard: Guard,
+    host: HostProgram,
+    paint: Paint,
+    /// How many processes there were.
+    starts: u32,
+    current: Option<Process>,
+    news: (Sender<News>, Receiver<News>),
+    printed: (Sender<Printed>, Receiver<Printed>),
+    status: Arc<Mutex<Status>>,
+    /// What could not be ended, once the host has said that it ends in order.
+    left: Arc<Mutex<Option<Vec<String>>>>,
+}
+
+/// The process that runs.
+struct Process {
+    watched: Watched,
+    orders: Sender<ToHost>,
+    /// Whether its end was told, and all was read that it said.
+    is_over: Arc<AtomicBool>,
+}
+
+impl Remote {
+    /// Starts the host.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn start(host: HostProgram, paint: Paint) -> Result<Self, Error> {
+        let mut remote = Self {
+            guard: Guard::new()?,
+            host,
+            paint,
+            starts: 0,
+            current: None,
+            news: unbounded(),
+            printed: bounded(LINES),
+            status: Arc::default(),
+            left: Arc::default(),
+        };
+        remote.begin()?;
+        Ok(remote)
+    }
+
+    fn saved_world(&self) -> PathBuf {
+        self.guard.dir().join("world")
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        self.starts += 1;
+        let socket = self.guard.dir().join(format!("dev-{}", self.starts));
+        let listener = listen(&socket)?;
+        let mut command = Command::new(&self.host.program);
+        command.args(&self.host.args).env(SOCKET, &socket);
+        self.paint.pass_on(&mut command);
+        // A host may take the end of its input for the end of its day.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // What a terminal sends is for this process, which ends the host in order.
+        command.process_group(0);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let (has_ended, memory) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
+        let (ended, news, exhausted) = (Arc::clone(&has_ended), self.news.0.clone(), Arc::clone(&memory));
+        *lock(&self.left) = None;
+        let left = Arc::clone(&self.left);
+        let (reading, all_read) = bounded::<()>(0);
+        let panics = self.news.0.clone();
+        let on_panic = wants_panics(true).then_some(move |panic| drop(panics.send(News::Panicked(panic))));
+        let mut watched = self.guard.start(command, on_panic, move |end| {
+            ended.store(true, Ordering::Release);
+            let _all_read = all_read.recv_timeout(LAST_LINES);
+            let end = end.unwrap_or_else(|error| End::Lost(error.to_string()));
+            // A plugin may have ended the process with success.
+            let is_done = end.is_orderly() && lock(&left).is_some();
+            let text = lock(&exhausted).take();
+            over.store(true, Ordering::Release);
+            let _heard = news.send(match text {
+                _ if is_done => News::Done,
+                Some(text) => News::Ended(end.out_of_memory(text)),
+                None => News::Ended(end),
+            });
+        })?;
+        if let Some(stdout) = watched.stdout.take() {
+            read_lines(stdout, false, self.printed.0.clone(), Arc::default(), reading.clone());
+        }
+        if let Some(stderr) = watched.stderr.take() {
+            read_lines(stderr, true, self.printed.0.clone(), memory, reading.clone());
+        }
+        let (orders, asked) = unbounded();
+        // The first message: nothing else is read before it.
+        let _read = orders.send(ToHost::Settings { autosave: Some(self.saved_world()) });
+        *lock(&self.status) = Status::default();
+        let conversation = Conversation {
+            news: self.news.0.clone(),
+            status: Arc::clone(&self.status),
+            left: Arc::clone(&self.left),
+            has_ended,
+            program: self.host.program.clone(),
+            _reading: reading,
+        };
+        thread::spawn(move || conversation.hold(listener, &socket, asked));
+        self.current = Some(Process { watched, orders, is_over });
+        Ok(())
+    }
+
+    fn ask(&self, order: ToHost) {
+        if let Some(process) = &self.current {
+            // One that has ended will never be asked again.
+            let _read = process.orders.send(order);
+        }
+    }
+}
+
+impl World for Remote {
+    fn load(&mut self, libraries: &[PathBuf]) {
+        self.ask(ToHost::Load { libraries: libraries.to_vec() });
+    }
+
+    fn news(&self) -> &Receiver<News> {
+        &self.news.1
+    }
+
+    /// It ticks by itself.
+    fn printed(&self) -> &Receiver<Printed> {
+        &self.printed.1
+    }
+
+    fn rest(&self) -> Duration {
+        Duration::MAX
+    }
+
+    fn attend(&mut self) {}
+
+    fn status(&mut self) -> Status {
+        lock(&self.status).clone()
+    }
+
+    fn say(&mut self, line: &str) {
+        self.ask(ToHost::Line { line: line.to_owned() });
+    }
+
+    fn complete(&mut self, line: &str) {
+        self.ask(ToHost::Complete { line: line.to_owned() });
+    }
+
+    fn kill(&mut self) {
+        if let Some(process) = &self.current {
+            process.watched.kill();
+        }
+    }
+
+    fn restart(&mut self, saved: bool) -> Result<(), Error> {
+        self.current = None;
+        let world = self.saved_world();
+        if !saved && world.exists() {
+            let aside = self.guard.dir().join("world.left-out");
+            fs::rename(&world, &aside).map_err(Error::file("put aside", &world))?;
+        }
+        self.begin()
+    }
+
+    fn restore(&mut self) {
+        let world = self.saved_world();
+        if world.exists() {
+            self.ask(ToHost::Restore { world });
+        }
+    }
+
+    fn shutdown(mut self) -> Vec<String> {
+        self.ask(ToHost::End);
+        let Some(process) = self.current.take() else { return Vec::new() };
+        let until = Instant::now() + GRACE;
+        // Whoever prints its last lines need not wait for us.
+        let printed = self.printed.1.clone();
+        thread::spawn(move || printed.iter().for_each(drop));
+        while !process.is_over.load(Ordering::Acquire) {
+            match self.news.1.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    process.watched.kill();
+                    let program = self.host.program.display();
+                    return vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];
+                }
+            }
+        }
+        lock(&self.left).take().unwrap_or_default()
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // A session that failed leaves no world behind.
+        self.kill();
+    }
+}
+
+/// The talk with one process, on a thread of its own.
+struct Conversation {
+    news: Sender<News>,
+    status: Arc<Mutex<Status>>,
+    left: Arc<Mutex<Option<Vec<String>>>>,
+    has_ended: Arc<AtomicBool>,
+    program: PathBuf,
+    /// The end of the process is told when all was read that it said.
+    _reading: Sender<()>,
+}
+
+impl Conversation {
+    fn hold(self, listener: UnixListener, socket: &Path, asked: Receiver<ToHost>) {
+        let joined = self.joined(&listener);
+        // One host joins: nobody whom it starts, and that has its environment, finds this door.
+        drop(listener);
+        let _removed = fs::remove_file(socket);
+        let Ok(Some(mut from)) = joined else { return };
+        let greeting = match receive(&mut from) {
+            Ok(Some(FromHost::Hello { version: VERSION, .. })) => None,
+            Ok(Some(FromHost::Hello { runtime, .. })) => Some(format!("is built with alcedo-runtime {runtime}")),
+            _ => Some("says nothing that this tool understands".to_owned()),
+        };
+        if let Some(problem) = greeting {
+            let (program, ours) = (self.program.display(), env!("CARGO_PKG_VERSION"));
+            let told = format!("{program} {problem}, this tool is {ours}: build both from one checkout");
+            let _heard = self.news.send(News::NotJoined(told));
+            return;
+        }
+        let Ok(mut to) = from.try_clone() else { return };
+        // Ends when the world's owner lets go of the other end, or the host has gone.
+        thread::spawn(move || asked.iter().try_for_each(|order| send(&mut to, &order)));
+        loop {
+            let news = match receive::<FromHost>(&mut from) {
+                Ok(Some(message)) => self.news_of(message),
+                Ok(None) => return,
+                // It has ended in the middle of a word, and is heard to have ended elsewhere.
+                Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
+                Err(error) => {
+                    let _heard = self.news.send(News::Unreadable(error.to_string()));
+                    return;
+                }
+            };
+            if news.is_some_and(|news| self.news.send(news).is_err()) {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the host has joined; none if it has ended before.
+    fn joined(&self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
+        listener.set_nonblocking(true)?;
+        let (begun, mut is_late) = (Instant::now(), false);
+        while !self.has_ended.load(Ordering::Acquire) {
+            match listener.accept() {
+                Ok((stream, _)) if !is_of_this_user(&stream)? => {}
+                Ok((stream, _)) => {
+                    stream.set_nonblocking(false)?;
+                    return Ok(Some(stream));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(Duration::from_millis(2)),
+                Err(error) => return Err(error),
+            }
+            if begun.elapsed() >= JOINS && !std::mem::replace(&mut is_late, true) {
+                let told = format!(
+                    "{} runs but has not joined: its builder needs the line `.development()`, before `.build()`",
+                    self.program.display()
+                );
+                let _heard = self.news.send(News::NotJoined(told));
+            }
+        }
+        Ok(None)
+    }
+
+    fn news_of(&self, message: FromHost) -> Option<News> {
+        Some(match message {
+            FromHost::Hello { .. } => return None,
+            FromHost::Started { generation } => News::Started { generation },
+            FromHost::Reloaded { report, since_live } => {
+                let now = Instant::now();
+                News::Reloaded { report, live: now.checked_sub(since_live).unwrap_or(now) }
+            }
+            FromHost::Refused { error, lacks_type } => News::Refused { error, lacks_type },
+            FromHost::Status(status) => {
+                *lock(&self.status) = status;
+                News::Stood
+            }
+            FromHost::Hang { text, of } => News::Hang { text, of },
+            FromHost::Restored { objects, age, text } => News::Restored { objects, age, text },
+            FromHost::NotRestored { error } => News::NotRestored(error),
+            FromHost::NotSaved { error } => News::NotSaved(error),
+            FromHost::Answer { text } => News::Answer(text),
+            FromHost::Completions { line, lines } => News::Completions { line, lines },
+            FromHost::Ended { left } => {
+                *lock(&self.left) = Some(left);
+                return None;
+            }
+        })
+    }
+}
+
+/// Listens for processes of this user only. No other may enter the folder of a guard either.
+fn listen(socket: &Path) -> Result<UnixListener, Error> {
+    let listener = UnixListener::bind(socket).map_err(Error::file("listen at", socket))?;
+    fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(Error::file("close to others", socket))?;
+    Ok(listener)
+}
+
+/// Hands on what is printed, line by line, and notes what is said of exhausted memory; `reading` ends with it.
+fn read_lines(
+    from: impl Read + Send + 'static,
+    is_error: bool,
+    printed: Sender<Printed>,
+    memory: Arc<Mutex<Option<String>>>,
+    reading: Sender<()>,
+) {
+    thread::spawn(move || {
+        let _reading = reading;
+        let mut from = BufReader::new(from);
+        loop {
+            let mut bytes = Vec::new();
+            match from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            let line = String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned();
+            if line.starts_with(OUT_OF_MEMORY) {
+                *lock(&memory) = Some(line.clone());
+            }
+            if printed.send(Printed { line, is_error }).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::net::UnixStream;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::thread;
+
+    use alcedo_runtime::development::link::{FromHost, VERSION, send};
+    use crossbeam::channel::{bounded, unbounded};
+
+    use super::{Conversation, Guard, News, listen};
+
+    /// What is heard of a host that says this after its greeting.
+    fn heard(said: Vec<u8>) -> Vec<News> {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("dev");
+        let listener = listen(&socket).unwrap();
+        let (news, heard) = unbounded();
+        let conversation = Conversation {
+            news,
+            status: Arc::default(),
+            left: Arc::default(),
+            has_ended: Arc::default(),
+            program: "host".into(),
+            _reading: bounded(0).0,
+        };
+        let at = socket.clone();
+        let host = thread::spawn(move || {
+            let mut stream = UnixStream::connect(at).unwrap();
+            send(&mut stream, &FromHost::Hello { version: VERSION, runtime: "0.1.0".into() }).unwrap();
+            stream.write_all(&said).unwrap();
+        });
+        let (_orders, asked) = unbounded();
+        conversation.hold(listener, &socket, asked);
+        host.join().unwrap();
+        assert!(!socket.exists(), "nobody joins after the host");
+        heard.try_iter().collect()
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_and_half_a_word_is_only_an_end() {
+        let mut half = Vec::new();
+        send(&mut half, &FromHost::Started { generation: 1 }).unwrap();
+        half.pop();
+        assert!(heard(half).is_empty());
+        for said in [&[0xff; 4][..], b"\x03\0\0\0\xff\xff\xff", b"\x07\0\0\0\x66Reboot"] {
+            let heard = heard(said.to_vec());
+            assert!(matches!(heard.as_slice(), [News::Unreadable(_)]), "{heard:?}");
+        }
+    }
+
+    #[test]
+    fn the_socket_is_for_this_user_only() {
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let guard = Guard::new().unwrap();
+        let socket = guard.dir().join("dev");
+        let _listener = listen(&socket).unwrap();
+        assert_eq!((mode(guard.dir()), mode(&socket)), (0o700, 0o600));
+    }
+}

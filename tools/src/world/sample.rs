@@ -1,0 +1,100 @@
+//! The sample engine as a world: one `World`, and some objects of every class of actor that the plugins declare. It is what
+//! `alcedo dev` runs where the author names no host, in a process of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use alcedo_engine::{ACTOR, WORLD};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, Runtime};
+
+use super::{HostOptions, Population};
+use crate::error::Error;
+use crate::paint::Paint;
+use crate::session::Pace;
+use crate::telling;
+
+/// The package a plugin declares its types in unless it has reasons for another; a host must name all there may be.
+const PACKAGE: &str = "Game";
+
+/// A builder with the sample engine and the packages of plugins.
+pub(super) fn builder(options: &HostOptions) -> Builder {
+    let packages = BTreeSet::from_iter(options.packages.iter().map(String::as_str).chain([PACKAGE]));
+    let args: Vec<_> = options.args.iter().map(String::as_str).collect();
+    let builder = Runtime::builder().natives(alcedo_engine::natives()).module_args(&args);
+    packages.into_iter().fold(builder, |builder, package| builder.package(package))
+}
+
+/// How many objects of each class were spawned.
+#[derive(Debug, Default)]
+pub(super) struct Populated(BTreeMap<String, u64>);
+
+impl Populated {
+    /// Spawns objects of the actor classes that have fewer than `objects`. A class that fails has its next chance in the
+    /// next generation.
+    pub(super) fn populate(&mut self, runtime: &Runtime, objects: u64) -> Vec<Population> {
+        let mut populations = Vec::new();
+        for class in runtime.dynamic_classes() {
+            // A world that was brought back has its objects already.
+            let is_one = |object: &ObjectHandle| runtime.class_of(*object).as_deref() == Some(&*class);
+            let living = runtime.objects().iter().filter(|object| is_one(object)).count() as u64;
+            let there = living.max(self.0.get(&class).copied().unwrap_or(0));
+            if there < objects && runtime.is_subclass(&class, ACTOR) {
+                let population = spawn(runtime, class, objects - there);
+                self.0.insert(population.class.clone(), there + population.count);
+                populations.push(population);
+            }
+        }
+        populations
+    }
+}
+
+fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
+    let mut count = 0;
+    while count < wanted {
+        if let Err(error) = runtime.spawn(&class) {
+            return Population { class, count, failure: Some(error.to_string()) };
+        }
+        count += 1;
+    }
+    Population { class, count, failure: None }
+}
+
+/// The program of the world's process.
+///
+/// # Errors
+/// When the host cannot be built.
+pub(crate) fn run(options: &HostOptions) -> Result<ExitCode, Error> {
+    let paint = Paint::for_child();
+    crate::screen::log_to_stderr(paint);
+    let runtime = builder(options).development().build()?;
+    runtime.spawn(WORLD)?;
+    let (mut populated, mut generation) = (Populated::default(), 0);
+    let (begun, mut pace) = (Instant::now(), Pace::default());
+    while !runtime.is_asked_to_end() {
+        let now = begun.elapsed();
+        if runtime.wait(pace.rest(now)) {
+            // New code need not wait for the next frame.
+            runtime.safe_point();
+        }
+        let now = begun.elapsed();
+        if pace.rest(now).is_zero() {
+            runtime.tick(Budget::frame());
+            pace.ticked(begun.elapsed(), begun.elapsed() - now);
+        }
+        // What was tried in vain has its next chance with the next generation.
+        if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
+            for population in populated.populate(&runtime, options.objects) {
+                println_of(&telling::population(&population, paint));
+            }
+        }
+    }
+    let left = runtime.shutdown().left;
+    Ok(if left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The tool prints what this process prints.
+#[expect(clippy::print_stdout, reason = "standard output is this program's way to the person")]
+fn println_of(text: &str) {
+    println!("{text}");
+}

@@ -1,0 +1,240 @@
+//! `alcedo doctor` on small workspaces: each thing that is wrong is said with the way out, and nothing else is.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The profile that a host needs.
+const PROFILE: &str = r#"
+[profile.dev.package]
+abi_stable = { opt-level = 2 }
+alcedo-runtime = { opt-level = 1 }
+alcedo-sys = { opt-level = 3 }
+curve25519-dalek = { opt-level = 3 }
+object = { opt-level = 3 }
+sha2 = { opt-level = 3 }
+xxhash-rust = { opt-level = 3 }
+"#;
+
+/// A workspace of these packages: a name, and what its manifest says besides. None of them has to build.
+fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let members: Vec<_> = packages.iter().map(|(name, _)| format!("{name:?}")).collect();
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [{}]\n{root}", members.join(", "));
+    fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+    for (name, more) in packages {
+        let source = dir.path().join(name).join("src/lib.rs");
+        fs::create_dir_all(source.parent().unwrap()).unwrap();
+        fs::write(source, "").unwrap();
+        let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n{more}");
+        // Cargo reads the manifests of what is named by its path.
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+        let manifest = manifest.replace("ALCEDO", &repository.display().to_string());
+        fs::write(dir.path().join(name).join("Cargo.toml"), manifest).unwrap();
+    }
+    dir
+}
+
+const HOST: (&str, &str) = ("host", "[dependencies]\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n");
+
+fn plugin(more: &'static str) -> String {
+    format!(
+        "[lib]\ncrate-type = [\"cdylib\"]\n[dependencies]\nalcedo-plugin-api = {{ path = \"ALCEDO/plugin-api\" }}\n{more}"
+    )
+}
+
+fn doctor(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.args(["doctor", "--json"]).arg(dir).env("CARGO", env!("CARGO"));
+    command
+}
+
+/// What is of that state, with what to copy; and whether the command failed.
+fn said(mut command: Command, state: &str) -> (String, bool) {
+    let output = command.output().unwrap();
+    let lines: Vec<Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    let matching = lines.iter().filter(|line| line["state"] == state);
+    let text: String = matching
+        .map(|line| format!("{}\n{}", line["what"].as_str().unwrap(), indented(line["copy"].as_str().unwrap())))
+        .collect();
+    (text, !output.status.success())
+}
+
+fn indented(copy: &str) -> String {
+    copy.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+fn wrong(dir: &TempDir, expected: Expect) {
+    let (text, failed) = said(doctor(dir.path()), "wrong");
+    let here = dir.path().display().to_string();
+    expected.assert_eq(&text.replace(&here, "HERE"));
+    assert_eq!(failed, !text.is_empty(), "the code says it");
+}
+
+#[test]
+fn a_workspace_as_alcedo_new_writes_it_has_nothing_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut new = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    assert!(new.args(["new", "workspace", "x"]).current_dir(dir.path()).output().unwrap().status.success());
+    let (text, failed) = said(doctor(&dir.path().join("x")), "wrong");
+    assert_eq!((text.as_str(), failed), ("", false));
+    let (fine, _) = said(doctor(&dir.path().join("x")), "fine");
+    for line in [
+        "plugin `x-patrol`",
+        "host `x-host`",
+        "debug builds optimize the runtime",
+        "`alcedo dev` runs the host `x-host`",
+    ] {
+        assert!(fine.contains(line), "{fine}");
+    }
+    let mut new = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    assert!(new.args(["new", "plugin", "y"]).current_dir(dir.path()).output().unwrap().status.success());
+    assert_eq!(said(doctor(&dir.path().join("y")), "wrong"), (String::new(), false));
+}
+
+#[test]
+fn a_host_without_the_profile_is_told_which_lines_are_missing() {
+    wrong(
+        &workspace("", &[HOST]),
+        expect![[r#"
+        debug builds do not optimize abi_stable, alcedo-runtime, alcedo-sys, curve25519-dalek, object, sha2, xxhash-rust: each reload takes several times as long
+            [profile.dev.package]
+            abi_stable = { opt-level = 2 }
+            alcedo-runtime = { opt-level = 1 }
+            alcedo-sys = { opt-level = 3 }
+            curve25519-dalek = { opt-level = 3 }
+            object = { opt-level = 3 }
+            sha2 = { opt-level = 3 }
+            xxhash-rust = { opt-level = 3 }
+    "#]],
+    );
+    let some = "[profile.dev.package.\"*\"]\nopt-level = 1\n[profile.dev.package.object]\nopt-level = 0\n";
+    wrong(
+        &workspace(some, &[HOST]),
+        expect![[r#"
+        debug builds do not optimize object: each reload takes several times as long
+            [profile.dev.package]
+            object = { opt-level = 3 }
+    "#]],
+    );
+    for enough in [PROFILE, "[profile.dev]\nopt-level = 1\n", "[profile.dev.package.\"*\"]\nopt-level = \"s\"\n"] {
+        wrong(&workspace(enough, &[HOST]), expect![""]);
+    }
+}
+
+#[test]
+fn a_plugin_that_links_another_plugin_or_a_host_is_told_what_to_do_instead() {
+    let one = plugin("two = { path = \"../two\" }\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n");
+    let two = plugin("").replace("[\"cdylib\"]", "[\"cdylib\", \"rlib\"]");
+    wrong(
+        &workspace("", &[("one", &one), ("two", &two)]),
+        expect![[r#"
+            plugin `one` depends on alcedo-runtime: it would bring a second host along, which has none of the objects. Only its tests may use it
+                [dev-dependencies]
+                alcedo-runtime.workspace = true
+            plugin `one` depends on plugin `two`: each has a heap of its own, and one library cannot have two ("the `#[global_allocator]` in this crate conflicts"). Put what both use into a library without `module!`; classes of the other one are declared with `#[uclass(imported, …)]`
+        "#]],
+    );
+    let (notes, _) = said(doctor(workspace("", &[("two", &two)]).path()), "note");
+    assert!(notes.contains("plugin `two` is a library for other crates as well: its tests may link it"), "{notes}");
+    let tests = plugin("[dev-dependencies]\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n");
+    wrong(
+        &workspace(
+            "",
+            &[("one", &tests), ("glue", "[dependencies]\nalcedo-plugin-api = { path = \"ALCEDO/plugin-api\" }\n")],
+        ),
+        expect![""],
+    );
+}
+
+#[test]
+fn a_host_that_uses_the_plugin_api_and_a_profile_that_aborts_are_wrong() {
+    let host = format!("{}alcedo-plugin-api = {{ path = \"ALCEDO/plugin-api\" }}\n", HOST.1);
+    wrong(
+        &workspace(PROFILE, &[("host", &host)]),
+        expect![[r#"
+        host `host` depends on alcedo-plugin-api, which is for plugins: a host declares its classes with `native::NativeClass`. Take the dependency out
+    "#]],
+    );
+    let plugin = plugin("");
+    wrong(
+        &workspace("[profile.release]\npanic = \"abort\"\n", &[("one", &plugin)]),
+        expect![[r#"
+        `panic = "abort"` in `[profile.release]`: a host refuses plugins built so, since a panic in them would end it. Take the line out
+    "#]],
+    );
+}
+
+#[test]
+fn a_folder_without_plugins_and_a_host_that_is_not_there_are_named() {
+    wrong(
+        &workspace("", &[("one", "")]),
+        expect![[r#"
+        no package here uses alcedo-plugin-api or alcedo-runtime: name the folder of a plugin or a host, or make one
+            alcedo new workspace my-game
+    "#]],
+    );
+    let (text, failed) = said(doctor(Path::new("/nowhere")), "wrong");
+    assert!(text.starts_with("/nowhere/Cargo.toml is not there") && failed, "{text}");
+    let plugin = plugin("");
+    let (text, _) = said(
+        doctor(workspace("[workspace.metadata.alcedo]\nhost = \"nobody\"\n", &[("one", &plugin)]).path()),
+        "wrong",
+    );
+    assert!(text.contains("nobody"), "{text}");
+}
+
+#[test]
+fn what_the_machine_lacks_is_said_with_what_to_install() {
+    let plugin = plugin("");
+    let dir = workspace("", &[("one", &plugin)]);
+    let rustc = Path::new(env!("CARGO")).with_file_name("rustc");
+    let mut command = doctor(dir.path());
+    command.env("PATH", "/nowhere").env("RUSTC", rustc);
+    let (text, failed) = said(command, "wrong");
+    expect![[r#"
+        cc cannot be run, and rustc links with it: install a C compiler, or name a linker in .cargo/config.toml
+            sudo apt-get install gcc
+    "#]]
+    .assert_eq(&text);
+    assert!(failed);
+
+    let mut command = doctor(dir.path());
+    command.env("TMPDIR", dir.path().join("gone"));
+    let (text, failed) = said(command, "wrong");
+    assert!(text.starts_with("no host can begin here: ") && failed, "{text}");
+
+    // Somebody who says that he is an older compiler.
+    let old = dir.path().join("old-rustc");
+    fs::write(&old, "#!/bin/sh\necho 'rustc 1.60.0 (old)'\n").unwrap();
+    fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = doctor(dir.path());
+    command.env("RUSTC", &old);
+    let (text, _) = said(command, "wrong");
+    assert!(text.starts_with("rustc 1.60.0 (old): Alcedo needs 1."), "{text}");
+}
+
+#[test]
+fn folders_of_hosts_that_were_killed_are_removed_and_counted() {
+    let plugin = plugin("");
+    let dir = workspace("", &[("one", &plugin)]);
+    let temporary = tempfile::tempdir().unwrap();
+    // As a killed host leaves it: a lock that nobody holds.
+    let stage = temporary.path().join("alcedo-stage-x");
+    fs::create_dir(&stage).unwrap();
+    fs::set_permissions(&stage, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    fs::write(stage.join("lock"), "").unwrap();
+    fs::set_permissions(stage.join("lock"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let mut command = doctor(dir.path());
+    command.env("TMPDIR", temporary.path());
+    let (text, failed) = said(command, "note");
+    assert!(text.contains("1 folders of hosts that were killed"), "{text}");
+    assert!(!failed && !stage.exists());
+}

@@ -1,0 +1,99 @@
+//! Plugin code that never comes back, wherever that is: `alcedo dev` names it, its keys answer meanwhile, and the next save
+//! goes on with the objects as they were.
+
+mod support;
+
+use support::{Dev, Scratch};
+
+const LOOP: &str = "loop { std::thread::sleep(std::time::Duration::from_millis(5)); }";
+
+/// The cube's source with an endless loop behind this line.
+fn endless(source: &str, behind: &str) -> String {
+    assert_eq!(source.matches(behind).count(), 1, "{behind}");
+    source.replace(behind, &format!("{behind}\n        if std::hint::black_box(true) {{ {LOOP} }}"))
+}
+
+/// Waits until a hang is told, and checks what is told of it.
+fn hangs(dev: &mut Dev, thread: &str, function: &str) {
+    let hang = dev.hears("it hangs:");
+    let told = format!("the {thread} has been at {function} of module magic_cube for ");
+    let (_, since) = hang.split_once(&told).unwrap_or_else(|| panic!("`{told}`: {hang}"));
+    let seconds: f64 = since.split(' ').next().unwrap().parse().unwrap();
+    assert!(seconds >= 1.0, "{hang}");
+}
+
+/// Asks for the status, which has to be answered although the world stands still.
+fn answers(dev: &mut Dev) {
+    dev.wishes("s");
+    assert!(dev.hears("HANGS").contains("generation"), "the status says so");
+}
+
+/// The world is as it was, from the process before.
+fn is_back(dev: &mut Dev) {
+    dev.hears("generation 1 is live   the last build that did not crash or hang");
+    let back = dev.hears("the world is back as it was");
+    assert!(back.contains("41 objects"), "{back}");
+}
+
+/// The value by which the world is known again.
+fn keeps_its_value(dev: &mut Dev) {
+    dev.wishes(": get MagicCube_3 rotation_speed");
+    while dev.hears("77") != "77" {}
+}
+
+#[test]
+fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were() {
+    let scratch = Scratch::new();
+    let mut dev = Dev::start(&scratch);
+    dev.begins();
+    let healthy = scratch.source();
+    let other = |speed: &str| healthy.replace("default = 180.0", &format!("default = {speed}"));
+    dev.wishes(": set MagicCube_3 rotation_speed 77");
+    while dev.hears("77") != "77" {}
+
+    // Each of these stops the game thread. The first one was live before, the others never are.
+    let places = [
+        ("fn receive_tick(&mut self, this: This<Self>, delta: f32) {", "Game.MagicCube:receive_tick"),
+        ("fn new(_this: This<Self>) -> Self {", "red constructor of Game.MagicCube"),
+        ("fn started(args: &[&str]) {", "main of magic_cube"),
+    ];
+    for (number, (behind, function)) in places.into_iter().enumerate() {
+        scratch.save(&endless(&healthy, behind));
+        hangs(&mut dev, "game thread", function);
+        answers(&mut dev);
+        scratch.save(&other(&format!("18{number}.5")));
+        dev.hears("the process that hung was ended");
+        is_back(&mut dev);
+        dev.hears("generation 1 → 2");
+        keeps_its_value(&mut dev);
+    }
+
+    // A key does as well as a save: what was built is known to hang, and the build before it is taken.
+    scratch.save(&endless(&healthy, places[0].0));
+    hangs(&mut dev, "game thread", places[0].1);
+    dev.wishes("k");
+    dev.hears("the process that hung was ended");
+    is_back(&mut dev);
+    keeps_its_value(&mut dev);
+
+    // The plugin halves of this one never end, which stops the finalizer thread and nothing else.
+    scratch.save(&endless(&healthy, "fn drop(&mut self) {"));
+    dev.hears("generation 1 → 2");
+    scratch.save(&other("190.5"));
+    dev.hears("generation 2 → 3");
+    hangs(&mut dev, "finalizer thread", "Drop of Game.MagicCube");
+    dev.hears("press k to begin anew");
+    keeps_its_value(&mut dev);
+    scratch.save(&other("191.5"));
+    dev.hears("generation 3 → 4");
+    keeps_its_value(&mut dev);
+    // No build is to blame for what somebody ends, so the one that runs is taken.
+    dev.wishes("k");
+    dev.hears("the world's process was ended");
+    is_back(&mut dev);
+    keeps_its_value(&mut dev);
+    dev.wishes(": get Default__MagicCube rotation_speed");
+    dev.hears("191.5");
+    dev.wishes("q");
+    dev.ends_well();
+}

@@ -1,0 +1,270 @@
+//! `alcedo new`: what it writes builds and passes its own tests, and what it refuses it refuses whole.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use expect_test::{Expect, expect};
+use support::Dev;
+use tempfile::TempDir;
+
+/// A folder in which something new is made. What cargo made of it in the shared target folder goes with it.
+struct Folder {
+    dir: TempDir,
+    /// Folders of manifests, and the packages that are built for them.
+    built: Vec<(PathBuf, Vec<&'static str>)>,
+    /// Whoever sweeps out the target folder would take the tests of another one along, which have the same names.
+    turn: Option<MutexGuard<'static, ()>>,
+}
+
+static TURN: Mutex<()> = Mutex::new(());
+
+impl Folder {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), built: Vec::new(), turn: None }
+    }
+
+    /// `alcedo new` in a folder in here: what it said.
+    fn new_in(&self, dir: &str, args: &[&str]) -> Result<String, String> {
+        let output = self.alcedo(dir, args, &[]);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        if output.status.success() { Ok(self.shown(&out)) } else { Err(self.shown(&err)) }
+    }
+
+    fn alcedo(&self, dir: &str, args: &[&str], env: &[(&str, &Path)]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        command.env_remove("ALCEDO_CHECKOUT").envs(env.iter().copied());
+        command.arg("new").args(args).current_dir(self.dir.path().join(dir)).output().unwrap()
+    }
+
+    /// Without what differs from run to run.
+    fn shown(&self, text: &str) -> String {
+        let here = self.dir.path().canonicalize().unwrap();
+        text.trim_end().replace(&here.display().to_string(), "HERE")
+    }
+
+    /// Runs `cargo test` there, and counts the tests that passed.
+    fn cargo_test(&mut self, dir: &str, packages: &[&'static str]) -> usize {
+        self.takes_its_turn(dir, packages);
+        let output = self.cargo(dir).args(["test", "--offline", "--workspace"]).output().unwrap();
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{err}\n{out}");
+        assert!(!err.contains("warning:"), "{err}");
+        out.lines().filter(|line| line.starts_with("test ") && line.ends_with(" ... ok")).count()
+    }
+
+    /// These packages are going to be built.
+    fn takes_its_turn(&mut self, dir: &str, packages: &[&'static str]) {
+        self.turn.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+        self.built.push((self.dir.path().join(dir), packages.to_vec()));
+    }
+
+    fn cargo(&self, dir: &str) -> Command {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(self.dir.path().join(dir)).env("CARGO_TARGET_DIR", target());
+        cargo
+    }
+
+    /// All that is in here, sorted.
+    fn listed(&self) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(self.dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        for (dir, packages) in &self.built {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.current_dir(dir).env("CARGO_TARGET_DIR", target()).args(["clean", "--offline", "--quiet"]);
+            cargo.args(packages.iter().flat_map(|package| ["--package", package]));
+            let _ = cargo.stderr(Stdio::null()).status();
+        }
+    }
+}
+
+/// One for all: what new things are made of is compiled once.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("new-test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn refused(folder: &Folder, dir: &str, args: &[&str], expected: Expect) {
+    expected.assert_eq(&folder.new_in(dir, args).unwrap_err());
+}
+
+#[test]
+fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
+    let mut folder = Folder::new();
+    expect![[r#"
+        made HERE/my-game
+          cd my-game && alcedo dev"#]]
+    .assert_eq(&folder.new_in("", &["workspace", "my-game"]).unwrap());
+    // From anywhere in the workspace.
+    expect![[r#"
+        made HERE/my-game/plugins/second_one, a plugin for my-game-host
+          cargo test -p second_one, or save in it while `alcedo dev` runs anew"#]]
+    .assert_eq(&folder.new_in("my-game/host/src", &["plugin", "second_one"]).unwrap());
+    let packages = ["my-game-glue", "my-game-host", "my-game-patrol", "second_one"];
+    // One of the host, three of each plugin.
+    assert_eq!(folder.cargo_test("my-game", &packages), 7);
+    assert_eq!(folder.listed(), ["my-game"]);
+    let written = fs::read_dir(folder.dir.path().join("my-game")).unwrap().count();
+    assert_eq!(written, 7, "sources, and nothing that was only needed to write them");
+}
+
+#[test]
+fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_live() {
+    let mut folder = Folder::new();
+    folder.new_in("", &["workspace", "live"]).unwrap();
+    folder.takes_its_turn("live", &["live-glue", "live-host", "live-patrol"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("dev").current_dir(folder.dir.path().join("live")).env("CARGO_TARGET_DIR", target());
+    let mut dev = Dev::run(command);
+    dev.hears("generation 1 is live");
+    dev.hears("LivePatrolRobot_1 is at ");
+    let path = folder.dir.path().join("live/plugins/live-patrol/src/lib.rs");
+    let source = fs::read_to_string(&path).unwrap();
+    // It turns at the start already, from wherever it is.
+    fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
+    dev.hears("generation 1 → 2");
+    dev.hears("LivePatrolRobot_1 is at -");
+    dev.wishes("q");
+    dev.ends_well();
+}
+
+#[test]
+fn a_new_plugin_by_itself_passes_its_own_tests_in_the_sample_engine() {
+    let mut folder = Folder::new();
+    // A workspace that is not for Alcedo does not matter.
+    fs::write(folder.dir.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+    folder.new_in("", &["plugin", "alone"]).unwrap();
+    assert_eq!(folder.cargo_test("alone", &["alone", "engine-glue"]), 2);
+}
+
+#[test]
+fn a_new_host_passes_its_own_tests_and_takes_a_first_plugin() {
+    let mut folder = Folder::new();
+    folder.new_in("", &["host", "server"]).unwrap();
+    assert_eq!(folder.cargo_test("server", &["server-glue", "server-host"]), 1);
+    folder.new_in("server", &["plugin", "first"]).unwrap();
+    assert_eq!(folder.cargo_test("server", &["server-glue", "server-host", "first"]), 4);
+}
+
+#[test]
+fn what_cannot_be_made_is_refused_and_nothing_is_left_of_it() {
+    let folder = Folder::new();
+    refused(
+        &folder,
+        "",
+        &["plugin", "../x"],
+        expect![[r#"
+        alcedo: `../x` is a path: go to the folder it should be in, and say `alcedo new plugin x` there"#]],
+    );
+    refused(
+        &folder,
+        "",
+        &["host", "Server"],
+        expect![[r#"
+        alcedo: `Server` cannot be the name of a module, because of 'S': it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes; `server` would do"#]],
+    );
+    refused(
+        &folder,
+        "",
+        &["workspace", "-x"],
+        expect![[r#"
+        alcedo: `-x` cannot be the name of a module, because of how it begins: it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes; `x` would do"#]],
+    );
+    refused(
+        &folder,
+        "",
+        &["plugin", "match"],
+        expect![[r#"
+        alcedo: `match` is a word of the Rust language, and a crate cannot have that name: take another one, such as `match-plugin`"#]],
+    );
+    refused(
+        &folder,
+        "",
+        &["plugin", "x", "--alcedo", "nowhere"],
+        expect![[r#"
+        alcedo: HERE/nowhere is not a checkout of Alcedo: there is no example-plugins/engine-glue/Cargo.toml in it. What is written uses Alcedo by its path until the crates are published: clone the repository again, and say where with `--alcedo DIR` or ALCEDO_CHECKOUT=DIR"#]],
+    );
+    assert!(folder.listed().is_empty(), "{:?}", folder.listed());
+
+    fs::write(folder.dir.path().join("there"), "mine").unwrap();
+    for kind in ["plugin", "host", "workspace"] {
+        let expected = expect![[r#"
+            alcedo: HERE/there is there already: take another name, or move it away first"#]];
+        refused(&folder, "", &[kind, "there"], expected);
+    }
+    assert_eq!(folder.listed(), ["there"]);
+    assert_eq!(fs::read_to_string(folder.dir.path().join("there")).unwrap(), "mine");
+}
+
+#[test]
+fn a_workspace_that_cannot_take_a_plugin_says_which_line_is_missing() {
+    let folder = Folder::new();
+    folder.new_in("", &["host", "h"]).unwrap();
+    folder.new_in("h", &["plugin", "one-two"]).unwrap();
+    refused(
+        &folder,
+        "h",
+        &["plugin", "one-two"],
+        expect![[r#"
+        alcedo: `one-two` would be the module `one_two`, as package `one-two` of this workspace is already: take another name"#]],
+    );
+    refused(
+        &folder,
+        "h",
+        &["plugin", "one_two"],
+        expect![[r#"
+        alcedo: `one_two` would be the module `one_two`, as package `one-two` of this workspace is already: take another name"#]],
+    );
+
+    let manifest = folder.dir.path().join("h/Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace("\"plugins/*\"", "\"plugins/one-two\"")).unwrap();
+    refused(
+        &folder,
+        "h",
+        &["plugin", "three"],
+        expect![[r#"
+        alcedo: HERE/h/plugins/three would be no member of its workspace: add "plugins/*" to `members` in HERE/h/Cargo.toml, and run this again"#]],
+    );
+    fs::write(&manifest, text.replace("glue = \"glue\"", "glue = \"glu\"")).unwrap();
+    refused(
+        &folder,
+        "h",
+        &["plugin", "three"],
+        expect![[r#"
+        alcedo: HERE/h/Cargo.toml says that it is a workspace for Alcedo, but `glue = "glu"` in `[workspace.metadata.alcedo]` is no folder of a package in it: correct the line"#]],
+    );
+    assert!(!folder.dir.path().join("h/plugins/three").exists());
+}
+
+#[test]
+fn another_checkout_is_taken_where_one_is_named() {
+    let folder = Folder::new();
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    // A name that a manifest has to escape.
+    let link = folder.dir.path().join("a \"checkout\"");
+    fs::create_dir(&link).unwrap();
+    for dir in ["example-plugins", "plugin-api", "runtime", "tools"] {
+        std::os::unix::fs::symlink(real.join(dir), link.join(dir)).unwrap();
+    }
+    let output = folder.alcedo("", &["plugin", "x"], &[("ALCEDO_CHECKOUT", &link)]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let manifest: toml::Table = fs::read_to_string(folder.dir.path().join("x/Cargo.toml")).unwrap().parse().unwrap();
+    let path = manifest["dependencies"]["alcedo-plugin-api"]["path"].as_str().unwrap();
+    assert_eq!(Path::new(path), link.canonicalize().unwrap().join("plugin-api"));
+}

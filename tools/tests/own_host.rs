@@ -1,0 +1,236 @@
+//! `alcedo dev` with a host of the author's own, which is a package beside the plugin and takes part by one line.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use support::Dev;
+use tempfile::TempDir;
+
+/// What is for the workspace, the host and the plugin; `REPOSITORY` is where Alcedo is.
+const FILES: [(&str, &str); 5] = [
+    (
+        "Cargo.toml",
+        r#"
+[workspace]
+resolver = "3"
+members = ["rig", "gadgets"]
+[profile.dev]
+debug = "line-tables-only"
+"#,
+    ),
+    (
+        "rig/Cargo.toml",
+        r#"
+[package]
+name = "rig"
+edition = "2024"
+[dependencies]
+alcedo-runtime = { path = "REPOSITORY/runtime" }
+"#,
+    ),
+    (
+        "rig/src/main.rs",
+        r#"
+use std::time::Duration;
+
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{Budget, Error, Runtime};
+
+fn main() -> Result<(), Error> {
+    alcedo_runtime::canary::run_if_child();
+    let natives = Natives::in_package("Rig")
+        .class(NativeClass::new("Rig", "Gadget", "/Script/Core.Object").event("turn", &[]))
+        .ticker(|runtime, _seconds| {
+            for object in runtime.objects().into_iter().filter(|object| runtime.is_a(*object, "/Script/Rig.Gadget")) {
+                if let Err(error) = runtime.call(object, "turn", &[]) {
+                    println!("{error}");
+                }
+            }
+        });
+    let runtime = Runtime::builder().package("Game").natives(natives).development().build()?;
+    println!("good morning, {}", std::env::args().nth(1).unwrap_or_default());
+    runtime.create_master(&[""; 0])?;
+    for class in runtime.dynamic_classes() {
+        runtime.spawn(&class)?;
+    }
+    while !runtime.is_asked_to_end() {
+        runtime.wait(Duration::from_millis(16));
+        runtime.tick(Budget::frame());
+    }
+    runtime.shutdown().into_result()
+}
+"#,
+    ),
+    (
+        "gadgets/Cargo.toml",
+        r#"
+[package]
+name = "gadgets"
+edition = "2024"
+[package.metadata.alcedo]
+host = "../rig"
+[lib]
+crate-type = ["cdylib"]
+[dependencies]
+alcedo-plugin-api = { path = "REPOSITORY/plugin-api" }
+"#,
+    ),
+    (
+        "gadgets/src/lib.rs",
+        r#"
+#![forbid(unsafe_code)]
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "gadgets" }
+
+/// A class of the host's.
+#[uclass(imported, package = "Rig", base = Object)]
+pub struct Gadget {}
+
+#[uclass(imported)]
+impl Gadget {
+    /// Called in each tick.
+    #[ufunction(blueprint_native_event)]
+    fn turn(&self);
+}
+
+/// Counts its turns.
+#[uclass(package = "Game", base = Gadget)]
+pub struct Wheel {
+    #[uproperty(default = 1)]
+    step: u64,
+    #[uproperty]
+    turned: u64,
+}
+
+#[uclass]
+impl Wheel {
+    #[overrides(Gadget)]
+    fn turn(&mut self, this: This<Self>) {
+        this.set_turned(this.turned() + this.step());
+    }
+}
+"#,
+    ),
+];
+
+const TURN: &str = "this.set_turned(this.turned() + this.step());";
+
+/// The author's workspace.
+struct Own {
+    dir: TempDir,
+    target: PathBuf,
+}
+
+impl Own {
+    fn new() -> Self {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("dev-test");
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in FILES {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text.replace("REPOSITORY", &repository.display().to_string())).unwrap();
+        }
+        fs::copy(repository.join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
+        Self { dir, target }
+    }
+
+    fn source(&self) -> PathBuf {
+        self.dir.path().join("gadgets/src/lib.rs")
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.dir.path().join("gadgets/Cargo.toml")
+    }
+
+    /// Saves the plugin with something else in the place of its turn.
+    fn save(&self, turn: &str) {
+        let (_, source) = FILES[4];
+        assert_eq!(source.matches(TURN).count(), 1);
+        fs::write(self.source(), source.replace(TURN, turn)).unwrap();
+    }
+
+    /// `alcedo dev` on the plugin.
+    fn dev(&self, args: &[&str]) -> Dev {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        command.env("CARGO_TARGET_DIR", &self.target).arg("dev").arg(self.dir.path().join("gadgets")).args(args);
+        command.current_dir(self.dir.path());
+        Dev::run(command)
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.env("CARGO_TARGET_DIR", &self.target);
+        cargo.args(["clean", "--quiet", "--package", "rig", "--package", "gadgets", "--manifest-path"]);
+        let _ = cargo.arg(self.dir.path().join("Cargo.toml")).stderr(Stdio::null()).status();
+    }
+}
+
+#[test]
+fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
+    let own = Own::new();
+    let mut dev = own.dev(&["--host-arg", "rig"]);
+    dev.hears("building the host, package `rig`");
+    dev.hears("good morning, rig");
+    dev.hears("generation 1 is live");
+    dev.wishes(": objects Game.Wheel");
+    let wheel = dev.hears("Game.Wheel   #");
+    let wheel = wheel.split_whitespace().next().unwrap();
+    // It stands still from here on, so that it is known again.
+    let is_as_it_was = |dev: &mut Dev| {
+        dev.wishes(&format!(": get {wheel} turned"));
+        while dev.hears("1000000") != "1000000" {}
+    };
+    dev.wishes(&format!(": set {wheel} step 0"));
+    dev.wishes(&format!(": set {wheel} turned 1000000"));
+    is_as_it_was(&mut dev);
+
+    own.save("this.set_turned(this.turned() + 2 * this.step());");
+    dev.hears("generation 1 → 2");
+    is_as_it_was(&mut dev);
+
+    own.save("std::process::abort();");
+    assert!(dev.hears("the host crashed:").contains("SIGABRT"));
+    assert!(dev.hears("  in ").contains("gadgets::Wheel::turn   module gadgets, generation 3"));
+    dev.hears("good morning, rig");
+    dev.hears("generation 1 is live   the last build that did not crash or hang");
+    assert!(dev.hears("the world is back as it was").contains(": 1 objects"));
+    is_as_it_was(&mut dev);
+
+    own.save("loop {}");
+    assert!(dev.hears("it hangs:").contains("Game.Wheel:turn of module gadgets for "));
+    own.save(TURN);
+    dev.hears("the process that hung was ended");
+    dev.hears("the world is back as it was");
+    dev.hears("generation 1 → 2");
+    is_as_it_was(&mut dev);
+    dev.wishes("q");
+    dev.ends_well();
+
+    // Without the metadata it is the sample engine, which lacks the class.
+    let manifest = fs::read_to_string(own.manifest()).unwrap();
+    fs::write(own.manifest(), manifest.replace("host = \"../rig\"", "")).unwrap();
+    let mut dev = own.dev(&[]);
+    assert!(dev.hears("not loaded:").contains("Rig.Gadget"));
+    assert!(dev.hears("--host").contains("the sample engine's"));
+    dev.wishes("q");
+    dev.ends_well();
+
+    // A program that ends whatever is loaded is not started for ever.
+    let mut dev = own.dev(&["--host", "/bin/false"]);
+    dev.hears("the host ended: by itself, with exit code 1");
+    dev.hears("needs the line `.development()`");
+    assert_eq!(dev.child.wait().unwrap().code(), Some(1));
+
+    // By name, from the workspace of the plugin.
+    let mut dev = own.dev(&["--host", "rig"]);
+    dev.hears("generation 1 is live");
+    dev.wishes("q");
+    dev.ends_well();
+}

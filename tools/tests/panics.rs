@@ -1,0 +1,173 @@
+//! Panics in a real plugin under `alcedo dev`: their calls are shown by name and line, the author's own first, whichever
+//! generation they are of, and no image stays because of it.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use support::{Dev, Scratch};
+
+/// Two calls down, and no optimization makes one of them.
+const DOWN: &str = "
+#[inline(never)]
+fn first_down(depth: u32) -> u32 {
+    second_down(std::hint::black_box(depth)) + 1
+}
+
+#[inline(never)]
+fn second_down(depth: u32) -> u32 {
+    if std::hint::black_box(depth) == 0 { panic!(\"at the bottom\") }
+    depth
+}
+";
+/// The place of the panic, in [`DOWN`].
+const BOTTOM: &str = "panic!(\"at the bottom\")";
+const CALL: &str = "second_down(std::hint::black_box(depth))";
+
+/// The cube's source with one more line behind `behind`.
+fn panicking(source: &str, behind: &str, line: &str) -> String {
+    assert_eq!(source.matches(behind).count(), 1, "{behind}");
+    format!("{}{DOWN}", source.replace(behind, &format!("{behind}\n        {line}")))
+}
+
+/// Waits until the panic at the bottom is told, asks for its calls, and looks at what is told of the author's; gives all.
+fn shows_the_calls(dev: &mut Dev, source: &str, generation: u64, functions: &[&str]) -> String {
+    let line = |text: &str| source.lines().position(|line| line.contains(text)).unwrap() + 1;
+    let told = dev.hears("t shows its calls");
+    assert!(told.contains(&format!("panicked at magic-cube/src/lib.rs:{}:", line(BOTTOM))), "{told}");
+    dev.wishes("t");
+    dev.hears(", thread ");
+    dev.hears("  your code:");
+    let own = [("magic_cube::second_down", line(BOTTOM)), ("magic_cube::first_down", line(CALL))];
+    for (function, line) in own {
+        let call = dev.hears(" ");
+        let module = format!("{function}   module magic_cube, generation {generation}   ");
+        assert!(call.contains(&module) && call.ends_with(&format!("magic-cube/src/lib.rs:{line}")), "{module}: {call}");
+    }
+    for function in functions {
+        let call = dev.hears(" ");
+        assert!(call.contains(function), "{function}: {call}");
+    }
+    assert_eq!(dev.hears(" "), "  the rest:");
+    dev.all_since(", thread ")
+}
+
+/// The copies of the cube that the world's process has mapped.
+fn mapped(dev: &Dev) -> BTreeSet<String> {
+    let pid = dev.child.id();
+    let children = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let children = children.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
+    let children: Vec<_> = children.flat_map(|pids| pids.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect();
+    let maps = children.iter().filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).ok());
+    let copies = maps.flat_map(|maps| {
+        let files = maps.lines().filter_map(|line| line.split_once('/')).map(|(_, path)| path.to_owned());
+        files.filter(|path| path.contains("alcedo-stage-") && path.contains("magic_cube")).collect::<Vec<_>>()
+    });
+    copies.collect()
+}
+
+#[test]
+fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_them() {
+    let scratch = Scratch::new();
+    let mut dev = Dev::start(&scratch);
+    dev.begins();
+    dev.wishes("t");
+    dev.hears("no plugin code has panicked");
+    let healthy = scratch.source();
+    let hello = "fn say_hello_implementation(&mut self, this: This<Self>) {";
+    let implementation = "magic_cube::MagicCube::say_hello_implementation";
+
+    let second = panicking(&healthy, hello, "first_down(0);");
+    scratch.save(&second);
+    dev.hears("generation 1 → 2");
+    let of_second = mapped(&dev);
+    assert_eq!(of_second.len(), 1, "{of_second:?}");
+    dev.wishes(": call MagicCube_3 say_hello");
+    shows_the_calls(&mut dev, &second, 2, &[implementation]);
+    // What only wrote it down is no call of it, and the way of the host into the plugin is.
+    dev.hears("alcedo_runtime::runtime::");
+    let told = dev.all_since(", thread ");
+    assert!(!told.contains("alcedo_sys::panics") && !told.contains("trap::hook"), "{told}");
+
+    // Other lines in another image, after which the one that panicked is gone.
+    let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");
+    scratch.save(&third);
+    dev.hears("generation 2 → 3");
+    let end = Instant::now() + Duration::from_secs(60);
+    while !mapped(&dev).is_disjoint(&of_second) {
+        assert!(Instant::now() < end, "the image that panicked stays: {:?}", mapped(&dev));
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(mapped(&dev).len(), 1);
+    dev.wishes(": call MagicCube_3 say_hello");
+    shows_the_calls(&mut dev, &third, 3, &[implementation]);
+
+    // Code that was live for no moment, whose image goes with the panic.
+    let fourth = panicking(&healthy, "fn new(_this: This<Self>) -> Self {", "first_down(0);");
+    let before = mapped(&dev);
+    scratch.save(&fourth);
+    shows_the_calls(&mut dev, &fourth, 4, &["magic_cube::MagicCube::new"]);
+    let end = Instant::now() + Duration::from_secs(60);
+    while mapped(&dev) != before {
+        assert!(Instant::now() < end, "the image that was rolled back stays: {:?}", mapped(&dev));
+        thread::sleep(Duration::from_millis(20));
+    }
+
+    // A thread of the module's own, and a panic that the author catches.
+    let worker = "std::thread::Builder::new().name(\"worker\".into()).spawn(|| first_down(0))";
+    let caught = &format!("let _ = {worker}.map(|worker| worker.join());");
+    let fifth = panicking(&healthy, hello, caught);
+    scratch.save(&fifth);
+    dev.hears(" → ");
+    dev.wishes(": call MagicCube_3 say_hello");
+    let told = shows_the_calls(&mut dev, &fifth, 5, &["say_hello_implementation::{{closure}}"]);
+    assert!(told.contains(", thread worker\n"), "{told}");
+
+    // One that comes with every tick of every cube is told once.
+    let sixth = panicking(&healthy, "let delta = f64::from(delta);", "first_down(0);");
+    scratch.save(&sixth);
+    shows_the_calls(&mut dev, &sixth, 6, &["magic_cube::MagicCube::receive_tick"]);
+    thread::sleep(Duration::from_millis(2500));
+    dev.wishes("p");
+    dev.hears("paused");
+    let told = dev.all_since("t shows its calls");
+    assert!(told.contains("your code:"), "it was told before its calls and not again: {told}");
+    dev.wishes("q");
+    dev.ends_well();
+}
+
+#[test]
+fn a_guard_that_is_asked_tells_the_calls_of_panics_while_its_host_goes_on() {
+    let scratch = Scratch::new();
+    let healthy = scratch.source();
+    let hello = "fn say_hello_implementation(&mut self, this: This<Self>) {";
+    scratch.save(&panicking(&healthy, hello, "first_down(0);"));
+    let alcedo = env!("CARGO_BIN_EXE_alcedo");
+    // What a guard tells goes where its host's errors go.
+    let run = |backtrace: &str| {
+        let mut command = scratch.command("sh");
+        command.args(["-c", "exec \"$0\" \"$@\" 2>&1", alcedo, "guard", alcedo, "dev", "--no-guard"]);
+        command.arg(scratch.plugin()).args(["--objects", "3"]).env("ALCEDO_BACKTRACE", backtrace);
+        let mut dev = Dev::run(command);
+        dev.begins();
+        dev.wishes(": call MagicCube_1 say_hello");
+        dev.hears("at the bottom");
+        dev
+    };
+    let mut dev = run("1");
+    dev.hears("panicked at magic-cube/src/lib.rs:");
+    dev.hears("  your code:");
+    assert!(dev.hears(" ").contains("magic_cube::second_down   module magic_cube, generation 1"));
+    dev.wishes(": get MagicCube_1 rotation_speed");
+    dev.hears("18");
+    dev.wishes("q");
+    dev.ends_well();
+    let mut dev = run("0");
+    dev.wishes("q");
+    dev.hears("game module ended");
+    assert!(!dev.all_since("generation 1 is live").contains("your code:"));
+    dev.ends_well();
+}

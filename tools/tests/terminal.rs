@@ -1,0 +1,128 @@
+//! The dev loop on a terminal: single keys, a line that is completed, a status line that what the world prints does not break.
+
+mod support;
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use support::Scratch;
+
+/// As long as in the other tests.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A program on a terminal of its own.
+struct Terminal {
+    child: Child,
+    keys: File,
+    output: Receiver<Vec<u8>>,
+    /// All that it wrote, and how much of that was looked at.
+    written: Vec<u8>,
+    seen: usize,
+}
+
+impl Terminal {
+    fn run(mut command: Command) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        tcsetwinsize(&controller, Winsize { ws_row: 50, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
+        let terminal = || OpenOptions::new().read(true).write(true).open(path).unwrap();
+        let child = command.stdin(terminal()).stdout(terminal()).stderr(terminal()).spawn().unwrap();
+        let keys = File::from(controller);
+        let mut from = keys.try_clone().unwrap();
+        let (sender, output) = channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // Linux gives an error at the end of a terminal.
+            while let Ok(count @ 1..) = from.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, keys, output, written: Vec::new(), seen: 0 }
+    }
+
+    /// Waits for a text behind all that was waited for before.
+    fn shows(&mut self, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let found = self.written[self.seen..].windows(text.len()).position(|window| window == text.as_bytes());
+            if let Some(at) = found {
+                self.seen += at + text.len();
+                return;
+            }
+            match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(more) => self.written.extend(more),
+                Err(_) => panic!("`{text}` did not come; all that came:\n{}", self.all()),
+            }
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn all(&self) -> String {
+        String::from_utf8_lossy(&self.written).into_owned()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A test that failed must not leave a world behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn keys_and_the_status_line_are_there_whatever_the_world_does() {
+    let scratch = Scratch::new();
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("dev").arg(scratch.plugin()).args(["--objects", "5"]).env("TERM", "xterm");
+    let mut terminal = Terminal::run(command);
+    // A world, five cubes and what is seen of them.
+    terminal.shows("11 objects");
+    let healthy = scratch.source();
+
+    // Only the last letter of the property and of the answer could be guessed.
+    terminal.press(":get MagicCube_3 rotation_sp\t");
+    terminal.shows(": get MagicCube_3 rotation_speed_");
+    terminal.press("\r");
+    terminal.shows("18");
+
+    // What a plugin prints is folded, and moves no cursor.
+    let tick = "let delta = f64::from(delta);";
+    assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
+    scratch.save(&healthy.replace(tick, &format!("println!(\"\\x1b[2Jsplash\"); {tick}")));
+    terminal.shows("generation 1 → 2");
+    terminal.shows("\\u{1b}[2Jsplash");
+    terminal.shows("… the same line ");
+    terminal.shows(" times more");
+
+    // The status line says that it hangs, by itself and when it is asked for.
+    scratch.save(&healthy.replace(tick, &format!("if true {{ loop {{}} }} {tick}")));
+    terminal.shows("it hangs:");
+    terminal.shows("HANGS: save or press k");
+    terminal.press("s");
+    terminal.shows("HANGS: save or press k");
+    terminal.press("k");
+    terminal.shows("the process that hung was ended");
+    terminal.shows("the last build that did not crash or hang");
+    terminal.shows("the world is back as it was");
+
+    terminal.press("q");
+    assert!(terminal.child.wait().unwrap().success());
+    assert!(!terminal.all().contains("\x1b[2J"), "nothing clears the screen");
+}
