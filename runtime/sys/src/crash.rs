@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::imp;
 
@@ -22,6 +23,8 @@ pub const NOTES: &str = "notes";
 
 static NOTED: OnceLock<File> = OnceLock::new();
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+/// How many notes there were.
+static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// From now on a fatal signal of this process is written down in `folder`, which exists, before it takes its course.
 /// What the process does about signals otherwise stays as it is. The calling thread gets a stack of its own for it, so
@@ -59,7 +62,13 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 
 /// Writes down something that whoever reads of a crash will need. One line, and nothing while crashes are not reported.
 pub fn note(line: impl FnOnce() -> String) {
+    COUNT.fetch_add(1, Ordering::Relaxed);
     let Some(mut notes) = NOTED.get() else { return };
     // One write, so that lines of several threads do not mix. Without it a report has names less.
     let _written = notes.write_all(format!("{}\n", line().replace('\n', " ")).as_bytes());
+}
+
+/// How many notes there were: it changes with each library that is loaded.
+pub(crate) fn notes() -> u64 {
+    COUNT.load(Ordering::Relaxed)
 }

@@ -26,10 +26,11 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// A number for the place, the same for the same place.
-    pub(crate) fn number(&self) -> u64 {
+    /// A number for the place, the same for the same place as long as no code is loaded: the same line of the next generation
+    /// is another place, and may panic a moment after that of the last.
+    pub(crate) fn number(&self, notes: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
+        (self, notes).hash(&mut hasher);
         hasher.finish()
     }
 }
@@ -93,7 +94,16 @@ impl Slots {
 mod tests {
     use std::time::Duration;
 
-    use super::Slots;
+    use super::{At, Slots};
+
+    #[test]
+    fn the_same_line_of_the_next_generation_is_written_down_at_once() {
+        let at = At { file: "cube/src/lib.rs", line: 7, column: 9 };
+        let mut slots = Slots::new();
+        assert_eq!(slots.claim(at.number(1), Duration::ZERO), Some((0, 1)));
+        assert_eq!(slots.claim(at.number(1), Duration::from_millis(400)), None);
+        assert_eq!(slots.claim(at.number(2), Duration::from_millis(400)), Some((1, 2)));
+    }
 
     #[test]
     fn a_place_is_written_once_in_a_while_and_so_many_places_at_most() {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use super::crash::{Text, tell_maps, tell_stack, write_all};
+use crate::crash;
 use crate::panics::{At, Slots};
 
 /// The folder that they are written into; none as long as nobody wants them.
@@ -41,7 +42,7 @@ pub(crate) fn tell_panic(at: &At<'_>) {
         return;
     }
     let Ok(mut slots) = WRITING.try_lock() else { return };
-    let Some((slot, number)) = slots.claim(at.number(), now()) else { return };
+    let Some((slot, number)) = slots.claim(at.number(crash::notes()), now()) else { return };
     let [pc, sp, fp, lr] = registers();
     let (Some(crash), Some(maps), Some(stack)) =
         (create(folder, b"crash-", slot), create(folder, b"maps-", slot), create(folder, b"stack-", slot))
