@@ -69,9 +69,13 @@ fn a_name_is_unique_among_the_living_and_free_after_death() {
 #[test]
 fn names_of_other_kinds_and_names_that_are_none_are_refused() {
     let contexts = runtime().load_contexts();
-    for name in ["Default", "Master", "", "a:b", "a/b", "a\nb"] {
-        assert!(refusal(contexts.create_slim(name)).starts_with("a Slim cannot be named"), "{name}");
+    let long = "n".repeat(1 << 20);
+    for name in ["Default", "Master", "", "a:b", "a/b", "a\nb", "a\u{202e}b", &long] {
+        let error = refusal(contexts.create_slim(name));
+        assert!(error.starts_with("a Slim cannot be named") && !error.contains('\u{202e}'), "{error}");
+        assert!(error.len() < 256, "{} bytes", error.len());
     }
+    assert!(contexts.create_slim(&long[..255]).is_ok());
     assert!(refusal(contexts.function("nobody", "T", "f", "")).contains("there is no living context \"nobody\""));
 }
 

@@ -16,11 +16,11 @@ use crate::load::paths::not_absolute;
 #[non_exhaustive]
 pub enum ContextError {
     /// A name that a new context cannot have.
-    #[error("{} cannot be named \"{name}\": {reason}", kind.any())]
+    #[error("{} cannot be named {name:?}: {reason}", kind.any())]
     Name {
         /// What it was to be: a Slim, or a pinned one.
         kind: ContextKind,
-        /// The name.
+        /// The name, or its beginning where it is no name.
         name: String,
         /// Who has it, or what is wrong with it.
         reason: String,

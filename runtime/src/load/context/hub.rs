@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use alcedo_abi::names::{Excerpt, shows_itself};
 use alcedo_sys::StageDir;
 
 use crate::bridge::core::Core;
@@ -38,6 +39,16 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Names that no other context can have.
 const RESERVED: [&str; 2] = ["Default", "Master"];
+
+/// The most bytes of a name.
+const LONGEST_NAME: usize = 255;
+
+const NAME: &str = "a name is 1 to 255 bytes of letters that show themselves, without `:` and `/`";
+
+/// Whether a context may have that name: it stands in calls, errors, logs and lines of a console.
+fn is_name(name: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(|c| shows_itself(c) && c != ':' && c != '/')
+}
 
 /// The contexts of one runtime. Any thread.
 pub(crate) struct Hub {
@@ -165,8 +176,8 @@ impl Hub {
         if RESERVED.contains(&name) {
             return Err(refuse("that is the name of a context of another kind".into()));
         }
-        if name.is_empty() || name.contains(|c: char| c.is_control() || c == ':' || c == '/') {
-            return Err(refuse("a name is not empty and has neither `:`, `/` nor control characters".into()));
+        if !is_name(name) {
+            return Err(ContextError::Name { kind, name: Excerpt::of(name).text().to_owned(), reason: NAME.into() });
         }
         let mut slims = self.slims();
         if let Some(living) = slims.lines.values().find(|line| *line.name == *name && line.has_name()) {
