@@ -84,7 +84,8 @@ fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
         assert_eq!(heard(&host), 3, "round {round}");
         change(&host, if round == 1 { "drop kept" } else { "restore" });
         assert_place(&host, "given back");
-        assert_eq!(heard(&host), if round == 1 { 2 } else { 0 }, "round {round}");
+        // In the last round it is the author's own that was kept.
+        assert_eq!(heard(&host), if round == 0 { 0 } else { 2 }, "round {round}");
     }
 }
 
@@ -112,12 +113,13 @@ fn threads_that_set_hooks_and_panic_at_the_same_time_end_and_leave_a_chain_that_
 fn hooks_leave_with_their_module_and_cost_nothing() {
     let host = outcry(&["set with state"], &[]);
     for turn in 0..20 {
-        for what in ["set", "chain", "keep", "restore", "take", "set with state", "keep"] {
+        for what in ["set", "chain", "keep", "set with state", "restore", "take", "chain", "set"] {
             change(&host, what);
         }
         assert_place(&host, "before the reload");
         let library = support::tagged("outcry", &[], turn % 2);
-        let reload = host.reload(&[library]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        let reload =
+            host.reload(&[library]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         assert!(reload.is_committed() && reload.blocked.is_none() && reload.parked.is_empty(), "{reload}");
         assert_place(&host, "after the reload");
     }

@@ -8,6 +8,7 @@ use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
@@ -126,7 +127,10 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
         let (phase, error) = failure(&reload);
         assert_eq!(phase, Phase::Start);
         assert!(!error.contains("suspend"), "it has given the port up: {error}");
-        assert_eq!((&reload.remainder.suspended, &reload.remainder.resumed), (&vec!["harbor".into()], &vec!["harbor".into()]));
+        assert_eq!(
+            (&reload.remainder.suspended, &reload.remainder.resumed),
+            (&vec!["harbor".into()], &vec!["harbor".into()])
+        );
         assert!(reload.to_string().contains("\n  suspended: harbor\n  and resumed: harbor"), "{reload}");
         scene.assert_serves("1");
     }
@@ -152,7 +156,10 @@ fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend
     let scene = Scene::new(&[stubborn(1)]);
     let (_, error) = failure(&scene.reload(&[harbor(2)]));
     assert!(error.contains("Address already in use"), "{error}");
-    assert!(error.contains("; generation 1 of it is live meanwhile: if that holds what the new one needs (a port,"), "{error}");
+    assert!(
+        error.contains("; generation 1 of it is live meanwhile: if that holds what the new one needs (a port,"),
+        "{error}"
+    );
     scene.assert_serves("1");
     let _unload = scene.host.unload_master().expect("there is one");
     scene.order("harbor 1 main panic");
@@ -167,9 +174,15 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
     let scene = Scene::with(&[harbor(1), tug(1)], addresses);
     let (dependent_first, both) = ("tug 1 suspend\nharbor 1 suspend\n", "harbor 1 resume\ntug 1 resume\n");
     for (how, words) in [
-        ("panic", "suspend of harbor failed, so nothing was replaced: panicked: \"suspend panics\" at harbor/src/lib.rs"),
+        (
+            "panic",
+            "suspend of harbor failed, so nothing was replaced: panicked: \"suspend panics\" at harbor/src/lib.rs",
+        ),
         ("error", "suspend of harbor failed, so nothing was replaced: suspend does not want to"),
-        ("bomb", "suspend of harbor failed, so nothing was replaced: panicked: \"a panic without a message\" at harbor"),
+        (
+            "bomb",
+            "suspend of harbor failed, so nothing was replaced: panicked: \"a panic without a message\" at harbor",
+        ),
     ] {
         let _before = record.take();
         scene.order(&format!("harbor 1 suspend {how}"));
@@ -250,6 +263,27 @@ fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
     assert_eq!(scene.host.take_reloads().len(), 1);
     assert!(record.take().starts_with("harbor 1 posted\n"), "it goes on where it was");
     scene.assert_serves("2");
+}
+
+#[test]
+fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
+    let (told, hangs) = channel();
+    let builder = support::builder().watchdog(Duration::from_millis(700)).on_hang(move |hang| {
+        // On a machine that is slow enough, a phase of the host's own takes too long as well.
+        if !hang.function.is_empty() {
+            fs::write(&end, "").expect("the folder is writable");
+            let _sent = told.send(hang.clone());
+        }
+    });
+    let host = builder.module_args(&[&format!("orders={}", orders.display())]).build().expect("a host");
+    host.create_master(&[harbor(1)]).unwrap_or_else(|error| panic!("{error}"));
+    fs::write(&orders, "harbor 1 suspend hang").expect("it can be written");
+    committed(host.reload(&[harbor(2)]).expect("a Master"));
+    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is told");
+    assert_eq!((&*hang.module, &*hang.function), ("harbor", "suspend of harbor"));
+    assert_eq!(hang.phase, ["a reload", "quiesce"]);
 }
 
 #[test]

@@ -8,9 +8,11 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use alcedo_plugin_api::{prelude::*, zcall as call};
 
@@ -146,7 +148,15 @@ fn obey(moment: &str) -> Result<(), String> {
             "panic" => panic!("{moment} panics"),
             "bomb" => std::panic::panic_any(Bomb),
             "error" => return Err(format!("{moment} does not want to")),
-            "post" => task::post(|| tracing::info!(target: "harbor", "{NAME} {BUILD} posted")).map_err(|e| e.to_string())?,
+            "post" => {
+                task::post(|| tracing::info!(target: "harbor", "{NAME} {BUILD} posted")).map_err(|e| e.to_string())?
+            }
+            "hang" => {
+                let end = format!("{}.end", argument("orders").unwrap_or_default());
+                while !Path::new(&end).exists() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
             "deed" => {
                 let told: Result<String, _> = call("ex:/host.deed", (moment.to_owned(),));
                 tracing::info!(target: "harbor", "{NAME} {BUILD} {moment} did {}", told.map_err(|e| e.to_string())?);

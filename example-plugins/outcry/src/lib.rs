@@ -90,7 +90,10 @@ fn cry_number(number: u64) {
 /// Panics on a thread of its own.
 #[zcall(ex = "outcry.cry_aside")]
 fn cry_aside(text: String) -> bool {
-    std::thread::Builder::new().name("outcry".to_owned()).spawn(move || cry(text)).is_ok_and(|thread| thread.join().is_err())
+    std::thread::Builder::new()
+        .name("outcry".to_owned())
+        .spawn(move || cry(text))
+        .is_ok_and(|thread| thread.join().is_err())
 }
 
 /// How often the author's hook has run since it was asked last.

@@ -15,7 +15,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync + 'static>;
 
@@ -28,8 +28,11 @@ static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Address and number of each link there is: by its address a hook that std gives back is known as one of ours.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
-/// One at a time. It is only tried: whoever holds it puts a link in.
-static PUTTING: Mutex<()> = Mutex::new(());
+/// Whether a thread looks after the hook. Nobody waits for it: it looks again when it is asked for meanwhile.
+static IS_LOOKING: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody has asked for a look that has not begun.
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Whether ours was dropped on a thread that panicked, which may not change the hook.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
@@ -115,11 +118,17 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
-    let _putting = match PUTTING.try_lock() {
-        Ok(putting) => putting,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return,
-    };
+    // What is dropped while a link is put in may be a link as well, and asks then.
+    IS_ASKED.store(true, Ordering::SeqCst);
+    while IS_ASKED.load(Ordering::SeqCst) && !IS_LOOKING.swap(true, Ordering::SeqCst) {
+        while IS_ASKED.swap(false, Ordering::SeqCst) {
+            look(note);
+        }
+        IS_LOOKING.store(false, Ordering::SeqCst);
+    }
+}
+
+fn look(note: fn(&PanicHookInfo<'_>)) {
     WAS_LOST.store(false, Ordering::Relaxed);
     let found = take_hook();
     let number = links().iter().find(|(address, _)| *address == address_of(&found)).map(|(_, number)| *number);

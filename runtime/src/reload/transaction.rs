@@ -265,10 +265,11 @@ impl Run<'_> {
 
     fn start(&mut self) -> Result<(), LoadError> {
         let Some(staged) = &mut self.staged else { return Ok(()) };
-        let (started, result) = match master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced) {
-            Ok(()) => (ExitHooks::All, Ok(())),
-            Err((count, error)) => (ExitHooks::Started(count), Err(error)),
-        };
+        let (started, result) =
+            match master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced) {
+                Ok(()) => (ExitHooks::All, Ok(())),
+                Err((count, error)) => (ExitHooks::Started(count), Err(error)),
+            };
         staged.started = started;
         result
     }
