@@ -32,7 +32,9 @@ pub enum ReloadStep {
     Enroll,
     /// The imports of a module are filled.
     FillCells,
-    /// The unloading callbacks have run.
+    /// The `suspend` of a module is about to run.
+    Suspend,
+    /// The unloading callbacks have run, and what is to be replaced was suspended.
     Callbacks,
     /// It was looked which class each living object goes to.
     Survivors,
@@ -70,7 +72,7 @@ pub enum ReloadStep {
 
 impl ReloadStep {
     /// All steps, in order.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Read,
         Self::Check,
         Self::Copy,
@@ -82,6 +84,7 @@ impl ReloadStep {
         Self::Declare,
         Self::Enroll,
         Self::FillCells,
+        Self::Suspend,
         Self::Callbacks,
         Self::Survivors,
         Self::SaveKept,

@@ -22,6 +22,9 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("shapeshifter", form));
     libraries.push(support::plugin("attacker", greed));
+    // What is suspended and resumed: another build in every turn, one that needs the other.
+    let tag = 1 + turn as u64 % 2;
+    libraries.extend([support::tagged("harbor", &[], tag), support::tagged("harbor", &["needs-harbor"], tag)]);
     libraries
 }
 
@@ -219,6 +222,7 @@ fn repeats(step: ReloadStep) -> bool {
         | ReloadStep::Attach
         | ReloadStep::Enroll
         | ReloadStep::FillCells
+        | ReloadStep::Suspend
         | ReloadStep::SaveKept
         | ReloadStep::Main
         | ReloadStep::ClassDefault

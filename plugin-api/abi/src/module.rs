@@ -45,6 +45,15 @@ pub struct Module {
     /// Drops what was left to the module to drop, where the exit hook does not run because the main has not returned.
     #[sabi(missing_field(option))]
     pub dispose: unsafe extern "C" fn(failure: &mut Failure) -> Status,
+    /// Not zero where the author has written `suspend` and `resume`: without, both do nothing.
+    #[sabi(missing_field(option))]
+    pub suspends: u8,
+    /// Gives up what another generation of the module needs to start. Called before the mains of that generation.
+    #[sabi(missing_field(option))]
+    pub suspend: unsafe extern "C" fn(failure: &mut Failure) -> Status,
+    /// Takes it again, since that generation did not come to pass. Called after `suspend`, also where that has failed.
+    #[sabi(missing_field(option))]
+    pub resume: unsafe extern "C" fn(failure: &mut Failure) -> Status,
 }
 
 impl RootModule for ModuleRef {

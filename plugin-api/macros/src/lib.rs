@@ -107,6 +107,24 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `main` is `fn(&[&str])` or `fn()`, `exit` is `fn()`; both may be left out, and so may the dependencies.
 ///
+/// `suspend: let_go, resume: take_again` are for what only one can have: a fixed port, a lock file, a database. In a reload
+/// the main of the new generation runs *before* the exit hook of the old one, since the old one goes on if the new one
+/// fails. Both are `fn()` or `fn() -> Result<(), E>` with a printable `E`, and there is no one without the other.
+///
+/// | when | what runs |
+/// | --- | --- |
+/// | a reload replaces the module | `suspend` of the old, then main of the new, then, in the end, `exit` of the old |
+/// | that reload is rolled back | `exit` of the new, if its main had returned, then `resume` of the old |
+/// | `suspend` panics or gives an error | nothing is replaced, and `resume` runs |
+/// | `resume` panics or gives an error | the report of the reload says so, and the module goes on |
+/// | an unload, a shutdown, a reload that leaves the module as it is | neither |
+///
+/// So `exit` and `resume` find either what `suspend` has left or, if that failed half-way, what it had not come to. Of several
+/// modules `suspend` runs for dependents first, `resume` for dependencies first. The module lives in both: it may call, be
+/// called, make objects and post, all of it for good; fields that are kept are read after `suspend`. Between `suspend` and what
+/// follows no call, task, timer or posted closure of it runs, but its own threads do. A `replace` of a Slim does the same,
+/// on the thread that asks for it; calls that are inside on other threads go on, and others still come.
+///
 /// What the module allocates lies in a heap of its own, which goes with its code. `allocator: own` leaves the choice of a
 /// `#[global_allocator]` to the crate.
 ///

@@ -13,6 +13,8 @@ pub(crate) struct Module {
     name: LitStr,
     main: Option<Path>,
     exit: Option<Path>,
+    /// What gives up and what takes again.
+    pair: Option<(Path, Path)>,
     /// Whether the author brings an allocator.
     has_allocator: bool,
     dependencies: Vec<(LitStr, LitStr)>,
@@ -22,6 +24,7 @@ impl Parse for Module {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let span = input.span();
         let (mut name, mut main, mut exit, mut allocator, mut dependencies) = (None, None, None, None, None);
+        let (mut suspend, mut resume) = (None::<(Ident, Path)>, None::<(Ident, Path)>);
         while !input.is_empty() {
             let word: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
@@ -29,14 +32,16 @@ impl Parse for Module {
                 "name" => name.replace(input.parse::<LitStr>()?).is_some(),
                 "main" => main.replace(input.parse::<Path>()?).is_some(),
                 "exit" => exit.replace(input.parse::<Path>()?).is_some(),
+                "suspend" => suspend.replace((word.clone(), input.parse()?)).is_some(),
+                "resume" => resume.replace((word.clone(), input.parse()?)).is_some(),
                 "allocator" => allocator.replace(parse_allocator(input)?).is_some(),
                 "dependencies" => dependencies.replace(parse_dependencies(input)?).is_some(),
                 _ => {
                     return Err(syn::Error::new(
                         word.span(),
                         format!(
-                            "unknown word `{word}`: known here are `name`, `main`, `exit`, `allocator`, \
-                             `dependencies`"
+                            "unknown word `{word}`: known here are `name`, `main`, `exit`, `suspend`, `resume`, \
+                             `allocator`, `dependencies`"
                         ),
                     ));
                 }
@@ -55,13 +60,29 @@ impl Parse for Module {
                 "a module is named by lower-case letters, digits and `_`, and starts with a letter: `magic_cube`",
             ));
         }
+        let pair = match (suspend, resume) {
+            (Some((_, suspend)), Some((_, resume))) => Some((suspend, resume)),
+            (None, None) => None,
+            (Some((word, _)), None) => {
+                return Err(syn::Error::new(
+                    word.span(),
+                    "`suspend` needs `resume`: when the reload is rolled back, what was given up has to be taken again",
+                ));
+            }
+            (None, Some((word, _))) => {
+                return Err(syn::Error::new(
+                    word.span(),
+                    "`resume` needs `suspend`: it takes again what that has given up",
+                ));
+            }
+        };
         let has_allocator = allocator.is_some();
-        Ok(Self { name, main, exit, has_allocator, dependencies: dependencies.unwrap_or_default() })
+        Ok(Self { name, main, exit, pair, has_allocator, dependencies: dependencies.unwrap_or_default() })
     }
 }
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
-    let Module { name, main, exit, has_allocator, dependencies } = module;
+    let Module { name, main, exit, pair, has_allocator, dependencies } = module;
     let build_id = build_id::compute().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;
@@ -70,12 +91,20 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
         None => quote! { let _ = args; },
     };
     let exit = exit.as_ref().map(|exit| quote! { #exit() });
+    let suspends = pair.is_some();
+    let hook = |hook: Option<&Path>| match hook {
+        Some(hook) => quote! { ::alcedo_plugin_api::plumbing::run_hook(#hook) },
+        None => quote! { ::alcedo_plugin_api::plumbing::core::result::Result::Ok(()) },
+    };
+    let suspend = hook(pair.as_ref().map(|(suspend, _)| suspend));
+    let resume = hook(pair.as_ref().map(|(_, resume)| resume));
     let heap = Ident::new(if *has_allocator { "own" } else { "module" }, Span::call_site());
     let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
     Ok(quote! {
         ::alcedo_plugin_api::plumbing::module! {
             name: #name, build_id: #build_id, heap: #heap, dependencies: &[#((#names, #ranges)),*],
-            main: |args| { #main }, exit: { #exit }
+            main: |args| { #main }, exit: { #exit },
+            suspends: #suspends, suspend: { #suspend }, resume: { #resume }
         }
     })
 }

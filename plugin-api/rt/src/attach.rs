@@ -12,7 +12,7 @@ use alcedo_abi::host::ModuleContext;
 
 use crate::this_thread::this_thread;
 use crate::trap::trap;
-use crate::{CallError, log_bridge, trace_bridge, trap as traps};
+use crate::{CallError, log_bridge, panic_hook, trace_bridge, trap as traps};
 
 /// Nobody attached yet: the context is not written.
 const ALONE: u8 = 0;
@@ -74,7 +74,7 @@ pub fn detach() {
     ATTACHMENT.state.store(DETACHED, Ordering::Release);
     HOME.store(0, Ordering::Relaxed);
     MODE.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
-    traps::remove_hook();
+    panic_hook::remove();
 }
 
 /// What the host told the module, while it is attached. Any thread may ask.

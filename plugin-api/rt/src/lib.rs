@@ -16,6 +16,7 @@ mod hook_names;
 #[doc(hidden)]
 pub mod hooks;
 mod log_bridge;
+mod panic_hook;
 mod records;
 mod slot;
 mod stop;
@@ -27,7 +28,7 @@ pub use attach::{attach, context, detach, is_game_thread, mode};
 pub use error::{CallError, Place};
 pub use heap::{ModuleHeap, live_bytes};
 pub use stop::{StopToken, stop_requested};
-pub use trap::{fail, trap};
+pub use trap::{fail, keep_hook, trap};
 
 /// Whether the module has hooks of the C functions by which it could leave something behind.
 pub const HOOKED: bool = cfg!(hooked);

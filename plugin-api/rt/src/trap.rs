@@ -4,19 +4,22 @@
 //! The module has a panic hook of its own. It prints nothing and takes no backtrace (the symbol cache of a backtrace
 //! would outlive the image); it notes message and place where the trap of the same thread finds them. The host hears of the
 //! place first, while the stack is whole: who wants the calls has them written down there, and finds names for them outside.
+//! An author's hook runs after it (`panic_hook.rs`).
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::log::LogLevel;
 
-use crate::{CallError, records};
+use crate::{CallError, panic_hook, records};
 
 /// What a panic said, and where.
 struct Note {
     message: String,
+    /// The type of its payload.
+    payload: TypeId,
     file: String,
     line: u32,
     column: u32,
@@ -64,12 +67,18 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Ok(thrown) => return thrown.0.into_failure(),
         Err(payload) => payload,
     };
-    let message = message_of(&*payload);
-    let note = take_note();
+    let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
+    // The note is of this very panic unless somebody resumed an older one, which then differs.
+    let is_of_it = |note: &Note| match &message {
+        Some(message) => note.message == *message,
+        None => note.payload == payload_type,
+    };
+    let note = take_note().filter(is_of_it);
+    if note.is_none() || panic_hook::was_lost() {
+        keep_hook();
+    }
     discard(payload);
     match (message, note) {
-        // The note is of this very panic unless somebody resumed an older one, whose text then differs.
-        (Some(message), Some(note)) if note.message != message => Failure::new(FailureKind::PANIC, message),
         (_, Some(note)) => Failure {
             file: note.file.into(),
             line: note.line,
@@ -112,12 +121,12 @@ fn keep_note(note: Note) {
 
 /// From now on panics of this module are noted instead of printed.
 pub(crate) fn install_hook() {
-    std::panic::set_hook(Box::new(hook));
+    panic_hook::install(hook);
 }
 
-/// Gives std its own hook back, so that nothing of ours is called after the host let go.
-pub(crate) fn remove_hook() {
-    drop(std::panic::take_hook());
+/// Panics of this module are noted also if the author's code has put another hook in the place of ours. For after its main.
+pub fn keep_hook() {
+    panic_hook::ensure(hook);
 }
 
 fn hook(info: &PanicHookInfo<'_>) {
@@ -130,7 +139,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }
-    keep_note(Note { message, file: file.to_owned(), line, column });
+    keep_note(Note { message, payload: info.payload().type_id(), file: file.to_owned(), line, column });
 }
 
 #[cfg(test)]

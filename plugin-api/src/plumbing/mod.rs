@@ -52,5 +52,5 @@ pub use owned::{
     owned_slot, parse_owned, print_owned, store_owned,
 };
 pub use registry::{CLASSES, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
-pub use root::{LibHeader, MainFn, ModuleHooks, lib_header, run_main};
+pub use root::{LibHeader, MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
 pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared};

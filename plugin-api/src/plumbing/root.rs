@@ -1,6 +1,7 @@
-//! The root module of a plugin: what `module!` makes of its two hooks.
+//! The root module of a plugin: what `module!` makes of its hooks.
 #![expect(unsafe_code, reason = "makes the erased root module that the loader reads")]
 
+use core::fmt::Display;
 use core::marker::PhantomData;
 
 use alcedo_abi::abi_stable::library::{CheckTypeLayout, RootModuleResult};
@@ -8,10 +9,10 @@ use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
 use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
 use alcedo_abi::abi_stable::staticref;
 use alcedo_abi::abi_stable::std_types::{RResult, RSlice, RStr};
-use alcedo_abi::call::{Failure, Status};
+use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::module::{Module, ModuleRef};
-use alcedo_rt::trap;
+use alcedo_rt::{CallError, keep_hook, trap};
 
 use super::registry;
 use crate::dispose::dispose_all;
@@ -24,6 +25,51 @@ pub trait ModuleHooks: 'static {
     fn main(args: &[&str]);
     /// The exit hook.
     fn exit();
+    /// Whether it has the two that follow.
+    const SUSPENDS: bool;
+    /// Gives up what the next generation needs.
+    ///
+    /// # Errors
+    /// What the author's own says.
+    fn suspend() -> Result<(), CallError>;
+    /// Takes it again.
+    ///
+    /// # Errors
+    /// What the author's own says.
+    fn resume() -> Result<(), CallError>;
+}
+
+/// What a `suspend` or a `resume` may give back: nothing, or a result with an error that has words.
+#[diagnostic::on_unimplemented(
+    message = "`suspend` and `resume` of a module are `fn()` or `fn() -> Result<(), E>`, where `E` is `Display`",
+    label = "this gives back something else"
+)]
+pub trait Outcome {
+    /// The same in the words of the border.
+    ///
+    /// # Errors
+    /// The author's error, as text.
+    fn told(self) -> Result<(), CallError>;
+}
+
+impl Outcome for () {
+    fn told(self) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl<E: Display> Outcome for Result<(), E> {
+    fn told(self) -> Result<(), CallError> {
+        self.map_err(|error| CallError::new(FailureKind::OTHER, error.to_string()))
+    }
+}
+
+/// Calls a `suspend` or a `resume`.
+///
+/// # Errors
+/// Its own.
+pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
+    hook().told()
 }
 
 /// A function that can be the main of a module: `fn(&[&str])` or `fn()`.
@@ -73,6 +119,9 @@ impl<M: ModuleHooks> Root<M> {
         heap_bytes,
         interfaces: registry::interfaces,
         dispose: dispose_shell,
+        suspends: M::SUSPENDS as u8,
+        suspend: suspend_shell::<M>,
+        resume: resume_shell::<M>,
     }));
 }
 
@@ -108,11 +157,22 @@ extern "C" fn heap_bytes() -> u64 {
 }
 
 unsafe extern "C" fn main_shell<M: ModuleHooks>(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
-    trap(failure, || {
+    let status = trap(failure, || {
         let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
         M::main(&args);
         Ok(())
-    })
+    });
+    // A main is where panic hooks are set as a rule.
+    keep_hook();
+    status
+}
+
+unsafe extern "C" fn suspend_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {
+    trap(failure, M::suspend)
+}
+
+unsafe extern "C" fn resume_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {
+    trap(failure, M::resume)
 }
 
 unsafe extern "C" fn exit_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {

@@ -174,11 +174,21 @@ pub enum LoadError {
     #[error(transparent)]
     Emit(#[from] EmitError),
     /// The main failed.
-    #[error("main of {module} {error}")]
+    #[error("main of {module} {error}{}", held(*beside))]
     Main {
         /// The module.
         module: String,
         /// Its panic.
+        error: CallError,
+        /// The generation of the same module that was live meanwhile, where that has no `suspend` and so gave nothing up.
+        beside: Option<u64>,
+    },
+    /// A module that was to be replaced could not give up what its next generation may need. It goes on.
+    #[error("suspend of {module} failed, so nothing was replaced: {error}")]
+    Suspend {
+        /// The module.
+        module: String,
+        /// Its panic, or its own error.
         error: CallError,
     },
     /// A field marked to be kept could not be saved.
@@ -313,6 +323,15 @@ pub enum LoadError {
     /// There is no Master load context.
     #[error("there is no Master load context: create it with `create_master`")]
     NoMaster,
+}
+
+/// What may have been in the way of a main.
+fn held(beside: Option<u64>) -> String {
+    let Some(generation) = beside else { return String::new() };
+    format!(
+        "; generation {generation} of it is live meanwhile: if that holds what the new one needs (a port, a lock, a \
+         database), give it up in `suspend:` of `module!` and take it again in `resume:`, see docs/recipes.md"
+    )
 }
 
 /// The way out where nobody has a module.

@@ -175,15 +175,23 @@ impl Loads {
 
     /// Tells everybody that a generation is about to end, first those who listen, then the callbacks by priority.
     pub(crate) fn tell_unloading(&self, generation: Generation) {
-        self.is_telling.set(true);
-        self.raise(&MasterEvent::Unloading(generation));
-        let called = self.retirements.call_back(generation);
-        self.recorder.note(|record| record.callbacks = called);
-        self.is_telling.set(false);
+        self.while_living(|| {
+            self.raise(&MasterEvent::Unloading(generation));
+            let called = self.retirements.call_back(generation);
+            self.recorder.note(|record| record.callbacks = called);
+        });
     }
 
-    /// Whether a generation is being told that it is about to end: until that is over it lives as before, and objects may
-    /// be made.
+    /// What is done in here is done for good, by a generation that lives as if nothing were under way. It stops its panics.
+    pub(crate) fn while_living<T>(&self, code: impl FnOnce() -> T) -> T {
+        self.is_telling.set(true);
+        let done = code();
+        self.is_telling.set(false);
+        done
+    }
+
+    /// Whether a generation is being told that it is about to end, or that it goes on: meanwhile it lives as before, and
+    /// objects may be made.
     pub(crate) fn is_telling(&self) -> bool {
         self.is_telling.get()
     }
@@ -386,7 +394,38 @@ pub(crate) fn declarers(modules: &[Rc<Module>]) -> Vec<Declarer<'_>> {
         .collect()
 }
 
-/// Runs the mains of a generation, dependencies first. Returns how many have run when one fails.
+/// Has modules of a living generation give up what their next one may need, dependents first. Those that were called, in
+/// that order: the last one may have failed.
+pub(crate) fn suspend(core: &Core, loads: &Loads, modules: &[Rc<Module>]) -> (Vec<Rc<Module>>, Result<(), LoadError>) {
+    let mut called = Vec::new();
+    let all = modules.iter().rev().filter(|module| module.suspends()).try_for_each(|module| {
+        caught(|| {
+            faults::at(ReloadStep::Suspend)?;
+            loads.recorder.note(|record| record.suspended.push(module.name().to_owned()));
+            called.push(Rc::clone(module));
+            let suspended = loads.while_living(|| module.suspend(&core.red));
+            suspended.map_err(|error| LoadError::Suspend { module: module.name().to_owned(), error })
+        })
+    });
+    (called, all)
+}
+
+/// Has those modules take it again, in the opposite order. What went wrong: each goes on all the same.
+pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<Module>]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for module in suspended.iter().rev() {
+        loads.recorder.note(|record| record.resumed.push(module.name().to_owned()));
+        if let Err(error) = loads.while_living(|| module.resume(&core.red)) {
+            let name = module.name();
+            tracing::error!(module = name, %error, "a resume failed");
+            problems.push(format!("resume of {name} failed, and {name} goes on as that left it: {error}"));
+        }
+    }
+    problems
+}
+
+/// Runs the mains of a generation, dependencies first. `before` are the modules that it replaces. Returns how many have run
+/// when one fails.
 ///
 /// # Errors
 /// The main that panicked, and how many before it have returned.
@@ -395,6 +434,7 @@ pub(crate) fn start(
     loads: &Loads,
     generation: Generation,
     modules: &[Rc<Module>],
+    before: &[Rc<Module>],
 ) -> Result<(), (usize, LoadError)> {
     loads.raise(&MasterEvent::PreStartup(generation));
     let fault = |step| caught(|| Ok(faults::at(step)?));
@@ -404,7 +444,11 @@ pub(crate) fn start(
             faults::at(ReloadStep::Main)?;
             loads.recorder.note(|record| record.mains.push(module.name().to_owned()));
             let main = module.main(&core.red, &loads.args);
-            main.map_err(|error| LoadError::Main { module: module.name().to_owned(), error })
+            main.map_err(|error| {
+                let beside = before.iter().find(|old| old.name() == module.name() && !old.suspends());
+                let beside = beside.map(|old| old.gate().tag().generation.0);
+                LoadError::Main { module: module.name().to_owned(), error, beside }
+            })
         };
         caught(main).map_err(|error| (at, error))?;
         loads.raise(&MasterEvent::Startup(generation, module.name().to_owned()));
@@ -508,7 +552,7 @@ fn go_live(
     let declarers = declarers(modules);
     let classes =
         caught(|| Ok(emit(core, &declarers, &declarers)?)).map_err(|error| (ExitHooks::NeverStarted, error))?;
-    start(core, loads, generation, modules).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
+    start(core, loads, generation, modules, &[]).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
     caught(|| make_cdos(core, &classes)).map_err(|error| (ExitHooks::All, error))
 }
 

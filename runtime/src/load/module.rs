@@ -74,6 +74,11 @@ impl ModuleInfo {
     }
 }
 
+/// Whether a module has a `suspend` and a `resume`; one that is older than they are has none.
+pub(crate) fn suspends(root: ModuleRef) -> bool {
+    root.suspends().is_some_and(|suspends| suspends != 0)
+}
+
 /// A loaded module. It stays mapped until it has left; dropped without, its image is parked.
 pub(crate) struct Module {
     info: ModuleInfo,
@@ -86,6 +91,8 @@ pub(crate) struct Module {
     keeps: RefCell<Vec<Lease>>,
     main: Rc<str>,
     exit: Rc<str>,
+    suspend: Rc<str>,
+    resume: Rc<str>,
 }
 
 impl Module {
@@ -93,10 +100,13 @@ impl Module {
     pub(crate) fn new(info: ModuleInfo, gate: Rc<Gate>, root: ModuleRef, image: Image) -> Rc<Self> {
         let main = format!("main of {}", info.name).into();
         let exit = format!("exit hook of {}", info.name).into();
+        let suspend = format!("suspend of {}", info.name).into();
+        let resume = format!("resume of {}", info.name).into();
         let leases = Leases::new(format!("{} of generation {}", info.name, gate.tag().generation));
         let image_path = image.path().to_owned();
         let (ledger, image) = (image.ledger().cloned(), Cell::new(Some(image)));
-        Rc::new(Self { info, gate, root, image_path, image, ledger, leases, keeps: RefCell::default(), main, exit })
+        let keeps = RefCell::default();
+        Rc::new(Self { info, gate, root, image_path, image, ledger, leases, keeps, main, exit, suspend, resume })
     }
 
     /// What its manifest says.
@@ -189,6 +199,35 @@ impl Module {
                 // SAFETY: the module is attached and mapped; the arguments are lent for the call.
                 from_module(|failure| unsafe { self.root.main()(args.as_slice().into(), failure) })
             })
+        })
+    }
+
+    /// Whether it gives something up for the next generation.
+    pub(crate) fn suspends(&self) -> bool {
+        suspends(self.root)
+    }
+
+    /// Has it give up what the next generation needs. Its main has returned.
+    ///
+    /// # Errors
+    /// Its own, or its panic.
+    pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
+        let Some(suspend) = self.root.suspend() else { return Ok(()) };
+        red.enter_module(self.name(), &self.suspend, || {
+            // SAFETY: the module is attached and mapped.
+            self.gate.through(|| from_module(|failure| unsafe { suspend(failure) }))
+        })
+    }
+
+    /// Has it take again what it gave up: the next generation did not come to pass.
+    ///
+    /// # Errors
+    /// Its own, or its panic.
+    pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
+        let Some(resume) = self.root.resume() else { return Ok(()) };
+        red.enter_module(self.name(), &self.resume, || {
+            // SAFETY: the module is attached and mapped.
+            self.gate.through(|| from_module(|failure| unsafe { resume(failure) }))
         })
     }
 

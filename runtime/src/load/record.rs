@@ -12,6 +12,10 @@ pub(crate) struct Record {
     pub callbacks: Vec<i32>,
     /// Modules whose main was called.
     pub mains: Vec<String>,
+    /// Modules whose `suspend` was called.
+    pub suspended: Vec<String>,
+    /// Modules whose `resume` was called.
+    pub resumed: Vec<String>,
     /// Modules whose exit hook was called.
     pub exit_hooks: Vec<String>,
 }

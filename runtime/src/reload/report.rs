@@ -144,6 +144,12 @@ pub struct Remainder {
     pub mains: Vec<String>,
     /// New modules whose exit hook was called, in order.
     pub exit_hooks: Vec<String>,
+    /// Modules that stay, and whose `suspend` was called, in order.
+    #[serde(default)]
+    pub suspended: Vec<String>,
+    /// Those of them whose `resume` was called, in order: all of them.
+    #[serde(default)]
+    pub resumed: Vec<String>,
     /// Objects that were born and are gone again, class default objects as a rule: the native constructors of their
     /// bases ran.
     pub births: Vec<Named>,
@@ -184,6 +190,8 @@ impl Remainder {
             unloading_callbacks: record.callbacks,
             mains: record.mains,
             exit_hooks: record.exit_hooks,
+            suspended: record.suspended,
+            resumed: record.resumed,
             births: births.iter().filter_map(|(name, times)| named((name, *times))).collect(),
             pure_calls: calls.iter().filter_map(|(name, count)| named((name, count.allowed))).collect(),
             refused_calls: calls.iter().filter_map(|(name, count)| named((name, count.refused))).collect(),
@@ -207,6 +215,8 @@ impl Remainder {
         let outside = ": what it did outside of the host's world is not undone";
         line(&mut lines, "main was called of", &self.mains, outside);
         line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
+        line(&mut lines, "suspended:", &self.suspended, "");
+        line(&mut lines, "and resumed:", &self.resumed, "");
         line(&mut lines, "born and gone again:", &self.births, "");
         line(&mut lines, "called as pure:", &self.pure_calls, "");
         line(&mut lines, "refused to new code:", &self.refused_calls, "");
@@ -495,6 +505,8 @@ mod tests {
             callbacks: vec![-1, 0],
             mains: vec!["magic-cube".into()],
             exit_hooks: vec!["magic-cube".into()],
+            suspended: vec!["magic-cube".into()],
+            resumed: vec!["magic-cube".into()],
         };
         let done = Done {
             record,
@@ -514,6 +526,8 @@ mod tests {
               unloading callbacks were called, of priority -1, 0
               main was called of magic-cube: what it did outside of the host's world is not undone
               exit hook was called of magic-cube
+              suspended: magic-cube
+              and resumed: magic-cube
               born and gone again: /Script/Game.MagicCube
               called as pure: ex:/now (3 times)
               refused to new code: ex:/tell

@@ -52,6 +52,7 @@ pub(crate) fn reload(
         loads,
         old,
         replaced,
+        suspended: Vec::new(),
         scope,
         generation,
         journal,
@@ -125,6 +126,8 @@ struct Run<'a> {
     old: Master,
     /// Those of its modules that go.
     replaced: Vec<Rc<Module>>,
+    /// Those of them that were asked to give up what the new ones may need, in that order.
+    suspended: Vec<Rc<Module>>,
     scope: ReloadScope,
     generation: Generation,
     journal: Journal,
@@ -210,7 +213,7 @@ impl Run<'_> {
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, Goals), LoadError> {
         let core = self.core;
-        self.tell_unloading();
+        self.tell_unloading()?;
         // From here on nothing is done that the rollback could not put back.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
@@ -242,8 +245,9 @@ impl Run<'_> {
     }
 
     /// The old generation still lives while it is told, and what it does then is as good as before: it sees the old types,
-    /// makes objects for good, and nobody reaches the new modules.
-    fn tell_unloading(&self) {
+    /// makes objects for good, and nobody reaches the new modules. Its modules are suspended last, since whoever else is told
+    /// may call them.
+    fn tell_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
         core.set_aside(master::ids(new));
@@ -251,17 +255,21 @@ impl Run<'_> {
         core.take_back(master::ids(&self.replaced));
         self.replaced.iter().for_each(|module| module.leases().seal());
         self.loads.tell_unloading(self.old.generation);
+        let (suspended, result) = master::suspend(core, self.loads, &self.replaced);
+        self.suspended = suspended;
         core.set_aside(master::ids(&self.replaced));
         core.take_back(master::ids(new));
         new.iter().for_each(|module| module.gate().reopen());
+        result
     }
 
     fn start(&mut self) -> Result<(), LoadError> {
         let Some(staged) = &mut self.staged else { return Ok(()) };
-        let (started, result) = match master::start(self.core, self.loads, self.generation, &staged.modules) {
-            Ok(()) => (ExitHooks::All, Ok(())),
-            Err((count, error)) => (ExitHooks::Started(count), Err(error)),
-        };
+        let (started, result) =
+            match master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced) {
+                Ok(()) => (ExitHooks::All, Ok(())),
+                Err((count, error)) => (ExitHooks::Started(count), Err(error)),
+            };
         staged.started = started;
         result
     }
@@ -385,6 +393,8 @@ impl Run<'_> {
             });
             self.journal.warnings.extend(self.loads.retirements.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
+            // Now that the new has let go of what it had taken.
+            self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));
             // What failed while staging, the old generation never noticed: it had let nothing go.
             if phase != Phase::Stage {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));

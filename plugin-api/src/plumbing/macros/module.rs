@@ -8,7 +8,8 @@
 macro_rules! __alcedo_module {
     (
         name: $name:expr, build_id: $build_id:expr, heap: $heap:ident, dependencies: $dependencies:expr,
-        main: |$args:ident| $main:expr, exit: $exit:expr
+        main: |$args:ident| $main:expr, exit: $exit:expr,
+        suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
         // Assembly stands at the top of a module, never inside a block.
         #[cfg(not(test))]
@@ -41,6 +42,16 @@ macro_rules! __alcedo_module {
 
                 fn exit() {
                     $exit
+                }
+
+                const SUSPENDS: $crate::plumbing::core::primitive::bool = $suspends;
+
+                fn suspend() -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                    $suspend
+                }
+
+                fn resume() -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                    $resume
                 }
             }
 

@@ -23,7 +23,7 @@ use crate::lease::{Lease, LeaseKind, Leases, Sealed};
 use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::error::LoadError;
 use crate::load::leaving::{LeavingModule, Luggage};
-use crate::load::module::ModuleInfo;
+use crate::load::module::{ModuleInfo, suspends};
 use crate::load::open::{self, Staged};
 use crate::load::policy::UnloadPolicy;
 use crate::logs::Logs;
@@ -209,6 +209,36 @@ impl FreeModule {
         from_module(|failure| unsafe { self.root.main()(args.as_slice().into(), failure) })?;
         self.has_started.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// The generation of its context.
+    pub(super) fn generation(&self) -> u64 {
+        self.context.generation
+    }
+
+    /// Whether it gives something up for the next generation.
+    pub(super) fn suspends(&self) -> bool {
+        suspends(self.root)
+    }
+
+    /// Has it give up what the next generation needs, on this thread. Only while a lease keeps the image, and after its main.
+    ///
+    /// # Errors
+    /// Its own, or its panic.
+    pub(super) fn suspend(&self) -> Result<(), CallError> {
+        let Some(suspend) = self.root.suspend() else { return Ok(()) };
+        // SAFETY: the module is attached and, as a lease keeps it, mapped.
+        from_module(|failure| unsafe { suspend(failure) })
+    }
+
+    /// Has it take again what it gave up, on this thread. Only while a lease keeps the image.
+    ///
+    /// # Errors
+    /// Its own, or its panic.
+    pub(super) fn resume(&self) -> Result<(), CallError> {
+        let Some(resume) = self.root.resume() else { return Ok(()) };
+        // SAFETY: the module is attached and, as a lease keeps it, mapped.
+        from_module(|failure| unsafe { resume(failure) })
     }
 
     /// Runs its exit hook on this thread, once, if its main has returned, and drops what was left to the module to drop. After

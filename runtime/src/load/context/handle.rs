@@ -490,10 +490,12 @@ impl LoadContext {
 
     /// Swaps in a new generation with this library and what it needs, and lets the current one go: the ticket is the old
     /// one's. Until the new main has returned the old one answers; if it does not come up, the old one stays. Whatever
-    /// else the old generation has goes with it.
+    /// else the old generation has goes with it. Before the first new main the old modules that have a `suspend` are asked to
+    /// give up what only one can have, on this thread and while others may call them; if the new ones do not come up, they
+    /// take it again in `resume`.
     ///
     /// # Errors
-    /// As [`LoadContext::load_path`]; [`ContextError::NotCollectible`] for the Default and for pinned contexts.
+    /// As [`LoadContext::load_path`], and when a `suspend` fails; [`ContextError::NotCollectible`] for the Default and for pinned contexts.
     #[track_caller]
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
         let _door = door();

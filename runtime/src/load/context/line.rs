@@ -166,7 +166,7 @@ impl Line {
     pub(super) fn load(&self, library: Library) -> Result<Arc<FreeModule>, ContextError> {
         let name = library.info.name.clone();
         let space = self.open(format!("loading {name}"))?;
-        loading::load(&*self.hub()?, &space, library)
+        loading::load(&*self.hub()?, &space, library, None)
     }
 
     /// Loads what a name stands for into the current generation.
@@ -195,7 +195,7 @@ impl Line {
         let hub = self.hub()?;
         let id = ContextId { index: self.index, generation: self.generation.load(Ordering::Relaxed) + 1 };
         let next = Space::new(id, self.kind, &self.name, &self.guides);
-        loading::load(&hub, &next, library)?;
+        loading::load(&hub, &next, library, Some(&current))?;
         let old = {
             let mut life = self.life();
             if life.unload.is_some() {

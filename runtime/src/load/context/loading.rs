@@ -94,11 +94,17 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
     }
 }
 
-/// Loads a library and what it needs into `space`.
+/// Loads a library and what it needs into `space`, which is to take the place of `old` if there is one: its modules are
+/// suspended before the first main, and resumed if the load fails after that.
 ///
 /// # Errors
 /// Why not; nothing of it is in the context then.
-pub(super) fn load(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Arc<FreeModule>, ContextError> {
+pub(super) fn load(
+    hub: &Hub,
+    space: &Arc<Space>,
+    library: Library,
+    old: Option<&Space>,
+) -> Result<Arc<FreeModule>, ContextError> {
     hub.check_budget()?;
     let _busy = busy(space, &library.info.name)?;
     if let Some(module) = present(space, &library)? {
@@ -117,7 +123,7 @@ pub(super) fn load(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Ar
         return Ok(module);
     }
     let row = plan.order(space)?;
-    let (opened, asked_for) = bring_up(hub, space, plan, &row)?;
+    let (opened, asked_for) = bring_up(hub, space, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
         hub.tell(space, ContextHappening::Loaded(module.name().to_owned()));
@@ -145,7 +151,7 @@ pub(super) fn load_name(
     };
     match search(hub, space, &request)? {
         Answer::Module(module, _home) => Ok(module),
-        Answer::Library(library) => load(hub, space, *library),
+        Answer::Library(library) => load(hub, space, *library, None),
     }
 }
 
@@ -298,6 +304,7 @@ fn bring_up(
     space: &Arc<Space>,
     plan: Plan,
     row: &[usize],
+    old: Option<&Space>,
 ) -> Result<(Vec<Arc<FreeModule>>, Arc<FreeModule>), ContextError> {
     let Plan { libraries, mut present } = plan;
     let mut libraries: Vec<_> = libraries.into_iter().map(Some).collect();
@@ -329,18 +336,51 @@ fn bring_up(
             }
         }
     }
-    for module in &opened {
-        if let Err(error) = module.main(&hub.args) {
-            hub.abandon(space, &opened);
-            return Err(LoadError::Main { module: module.name().to_owned(), error }.into());
-        }
-    }
-    if let Err(error) = space.add(&opened) {
+    let before = old.map(Space::modules).unwrap_or_default();
+    let mut suspended = Vec::new();
+    let live = suspend(&before, &mut suspended)
+        .and_then(|()| start(hub, &opened, &before))
+        .map_err(ContextError::from)
+        .and_then(|()| space.add(&opened));
+    if let Err(error) = live {
+        // First the new lets go of what it has taken.
         hub.abandon(space, &opened);
+        resume(&suspended);
         return Err(error);
     }
     let asked_for = asked_for.ok_or(LoadError::NoMaster)?;
     Ok((opened, asked_for))
+}
+
+/// Has the modules that are to be replaced give up what the new ones may need, dependents first; `called` are those that were
+/// asked, in order.
+fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
+    for module in before.iter().rev().filter(|module| module.suspends()) {
+        called.push(Arc::clone(module));
+        module.suspend().map_err(|error| LoadError::Suspend { module: module.name().to_owned(), error })?;
+    }
+    Ok(())
+}
+
+/// Has them take it again, in the opposite order. One that cannot goes on all the same.
+fn resume(suspended: &[Arc<FreeModule>]) {
+    for module in suspended.iter().rev() {
+        if let Err(error) = module.resume() {
+            tracing::error!(module = module.name(), %error, "a resume failed");
+        }
+    }
+}
+
+/// Runs the mains, dependencies first.
+fn start(hub: &Hub, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
+    for module in modules {
+        if let Err(error) = module.main(&hub.args) {
+            let beside = before.iter().find(|old| old.name() == module.name() && !old.suspends());
+            let beside = beside.map(|old| old.generation());
+            return Err(LoadError::Main { module: module.name().to_owned(), error, beside });
+        }
+    }
+    Ok(())
 }
 
 fn open_one(

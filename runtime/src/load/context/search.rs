@@ -99,7 +99,7 @@ pub(super) fn in_default(hub: &Hub, request: &ModuleRequest) -> Result<Option<An
     let (Some(resolver), _handlers) = space.guides.of_modules() else { return Ok(None) };
     match put(hub, space, "the resolver", &resolver, request)? {
         Some(Answer::Library(library)) => {
-            let module = loading::load(hub, space, *library)?;
+            let module = loading::load(hub, space, *library, None)?;
             Ok(Some(Answer::Module(module, space.id)))
         }
         other => Ok(other),

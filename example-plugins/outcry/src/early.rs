@@ -1,0 +1,10 @@
+//! A hook that is set before the module has a host.
+#![expect(unsafe_code, reason = "initializers are known by their section")]
+
+extern "C" fn set() {
+    std::panic::set_hook(Box::new(super::hear));
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static SET: extern "C" fn() = set;

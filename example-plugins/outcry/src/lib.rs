@@ -1,0 +1,116 @@
+//! A module that sets panic hooks of its own, as color-eyre and human-panic do, takes them, keeps them, drops them, and
+//! panics. What it is told when, the tests say.
+
+// An initializer needs a linker section, which is unsafe to name.
+#![deny(unsafe_code)]
+
+use std::panic::{PanicHookInfo, set_hook, take_hook};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use alcedo_plugin_api::prelude::*;
+
+#[cfg(feature = "early")]
+mod early;
+
+module! { name: "outcry", main: started }
+
+type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
+
+/// How often the author's hook has run.
+static HEARD: AtomicU32 = AtomicU32::new(0);
+
+static KEPT: Mutex<Option<Hook>> = Mutex::new(None);
+
+fn kept() -> MutexGuard<'static, Option<Hook>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn hear(_info: &PanicHookInfo<'_>) {
+    HEARD.fetch_add(1, Ordering::Relaxed);
+}
+
+fn started(args: &[&str]) {
+    args.iter().for_each(|what| change((*what).to_owned()));
+}
+
+/// Changes the hook in one of the ways in which authors do.
+#[zcall(ex = "outcry.change")]
+fn change(what: String) {
+    match &*what {
+        "set" => set_hook(Box::new(hear)),
+        "set with state" => {
+            let state = vec![1_u32];
+            set_hook(Box::new(move |_| {
+                HEARD.fetch_add(state[0], Ordering::Relaxed);
+            }));
+        }
+        "set on a thread" => std::thread::spawn(|| set_hook(Box::new(hear))).join().expect("it sets a hook"),
+        "take" => drop(take_hook()),
+        // As sentry and ratatui do.
+        "chain" => {
+            let before = take_hook();
+            set_hook(Box::new(move |info| {
+                hear(info);
+                before(info);
+            }));
+        }
+        // Who does not want to hear of panics for a while.
+        "keep" => {
+            *kept() = Some(take_hook());
+            set_hook(Box::new(hear));
+        }
+        "restore" => set_hook(kept().take().expect("one is kept")),
+        "drop kept" => drop(kept().take()),
+        // The hook that was taken is dropped while its thread panics, which may not change hooks.
+        "drop in a panic" => {
+            let caught = std::panic::catch_unwind(|| {
+                let _taken = take_hook();
+                set_hook(Box::new(hear));
+                panic!("on the way");
+            });
+            assert!(caught.is_err(), "it panics");
+        }
+        other => panic!("nobody knows {other}"),
+    }
+}
+
+/// Panics with a text.
+#[zcall(ex = "outcry.cry")]
+fn cry(text: String) {
+    panic!("{text}");
+}
+
+/// Panics with what is no text.
+#[zcall(ex = "outcry.cry_number")]
+fn cry_number(number: u64) {
+    std::panic::panic_any(number);
+}
+
+/// Panics on a thread of its own.
+#[zcall(ex = "outcry.cry_aside")]
+fn cry_aside(text: String) -> bool {
+    std::thread::Builder::new()
+        .name("outcry".to_owned())
+        .spawn(move || cry(text))
+        .is_ok_and(|thread| thread.join().is_err())
+}
+
+/// How often the author's hook has run since it was asked last.
+#[zcall(ex = "outcry.heard")]
+fn heard() -> u32 {
+    HEARD.swap(0, Ordering::Relaxed)
+}
+
+/// Sets hooks and panics on some threads at the same time, so many times each.
+#[zcall(ex = "outcry.storm")]
+fn storm(times: u32) -> u32 {
+    let storm = move || {
+        for _ in 0..times {
+            set_hook(Box::new(hear));
+            assert!(std::panic::catch_unwind(|| panic!("in the storm")).is_err(), "it panics");
+        }
+    };
+    let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(storm)).collect();
+    threads.into_iter().map(|thread| u32::from(thread.join().is_ok())).sum()
+}

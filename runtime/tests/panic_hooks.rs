@@ -1,0 +1,126 @@
+//! A module that sets panic hooks of its own, whenever and wherever: its panics keep message and place in the host's
+//! errors, and the author's hook runs once for each.
+
+mod support;
+
+use alcedo_runtime::{Runtime, Value};
+
+fn outcry(args: &[&str], features: &[&str]) -> Runtime {
+    let host = support::builder().module_args(args).build().expect("a host");
+    host.create_master(&[support::plugin("outcry", features)]).unwrap_or_else(|error| panic!("{error}"));
+    host
+}
+
+fn change(host: &Runtime, what: &str) {
+    let changed = host.zcall("ex:/outcry.change", &[Value::Text(what.to_owned())]);
+    changed.unwrap_or_else(|error| panic!("{what}: {error}"));
+}
+
+/// How often the author's hook has run since the last time.
+fn heard(host: &Runtime) -> u32 {
+    match host.zcall("ex:/outcry.heard", &[]) {
+        Ok(Some(Value::U32(times))) => times,
+        other => panic!("it counts: {other:?}"),
+    }
+}
+
+/// It panics, and the error says what and where.
+fn assert_place(host: &Runtime, when: &str) {
+    let error = host.zcall("ex:/outcry.cry", &[Value::Text(when.to_owned())]).expect_err("it panics").to_string();
+    let place = support::line_of("outcry", "panic!(\"{text}\");");
+    assert!(error.contains(&format!("panicked: \"{when}\" at {place}:5")), "{when}: {error}");
+    let error = host.zcall("ex:/outcry.cry_number", &[Value::U64(7)]).expect_err("it panics").to_string();
+    let place = support::line_of("outcry", "panic_any(number)");
+    assert!(error.contains(&format!("at {place}:5")), "{when}: {error}");
+}
+
+#[test]
+fn the_first_panic_after_a_hook_was_set_has_its_place() {
+    for what in ["set", "set with state", "set on a thread", "chain"] {
+        let host = outcry(&[], &[]);
+        change(&host, what);
+        assert_place(&host, what);
+        assert_eq!(heard(&host), 2, "{what}: once for each panic");
+        change(&host, "set");
+        assert_place(&host, what);
+        assert_eq!(heard(&host), 2, "{what}: the one that came last, and only that");
+    }
+}
+
+#[test]
+fn a_hook_that_main_or_an_initializer_has_set_costs_no_place() {
+    for what in ["set", "set with state", "set on a thread", "take", "chain", "keep", "drop in a panic"] {
+        let host = outcry(&[what], &[]);
+        assert_place(&host, what);
+        let author = u32::from(what != "take") * 2;
+        // One more was heard in main itself.
+        assert_eq!(heard(&host), author + u32::from(what == "drop in a panic"), "{what}");
+    }
+    let host = outcry(&[], &["early"]);
+    assert_place(&host, "early");
+    assert_eq!(heard(&host), 2, "the hook of the initializer runs still");
+}
+
+#[test]
+fn a_hook_that_is_taken_and_dropped_leaves_the_place() {
+    let host = outcry(&[], &[]);
+    change(&host, "take");
+    assert_place(&host, "taken");
+    change(&host, "set");
+    change(&host, "take");
+    assert_place(&host, "taken again");
+    assert_eq!(heard(&host), 0, "the author has taken it away");
+}
+
+/// The one way that is found out late: our hook is taken, kept, and not called.
+#[test]
+fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
+    let host = outcry(&[], &[]);
+    for round in 0..3 {
+        change(&host, "keep");
+        let error = host.zcall("ex:/outcry.cry", &[Value::Text("first".to_owned())]).expect_err("it panics");
+        assert!(error.to_string().contains("panicked: \"first\""), "{error}");
+        assert_place(&host, "kept");
+        assert_eq!(heard(&host), 3, "round {round}");
+        change(&host, if round == 1 { "drop kept" } else { "restore" });
+        assert_place(&host, "given back");
+        // In the last round it is the author's own that was kept.
+        assert_eq!(heard(&host), if round == 0 { 0 } else { 2 }, "round {round}");
+    }
+}
+
+#[test]
+fn a_panic_on_a_thread_of_the_module_is_logged_with_its_place_and_heard_by_the_author() {
+    let record = support::record("alcedo::panic");
+    let host = outcry(&["set"], &[]);
+    let aside = host.zcall("ex:/outcry.cry_aside", &[Value::Text("aside".to_owned())]).expect("its own thread panics");
+    assert_eq!(aside, Some(Value::Bool(true)));
+    assert_eq!(record.take(), "aside\n");
+    assert_eq!(heard(&host), 1);
+}
+
+#[test]
+fn threads_that_set_hooks_and_panic_at_the_same_time_end_and_leave_a_chain_that_works() {
+    let host = outcry(&[], &[]);
+    assert_eq!(host.zcall("ex:/outcry.storm", &[Value::U32(500)]).expect("it ends"), Some(Value::U32(4)));
+    change(&host, "set");
+    let _counted = heard(&host);
+    assert_place(&host, "after the storm");
+    assert_eq!(heard(&host), 2);
+}
+
+#[test]
+fn hooks_leave_with_their_module_and_cost_nothing() {
+    let host = outcry(&["set with state"], &[]);
+    for turn in 0..20 {
+        for what in ["set", "chain", "keep", "set with state", "restore", "take", "chain", "set"] {
+            change(&host, what);
+        }
+        assert_place(&host, "before the reload");
+        let library = support::tagged("outcry", &[], turn % 2);
+        let reload =
+            host.reload(&[library]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert!(reload.is_committed() && reload.blocked.is_none() && reload.parked.is_empty(), "{reload}");
+        assert_place(&host, "after the reload");
+    }
+}

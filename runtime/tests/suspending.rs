@@ -1,0 +1,401 @@
+//! What only one can have, a port or a database, is given up by the old generation before the main of the new one, and
+//! taken again when the reload is rolled back.
+
+mod support;
+
+use std::fs;
+use std::io::Read as _;
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Outcome, Phase, Reload, Runtime, Value};
+
+fn harbor(tag: u64) -> PathBuf {
+    support::tagged("harbor", &[], tag)
+}
+
+fn tug(tag: u64) -> PathBuf {
+    support::tagged("harbor", &["needs-harbor"], tag)
+}
+
+/// An address of this test's own: below the ports that the system gives out, on an address of the loopback that nobody
+/// else uses.
+fn free_address() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let pid = std::process::id();
+    loop {
+        let port = 20_000 + (pid.wrapping_mul(31) + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        let address = format!("127.{}.{}.17:{port}", 1 + pid % 254, (pid / 254) % 256);
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
+}
+
+/// A host, the address that its harbor serves, and what goes wrong there.
+struct Scene {
+    host: Runtime,
+    address: String,
+    _folder: tempfile::TempDir,
+    orders: PathBuf,
+}
+
+impl Scene {
+    fn new(libraries: &[PathBuf]) -> Self {
+        Self::with(libraries, |address| vec![format!("harbor={address}")])
+    }
+
+    fn with(libraries: &[PathBuf], args: impl Fn(&str) -> Vec<String>) -> Self {
+        let (address, folder) = (free_address(), tempfile::tempdir().expect("a folder"));
+        let orders = folder.path().join("orders");
+        let mut args = args(&address);
+        args.push(format!("orders={}", orders.display()));
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        let host = support::builder().module_args(&args).build().expect("a host");
+        if !libraries.is_empty() {
+            host.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
+        }
+        Self { host, address, _folder: folder, orders }
+    }
+
+    fn order(&self, orders: &str) {
+        fs::write(&self.orders, orders).expect("it can be written");
+    }
+
+    fn reload(&self, libraries: &[PathBuf]) -> Reload {
+        self.host.reload(libraries).expect("a Master")
+    }
+
+    /// The build that answers at the port; `None` when nobody does.
+    fn serving(&self) -> Option<String> {
+        let mut answer = String::new();
+        TcpStream::connect(&self.address).ok()?.read_to_string(&mut answer).ok()?;
+        Some(answer)
+    }
+
+    /// The build behind a call.
+    fn build(&self) -> String {
+        match self.host.zcall("ex:/harbor.build", &[]) {
+            Ok(Some(Value::Text(build))) => build,
+            other => panic!("a text: {other:?}"),
+        }
+    }
+
+    fn assert_serves(&self, build: &str) {
+        assert_eq!((self.serving().as_deref(), &*self.build()), (Some(build), build));
+    }
+}
+
+/// It went well.
+fn committed(reload: Reload) -> Reload {
+    reload.into_result().unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// The error of a reload that was rolled back.
+fn failure(reload: &Reload) -> (Phase, String) {
+    match &reload.outcome {
+        Outcome::RolledBack { phase, error } => (*phase, error.clone()),
+        Outcome::Committed => panic!("it is rolled back: {reload}"),
+    }
+}
+
+#[test]
+fn a_fixed_port_goes_from_generation_to_generation() {
+    let record = support::record("harbor");
+    let scene = Scene::new(&[harbor(1)]);
+    scene.assert_serves("1");
+    let reload = committed(scene.reload(&[harbor(2)]));
+    assert!(reload.remainder.suspended.is_empty(), "it was committed: {reload}");
+    scene.assert_serves("2");
+    assert_eq!(record.take(), "harbor 1 main\nharbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
+    let _unload = scene.host.unload_master().expect("there is one");
+    assert_eq!(record.take(), "harbor 2 exit\n", "an unload suspends nobody");
+    assert_eq!(scene.serving(), None);
+}
+
+#[test]
+fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
+    let record = support::record("harbor");
+    let scene = Scene::new(&[harbor(1)]);
+    for how in ["panic", "bomb", "error"] {
+        scene.order(&format!("harbor 2 main {how}"));
+        let reload = scene.reload(&[harbor(2)]);
+        let (phase, error) = failure(&reload);
+        assert_eq!(phase, Phase::Start);
+        assert!(!error.contains("suspend"), "it has given the port up: {error}");
+        assert_eq!(
+            (&reload.remainder.suspended, &reload.remainder.resumed),
+            (&vec!["harbor".into()], &vec!["harbor".into()])
+        );
+        assert!(reload.to_string().contains("\n  suspended: harbor\n  and resumed: harbor"), "{reload}");
+        scene.assert_serves("1");
+    }
+    let _before = record.take();
+    scene.order("");
+    // The new one has the port when it goes, and its exit hook gives it back before the old one takes it.
+    let fault = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    let reload = scene.reload(&[harbor(2)]);
+    assert!(fault.has_fired() && !reload.is_committed());
+    drop(fault);
+    scene.assert_serves("1");
+    assert_eq!(record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 2 exit\nharbor 1 resume\n");
+    // One that is refused while staging disturbs nobody.
+    assert!(!scene.reload(&[PathBuf::from("/nowhere/libharbor.so")]).is_committed());
+    assert_eq!(record.take(), "");
+    committed(scene.reload(&[harbor(2)]));
+    scene.assert_serves("2");
+}
+
+#[test]
+fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend() {
+    let stubborn = |tag| support::tagged("harbor", &["stubborn"], tag);
+    let scene = Scene::new(&[stubborn(1)]);
+    let (_, error) = failure(&scene.reload(&[harbor(2)]));
+    assert!(error.contains("Address already in use"), "{error}");
+    assert!(
+        error.contains("; generation 1 of it is live meanwhile: if that holds what the new one needs (a port,"),
+        "{error}"
+    );
+    scene.assert_serves("1");
+    let _unload = scene.host.unload_master().expect("there is one");
+    scene.order("harbor 1 main panic");
+    let error = scene.host.create_master(&[stubborn(1)]).expect_err("its main panics").to_string();
+    assert!(!error.contains("suspend"), "there is no old one: {error}");
+}
+
+#[test]
+fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
+    let record = support::record("harbor");
+    let addresses = |address: &str| vec![format!("harbor={address}"), format!("tug={}", free_address())];
+    let scene = Scene::with(&[harbor(1), tug(1)], addresses);
+    let (dependent_first, both) = ("tug 1 suspend\nharbor 1 suspend\n", "harbor 1 resume\ntug 1 resume\n");
+    for (how, words) in [
+        (
+            "panic",
+            "suspend of harbor failed, so nothing was replaced: panicked: \"suspend panics\" at harbor/src/lib.rs",
+        ),
+        ("error", "suspend of harbor failed, so nothing was replaced: suspend does not want to"),
+        (
+            "bomb",
+            "suspend of harbor failed, so nothing was replaced: panicked: \"a panic without a message\" at harbor",
+        ),
+    ] {
+        let _before = record.take();
+        scene.order(&format!("harbor 1 suspend {how}"));
+        let reload = scene.reload(&[harbor(2), tug(2)]);
+        let (phase, error) = failure(&reload);
+        assert_eq!(phase, Phase::Quiesce);
+        assert!(error.starts_with(words), "{error}");
+        assert_eq!(record.take(), format!("{dependent_first}{both}"), "no main has run");
+        assert!(reload.remainder.mains.is_empty(), "{reload}");
+        scene.assert_serves("1");
+    }
+    // One that was not asked has nothing to take again.
+    scene.order("tug 1 suspend error");
+    assert!(!scene.reload(&[harbor(2), tug(2)]).is_committed());
+    assert_eq!(record.take(), "tug 1 suspend\ntug 1 resume\n");
+    scene.order("");
+    committed(scene.reload(&[harbor(2), tug(2)]));
+    assert_eq!(
+        record.take(),
+        format!("{dependent_first}harbor 2 main\ntug 2 main\ntug 1 exit\nharbor 1 exit\n"),
+        "dependents first, as with exit hooks; mains the other way round"
+    );
+    // Only what is replaced is suspended.
+    committed(scene.host.reload_changed(&[harbor(2), tug(1)]).expect("a Master"));
+    assert_eq!(record.take(), "tug 2 suspend\ntug 1 main\ntug 2 exit\n");
+    scene.assert_serves("2");
+}
+
+#[test]
+fn a_resume_that_fails_is_reported_and_its_module_goes_on() {
+    for how in ["panic", "error", "bomb"] {
+        let scene = Scene::new(&[harbor(1)]);
+        scene.order(&format!("harbor 2 main panic\nharbor 1 resume {how}"));
+        let reload = scene.reload(&[harbor(2)]);
+        assert_eq!(failure(&reload).0, Phase::Start, "it is the main that has failed");
+        let told = reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed, and harbor goes on"));
+        assert!(told, "{reload}");
+        scene.assert_serves("1");
+        scene.order("");
+        committed(scene.reload(&[harbor(2)]));
+        scene.assert_serves("2");
+    }
+}
+
+/// What `suspend` and `resume` may do: all that the living generation may.
+#[test]
+fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
+    let record = support::record("harbor");
+    let scene = Scene::new(&[harbor(1)]);
+    let (library, text) = (harbor(2), |what: String| Ok(Some(Value::Text(what))));
+    let deed = move |host: &Runtime, arguments: &[Value]| {
+        let [Value::Text(moment)] = arguments else { return text("nothing".to_owned()) };
+        let before = host.counters().objects;
+        let born = host.spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
+        let answer = host.zcall("ex:/harbor.build", &[]);
+        let reload = host.reload(&[&library]).map(drop).map_err(|error| error.to_string());
+        let shutdown = host.unload_master().map(drop).map_err(|error| error.to_string());
+        host.request_reload(vec![library.clone()]);
+        text(format!("in {moment}: {born:?} {answer:?} {reload:?} {shutdown:?}"))
+    };
+    scene.host.register("host.deed", "String -> String".parse().expect("a signature"), deed).expect("a free name");
+    scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 suspend post");
+    let count = scene.host.counters().objects;
+    assert_eq!(failure(&scene.reload(&[harbor(2)])).0, Phase::Start);
+    assert_eq!(scene.host.counters().objects, count + 2, "what it makes is there for good");
+    scene.assert_serves("1");
+    let told = record.take();
+    let deeds: Vec<_> = told.lines().filter(|line| line.contains(" did ")).collect();
+    assert_eq!(deeds.len(), 2, "{told}");
+    for deed in deeds {
+        assert!(deed.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {deed}");
+        assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins meanwhile: {deed}");
+    }
+    assert!(!told.contains("posted"), "{told}");
+    scene.order("");
+    scene.host.tick(alcedo_runtime::Budget::frame());
+    // What was posted is the old one's, which lives; what was asked for is done after it.
+    assert_eq!(scene.host.take_reloads().len(), 1);
+    assert!(record.take().starts_with("harbor 1 posted\n"), "it goes on where it was");
+    scene.assert_serves("2");
+}
+
+#[test]
+fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
+    let (told, hangs) = channel();
+    let builder = support::builder().watchdog(Duration::from_millis(700)).on_hang(move |hang| {
+        // On a machine that is slow enough, a phase of the host's own takes too long as well.
+        if !hang.function.is_empty() {
+            fs::write(&end, "").expect("the folder is writable");
+            let _sent = told.send(hang.clone());
+        }
+    });
+    let host = builder.module_args(&[&format!("orders={}", orders.display())]).build().expect("a host");
+    host.create_master(&[harbor(1)]).unwrap_or_else(|error| panic!("{error}"));
+    fs::write(&orders, "harbor 1 suspend hang").expect("it can be written");
+    committed(host.reload(&[harbor(2)]).expect("a Master"));
+    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is told");
+    assert_eq!((&*hang.module, &*hang.function), ("harbor", "suspend of harbor"));
+    assert_eq!(hang.phase, ["a reload", "quiesce"]);
+}
+
+#[test]
+fn what_was_posted_in_a_suspend_that_is_for_good_never_runs() {
+    let record = support::record("harbor");
+    let scene = Scene::new(&[harbor(1)]);
+    scene.order("harbor 1 suspend post");
+    committed(scene.reload(&[harbor(2)]));
+    scene.host.tick(alcedo_runtime::Budget::frame());
+    assert!(!record.take().contains("posted"));
+}
+
+#[test]
+fn modules_of_different_names_take_turns_at_one_port() {
+    let scene = Scene::with(&[harbor(1)], |address| vec![format!("harbor={address}"), format!("tug={address}")]);
+    let tug = |tag| support::tagged("harbor", &["tug"], tag);
+    for turn in 0..6 {
+        let (library, build) = if turn % 2 == 0 { (tug(3), "3") } else { (harbor(1), "1") };
+        committed(scene.reload(&[library]));
+        assert_eq!(scene.serving().as_deref(), Some(build));
+    }
+    // Gone, and back.
+    committed(scene.reload(&[support::plugin("unruly", &[])]));
+    assert_eq!(scene.serving(), None);
+    committed(scene.reload(&[harbor(2)]));
+    scene.assert_serves("2");
+}
+
+#[test]
+fn two_hundred_reloads_with_rollbacks_in_between_lose_no_port() {
+    let scene = Scene::new(&[harbor(1)]);
+    let mut live = 1;
+    for turn in 0..200 {
+        let next = 3 - live;
+        let fault = match turn % 4 {
+            0 => {
+                scene.order(&format!("harbor {next} main panic"));
+                None
+            }
+            1 => Some(faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Panic })),
+            2 => Some(faults::arm(Fault { step: ReloadStep::Suspend, nth: 0, kind: FaultKind::Panic })),
+            _ => None,
+        };
+        let reload = scene.reload(&[harbor(next)]);
+        scene.order("");
+        drop(fault);
+        assert_eq!(reload.is_committed(), turn % 4 == 3, "turn {turn}: {reload}");
+        live = if reload.is_committed() { next } else { live };
+        scene.assert_serves(&live.to_string());
+    }
+    let unload = scene.host.unload_master().expect("there is one");
+    let _gone = unload.ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(scene.host.parked(), Vec::<String>::new());
+}
+
+#[test]
+fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
+    let record = support::record("harbor");
+    let scene = Scene::new(&[]);
+    let slim = scene.host.load_contexts().create_slim("harbor").expect("a free name");
+    slim.load_path(harbor(1)).unwrap_or_else(|error| panic!("{error}"));
+    let build = || match slim.function("Harbor", "build_tag", "-> String").expect("it is there").call(&[]) {
+        Ok(Some(Value::Text(build))) => build,
+        other => panic!("a text: {other:?}"),
+    };
+    let serves = |tag: &str| assert_eq!((scene.serving().as_deref(), &*build()), (Some(tag), tag));
+    serves("1");
+    for (orders, words) in [
+        ("harbor 2 main panic", "main of harbor panicked: \"main does not"),
+        ("harbor 1 suspend panic", "suspend of harbor failed, so nothing was replaced: panicked"),
+        ("harbor 2 main error\nharbor 1 resume panic", "main of harbor panicked"),
+    ] {
+        scene.order(orders);
+        let error = slim.replace(harbor(2)).expect_err("it fails").to_string();
+        let words = words.replace("main does not", "main panics");
+        assert!(error.contains(&words) && !error.contains("is live meanwhile"), "{error}");
+        serves("1");
+    }
+    scene.order("");
+    let _before = record.take();
+    let gone = slim.replace(harbor(2)).unwrap_or_else(|error| panic!("{error}")).wait(Duration::from_secs(60));
+    assert!(gone.is_ok(), "{gone:?}");
+    serves("2");
+    assert_eq!(record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
+    let stubborn = scene.host.load_contexts().create_slim("stubborn").expect("a free name");
+    let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("nobody holds it");
+    stubborn.load_path(support::tagged("harbor", &["stubborn"], 1)).unwrap_or_else(|error| panic!("{error}"));
+    let error = stubborn.replace(harbor(2)).expect_err("the port is taken").to_string();
+    assert!(error.contains("generation 1 of it is live meanwhile"), "{error}");
+}
+
+#[test]
+fn a_database_that_one_may_open_goes_from_generation_to_generation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("almanac.redb");
+    let args = [path.to_str().expect("a plain name")];
+    let host = support::builder().module_args(&args).build().expect("a host");
+    host.create_master(&[support::tagged("almanac", &[], 1)]).unwrap_or_else(|error| panic!("{error}"));
+    let starts = || host.zcall("ex:/almanac.starts", &[]).expect("it is open");
+    let mut count = 1;
+    for turn in 0..10 {
+        assert_eq!(starts(), Some(Value::U64(count)));
+        let step = if turn % 2 == 0 { ReloadStep::PostStartup } else { ReloadStep::Attach };
+        let fault = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
+        let library = support::tagged("almanac", &[], 2 - turn % 2);
+        assert!(!host.reload(&[&library]).expect("a Master").is_committed());
+        drop(fault);
+        // A main that has run has counted: what is outside of the host's world is not undone.
+        count += u64::from(step == ReloadStep::PostStartup);
+        assert_eq!(starts(), Some(Value::U64(count)));
+        let reload = committed(host.reload(&[&library]).expect("a Master"));
+        count += 1;
+        assert!(reload.parked.is_empty(), "{reload}");
+    }
+}
