@@ -95,7 +95,7 @@ impl Loads {
     ) -> std::io::Result<Self> {
         let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
         // A host that crashes cannot remove it, so whoever reads of the crash has to.
-        crash::note(|| format!("stage {}", stage_dir.path().display()));
+        crash::stage(stage_dir.path());
         let hub = Hub::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
         Ok(Self {
             stage_dir,

@@ -213,7 +213,7 @@ pub(crate) fn open(
     id: ModuleId,
     generation: Generation,
 ) -> Result<Rc<Module>, LoadError> {
-    crash::note(|| format!("module {generation} {} {}", staged.info.name, staged.path().display()));
+    crash::module(generation.0, &staged.info.name, staged.path());
     let (info, image, root) = map(staged)?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
     core.logs.introduce(&tag);

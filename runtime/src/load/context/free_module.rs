@@ -98,7 +98,7 @@ impl FreeModule {
     /// When the linker refuses it, its layout differs, or it does not take its host. The image has ended then.
     pub(super) fn open(staged: Staged, needs: Vec<Need>, place: Place<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(place.context.generation);
-        crash::note(|| format!("module {generation} {} {}", staged.info.name, staged.path().display()));
+        crash::module(generation.0, &staged.info.name, staged.path());
         let (info, image, root) = open::map(staged)?;
         let tag = ModuleTag { id: place.id, name: info.name.as_str().into(), generation };
         place.logs.introduce(&tag);

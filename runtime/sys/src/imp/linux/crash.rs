@@ -10,6 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::IntoRawFd as _;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 /// The signals that end a process because of what it did itself.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
@@ -145,6 +146,7 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     // Those that were sent, rather than caused, have a code that is not positive.
     text.line("sent", usize::from(moment.code <= 0), 10);
     text.line("thread", thread as usize, 10);
+    text.line("time", usize::try_from(clock().as_millis()).unwrap_or_default(), 10);
     for (name, word) in
         [("address", moment.address), ("pc", moment.pc), ("sp", moment.sp), ("fp", moment.fp), ("lr", moment.lr)]
     {
@@ -158,6 +160,16 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     end.line("stack", begin, 16);
     end.push(b"end\n");
     end.write(crash);
+}
+
+/// The time since some moment before this process began, the same for all that is written down. May be asked for in a signal
+/// handler.
+pub(crate) fn clock() -> Duration {
+    // SAFETY: zeros are a whole time.
+    let mut now: libc::timespec = unsafe { std::mem::zeroed() };
+    // SAFETY: the time is ours to be written.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
 }
 
 /// Writes what is mapped.
