@@ -159,14 +159,16 @@ fn demangled(name: &str) -> String {
 pub(crate) struct Told(Mutex<BTreeMap<String, Stays>>);
 
 impl Told {
-    /// Whether this was not told of the module, or something else after it. From now on it was.
-    pub(crate) fn is_news(&self, module: &str, stays: &Stays) -> bool {
+    /// Whether there is something to tell of the module that was not told of it last. From now on it was.
+    pub(crate) fn is_news(&self, module: &str, stays: Option<&Stays>) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.insert(module.to_owned(), stays.clone()).as_ref() != Some(stays)
-    }
-
-    /// The module came without a reason to stay: if it comes with one again, that is news.
-    pub(crate) fn forget(&self, module: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(module);
+        match stays {
+            // If it comes with a reason again, that is news.
+            None => {
+                told.remove(module);
+                false
+            }
+            Some(stays) => told.insert(module.to_owned(), stays.clone()).as_ref() != Some(stays),
+        }
     }
 }

@@ -26,6 +26,7 @@ use crate::load::leaving::{LeavingModule, Luggage};
 use crate::load::module::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::policy::UnloadPolicy;
+use crate::load::stays::Stays;
 use crate::logs::Logs;
 use crate::value_table;
 use crate::zcall::buffer::BufferMut;
@@ -256,7 +257,7 @@ impl FreeModule {
             calls: 0,
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
-            will_park: self.info.will_park(),
+            will_park: self.info.stays.as_ref().map(Stays::briefly),
             gives_blocks_away: self.info.gives_blocks_away,
             image,
             forget: Box::new(move || {
