@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use alcedo_sys::ImageFile;
 
-use super::{advice, hooks};
+use super::advice::{self, Advice};
+use super::hooks;
 
 /// So many symbols are named.
 const MOST: usize = 3;
@@ -76,7 +77,8 @@ fn judge(facts: &Facts<'_>) -> Option<Stays> {
         parts.push(("it was linked with `-z nodelete`".to_owned(), way.to_owned()));
     }
     if !facts.unique.is_empty() {
-        let why = format!("it defines what a process has only once ({})", listed(facts.unique.iter().map(String::as_str)));
+        let why =
+            format!("it defines what a process has only once ({})", listed(facts.unique.iter().map(String::as_str)));
         parts.push((why, "compile its C++ code with `-fno-gnu-unique`, or hide those symbols".to_owned()));
     }
     let (why, ways): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
@@ -119,14 +121,14 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
 
 /// How a plugin does without a shared library.
 fn way_without(library: &str, names: &[u8]) -> String {
-    match advice::on(library) {
-        Some(advice) if has_code_of(names, advice.package) => {
-            format!("link {library} into the plugin: {}, of the crate {}", advice.way, advice.package)
-        }
-        Some(advice) => {
-            format!("link {library} into the plugin (if the crate {} brings it: {})", advice.package, advice.way)
-        }
-        None => format!("link {library} into the plugin, or leave it to the host"),
+    if let Some(advice) = advice::on(library).find(|advice| has_code_of(names, advice.package)) {
+        return format!("link {library} into the plugin: {}, of the crate {}", advice.way, advice.package);
+    }
+    let perhaps = |advice: &Advice| format!("if the crate {} brings it: {}", advice.package, advice.way);
+    let perhaps: Vec<_> = advice::on(library).map(perhaps).collect();
+    match perhaps.is_empty() {
+        true => format!("link {library} into the plugin, or leave it to the host"),
+        false => format!("link {library} into the plugin ({})", perhaps.join("; ")),
     }
 }
 
@@ -136,7 +138,7 @@ fn has_code_of(names: &[u8], package: &str) -> bool {
     let ident = package.replace('-', "_");
     [format!("_ZN{}{ident}", ident.len()), format!("_{}{ident}", ident.len())]
         .iter()
-        .any(|part| names.windows(part.len()).any(|window| window == part.as_bytes()))
+        .any(|part| memchr::memmem::find(names, part.as_bytes()).is_some())
 }
 
 /// Some names, as their authors wrote them.
@@ -170,5 +172,103 @@ impl Told {
             }
             Some(stays) => told.insert(module.to_owned(), stays.clone()).as_ref() != Some(stays),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Facts, Told, demangled, has_code_of, judge};
+
+    const THREAD: &str = "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
+
+    fn owned(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// What is told of a file that calls these past its hooks.
+    fn told(bypasses: &[(&str, Option<&str>)], needed: &[&str], names: &str) -> String {
+        let bypasses = bypasses.iter().map(|(name, library)| ((*name).to_owned(), *library)).collect();
+        let needed = owned(needed);
+        let facts = Facts { bypasses, needed: &needed, names: names.as_bytes(), ..Facts::default() };
+        judge(&facts).expect("it stays").told()
+    }
+
+    #[test]
+    fn a_crate_whose_code_is_there_is_named_with_its_feature() {
+        let crypto = [("CRYPTO_get_ex_new_index", Some("libcrypto.so.3"))];
+        let needed = ["libssl.so.3", "libcrypto.so.3", "libc.so.6"];
+        expect(
+            &told(&crypto, &needed, "main\0_ZN11openssl_sys7openssl4init17h0123456789abcdefE\0"),
+            "it bypasses CRYPTO_get_ex_new_index of libcrypto.so.3: link libcrypto.so.3 into the plugin: feature `vendored`, \
+             which the crate openssl has as well, of the crate openssl-sys",
+        );
+        expect(
+            &told(&crypto, &needed, "main\0"),
+            "it bypasses CRYPTO_get_ex_new_index of libcrypto.so.3: link libcrypto.so.3 into the plugin (if the crate \
+             openssl-sys brings it: feature `vendored`, which the crate openssl has as well)",
+        );
+        let own = [("leave_address", Some("libown.so.1"))];
+        let way = "it bypasses leave_address of libown.so.1: link libown.so.1 into the plugin, or leave it to the host";
+        expect(&told(&own, &["libown.so.1"], "_11openssl_sys"), way);
+    }
+
+    #[test]
+    fn where_nobody_says_which_library_it_is_all_that_it_may_be_are_named() {
+        let unknown = [("sigset", None)];
+        expect(
+            &told(&unknown, &["libown.so", "libc.so.6", "liblzma.so.5"], ""),
+            "it bypasses sigset, of one of these: libown.so, liblzma.so.5: link libown.so into the plugin, or leave it to \
+             the host; or link liblzma.so.5 into the plugin (if the crate liblzma-sys brings it: feature `static`; if the \
+             crate lzma-sys brings it: feature `static`)",
+        );
+        let past =
+            "it bypasses sigset: build it with `module!`, and without symbols of a library of its own in between";
+        expect(&told(&unknown, &["libc.so.6"], ""), past);
+        expect(&told(&[("sigset", Some("libc.so.6"))], &["libc.so.6", "libown.so"], ""), past);
+    }
+
+    fn expect(told: &str, expected: &str) {
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn names_of_cpp_are_told_as_their_authors_wrote_them() {
+        assert_eq!(demangled(THREAD), "std::thread::_M_start_thread");
+        assert_eq!(demangled("timer_create"), "timer_create");
+        let told = told(&[(THREAD, Some("libstdc++.so.6"))], &["libstdc++.so.6", "libc.so.6"], "");
+        assert!(told.starts_with("it bypasses std::thread::_M_start_thread of libstdc++.so.6, which starts"), "{told}");
+        assert!(told.contains("`cpp_link_stdlib_static(true)` of the crate cc"), "{told}");
+        let unique = owned(&["_ZZ7countervE3one", "_ZN6HolderIiE5valueE", "_Zc", "_Zd", "_Ze"]);
+        let facts = Facts { unique: &unique, is_marked: true, has_no_hooks: true, ..Facts::default() };
+        let stays = judge(&facts).unwrap();
+        let why = "it was built without any hooks; and it was linked with `-z nodelete`; and it defines what a process has \
+                   only once (counter()::one, Holder<int>::value, _Zc and 2 more)";
+        assert_eq!(stays.why, why);
+        assert_eq!(judge(&Facts::default()), None);
+    }
+
+    #[test]
+    fn a_crate_is_in_a_file_if_a_name_of_a_function_says_so() {
+        for (names, expected) in [
+            ("x\0_ZN11openssl_sys4init17hE\0", true),
+            ("_RNvCs1234_11openssl_sys4init", true),
+            ("_ZN3own11openssl_sys4initE", false),
+            ("openssl_sys", false),
+            ("_11openssl_syz", false),
+            ("", false),
+        ] {
+            assert_eq!(has_code_of(names.as_bytes(), "openssl-sys"), expected, "{names}");
+        }
+    }
+
+    #[test]
+    fn the_same_is_told_once_and_something_else_again() {
+        let told = Told::default();
+        let stays = |unique: &[String]| judge(&Facts { unique, ..Facts::default() });
+        let (one, other) = (stays(&owned(&["a"])), stays(&owned(&["b"])));
+        let asked = [&one, &one, &other, &other, &one].map(|stays| told.is_news("cube", stays.as_ref()));
+        assert_eq!(asked, [true, false, true, false, true]);
+        assert!(told.is_news("other", one.as_ref()), "of another module it was not told");
+        assert!(!told.is_news("cube", None) && told.is_news("cube", one.as_ref()), "it had none in between");
     }
 }

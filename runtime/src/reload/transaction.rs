@@ -208,7 +208,8 @@ impl Run<'_> {
         let Some(master) = self.loads.master() else { return };
         let infos = master.modules.iter().map(|module| module.info());
         let news = infos.filter(|info| self.loads.told.is_news(&info.name, info.stays.as_ref()));
-        let lines = news.filter_map(|info| Some(format!("{} will stay mapped for ever: {}", info.name, info.will_park()?)));
+        let lines =
+            news.filter_map(|info| Some(format!("{} will stay mapped for ever: {}", info.name, info.will_park()?)));
         self.journal.warnings.extend(lines);
     }
 

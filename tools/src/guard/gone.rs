@@ -41,8 +41,7 @@ pub(super) fn was_at(words: &Words, address: u64) -> Option<Was> {
 /// The address that a fault was about, if an image that is gone was there. Only where the code that ran is still there: else
 /// [`was_at`] its own address says more.
 pub(super) fn touched(words: &Words) -> Option<Was> {
-    let is_fault =
-        !words.sent && [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS].contains(&words.signal);
+    let is_fault = !words.sent && [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS].contains(&words.signal);
     (is_fault && words.address != words.pc).then(|| was_at(words, words.address)).flatten()
 }
 
@@ -137,7 +136,11 @@ mod tests {
         check(gone(), 0x9000, Some("other, generation 1, unmapped 2 s ago"));
         check(gone(), 0x6fff, None);
         check(gone(), 0xa000, None);
-        check(vec![image("cube", 1, 0x7000..0x9000, None)], 0x7000, Some("cube, generation 1, being unmapped just then"));
+        check(
+            vec![image("cube", 1, 0x7000..0x9000, None)],
+            0x7000,
+            Some("cube, generation 1, being unmapped just then"),
+        );
         let library = Noted { module: None, ..image("libx", 9, 0x7000..0x9000, Some(100)) };
         check(vec![library], 0x7000, Some("libx.9.so, unmapped 0 ms ago"));
         let mut untimed = words(gone());
@@ -191,7 +194,8 @@ mod tests {
 
     #[test]
     fn a_time_is_told_in_the_unit_that_fits() {
-        for (millis, expected) in [(0, "0 ms"), (999, "999 ms"), (1000, "1 s"), (119_999, "119 s"), (120_000, "2 min")] {
+        for (millis, expected) in [(0, "0 ms"), (999, "999 ms"), (1000, "1 s"), (119_999, "119 s"), (120_000, "2 min")]
+        {
             assert_eq!(told(Duration::from_millis(millis)), expected);
         }
         assert_eq!(told(Duration::from_secs(7200)), "2 h");

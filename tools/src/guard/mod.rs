@@ -417,7 +417,8 @@ mod tests {
             told.lines().skip(1).take_while(|line| !line.starts_with("    0")).map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(told_of(call("memcpy", "libc.so.6", None)), ["  in cube::tick   module cube, generation 1"]);
-        let host = ["  in game::draw   game", "  the innermost call of a module: cube::tick   module cube, generation 1"];
+        let host =
+            ["  in game::draw   game", "  the innermost call of a module: cube::tick   module cube, generation 1"];
         assert_eq!(told_of(call("game::draw", "game", None)), host);
     }
 

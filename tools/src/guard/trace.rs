@@ -238,15 +238,15 @@ mod tests {
     #[test]
     fn a_return_address_stands_behind_a_call() {
         for call in [
-            &[0xe8, 1, 2, 3, 4][..],        // call 0x04030201
-            &[0xff, 0xd0],                  // call *%rax
-            &[0x41, 0xff, 0xd4],            // call *%r12
-            &[0xff, 0x13],                  // call *(%rbx)
-            &[0xff, 0x14, 0x24],            // call *(%rsp)
-            &[0xff, 0x50, 0x18],            // call *24(%rax)
-            &[0xff, 0x54, 0x24, 8],         // call *8(%rsp)
-            &[0xff, 0x15, 1, 2, 3, 4],      // call *0x04030201(%rip)
-            &[0xff, 0x90, 1, 2, 3, 4],      // call *0x04030201(%rax)
+            &[0xe8, 1, 2, 3, 4][..],         // call 0x04030201
+            &[0xff, 0xd0],                   // call *%rax
+            &[0x41, 0xff, 0xd4],             // call *%r12
+            &[0xff, 0x13],                   // call *(%rbx)
+            &[0xff, 0x14, 0x24],             // call *(%rsp)
+            &[0xff, 0x50, 0x18],             // call *24(%rax)
+            &[0xff, 0x54, 0x24, 8],          // call *8(%rsp)
+            &[0xff, 0x15, 1, 2, 3, 4],       // call *0x04030201(%rip)
+            &[0xff, 0x90, 1, 2, 3, 4],       // call *0x04030201(%rax)
             &[0xff, 0x94, 0x24, 1, 2, 3, 4], // call *0x04030201(%rsp)
             &[0xff, 0x14, 0xc5, 1, 2, 3, 4], // call *0x04030201(,%rax,8)
         ] {

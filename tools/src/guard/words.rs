@@ -49,6 +49,8 @@ pub(super) struct Words {
     pub(super) maps: Vec<Mapped>,
     /// All that was mapped, in order; empty if nobody could say.
     pub(super) taken: Vec<Range<u64>>,
+    /// How many bytes the list of what was mapped had in the host.
+    maps_len: Option<usize>,
     /// When that was, by a clock of the host's.
     pub(super) time: Option<Duration>,
     /// Images, those that went first being first; of these the last ones only.
@@ -104,12 +106,17 @@ impl Words {
                 "fp" => words.fp = hex(),
                 "lr" => words.lr = hex(),
                 "stack" => words.stack_begin = hex(),
+                "maps" => words.maps_len = value.parse().ok(),
                 "place" => words.at.0 = value.to_owned(),
                 "line" => words.at.1 = value.parse().unwrap_or_default(),
                 "column" => words.at.2 = value.parse().unwrap_or_default(),
                 "name" => words.thread = value.to_owned(),
                 _ => {}
             }
+        }
+        // What is not on a list that is cut short may be there all the same.
+        if words.maps_len != Some(maps.len()) {
+            words.taken.clear();
         }
         notes.lines().for_each(|line| words.note(line));
         words
@@ -234,15 +241,19 @@ mod tests {
 
     #[test]
     fn last_words_are_read_as_they_were_written() {
-        let crash =
-            "signal 11\nsent 0\nthread 7\naddress 8\npc 12010\nsp 7ff000\nfp 1\nlr 0\nname main\nstack 7ff000\nend\n";
+        let len = MAPS.len();
+        let crash = format!(
+            "signal 11\nsent 0\nthread 7\ntime 1500\naddress 8\npc 12010\nsp 7ff000\nfp 1\nlr 0\nname main\nstack 7ff000\nmaps {len}\nend\n"
+        );
         let notes = "stage /tmp/alcedo-stage-x .\nmodule 2 cube /tmp/alcedo-stage-x/cube.1.so .\nmodule broken\n";
-        let mut words = Words::parse(crash, MAPS, notes);
+        let mut words = Words::parse(&crash, MAPS, notes);
         words.stack = [1_u64.to_ne_bytes(), 2_u64.to_ne_bytes()].concat();
         let path = PathBuf::from("/tmp/alcedo-stage-x/cube.1.so");
         assert_eq!((words.signal, words.sent, words.address, words.pc), (11, false, 8, 0x12010));
         assert_eq!((words.thread.as_str(), words.is_overflow()), ("main", false));
         assert_eq!(words.module(&path), Some(&("cube".to_owned(), 2)));
+        assert_eq!(words.time, Some(Duration::from_millis(1500)));
+        assert!(Words::parse(&crash, &MAPS[..len - 40], notes).taken.is_empty(), "the list is cut short");
         assert_eq!(words.taken, [0x10000..0x12000, 0x12000..0x13000, 0x7ff0..0x7ff1, 0x7ff2..0x7ff3]);
         assert_eq!(words.stages, [PathBuf::from("/tmp/alcedo-stage-x")]);
         let second = Mapped { range: 0x12000..0x13000, offset: 0x2000, executable: true, path };
@@ -295,7 +306,9 @@ mod tests {
             let other = images(&joined).into_iter().any(|image| image.copy == Path::new("/s/other.so"));
             assert_eq!(other, ends_a_line, "{len}");
         }
-        for nonsense in ["mapped", "mapped .", "mapped /x 1-2-3 .", "mapped /x 1 .", "mapped /x\\f 1-2 .", "gone x /x ."] {
+        for nonsense in
+            ["mapped", "mapped .", "mapped /x 1-2-3 .", "mapped /x 1 .", "mapped /x\\f 1-2 .", "gone x /x ."]
+        {
             assert_eq!(images(nonsense), [], "{nonsense}");
         }
     }

@@ -160,7 +160,8 @@ mod tests {
     fn a_hundred_thousand_reloads_leave_a_short_file_with_the_last_of_them() {
         let mut book = Book::default();
         let stays = Path::new("/tmp/s/stays.so");
-        let mut file = [book.stage(Path::new("/tmp/s")), book.stage(Path::new("/tmp/old")), book.module(1, "stays", stays)];
+        let mut file =
+            [book.stage(Path::new("/tmp/s")), book.stage(Path::new("/tmp/old")), book.module(1, "stays", stays)];
         let mut file = file.each_mut().map(std::mem::take).concat();
         let mut longest = 0;
         let mut rewritten = 0;
@@ -179,7 +180,10 @@ mod tests {
         assert!(longest <= 2 * (3 * MOST_GONE + 4) + SLACK + 4, "{longest} lines");
         assert!(rewritten < 1_000, "written anew {rewritten} times: that costs more than it saves");
         let whole = book.whole(|folder| folder != Path::new("/tmp/old"));
-        assert!(whole.contains("stage /tmp/s .\n") && !whole.contains("/tmp/old"), "folders that are gone are left out");
+        assert!(
+            whole.contains("stage /tmp/s .\n") && !whole.contains("/tmp/old"),
+            "folders that are gone are left out"
+        );
         assert!(whole.contains("module 1 stays /tmp/s/stays.so .\n"), "what is mapped is never forgotten");
         assert!(whole.contains(&format!("forgotten {} .\n", 99_999 - MOST_GONE)));
         assert!(whole.contains("gone 99998 /tmp/s/cube.99998.so .\n") && whole.contains("cube.99999.so 7000-8000 .\n"));

@@ -17,8 +17,8 @@ use object::elf::{
 };
 
 use super::relocations::Walk;
-use super::symbols::Symbols;
 use super::stays::Stays;
+use super::symbols::Symbols;
 use super::{Elf, Flaw, HOST, Section, ensure, hashes, malformed, origins, records, slice, text, versions};
 
 /// The tags a linker writes for a library that glibc can map. Text relocations and `DT_REL` are not among them.

@@ -1,7 +1,9 @@
 //! Dynamic symbols: what the library gives and wants by name.
 
 use object::LittleEndian as LE;
-use object::elf::{SHN_ABS, SHN_LORESERVE, STB_GNU_UNIQUE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_TLS, STV_DEFAULT, Sym64};
+use object::elf::{
+    SHN_ABS, SHN_LORESERVE, STB_GNU_UNIQUE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_TLS, STV_DEFAULT, Sym64,
+};
 
 use super::{Code, Elf, Flaw, ensure, malformed, records, text};
 

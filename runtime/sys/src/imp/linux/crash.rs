@@ -154,10 +154,12 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     }
     text.thread_name();
     text.write(crash);
-    tell_maps(MAPS.load(Ordering::Acquire));
+    let maps = tell_maps(MAPS.load(Ordering::Acquire));
     let begin = tell_stack(STACK.load(Ordering::Acquire), moment.sp);
     let mut end = Text::default();
     end.line("stack", begin, 16);
+    // Of a list that is cut short nobody can say what is not on it.
+    end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
 }
@@ -172,21 +174,26 @@ pub(crate) fn clock() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
 }
 
-/// Writes what is mapped.
-pub(super) fn tell_maps(to: c_int) {
+/// Writes what is mapped; gives how many bytes that takes, written or not.
+pub(super) fn tell_maps(to: c_int) -> usize {
     // SAFETY: the path is a C string.
     let from = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     let mut bytes = [0_u8; 2048];
+    let mut all = 0;
     loop {
         // SAFETY: as many bytes are ours to be written to. A descriptor that could not be opened only fails.
         let read = unsafe { libc::read(from, bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(read) {
             Ok(0) | Err(_) => break,
-            Ok(count) => write_all(to, &bytes[..count]),
+            Ok(count) => {
+                all += count;
+                write_all(to, &bytes[..count]);
+            }
         }
     }
     // SAFETY: it is ours, and closed once.
     unsafe { libc::close(from) };
+    all
 }
 
 /// Writes the stack from `sp` upwards, as far as there is any; gives the address of the first byte. The kernel reads it,

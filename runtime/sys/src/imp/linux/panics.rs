@@ -64,7 +64,7 @@ pub(crate) fn tell_panic(at: &At<'_>) {
     end.line("column", at.column as usize, 10);
     end.push(b"end\n");
     end.write(crash.0);
-    tell_maps(maps.0);
+    let _all = tell_maps(maps.0);
     // Only now is there something to be read.
     let mut list = Text::default();
     list.line("panic", slot, 10);
