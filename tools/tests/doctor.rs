@@ -155,6 +155,30 @@ fn a_plugin_that_links_another_plugin_or_a_host_is_told_what_to_do_instead() {
 }
 
 #[test]
+fn a_plugin_without_a_cdylib_is_told_and_a_glue_crate_is_none() {
+    let uses = "[dependencies]\nalcedo-plugin-api = { path = \"ALCEDO/plugin-api\" }\n";
+    let dir = workspace("", &[("one", uses), ("glue", uses), ("two", &plugin(""))]);
+    fs::write(dir.path().join("one/src/lib.rs"), "//! A plugin.\nalcedo_plugin_api::module! { name: \"one\" }\n")
+        .unwrap();
+    fs::write(dir.path().join("glue/src/lib.rs"), "// No plugin, and so without\n// module! { name: \"glue\" }\n")
+        .unwrap();
+    wrong(
+        &dir,
+        expect![[r#"
+            package `one` has a `module!` in lib.rs and makes no `cdylib`: it is a plugin of which no library is built
+                [lib]
+                crate-type = ["cdylib"]
+        "#]],
+    );
+    // An rlib that others link is none either.
+    let rlib = format!("[lib]\ncrate-type = [\"rlib\"]\n{uses}");
+    let dir = workspace("", &[("one", &rlib)]);
+    fs::write(dir.path().join("one/src/lib.rs"), "module!(name: \"one\");\n").unwrap();
+    let (text, _) = said(doctor(dir.path()), "wrong");
+    assert!(text.starts_with("package `one` has a `module!` in lib.rs and makes no `cdylib`"), "{text}");
+}
+
+#[test]
 fn a_host_that_uses_the_plugin_api_and_a_profile_that_aborts_are_wrong() {
     let host = format!("{}alcedo-plugin-api = {{ path = \"ALCEDO/plugin-api\" }}\n", HOST.1);
     wrong(

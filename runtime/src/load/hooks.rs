@@ -123,12 +123,15 @@ fn has_slot(section: &[u8]) -> bool {
     section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
-/// Why a module, once mapped, can never be unmapped: what its hooks do not stand in for. Empty for one that can.
+/// Whether a module has no hooks at all, so that nobody knows what it leaves behind.
+pub(crate) fn has_none(image: &ImageFile) -> bool {
+    image.section(SECTION).is_none()
+}
+
+/// The functions through which a module leaves code behind and for which its hooks do not stand in. With any it can never be
+/// unmapped.
 pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
-    match image.section(SECTION) {
-        None => vec!["every hook (it was built without any)".to_owned()],
-        Some(_) => image.bypassed_hooks().into_iter().map(str::to_owned).collect(),
-    }
+    image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
 /// Whether blocks of the C heap that a module took may be another's by now. Then those on record are not freed with its
@@ -145,8 +148,12 @@ const PLATFORM: [&str; 8] =
     ["libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
 
 fn may_give_away(imports: &[String], needed: &[String]) -> bool {
-    let is_platform = |library: &String| PLATFORM.iter().any(|name| library.starts_with(name));
-    imports.iter().any(|name| GROWERS.contains(&name.as_str())) || !needed.iter().all(is_platform)
+    imports.iter().any(|name| GROWERS.contains(&name.as_str())) || !needed.iter().all(|library| is_platform(library))
+}
+
+/// Whether a library is one of those of the platform.
+pub(crate) fn is_platform(library: &str) -> bool {
+    PLATFORM.iter().any(|name| library.starts_with(name))
 }
 
 #[cfg(test)]

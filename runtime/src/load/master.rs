@@ -35,6 +35,7 @@ use crate::load::order::{list, needs_beyond};
 use crate::load::record::Recorder;
 use crate::load::replace::{Build, Why, replaced};
 use crate::load::retire::Retirements;
+use crate::load::stays::Told;
 use crate::load::ticket::UnloadTicket;
 use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
@@ -70,6 +71,8 @@ pub(crate) struct Loads {
     canary_took: Cell<Option<Duration>>,
     /// Generations on their way out.
     pub retirements: Retirements,
+    /// What reports of reloads have said of images that will stay.
+    pub told: Told,
     /// What a reload does that cannot be taken back.
     pub recorder: Recorder,
     is_telling: Cell<bool>,
@@ -95,7 +98,7 @@ impl Loads {
     ) -> std::io::Result<Self> {
         let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
         // A host that crashes cannot remove it, so whoever reads of the crash has to.
-        crash::note(|| format!("stage {}", stage_dir.path().display()));
+        crash::stage(stage_dir.path());
         let hub = Hub::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
         Ok(Self {
             stage_dir,
@@ -105,6 +108,7 @@ impl Loads {
             require_seal,
             canary_took: Cell::default(),
             retirements: Retirements::default(),
+            told: Told::default(),
             recorder: Recorder::default(),
             is_telling: Cell::default(),
             master: RefCell::default(),
@@ -305,6 +309,7 @@ pub(crate) fn bring_up(
         let lent = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
         let elsewhere: Vec<_> = lent.iter().map(|lent| lent.name.clone()).collect();
         let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
+        staged.iter().for_each(|staged| loads.hub.announce(&staged.info));
         loads.canary_took.set(None);
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.lane().phase("canary");

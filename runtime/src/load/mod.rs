@@ -1,5 +1,6 @@
 //! Load contexts and the modules in them: from a file to running code, and back until the image is gone.
 
+pub(crate) mod advice;
 pub(crate) mod canary;
 pub(crate) mod checks;
 pub(crate) mod context;
@@ -20,4 +21,5 @@ pub(crate) mod record;
 pub(crate) mod replace;
 pub(crate) mod retire;
 pub(crate) mod state;
+pub(crate) mod stays;
 pub(crate) mod ticket;

@@ -19,6 +19,7 @@ use crate::conjugate::red::RedStack;
 use crate::lease::{Lease, Leases};
 use crate::load::leaving::{LeavingModule, Luggage};
 use crate::load::policy::UnloadPolicy;
+use crate::load::stays::Stays;
 use crate::logs::Logs;
 
 /// What the manifest section of a module says, kept by the host.
@@ -46,8 +47,8 @@ pub(crate) struct ModuleInfo {
     pub types: Vec<String>,
     /// Those of them that are classes.
     pub classes: Vec<String>,
-    /// C functions that it uses past its hooks, so that nobody knows what it leaves behind. Empty as a rule.
-    pub bypasses: Vec<String>,
+    /// Why its image will stay mapped whatever happens; none as a rule.
+    pub stays: Option<Stays>,
     /// Whether others may free what it took of the C heap, so that nobody else does.
     pub gives_blocks_away: bool,
 }
@@ -65,12 +66,7 @@ impl ModuleInfo {
 
     /// Why its image will stay mapped whatever happens; none for one that can be unmapped.
     pub(crate) fn will_park(&self) -> Option<String> {
-        let names = self.bypasses.join(", ");
-        (!names.is_empty()).then(|| {
-            format!(
-                "it bypasses {names}: build it with `module!`, and without symbols of a library of its own in between"
-            )
-        })
+        self.stays.as_ref().map(Stays::told)
     }
 }
 
@@ -275,7 +271,7 @@ impl Module {
             detach: self.root.detach(),
             calls: self.gate.inside(),
             heap_bytes: self.root.heap_bytes(),
-            will_park: self.info.will_park(),
+            will_park: self.info.stays.as_ref().map(Stays::briefly),
             gives_blocks_away: self.info.gives_blocks_away,
             image: self.image.take()?,
             forget: Box::new(move || logs.forget(&tag)),

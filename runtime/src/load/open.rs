@@ -30,6 +30,7 @@ use crate::load::hooks::{self, Attachment};
 use crate::load::module::{Module, ModuleInfo};
 use crate::load::order::{OrderInput, order};
 use crate::load::paths::ensure_absolute;
+use crate::load::stays;
 use crate::value_table;
 
 /// A library that passed every check that needs no mapping, and its private copy.
@@ -90,7 +91,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
         api: (manifest.api_oldest, manifest.api_current),
         classes: classes.map(|(_kind, path)| (*path).to_owned()).collect(),
         types: types.iter().map(|(_kind, path)| (*path).to_owned()).collect(),
-        bypasses: hooks::bypasses(image),
+        stays: stays::of(image),
         gives_blocks_away: hooks::gives_blocks_away(image),
     })
 }
@@ -192,9 +193,6 @@ pub(crate) fn copy(
     info: ModuleInfo,
     symbols: Option<&[u8]>,
 ) -> Result<Staged, LoadError> {
-    if let Some(reason) = info.will_park() {
-        tracing::warn!(module = info.name, reason, "its image will stay mapped for ever once it is loaded");
-    }
     let attachment = Attachment::new(&image, &info.name);
     let patch = attachment.as_ref().map(Attachment::patch);
     let patches: Vec<_> = patch.iter().map(|(section, at, bytes)| (*section, *at, bytes.as_slice())).collect();
@@ -213,7 +211,7 @@ pub(crate) fn open(
     id: ModuleId,
     generation: Generation,
 ) -> Result<Rc<Module>, LoadError> {
-    crash::note(|| format!("module {generation} {} {}", staged.info.name, staged.path().display()));
+    crash::module(generation.0, &staged.info.name, staged.path());
     let (info, image, root) = map(staged)?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
     core.logs.introduce(&tag);

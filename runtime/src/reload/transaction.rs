@@ -75,6 +75,7 @@ pub(crate) fn reload(
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
+            run.tell_what_stays();
             // The new generation is live, whatever the end of the old one does.
             if let Err(error) = caught(|| {
                 run.retire(committed);
@@ -192,11 +193,6 @@ impl Run<'_> {
             self.loads.give_back(self.generation);
             return Ok(None);
         }
-        let stay = brought_up.new.iter().filter_map(|module| {
-            let reason = module.info().will_park()?;
-            Some(format!("{} will stay mapped for ever: {reason}", module.name()))
-        });
-        self.journal.warnings.extend(stay);
         let all = brought_up.all()?;
         let modules = brought_up.new;
         let started = ExitHooks::NeverStarted;
@@ -208,6 +204,16 @@ impl Run<'_> {
         core.world.types.hide_in_shadow(old_types.map(String::as_str));
         faults::at(ReloadStep::Shadow)?;
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
+    }
+
+    /// Why images of the new generation will stay, as far as no report has said so.
+    fn tell_what_stays(&mut self) {
+        let Some(master) = self.loads.master() else { return };
+        let infos = master.modules.iter().map(|module| module.info());
+        let news = infos.filter(|info| self.loads.told.is_news(&info.name, info.stays.as_ref()));
+        let lines =
+            news.filter_map(|info| Some(format!("{} will stay mapped for ever: {}", info.name, info.will_park()?)));
+        self.journal.warnings.extend(lines);
     }
 
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.

@@ -4,13 +4,17 @@
 //! The words go into files, not through a pipe: nobody has to be awake to take them, and however many there are, they
 //! cannot block a process that is dying.
 
-use std::fs::{File, OpenOptions};
+mod book;
+
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::imp;
+use book::Book;
 
 /// Lines: what the signal was, and the registers.
 pub const CRASH: &str = "crash";
@@ -18,13 +22,22 @@ pub const CRASH: &str = "crash";
 pub const STACK: &str = "stack";
 /// What `/proc/self/maps` said.
 pub const MAPS: &str = "maps";
-/// Lines of [`note`].
+/// Lines of what was noted: folders of copies, modules, where their images are, and which have gone. It is written anew now
+/// and then, under its name at once, so it stays short.
 pub const NOTES: &str = "notes";
 
-static NOTED: OnceLock<File> = OnceLock::new();
+static NOTED: OnceLock<Notes> = OnceLock::new();
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-/// How many notes there were.
+/// How many modules were noted.
 static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// The notes of this process.
+struct Notes {
+    /// A child that was made by `fork` has another number, and writes nothing.
+    process: u32,
+    folder: PathBuf,
+    open: Mutex<(File, Book)>,
+}
 
 /// From now on a fatal signal of this process is written down in `folder`, which exists, before it takes its course.
 /// What the process does about signals otherwise stays as it is. The calling thread gets a stack of its own for it, so
@@ -35,10 +48,12 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 /// When the files cannot be made, it was done before, or the platform does not tell of its signals.
 pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
-    let notes = create(NOTES)?;
+    let file = create(NOTES)?;
     imp::report_crashes([create(CRASH)?, create(STACK)?, create(MAPS)?])?;
+    let folder = std::path::absolute(folder)?;
     // Only the first who comes here has got past the line above.
-    let _first = FOLDER.set(std::path::absolute(folder)?);
+    let _first = FOLDER.set(folder.clone());
+    let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, Book::default())) };
     NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))
 }
 
@@ -60,15 +75,57 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
     Ok(folder)
 }
 
-/// Writes down something that whoever reads of a crash will need. One line, and nothing while crashes are not reported.
-pub fn note(line: impl FnOnce() -> String) {
-    COUNT.fetch_add(1, Ordering::Relaxed);
-    let Some(mut notes) = NOTED.get() else { return };
-    // One write, so that lines of several threads do not mix. Without it a report has names less.
-    let _written = notes.write_all(format!("{}\n", line().replace('\n', " ")).as_bytes());
+/// Notes a folder of private copies: a host that crashes cannot remove it. Costs a look while crashes are not reported, as the
+/// other notes do.
+pub fn stage(folder: &Path) {
+    note(|book| Some(book.stage(folder)));
 }
 
-/// How many notes there were: it changes with each library that is loaded.
+/// Notes that a copy is of this module: before it is mapped, since its initialisers may crash.
+pub fn module(generation: u64, name: &str, copy: &Path) {
+    COUNT.fetch_add(1, Ordering::Relaxed);
+    note(|book| Some(book.module(generation, name, copy)));
+}
+
+/// Notes where a copy is mapped.
+pub(crate) fn mapped(copy: &Path, ranges: &[Range<usize>]) {
+    note(|book| Some(book.mapped(copy, ranges)));
+}
+
+/// Notes that a copy is mapped no more, or could not be mapped.
+pub(crate) fn gone(copy: &Path) {
+    note(|book| book.gone(copy, imp::clock()));
+}
+
+/// How many modules were noted: it changes with each library that is loaded.
 pub(crate) fn notes() -> u64 {
     COUNT.load(Ordering::Relaxed)
+}
+
+/// Writes down what whoever reads of a crash will need.
+fn note(line: impl FnOnce(&mut Book) -> Option<String>) {
+    let Some(notes) = NOTED.get().filter(|notes| notes.process == std::process::id()) else { return };
+    let mut open = notes.open.lock().unwrap_or_else(PoisonError::into_inner);
+    let (file, book) = &mut *open;
+    let Some(line) = line(book) else { return };
+    // One write, so that a death in between leaves a whole line or a piece of one, which no reader takes for a line. Without
+    // it a report has names less.
+    let _written = file.write_all(line.as_bytes());
+    if book.is_long() {
+        let whole = book.whole(Path::exists);
+        // Where there is no room the old file goes on, which says the same.
+        if let Ok(anew) = write_anew(&notes.folder, &whole) {
+            *file = anew;
+        }
+    }
+}
+
+/// Puts a new file of notes in the place of the old one: who reads finds either of them, and whole.
+fn write_anew(folder: &Path, whole: &str) -> io::Result<File> {
+    let beside = folder.join("notes.new");
+    let _stale = fs::remove_file(&beside);
+    let mut file = OpenOptions::new().create_new(true).append(true).open(&beside)?;
+    file.write_all(whole.as_bytes())?;
+    fs::rename(&beside, folder.join(NOTES))?;
+    Ok(file)
 }

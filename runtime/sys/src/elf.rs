@@ -12,8 +12,11 @@ mod fixture;
 mod hashes;
 mod headers;
 mod notes;
+mod origins;
+mod program;
 mod relocations;
 mod segments;
+mod stays;
 mod symbols;
 mod versions;
 
@@ -27,6 +30,7 @@ use object::elf::{
 use object::pod::{Pod, slice_from_all_bytes};
 
 pub(crate) use headers::{HEAD, glance};
+pub(crate) use stays::Stays;
 
 /// The smallest page of any host this reads files for; every `PT_LOAD` must be aligned to at least this.
 const PAGE: u64 = 4096;
@@ -64,6 +68,8 @@ pub(crate) struct Facts {
     pub(crate) needed: Vec<String>,
     /// The symbols it uses and does not define.
     pub(crate) imports: Vec<String>,
+    /// By what the loader keeps it for ever.
+    pub(crate) stays: Stays,
 }
 
 /// A section that has bytes in the file.
@@ -113,16 +119,17 @@ struct Elf<'a> {
 /// What the file holds, or the first thing found that shows it is not whole.
 pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, Flaw> {
     let elf = headers::read(bytes)?;
+    program::refuse(&elf)?;
     segments::check(&elf)?;
     notes::check(&elf)?;
-    let dynamic::Wants { needed, imports, relocated } = dynamic::check(&elf)?;
+    let dynamic::Wants { needed, imports, relocated, stays } = dynamic::check(&elf)?;
     let sections = elf.sections.iter().enumerate().filter(|(_, s)| s.kind != SHT_NOBITS && s.kind != SHT_NULL);
     let sections = sections.map(|(index, section)| SectionFacts {
         name: section.name.to_owned(),
         range: section.file_range(),
         is_relocated: relocated.contains(&index),
     });
-    Ok(Facts { sections: sections.collect(), needed, imports })
+    Ok(Facts { sections: sections.collect(), needed, imports, stays })
 }
 
 /// In words, what a library must be to be mapped here.

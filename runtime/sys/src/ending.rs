@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::crash;
 use crate::imp::Mapping;
 use crate::ledger::plan::Step;
 use crate::ledger::{Holder, Ledger};
@@ -235,6 +236,7 @@ impl Ending {
         // that nothing else leads into it.
         match unsafe { mapping.close(staged.path()) } {
             Ok(is_unmapped) => {
+                crash::gone(staged.path());
                 if let Some(ledger) = &ledger {
                     // SAFETY: the image is gone, so nobody can use what it has left.
                     unsafe { ledger.records.free(ledger, &self.policy, &mut self.report) };

@@ -315,6 +315,25 @@ impl ImageFile {
         self.imports().iter().map(String::as_str).filter(|name| leaves_code_behind(name)).collect()
     }
 
+    /// Whether it was linked with `-z nodelete`, so that the loader never unmaps it.
+    pub fn is_marked_to_stay(&self) -> bool {
+        self.facts.stays.is_marked
+    }
+
+    /// Symbols that it defines and of which a process has only one, whichever library defines them (`STB_GNU_UNIQUE`; the
+    /// GNU compiler makes such of C++ inline and template statics). The loader never unmaps a library that it has taken one
+    /// from. The linker hides them in a cdylib.
+    pub fn unique_symbols(&self) -> &[String] {
+        &self.facts.stays.unique
+    }
+
+    /// Which of the [needed](ImageFile::needed) libraries an [import](ImageFile::imports) comes from, where its version says
+    /// so.
+    pub fn library_of(&self, import: &str) -> Option<&str> {
+        let at = self.imports().iter().position(|name| name == import)?;
+        self.facts.stays.libraries.get(at)?.as_deref()
+    }
+
     /// Where the first section called `name` lies in [`ImageFile::bytes`], if it has bytes in the file.
     pub(crate) fn section_range(&self, name: &str) -> Option<Range<usize>> {
         self.facts_of(name).map(|section| section.range.clone())

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::crash;
 use crate::ending::{EndPolicy, EndState, Ending, LedgerShare};
 use crate::imp::Mapping;
 use crate::ledger::Ledger;
@@ -104,6 +105,7 @@ impl Image {
             |path: &Path, error: io::Error| MapError::Changed { path: path.to_owned(), reason: error.to_string() };
         if let Err(error) = staged.prepare() {
             share.give_back();
+            crash::gone(staged.path());
             return Err(changed(staged.path(), error));
         }
         let opened = staged.ensure_needs_no_copy().and_then(|()| {
@@ -112,6 +114,7 @@ impl Image {
         });
         match opened {
             Ok(mapping) => {
+                crash::mapped(staged.path(), mapping.ranges());
                 if let Some(ledger) = share.ledger() {
                     ledger.records.is_mapped(&mapping);
                 }
@@ -130,6 +133,7 @@ impl Image {
             Err(reason) => {
                 // The loader binds everything before it runs anything, so no code has seen the word.
                 share.give_back();
+                crash::gone(staged.path());
                 Err(MapError::Open { path: staged.path().to_owned(), reason })
             }
         }

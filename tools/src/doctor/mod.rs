@@ -96,7 +96,7 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     };
     let root = metadata.workspace_root.join("Cargo.toml");
     let table = fs::read_to_string(&root).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
-    let mut findings = rules::findings(&metadata, &table);
+    let mut findings = rules::findings(&metadata, &table, &|path| fs::read_to_string(path).ok());
     // What `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
         Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.package))),

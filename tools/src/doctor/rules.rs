@@ -1,6 +1,8 @@
 //! What is right and wrong about the manifests of a workspace with a host and plugins. Decided here, from what cargo and the
 //! manifest say; `mod.rs` asks and prints.
 
+use std::path::Path;
+
 use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
 use toml::{Table, Value};
 
@@ -20,8 +22,12 @@ pub(super) const OPTIMIZED: [(&str, i64); 7] = [
     ("xxhash-rust", 3),
 ];
 
-/// What is to be said about the packages of a workspace and its own manifest.
-pub(super) fn findings(metadata: &Metadata, manifest: &Table) -> Vec<Finding> {
+/// What is to be said about the packages of a workspace and its own manifest; `source` reads a source file.
+pub(super) fn findings(
+    metadata: &Metadata,
+    manifest: &Table,
+    source: &dyn Fn(&Path) -> Option<String>,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (mut hosts, mut plugins) = (0, 0);
     for package in &metadata.packages {
@@ -35,6 +41,15 @@ pub(super) fn findings(metadata: &Metadata, manifest: &Table) -> Vec<Finding> {
             findings.push(Finding::wrong(
                 format!(
                     "package `{}` is a program and uses {PLUGIN_API}, so it is neither a plugin nor a host",
+                    package.name
+                ),
+                "[lib]\ncrate-type = [\"cdylib\"]",
+            ));
+        } else if let Some(file) = module_source(package, source) {
+            plugins += 1;
+            findings.push(Finding::wrong(
+                format!(
+                    "package `{}` has a `module!` in {file} and makes no `cdylib`: it is a plugin of which no library is built",
                     package.name
                 ),
                 "[lib]\ncrate-type = [\"cdylib\"]",
@@ -61,6 +76,27 @@ pub(super) fn findings(metadata: &Metadata, manifest: &Table) -> Vec<Finding> {
 /// A plugin is a library that is loaded, or wants to be one: a glue crate has no `cdylib` and is none.
 fn is_plugin(package: &Package) -> bool {
     depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_cdylib)
+}
+
+/// The file, if there is one, in which a library that uses the plugin API says that it is a plugin: a glue crate does not.
+fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
+    depends_on(package, PLUGIN_API)?;
+    let is_library = |target: &&Target| {
+        target.is_lib() || target.is_rlib() || target.is_dylib() || target.is_staticlib() || target.is_proc_macro()
+    };
+    let library = package.targets.iter().find(is_library)?;
+    has_module(&source(library.src_path.as_std_path())?).then(|| library.src_path.file_name()).flatten()
+}
+
+/// Whether a source calls `module!`, as a line of its own. What is in a comment, a text or a macro of the author's is not
+/// looked for.
+fn has_module(source: &str) -> bool {
+    let calls = |line: &str| {
+        let name = line.trim_start().strip_prefix("alcedo_plugin_api::").unwrap_or(line.trim_start());
+        let rest = name.strip_prefix("prelude::").unwrap_or(name).strip_prefix("module!");
+        rest.is_some_and(|rest| rest.trim_start().starts_with(['{', '(', '[']) || rest.trim().is_empty())
+    };
+    source.lines().any(calls)
 }
 
 fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
@@ -170,4 +206,26 @@ fn normal(package: &Package) -> impl Iterator<Item = &Dependency> {
 
 fn depends_on<'a>(package: &'a Package, name: &str) -> Option<&'a Dependency> {
     normal(package).find(|dependency| dependency.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_module;
+
+    #[test]
+    fn a_plugin_says_so_in_a_line_of_its_source() {
+        for source in [
+            "module! { name: \"cube\" }",
+            "use x;\n\n  module!{\n",
+            "alcedo_plugin_api::module! { name: \"cube\" }",
+            "alcedo_plugin_api::prelude::module!(name: \"cube\");",
+            "module!\n{",
+        ] {
+            assert!(has_module(source), "{source}");
+        }
+        for source in ["// module! { name: \"cube\" }", "//! `module!` makes a plugin", "my_module! {}", "module!x", ""]
+        {
+            assert!(!has_module(source), "{source}");
+        }
+    }
 }

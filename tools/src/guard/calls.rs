@@ -71,6 +71,18 @@ pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
     in_modules().find(|call| call.of == Owner::Author).or_else(|| in_modules().next()).or(calls.first())
 }
 
+/// Code of the host or of a library that had called further than a culprit's own: what it did is not the culprit's for certain.
+/// The platform's libraries do what they are told.
+pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Option<&'a Call> {
+    const PLATFORM: [&str; 7] =
+        ["libc.so", "libc-", "libm.so", "libpthread.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
+    culprit.module.as_ref()?;
+    let further = calls.iter().take_while(|call| *call != culprit);
+    let is_platform = |call: &Call| PLATFORM.iter().any(|name| call.image.starts_with(name));
+    let mut strangers = further.filter(|call| call.module.is_none() && !is_platform(call));
+    strangers.find(|call| call.of != Owner::Std)
+}
+
 /// The calls as lines, innermost first and numbered so; those of the author's before the others. Each line begins with its
 /// end of line.
 pub(super) fn told(calls: &[Call]) -> String {

@@ -1,9 +1,10 @@
 //! The crash guard: a process that looks after a host, and tells where that crashed once it has. It shares the host's
 //! terminal and says nothing while all is well. `words.rs` reads what the host wrote down in its last moment, `trace.rs`
-//! makes a stack of calls of it, `calls.rs` decides in which order these are told, `panics.rs` does the same for panics while the host runs, and `again.rs` decides with which build a development host goes on.
+//! makes a stack of calls of it, `gone.rs` says which images were at an address, `calls.rs` decides in which order these are told, `panics.rs` does the same for panics while the host runs, and `again.rs` decides with which build a development host goes on.
 
 pub(crate) mod again;
 mod calls;
+mod gone;
 mod panics;
 mod trace;
 mod words;
@@ -35,6 +36,7 @@ use crate::paint::{Paint, for_terminal};
 use calls::Call;
 pub(crate) use panics::Panic;
 use panics::Panics;
+use trace::Trace;
 use words::Words;
 
 /// A host is asked for its panics this often.
@@ -100,20 +102,61 @@ pub(crate) struct Crash {
     what: String,
     /// Innermost first; empty when the host could not say.
     calls: Vec<Call>,
+    /// What is known of an image that is gone and that the crash leads to.
+    gone: Gone,
+}
+
+/// What a crash has to do with an image that is gone.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Gone {
+    /// Nothing, or nobody knows.
+    #[default]
+    Nothing,
+    /// Code of it was about to run: what it was, and through whom, as a whole sentence.
+    Ran(String),
+    /// Code that is there asked for something in it.
+    Touched(String),
 }
 
 impl Crash {
     /// As lines.
     pub(crate) fn told(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
-        match calls::culprit(&self.calls) {
-            Some(call) => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
-            None => {
+        match (&self.gone, calls::culprit(&self.calls)) {
+            // Whoever made that call was told to by somebody who may be long gone.
+            (Gone::Ran(sentence), _) => text += &format!("\n  {}", paint.bold(sentence)),
+            (_, Some(call)) => match calls::innermost_stranger(&self.calls, call) {
+                None => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
+                Some(inner) => {
+                    text += &format!("\n  {}", paint.bold(&format!("in {inner}")));
+                    text += &format!("\n  the innermost call of a module: {call}");
+                }
+            },
+            (_, None) => {
                 text += "\n  it could not say where: it ran out of stack on a thread of a plugin's, or was ended from outside"
             }
         }
+        if let Gone::Touched(sentence) = &self.gone {
+            text += &format!("\n  {sentence}");
+        }
         text + &calls::told(&self.calls)
     }
+}
+
+/// What a crash has to do with an image that is gone.
+fn gone(words: &Words, trace: &Trace) -> Gone {
+    if let Some(was) = gone::was_at(words, words.pc) {
+        let through = trace.calls.get(1).filter(|_| trace.has_jumped).map(|call| match &call.module {
+            Some((module, generation)) => format!("module {module}, generation {generation}"),
+            None => call.image.clone(),
+        });
+        return Gone::Ran(match through {
+            Some(through) => format!("a call into {}, through {through}", was.told),
+            None => format!("code that is not there ran on, at {:#x}: {}", words.pc, was.told),
+        });
+    }
+    let touched = gone::touched(words);
+    touched.map_or(Gone::Nothing, |was| Gone::Touched(format!("at {:#x} there was {}", words.address, was.told)))
 }
 
 /// Runs a host to its end and tells of a crash. For a host that arms its guard itself.
@@ -269,7 +312,9 @@ pub(crate) fn wants_panics(usual: bool) -> bool {
 fn end(status: ExitStatus, folder: &Path) -> End {
     let Some(signal) = status.signal().filter(|signal| is_fatal(*signal)) else { return End::Ordered(status) };
     let words = Words::read(folder);
-    let crash = Crash { what: what(signal, words.as_ref()), calls: words.iter().flat_map(trace::calls).collect() };
+    let trace = words.as_ref().map(trace::trace).unwrap_or_default();
+    let gone = words.as_ref().map(|words| gone(words, &trace)).unwrap_or_default();
+    let crash = Crash { what: what(signal, words.as_ref()), calls: trace.calls, gone };
     if let Some(words) = &words {
         sweep(words);
     }
@@ -346,12 +391,43 @@ fn sweep(words: &Words) {
 
 #[cfg(test)]
 mod tests {
-    use super::Crash;
+    use super::calls::{Call, Owner};
+    use super::{Crash, Gone};
     use crate::paint::Paint;
+
+    fn told(calls: Vec<Call>, gone: Gone) -> String {
+        Crash { what: "SIGSEGV".into(), calls, gone }.told(Paint::for_tests())
+    }
+
+    fn call(function: &str, image: &str, module: Option<(&str, u64)>) -> Call {
+        let module = module.map(|(name, generation)| (name.to_owned(), generation));
+        Call { function: function.into(), place: None, of: Owner::Library, image: image.into(), module }
+    }
 
     #[test]
     fn a_crash_that_nobody_could_tell_of_is_told_as_such() {
-        let crash = Crash { what: "SIGSEGV".into(), calls: vec![] };
-        assert!(crash.told(Paint::for_tests()).contains("could not say where"));
+        assert!(told(vec![], Gone::Nothing).contains("could not say where"));
+    }
+
+    #[test]
+    fn a_module_whose_call_led_into_the_host_is_told_and_not_blamed() {
+        let cube = call("cube::tick", "cube.1.so", Some(("cube", 1)));
+        let told_of = |inner: Call| {
+            let told = told(vec![inner, cube.clone()], Gone::Nothing);
+            told.lines().skip(1).take_while(|line| !line.starts_with("    0")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(told_of(call("memcpy", "libc.so.6", None)), ["  in cube::tick   module cube, generation 1"]);
+        let host =
+            ["  in game::draw   game", "  the innermost call of a module: cube::tick   module cube, generation 1"];
+        assert_eq!(told_of(call("game::draw", "game", None)), host);
+    }
+
+    #[test]
+    fn nobody_who_is_there_is_blamed_for_a_call_into_what_is_gone() {
+        let calls = vec![call("0x7000", "cube, generation 1", None), call("other::tick", "o.so", Some(("other", 2)))];
+        let sentence = "a call into cube, generation 1, unmapped 3 s ago, through libcrypto.so.3";
+        let told = told(calls, Gone::Ran(sentence.into()));
+        assert!(told.starts_with(&format!("the host crashed: SIGSEGV\n  {sentence}\n")), "{told}");
+        assert!(!told.contains("\n  in "), "{told}");
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Panics {
     read: u64,
     /// A place that goes on panicking is read once in each life of a module: where it stands, and how many modules there
     /// were.
-    known: HashSet<(String, usize)>,
+    known: HashSet<(String, u64)>,
 }
 
 impl Panics {
@@ -62,9 +62,9 @@ impl Panics {
         let words = Words::read_panic(&self.folder, slot)?;
         let (file, line, column) = &words.at;
         let place = format!("{file}:{line}:{column}");
-        let is_new = self.known.insert((place.clone(), words.modules.len()));
+        let is_new = self.known.insert((place.clone(), words.modules()));
         is_new.then(|| {
-            let calls = behind_the_hook(trace::calls(&words));
+            let calls = behind_the_hook(trace::trace(&words).calls);
             Panic { place, thread: words.thread, calls }
         })
     }

@@ -11,7 +11,8 @@ use framehop::{FrameAddress, UnwindRegsNative, UnwinderNative};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _, SegmentFlags};
 
 use super::calls::{Call, Owner};
-use super::words::{Mapped, Words};
+use super::gone::was_at;
+use super::words::{Mapped, Noted, Words};
 
 /// A stack that is full has thousands of frames, all alike.
 const MOST: usize = 256;
@@ -24,8 +25,17 @@ struct Image<'a> {
     names: Option<Loader>,
 }
 
-/// The calls, innermost first.
-pub(super) fn calls(words: &Words) -> Vec<Call> {
+/// The calls that had not returned.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    /// Innermost first.
+    pub(super) calls: Vec<Call>,
+    /// Whether the first is no code and the second has certainly called it, by an instruction that was found there.
+    pub(super) has_jumped: bool,
+}
+
+/// Follows them.
+pub(super) fn trace(words: &Words) -> Trace {
     let mut unwinder = UnwinderNative::<Vec<u8>, MayAllocateDuringUnwind>::new();
     let mut images: BTreeMap<&Path, Image<'_>> = BTreeMap::new();
     for code in words.maps.iter().filter(|mapped| mapped.executable) {
@@ -33,28 +43,87 @@ pub(super) fn calls(words: &Words) -> Vec<Call> {
         unwinder.add_module(module);
         images.insert(&code.path, Image { code, bias, names: Loader::new(&code.path).ok() });
     }
+    let mut trace = Trace::default();
+    let is_code = |address| images.values().any(|image| image.code.range.contains(&address));
+    let (mut pc, mut sp) = (words.pc, words.sp);
+    if !is_code(pc) {
+        trace.calls.push(nowhere(pc, words));
+        // Nothing of it has run, so all is as the caller left it.
+        if let Some((caller, its_sp)) = caller(words, &images) {
+            (pc, sp) = (caller, its_sp);
+            trace.has_jumped = true;
+        }
+    }
     #[cfg(target_arch = "x86_64")]
-    let registers = UnwindRegsNative::new(words.pc, words.sp, words.fp);
+    let registers = UnwindRegsNative::new(pc, sp, words.fp);
     #[cfg(target_arch = "aarch64")]
-    let registers = UnwindRegsNative::new(words.lr, words.sp, words.fp);
+    let registers = UnwindRegsNative::new(words.lr, sp, words.fp);
     let mut cache = CacheNative::new();
     let mut read = |address| words.word_at(address).ok_or(());
-    let mut frames = unwinder.iter_frames(words.pc, registers, &mut cache, &mut read);
-    let mut calls = Vec::new();
+    let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
     // A stack that cannot be followed any further has told what it could.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
         match image {
-            Some(image) => calls.extend(named(image, address, words)),
-            None if matches!(frame, FrameAddress::InstructionPointer(_)) => calls.push(nowhere(address)),
+            Some(image) => trace.calls.extend(named(image, address, words)),
+            // That of code which was unmapped under a call of its own.
+            None if matches!(frame, FrameAddress::ReturnAddress(_)) => {
+                trace.calls.extend(was_at(words, address).map(|_| nowhere(address, words)));
+            }
             None => {}
         }
-        if calls.len() >= MOST {
+        if trace.calls.len() >= MOST {
             break;
         }
     }
-    calls
+    trace
+}
+
+/// The instruction that has called what the program counter stands at, and the stack pointer before it did; nothing unless
+/// there is a call at that place.
+fn caller(words: &Words, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u64)> {
+    #[cfg(target_arch = "x86_64")]
+    let (back, sp) = (words.word_at(words.sp)?, words.sp.wrapping_add(8));
+    #[cfg(target_arch = "aarch64")]
+    let (back, sp) = (words.lr, words.sp);
+    let image = images.values().find(|image| image.code.range.contains(&back))?;
+    let bytes = fs::read(&image.code.path).ok()?;
+    let at = back.checked_sub(image.code.range.start)?.checked_add(image.code.offset)?;
+    let at = usize::try_from(at).ok()?;
+    let before = bytes.get(at.checked_sub(LONGEST_CALL)?..at)?;
+    ends_with_a_call(before).then_some((back - 1, sp))
+}
+
+/// So many bytes hold each instruction that calls.
+const LONGEST_CALL: usize = 7;
+
+/// Whether code ends with an instruction that calls.
+#[cfg(target_arch = "x86_64")]
+fn ends_with_a_call(code: &[u8]) -> bool {
+    let is_direct = code.len() >= 5 && code[code.len() - 5] == 0xe8;
+    let is_indirect = |len: usize| {
+        let Some(code) = code.len().checked_sub(len).map(|at| &code[at..]) else { return false };
+        let (mode, digit, base) = (code[1] >> 6, code[1] >> 3 & 7, code[1] & 7);
+        let scaled = usize::from(mode != 3 && base == 4);
+        let offset = match (mode, base) {
+            (0, 5) => 4,
+            (0, 4) if code.get(2).is_some_and(|scaled| scaled & 7 == 5) => 4,
+            (0 | 3, _) => 0,
+            (1, _) => 1,
+            _ => 4,
+        };
+        code[0] == 0xff && digit == 2 && len == 2 + scaled + offset
+    };
+    is_direct || (2..=LONGEST_CALL).any(is_indirect)
+}
+
+/// Whether code ends with an instruction that calls.
+#[cfg(target_arch = "aarch64")]
+fn ends_with_a_call(code: &[u8]) -> bool {
+    let Some(last) = code.last_chunk() else { return false };
+    let last = u32::from_le_bytes(*last);
+    last & 0xfc00_0000 == 0x9400_0000 || last & 0xffff_fc1f == 0xd63f_0000
 }
 
 /// What the unwinder has to know of a mapped file, and its bias.
@@ -101,7 +170,7 @@ fn is_executable(flags: SegmentFlags) -> bool {
 /// The functions at an address: one, and those that were inlined into it before it.
 fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
     let path = &image.code.path;
-    let module = words.modules.iter().rev().find(|(copy, ..)| copy == path);
+    let module = words.module(path);
     let call = |function: Option<String>, at: Option<&Location<'_>>| {
         let function = function.unwrap_or_else(|| format!("{address:#x}"));
         let file = at.and_then(|at| at.file);
@@ -110,7 +179,7 @@ fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
             place: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", short(file))),
             function,
             image: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            module: module.map(|(_, name, generation)| (name.clone(), *generation)),
+            module: module.cloned(),
         }
     };
     let probe = address.wrapping_sub(image.bias);
@@ -130,10 +199,24 @@ fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
     found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()
 }
 
-/// A jump to where there is no code.
-fn nowhere(address: u64) -> Call {
-    let image = "no code that was mapped".into();
-    Call { function: format!("{address:#x}"), place: None, of: Owner::Library, image, module: None }
+/// A jump to where there is no code any more, or never was.
+fn nowhere(address: u64, words: &Words) -> Call {
+    let was = was_at(words, address);
+    let function = was.as_ref().and_then(|was| function_of(was.alone.as_ref()?, address));
+    let image = was.map_or_else(|| "no code that was mapped".to_owned(), |was| was.told);
+    let function = function.unwrap_or_else(|| format!("{address:#x}"));
+    Call { function, place: None, of: Owner::Library, image, module: None }
+}
+
+/// The function of an image that is gone. Its copy is never replaced by another one under the same name, so if it is still
+/// there it is the right one.
+fn function_of(image: &Noted, address: u64) -> Option<String> {
+    let bytes = fs::read(&image.copy).ok()?;
+    let file = object::File::parse(bytes.as_slice()).ok()?;
+    let first = file.segments().map(|segment| segment.address()).min()?;
+    let bias = image.ranges.iter().map(|range| range.start).min()?.wrapping_sub(first);
+    let names = Loader::new(&image.copy).ok()?;
+    Some(demangle_auto(names.find_symbol(address.wrapping_sub(bias))?.into(), None).into_owned())
 }
 
 /// The checkout that this tool was built from.
@@ -146,4 +229,39 @@ fn alcedo() -> &'static Path {
 fn short(file: &str) -> String {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     Path::new(file).strip_prefix(here).map_or_else(|_| file.to_owned(), |rest| rest.display().to_string())
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::ends_with_a_call;
+
+    #[test]
+    fn a_return_address_stands_behind_a_call() {
+        for call in [
+            &[0xe8, 1, 2, 3, 4][..],         // call 0x04030201
+            &[0xff, 0xd0],                   // call *%rax
+            &[0x41, 0xff, 0xd4],             // call *%r12
+            &[0xff, 0x13],                   // call *(%rbx)
+            &[0xff, 0x14, 0x24],             // call *(%rsp)
+            &[0xff, 0x50, 0x18],             // call *24(%rax)
+            &[0xff, 0x54, 0x24, 8],          // call *8(%rsp)
+            &[0xff, 0x15, 1, 2, 3, 4],       // call *0x04030201(%rip)
+            &[0xff, 0x90, 1, 2, 3, 4],       // call *0x04030201(%rax)
+            &[0xff, 0x94, 0x24, 1, 2, 3, 4], // call *0x04030201(%rsp)
+            &[0xff, 0x14, 0xc5, 1, 2, 3, 4], // call *0x04030201(,%rax,8)
+        ] {
+            let behind_others = [&[0x90; 7][..], call].concat();
+            assert!(ends_with_a_call(&behind_others[behind_others.len() - 7..]), "{call:x?}");
+        }
+        for other in [
+            &[0x90; 7][..],
+            &[0xff, 0xe0],       // jmp *%rax
+            &[0xff, 0x50],       // a piece of call *24(%rax)
+            &[0xe9, 1, 2, 3, 4], // jmp
+            &[0xff, 0x15, 1, 2], // a piece
+            &[],
+        ] {
+            assert!(!ends_with_a_call(other), "{other:x?}");
+        }
+    }
 }

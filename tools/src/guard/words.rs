@@ -1,8 +1,24 @@
 //! The last words of a host that crashed, as `alcedo_sys::crash` writes them, and those of a panic, which are written alike.
 
+use std::ffi::OsString;
 use std::fs;
 use std::ops::Range;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// An image that the host has mapped in its life, or was about to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Noted {
+    /// The copy it was mapped from.
+    pub(super) copy: PathBuf,
+    /// Name and generation, unless it is no module.
+    pub(super) module: Option<(String, u64)>,
+    /// Where it was, segment by segment; empty until it was mapped.
+    pub(super) ranges: Vec<Range<u64>>,
+    /// When it went, by the clock of [`Words::time`].
+    pub(super) gone: Option<Duration>,
+}
 
 /// A file, or a part of it, that was mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,15 +45,24 @@ pub(super) struct Words {
     /// The address of the first byte of the stack.
     pub(super) stack_begin: u64,
     pub(super) stack: Vec<u8>,
+    /// Files that were mapped.
     pub(super) maps: Vec<Mapped>,
-    /// Copies of modules: path, name, generation.
-    pub(super) modules: Vec<(PathBuf, String, u64)>,
+    /// All that was mapped, in order; empty if nobody could say.
+    pub(super) taken: Vec<Range<u64>>,
+    /// How many bytes the list of what was mapped had in the host.
+    maps_len: Option<usize>,
+    /// When that was, by a clock of the host's.
+    pub(super) time: Option<Duration>,
+    /// Images, those that went first being first; of these the last ones only.
+    pub(super) images: Vec<Noted>,
+    /// How many modules more there were, of which nothing is known any more.
+    pub(super) forgotten: u64,
     /// Folders of copies.
     pub(super) stages: Vec<PathBuf>,
     /// Of a panic: file, line and column.
     pub(super) at: (String, u32, u32),
     /// Whether all was written.
-    is_whole: bool,
+    pub(super) is_whole: bool,
 }
 
 impl Words {
@@ -67,18 +92,21 @@ impl Words {
 
     fn parse(crash: &str, maps: &str, notes: &str) -> Self {
         let mut words = Self { maps: maps.lines().filter_map(mapped).collect(), ..Self::default() };
+        words.taken = maps.lines().filter_map(|line| range(line.split(' ').next()?)).collect();
         words.is_whole = crash.ends_with("\nend\n");
         for (name, value) in crash.lines().filter_map(|line| line.split_once(' ')) {
             let hex = || u64::from_str_radix(value, 16).unwrap_or_default();
             match name {
                 "signal" => words.signal = value.parse().unwrap_or_default(),
                 "sent" => words.sent = value == "1",
+                "time" => words.time = value.parse().ok().map(Duration::from_millis),
                 "address" => words.address = hex(),
                 "pc" => words.pc = hex(),
                 "sp" => words.sp = hex(),
                 "fp" => words.fp = hex(),
                 "lr" => words.lr = hex(),
                 "stack" => words.stack_begin = hex(),
+                "maps" => words.maps_len = value.parse().ok(),
                 "place" => words.at.0 = value.to_owned(),
                 "line" => words.at.1 = value.parse().unwrap_or_default(),
                 "column" => words.at.2 = value.parse().unwrap_or_default(),
@@ -86,14 +114,58 @@ impl Words {
                 _ => {}
             }
         }
-        for (name, value) in notes.lines().filter_map(|line| line.split_once(' ')) {
-            match name {
-                "module" => words.modules.extend(module(value)),
-                "stage" => words.stages.push(PathBuf::from(value)),
-                _ => {}
-            }
+        // What is not on a list that is cut short may be there all the same.
+        if words.maps_len != Some(maps.len()) {
+            words.taken.clear();
         }
+        notes.lines().for_each(|line| words.note(line));
         words
+    }
+
+    /// Takes a line of the notes in. One that is not whole, or makes no sense, says nothing.
+    fn note(&mut self, line: &str) {
+        let fields: Vec<_> = line.split(' ').collect();
+        match fields[..] {
+            ["stage", folder, "."] => self.stages.extend(path(folder)),
+            ["forgotten", modules, "."] => self.forgotten = modules.parse().unwrap_or_default(),
+            ["module", generation, name, copy, "."] => {
+                let name = unescaped(name).map(|name| String::from_utf8_lossy(&name).into_owned());
+                if let (Ok(generation), Some(name), Some(copy)) = (generation.parse(), name, path(copy)) {
+                    self.image(copy).module = Some((name, generation));
+                }
+            }
+            ["mapped", copy, ref ranges @ .., "."] => {
+                let ranges: Option<Vec<_>> = ranges.iter().map(|text| range(text)).collect();
+                if let (Some(ranges), Some(copy)) = (ranges, path(copy)) {
+                    self.image(copy).ranges = ranges;
+                }
+            }
+            ["gone", at, copy, "."] => {
+                if let (Ok(at), Some(copy)) = (at.parse(), path(copy)) {
+                    self.image(copy).gone = Some(Duration::from_millis(at));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The image of that copy: no two have one name. Most lines are about one of the last.
+    fn image(&mut self, copy: PathBuf) -> &mut Noted {
+        let at = self.images.iter().rposition(|image| image.copy == copy).unwrap_or_else(|| {
+            self.images.push(Noted { copy, ..Noted::default() });
+            self.images.len() - 1
+        });
+        &mut self.images[at]
+    }
+
+    /// Name and generation of the module of which a file is the copy.
+    pub(super) fn module(&self, copy: &Path) -> Option<&(String, u64)> {
+        self.images.iter().rev().find(|image| image.copy == copy)?.module.as_ref()
+    }
+
+    /// A number that changes with each module that is loaded.
+    pub(super) fn modules(&self) -> u64 {
+        self.forgotten + self.images.iter().filter(|image| image.module.is_some()).count() as u64
     }
 
     /// Whether the stack was full: what was touched lies just about where the stack pointer stands, and nothing is
@@ -112,24 +184,43 @@ impl Words {
     }
 }
 
-/// `<generation> <name> <path>`
-fn module(value: &str) -> Option<(PathBuf, String, u64)> {
-    let mut fields = value.splitn(3, ' ');
-    let (generation, name, path) = (fields.next()?.parse().ok()?, fields.next()?, fields.next()?);
-    Some((PathBuf::from(path), name.to_owned(), generation))
+/// `<begin>-<end>`, both in hex.
+fn range(text: &str) -> Option<Range<u64>> {
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let (begin, end) = text.split_once('-')?;
+    Some(hex(begin)?..hex(end)?)
+}
+
+fn path(word: &str) -> Option<PathBuf> {
+    unescaped(word).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
+}
+
+/// The bytes that a word of the notes stands for: `\` and two digits are one byte.
+fn unescaped(word: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(word.len());
+    let mut rest = word.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'\\' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            bytes.push((digit()? * 16 + digit()?) as u8);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    Some(bytes)
 }
 
 /// A line of the maps that stands for a file.
 fn mapped(line: &str) -> Option<Mapped> {
     let mut fields = line.splitn(6, ' ');
-    let (begin, end) = fields.next()?.split_once('-')?;
+    let range = range(fields.next()?)?;
     let permissions = fields.next()?;
     let offset = fields.next()?;
     let path = fields.nth(2)?.trim_start();
     let hex = |text: &str| u64::from_str_radix(text, 16).ok();
     path.starts_with('/').then_some(())?;
     Some(Mapped {
-        range: hex(begin)?..hex(end)?,
+        range,
         offset: hex(offset)?,
         executable: permissions.as_bytes().get(2) == Some(&b'x'),
         path: PathBuf::from(path),
@@ -138,8 +229,9 @@ fn mapped(line: &str) -> Option<Mapped> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mapped, Words};
-    use std::path::PathBuf;
+    use super::{Mapped, Noted, Words};
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
 
     const MAPS: &str = "\
         10000-12000 r--p 00000000 fe:00 1      /tmp/alcedo-stage-x/cube.1.so\n\
@@ -149,15 +241,20 @@ mod tests {
 
     #[test]
     fn last_words_are_read_as_they_were_written() {
-        let crash =
-            "signal 11\nsent 0\nthread 7\naddress 8\npc 12010\nsp 7ff000\nfp 1\nlr 0\nname main\nstack 7ff000\nend\n";
-        let notes = "stage /tmp/alcedo-stage-x\nmodule 2 cube /tmp/alcedo-stage-x/cube.1.so\nmodule broken\n";
-        let mut words = Words::parse(crash, MAPS, notes);
+        let len = MAPS.len();
+        let crash = format!(
+            "signal 11\nsent 0\nthread 7\ntime 1500\naddress 8\npc 12010\nsp 7ff000\nfp 1\nlr 0\nname main\nstack 7ff000\nmaps {len}\nend\n"
+        );
+        let notes = "stage /tmp/alcedo-stage-x .\nmodule 2 cube /tmp/alcedo-stage-x/cube.1.so .\nmodule broken\n";
+        let mut words = Words::parse(&crash, MAPS, notes);
         words.stack = [1_u64.to_ne_bytes(), 2_u64.to_ne_bytes()].concat();
         let path = PathBuf::from("/tmp/alcedo-stage-x/cube.1.so");
         assert_eq!((words.signal, words.sent, words.address, words.pc), (11, false, 8, 0x12010));
         assert_eq!((words.thread.as_str(), words.is_overflow()), ("main", false));
-        assert_eq!(words.modules, [(path.clone(), "cube".to_owned(), 2)]);
+        assert_eq!(words.module(&path), Some(&("cube".to_owned(), 2)));
+        assert_eq!(words.time, Some(Duration::from_millis(1500)));
+        assert!(Words::parse(&crash, &MAPS[..len - 40], notes).taken.is_empty(), "the list is cut short");
+        assert_eq!(words.taken, [0x10000..0x12000, 0x12000..0x13000, 0x7ff0..0x7ff1, 0x7ff2..0x7ff3]);
         assert_eq!(words.stages, [PathBuf::from("/tmp/alcedo-stage-x")]);
         let second = Mapped { range: 0x12000..0x13000, offset: 0x2000, executable: true, path };
         assert_eq!((words.maps.len(), &words.maps[1]), (2, &second));
@@ -174,5 +271,45 @@ mod tests {
         assert!(Words::parse(crash, "", "").is_overflow());
         assert!(!Words::parse(&crash.replace("sent 0", "sent 1"), "", "").is_overflow());
         assert!(!Words::parse(&crash.replace("address 7fe0ff8", "address 10"), "", "").is_overflow());
+    }
+
+    fn images(notes: &str) -> Vec<Noted> {
+        Words::parse("", "", notes).images
+    }
+
+    #[test]
+    fn an_image_is_what_its_lines_say_and_a_piece_of_a_line_says_nothing() {
+        let notes = "forgotten 40 .\nmodule 2 cube /s/cube.1.so .\nmapped /s/cube.1.so 7000-8000 9000-9fff .\n\
+                     gone 1500 /s/cube.1.so .\nmodule 2 a\\20b\\0a /s\\20x/\\c3\\bc.so .\n";
+        let cube = Noted {
+            copy: "/s/cube.1.so".into(),
+            module: Some(("cube".into(), 2)),
+            ranges: vec![0x7000..0x8000, 0x9000..0x9fff],
+            gone: Some(Duration::from_millis(1500)),
+        };
+        let strange = Noted { copy: "/s x/ü.so".into(), module: Some(("a b\n".into(), 2)), ..Noted::default() };
+        assert_eq!(images(notes), [cube, strange]);
+        assert_eq!(Words::parse("", "", notes).modules(), 42);
+        // Whatever is cut, nothing is read that was not written, and nothing panics.
+        for len in 0..notes.len() {
+            for image in images(&notes[..len]) {
+                let whole = images(notes);
+                let written = whole.iter().find(|other| other.copy == image.copy);
+                let written = written.unwrap_or_else(|| panic!("{image:?} at {len}"));
+                assert!(image.ranges.is_empty() || image.ranges == written.ranges, "{len}: {image:?}");
+                assert!(image.gone.is_none() || image.gone == written.gone, "{len}: {image:?}");
+                assert!(image.module.is_none() || image.module == written.module, "{len}: {image:?}");
+            }
+            // A line that goes on behind a piece of another is no line.
+            let joined = format!("{}gone 7 /s/other.so .\n", &notes[..len]);
+            let ends_a_line = len == 0 || notes[..len].ends_with('\n');
+            let other = images(&joined).into_iter().any(|image| image.copy == Path::new("/s/other.so"));
+            assert_eq!(other, ends_a_line, "{len}");
+        }
+        for nonsense in
+            ["mapped", "mapped .", "mapped /x 1-2-3 .", "mapped /x 1 .", "mapped /x\\f 1-2 .", "gone x /x ."]
+        {
+            assert_eq!(images(nonsense), [], "{nonsense}");
+        }
     }
 }

@@ -26,6 +26,7 @@ use crate::load::leaving::{LeavingModule, Luggage};
 use crate::load::module::{ModuleInfo, suspends};
 use crate::load::open::{self, Staged};
 use crate::load::policy::UnloadPolicy;
+use crate::load::stays::Stays;
 use crate::logs::Logs;
 use crate::value_table;
 use crate::zcall::buffer::BufferMut;
@@ -98,7 +99,7 @@ impl FreeModule {
     /// When the linker refuses it, its layout differs, or it does not take its host. The image has ended then.
     pub(super) fn open(staged: Staged, needs: Vec<Need>, place: Place<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(place.context.generation);
-        crash::note(|| format!("module {generation} {} {}", staged.info.name, staged.path().display()));
+        crash::module(generation.0, &staged.info.name, staged.path());
         let (info, image, root) = open::map(staged)?;
         let tag = ModuleTag { id: place.id, name: info.name.as_str().into(), generation };
         place.logs.introduce(&tag);
@@ -286,7 +287,7 @@ impl FreeModule {
             calls: 0,
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
-            will_park: self.info.will_park(),
+            will_park: self.info.stays.as_ref().map(Stays::briefly),
             gives_blocks_away: self.info.gives_blocks_away,
             image,
             forget: Box::new(move || {

@@ -28,8 +28,10 @@ use crate::load::context::reaper::Reaper;
 use crate::load::context::space::Space;
 use crate::load::error::LoadError;
 use crate::load::leaving::kept_by;
+use crate::load::module::ModuleInfo;
 use crate::load::policy::UnloadPolicy;
 use crate::load::state::ContextState;
+use crate::load::stays::Told;
 use crate::load::ticket::{BlockerReport, Departure, UnloadTicket};
 use crate::logs::Logs;
 
@@ -76,6 +78,8 @@ pub(crate) struct Hub {
     retained: Mutex<Vec<RetainedNative>>,
     /// Images that stay, one line each.
     parked: Mutex<Vec<String>>,
+    /// What the log has said of images that will stay.
+    told: Told,
     /// Whether the runtime has ended: what was waited for once is not waited for again.
     has_closed: AtomicBool,
 }
@@ -163,8 +167,18 @@ impl Hub {
             master: Mutex::default(),
             retained: Mutex::default(),
             parked: Mutex::default(),
+            told: Told::default(),
             has_closed: AtomicBool::new(false),
         })
+    }
+
+    /// Says of a module that is about to be mapped why its image will stay, unless that was said before.
+    pub(crate) fn announce(&self, info: &ModuleInfo) {
+        if self.told.is_news(&info.name, info.stays.as_ref())
+            && let Some(reason) = info.will_park()
+        {
+            tracing::warn!(module = info.name, reason, "its image will stay mapped for ever once it is loaded");
+        }
     }
 
     /// A new Slim, or a pinned context: both have names, and no two of them the same.

@@ -316,6 +316,7 @@ fn bring_up(
         staged.push((*at, open::copy(&hub.stage_dir, image, info, symbols.as_deref())?));
     }
     let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
+    staged.iter().for_each(|staged| hub.announce(&staged.info));
     // Nothing was mapped in this process until here.
     hub.rehearsal.with(space.guides.canary()).run(&staged)?;
     space.expect_open("mapping a library")?;

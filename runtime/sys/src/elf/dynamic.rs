@@ -17,8 +17,9 @@ use object::elf::{
 };
 
 use super::relocations::Walk;
+use super::stays::Stays;
 use super::symbols::Symbols;
-use super::{Elf, Flaw, HOST, Section, ensure, hashes, malformed, records, slice, text, versions};
+use super::{Elf, Flaw, HOST, Section, ensure, hashes, malformed, origins, records, slice, text, versions};
 
 /// The tags a linker writes for a library that glibc can map. Text relocations and `DT_REL` are not among them.
 const KNOWN: [DynamicTag; 39] = [
@@ -93,6 +94,8 @@ pub(super) struct Wants {
     pub(super) imports: Vec<String>,
     /// The sections, by index, that relocations write into.
     pub(super) relocated: BTreeSet<usize>,
+    /// By what the loader keeps it for ever.
+    pub(super) stays: Stays,
 }
 
 /// What the file wants, once everything the loader would follow was found to lie where it should.
@@ -105,8 +108,9 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<Wants, Flaw> {
     dynamic.check_versions(symbols.len(), strings, &needed)?;
     dynamic.check_code()?;
     let relocated = dynamic.check_relocations(&symbols)?;
+    let stays = dynamic.stays(&symbols, strings);
     let needed = needed.into_iter().map(str::to_owned).collect();
-    Ok(Wants { needed, imports: symbols.imports, relocated })
+    Ok(Wants { needed, imports: symbols.imports, relocated, stays })
 }
 
 impl<'e, 'a> Dynamic<'e, 'a> {
@@ -169,6 +173,18 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             format!("dynamic tag {missing:#x} is missing")
         })?;
         Ok(there > 0)
+    }
+
+    /// Only once all of it was found to be whole.
+    fn stays(&self, symbols: &Symbols<'_>, strings: &[u8]) -> Stays {
+        let table = |tag: DynamicTag, kind: SectionType| self.table(tag, kind).ok().flatten();
+        let numbers = table(DT_VERSYM, SHT_GNU_VERSYM);
+        let needs = table(DT_VERNEED, SHT_GNU_VERNEED);
+        Stays {
+            is_marked: self.get(DT_FLAGS_1).is_some_and(|flags| flags & DF_1_NODELETE.0 != 0),
+            unique: symbols.unique(strings),
+            libraries: origins::of_imports(symbols.places(), numbers, needs, strings),
+        }
     }
 
     fn check_flags(&self) -> Result<(), Flaw> {

@@ -9,7 +9,7 @@ use object::pod::{Pod, from_bytes};
 
 use crate::seal::LONGEST;
 
-use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, records, slice, text};
+use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, program, records, slice, text};
 
 /// Linkers write about a dozen. The loader makes room for all of them on its stack.
 const MOST_SEGMENTS: usize = 64;
@@ -65,7 +65,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
     ensure_host([0, 3].contains(&abi), || format!("an ELF file for system {abi}"))?;
     let kind = header.e_type.get(LE);
     if kind != ET_DYN {
-        return Err(Flaw::WrongKind { found: format!("ELF type {}", kind.0) });
+        return Err(Flaw::WrongKind { found: program::named(kind) });
     }
     ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1".to_owned())?;
     ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean".to_owned())?;

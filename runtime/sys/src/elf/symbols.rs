@@ -1,7 +1,9 @@
 //! Dynamic symbols: what the library gives and wants by name.
 
 use object::LittleEndian as LE;
-use object::elf::{SHN_ABS, SHN_LORESERVE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_TLS, STV_DEFAULT, Sym64};
+use object::elf::{
+    SHN_ABS, SHN_LORESERVE, STB_GNU_UNIQUE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_TLS, STV_DEFAULT, Sym64,
+};
 
 use super::{Code, Elf, Flaw, ensure, malformed, records, text};
 
@@ -13,6 +15,7 @@ pub(super) struct Symbols<'a> {
     entries: &'a [Sym64<LE>],
     /// The names of those that are defined elsewhere, weak ones included.
     pub(super) imports: Vec<String>,
+    places: Vec<usize>,
 }
 
 /// Where the value of a symbol lies.
@@ -34,7 +37,7 @@ impl<'a> Symbols<'a> {
         let first = entries.first().ok_or_else(|| malformed("there are no dynamic symbols"))?;
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
         ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
-        let (mut imports, ground) = (Vec::new(), Code::of(elf));
+        let (mut imports, mut places, ground) = (Vec::new(), Vec::new(), Code::of(elf));
         // Names may share their ends, but hardly more than that.
         let mut room = strings.len().saturating_mul(4);
         for (index, symbol) in entries.iter().enumerate() {
@@ -66,9 +69,24 @@ impl<'a> Symbols<'a> {
             ensure(kind != STT_FUNC.0 || place == Place::Elsewhere || code, || wrong("is a function and no code"))?;
             if place == Place::Elsewhere && !name.is_empty() {
                 imports.push(name.to_owned());
+                places.push(index);
             }
         }
-        Ok(Self { entries, imports })
+        Ok(Self { entries, imports, places })
+    }
+
+    /// Where each of the [imports](Symbols::imports) stands in the table.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// The names of those that are defined here and of which a process has one.
+    pub(super) fn unique(&self, strings: &[u8]) -> Vec<String> {
+        let is_unique = |entry: &&Sym64<LE>| {
+            entry.st_info.0 >> 4 == STB_GNU_UNIQUE.0 && matches!(place(entry), Place::Here(_) | Place::Number)
+        };
+        let name = |entry: &Sym64<LE>| text(strings, u64::from(entry.st_name.get(LE)), LONGEST_NAME).map(str::to_owned);
+        self.entries.iter().filter(is_unique).filter_map(name).collect()
     }
 
     pub(super) fn len(&self) -> usize {

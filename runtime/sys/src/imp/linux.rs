@@ -17,7 +17,7 @@ mod records;
 mod signals;
 mod threads;
 
-pub(crate) use crash::report_crashes;
+pub(crate) use crash::{clock, report_crashes};
 pub(crate) use exits::at_exit;
 pub(crate) use lease::Lease;
 pub(crate) use panics::{panics_are_told, report_panics, tell_panic};
@@ -89,6 +89,11 @@ impl Mapping {
         } else {
             Err("another library has a symbol of that name, this one has not".to_owned())
         }
+    }
+
+    /// Where it is, segment by segment.
+    pub(crate) fn ranges(&self) -> &[Range<usize>] {
+        &self.ranges
     }
 
     pub(crate) fn contains(&self, address: usize) -> bool {

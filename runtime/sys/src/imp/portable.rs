@@ -54,6 +54,11 @@ impl Mapping {
         if address.is_null() { Err("its address is null".to_owned()) } else { Ok(address) }
     }
 
+    /// Nobody knows here where an image is.
+    pub(crate) fn ranges(&self) -> &[std::ops::Range<usize>] {
+        &[]
+    }
+
     /// Nothing is known about addresses, so none is claimed.
     pub(crate) fn contains(&self, _address: usize) -> bool {
         false
@@ -190,4 +195,10 @@ pub(crate) fn tell_panic(_at: &crate::panics::At<'_>) {}
 /// Nothing is known of the signals of such a platform, if it has any.
 pub(crate) fn report_crashes(_files: [std::fs::File; 3]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The time since the first one asked.
+pub(crate) fn clock() -> std::time::Duration {
+    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    BEGAN.get_or_init(std::time::Instant::now).elapsed()
 }

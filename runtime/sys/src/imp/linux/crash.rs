@@ -10,6 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::IntoRawFd as _;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 /// The signals that end a process because of what it did itself.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
@@ -145,6 +146,7 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     // Those that were sent, rather than caused, have a code that is not positive.
     text.line("sent", usize::from(moment.code <= 0), 10);
     text.line("thread", thread as usize, 10);
+    text.line("time", usize::try_from(clock().as_millis()).unwrap_or_default(), 10);
     for (name, word) in
         [("address", moment.address), ("pc", moment.pc), ("sp", moment.sp), ("fp", moment.fp), ("lr", moment.lr)]
     {
@@ -152,29 +154,46 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     }
     text.thread_name();
     text.write(crash);
-    tell_maps(MAPS.load(Ordering::Acquire));
+    let maps = tell_maps(MAPS.load(Ordering::Acquire));
     let begin = tell_stack(STACK.load(Ordering::Acquire), moment.sp);
     let mut end = Text::default();
     end.line("stack", begin, 16);
+    // Of a list that is cut short nobody can say what is not on it.
+    end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
 }
 
-/// Writes what is mapped.
-pub(super) fn tell_maps(to: c_int) {
+/// The time since some moment before this process began, the same for all that is written down. May be asked for in a signal
+/// handler.
+pub(crate) fn clock() -> Duration {
+    // SAFETY: zeros are a whole time.
+    let mut now: libc::timespec = unsafe { std::mem::zeroed() };
+    // SAFETY: the time is ours to be written.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
+}
+
+/// Writes what is mapped; gives how many bytes that takes, written or not.
+pub(super) fn tell_maps(to: c_int) -> usize {
     // SAFETY: the path is a C string.
     let from = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     let mut bytes = [0_u8; 2048];
+    let mut all = 0;
     loop {
         // SAFETY: as many bytes are ours to be written to. A descriptor that could not be opened only fails.
         let read = unsafe { libc::read(from, bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(read) {
             Ok(0) | Err(_) => break,
-            Ok(count) => write_all(to, &bytes[..count]),
+            Ok(count) => {
+                all += count;
+                write_all(to, &bytes[..count]);
+            }
         }
     }
     // SAFETY: it is ours, and closed once.
     unsafe { libc::close(from) };
+    all
 }
 
 /// Writes the stack from `sp` upwards, as far as there is any; gives the address of the first byte. The kernel reads it,

@@ -9,9 +9,8 @@ use std::fs::File;
 use std::os::fd::IntoRawFd as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::Duration;
 
-use super::crash::{Text, tell_maps, tell_stack, write_all};
+use super::crash::{Text, clock, tell_maps, tell_stack, write_all};
 use crate::crash;
 use crate::panics::{At, Slots};
 
@@ -42,7 +41,7 @@ pub(crate) fn tell_panic(at: &At<'_>) {
         return;
     }
     let Ok(mut slots) = WRITING.try_lock() else { return };
-    let Some((slot, number)) = slots.claim(at.number(crash::notes()), now()) else { return };
+    let Some((slot, number)) = slots.claim(at.number(crash::notes()), clock()) else { return };
     let [pc, sp, fp, lr] = registers();
     let (Some(crash), Some(maps), Some(stack)) =
         (create(folder, b"crash-", slot), create(folder, b"maps-", slot), create(folder, b"stack-", slot))
@@ -65,7 +64,7 @@ pub(crate) fn tell_panic(at: &At<'_>) {
     end.line("column", at.column as usize, 10);
     end.push(b"end\n");
     end.write(crash.0);
-    tell_maps(maps.0);
+    let _all = tell_maps(maps.0);
     // Only now is there something to be read.
     let mut list = Text::default();
     list.line("panic", slot, 10);
@@ -98,15 +97,6 @@ fn registers() -> [usize; 4] {
         (pc, sp, fp, lr) = (0, 0, 0, 0);
     }
     [pc, sp, fp, lr]
-}
-
-/// Since some moment before.
-fn now() -> Duration {
-    // SAFETY: zeros are a whole time.
-    let mut now: libc::timespec = unsafe { std::mem::zeroed() };
-    // SAFETY: the time is ours to be written.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
 }
 
 /// A descriptor that is closed again.

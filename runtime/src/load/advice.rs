@@ -1,0 +1,58 @@
+//! Which crate brings a shared library of the system, and how that crate links the library into the plugin instead. Each entry
+//! was compared with the features that the crate has on crates.io (November 2026).
+
+/// A crate and its way to do without the shared library.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Advice {
+    /// The crate, as Cargo names it.
+    pub package: &'static str,
+    /// What to do, as the end of "link it into the plugin: …".
+    pub way: &'static str,
+    /// What the library's file name begins with, up to `.so`.
+    library: &'static str,
+}
+
+const fn feature(library: &'static str, package: &'static str, way: &'static str) -> Advice {
+    Advice { package, way, library }
+}
+
+/// Sorted by library.
+const TABLE: [Advice; 12] = [
+    feature("libbz2", "bzip2-sys", "feature `static`"),
+    feature("libcrypto", "openssl-sys", "feature `vendored`, which the crate openssl has as well"),
+    feature("libcurl", "curl-sys", "feature `static-curl`, which the crate curl has as well"),
+    feature("libgit2", "libgit2-sys", "feature `vendored`, which is `vendored-libgit2` of the crate git2"),
+    feature("libgomp", "openmp-sys", "feature `static`"),
+    feature("liblzma", "liblzma-sys", "feature `static`"),
+    feature("liblzma", "lzma-sys", "feature `static`"),
+    feature("libpq", "pq-sys", "feature `bundled`"),
+    feature("libsqlite3", "libsqlite3-sys", "feature `bundled`, which the crate rusqlite has as well"),
+    feature("libssl", "openssl-sys", "feature `vendored`, which the crate openssl has as well"),
+    feature("libz", "libz-sys", "feature `static`"),
+    feature("libzstd", "zstd-sys", "do without its feature `pkg-config`"),
+];
+
+/// All that is known of a library, by its file name: `libcrypto.so.3`.
+pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
+    let name = library.split_once(".so").map_or(library, |(name, _)| name).to_owned();
+    TABLE.iter().filter(move |advice| advice.library == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TABLE, on};
+
+    #[test]
+    fn a_library_is_known_by_its_name_whatever_its_version() {
+        assert!(TABLE.is_sorted_by_key(|advice| (advice.library, advice.package)));
+        let packages = |name: &str| on(name).map(|advice| advice.package).collect::<Vec<_>>();
+        for name in ["libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.so"] {
+            assert_eq!(packages(name), ["openssl-sys"], "{name}");
+        }
+        assert_eq!(packages("libz.so.1"), ["libz-sys"]);
+        assert_eq!(packages("liblzma.so.5"), ["liblzma-sys", "lzma-sys"]);
+        for other in ["libzmq.so.5", "libc.so.6", "libcrypto3.so", "crypto.so", ""] {
+            assert_eq!(packages(other), [""; 0], "{other}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Why an image will stay mapped whatever happens, told from its file before any code of it runs: in words for the plugin's
+//! author, with the way out. No crate is named as the one to blame unless code of it is in the file.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use alcedo_sys::ImageFile;
+
+use super::advice::{self, Advice};
+use super::hooks;
+
+/// So many symbols are named.
+const MOST: usize = 3;
+
+/// Why, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stays {
+    /// What keeps it, one part for each.
+    pub why: String,
+    /// The ways out, one part for each.
+    pub way_out: String,
+}
+
+impl Stays {
+    /// As one sentence.
+    pub(crate) fn told(&self) -> String {
+        format!("{}: {}", self.why, self.way_out)
+    }
+
+    /// What is said of an image that stays, where the way out was told before.
+    pub(crate) fn briefly(&self) -> String {
+        format!("{}, as was told when it was loaded", self.why)
+    }
+}
+
+/// What is read of a file for it.
+#[derive(Debug, Default)]
+struct Facts<'a> {
+    /// What its hooks do not stand in for, and the library that it is of, where a version says so.
+    bypasses: Vec<(String, Option<&'a str>)>,
+    /// Whether it was built without any hooks.
+    has_no_hooks: bool,
+    is_marked: bool,
+    unique: &'a [String],
+    needed: &'a [String],
+    /// The names of symbols that are there for debuggers.
+    names: &'a [u8],
+}
+
+/// Why the image of a file will stay; none for one that can be unmapped.
+pub(crate) fn of(image: &ImageFile) -> Option<Stays> {
+    let has_no_hooks = hooks::has_none(image);
+    let bypasses = if has_no_hooks { Vec::new() } else { hooks::bypasses(image) };
+    let with_library = bypasses.into_iter().map(|name| {
+        let library = image.library_of(&name);
+        (name, library)
+    });
+    judge(&Facts {
+        bypasses: with_library.collect(),
+        has_no_hooks,
+        is_marked: image.is_marked_to_stay(),
+        unique: image.unique_symbols(),
+        needed: image.needed(),
+        names: image.section(".strtab").unwrap_or_default(),
+    })
+}
+
+fn judge(facts: &Facts<'_>) -> Option<Stays> {
+    let mut parts = Vec::new();
+    if facts.has_no_hooks {
+        let way = "build it with `module!`, for a platform that has hooks";
+        parts.push(("it was built without any hooks".to_owned(), way.to_owned()));
+    }
+    parts.extend(of_bypasses(facts));
+    if facts.is_marked {
+        let way = "take that out of its build script, `.cargo/config.toml` or `RUSTFLAGS`";
+        parts.push(("it was linked with `-z nodelete`".to_owned(), way.to_owned()));
+    }
+    if !facts.unique.is_empty() {
+        let why =
+            format!("it defines what a process has only once ({})", listed(facts.unique.iter().map(String::as_str)));
+        parts.push((why, "compile its C++ code with `-fno-gnu-unique`, or hide those symbols".to_owned()));
+    }
+    let (why, ways): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    (!why.is_empty()).then(|| Stays { why: why.join("; and "), way_out: ways.join("; and ") })
+}
+
+/// One part for each library whose functions are called past the hooks.
+fn of_bypasses(facts: &Facts<'_>) -> Vec<(String, String)> {
+    let mut by_library: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
+    for (name, library) in &facts.bypasses {
+        by_library.entry(*library).or_default().push(name);
+    }
+    by_library.into_iter().map(|(library, names)| of_library(facts, library, &names)).collect()
+}
+
+fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (String, String) {
+    let symbols = listed(names.iter().copied());
+    let others: Vec<_> = facts.needed.iter().filter(|needed| !hooks::is_platform(needed)).map(String::as_str).collect();
+    match (library, &others[..]) {
+        (Some(library), _) if library.starts_with("libstdc++.so") => (
+            format!("it bypasses {symbols} of {library}, which starts threads by itself"),
+            "link the C++ library into the plugin: `cpp_link_stdlib_static(true)` of the crate cc, in the build script that \
+             compiles the C++ code"
+                .to_owned(),
+        ),
+        (Some(library), _) if !hooks::is_platform(library) => {
+            (format!("it bypasses {symbols} of {library}"), way_without(library, facts.names))
+        }
+        (None, [_, ..]) => {
+            let ways: Vec<_> = others.iter().map(|library| way_without(library, facts.names)).collect();
+            let of = if others.len() == 1 { String::new() } else { "one of these: ".to_owned() };
+            (format!("it bypasses {symbols}, of {of}{}", others.join(", ")), ways.join("; or "))
+        }
+        _ => (
+            format!("it bypasses {symbols}"),
+            "build it with `module!`, and without symbols of a library of its own in between".to_owned(),
+        ),
+    }
+}
+
+/// How a plugin does without a shared library.
+fn way_without(library: &str, names: &[u8]) -> String {
+    if let Some(advice) = advice::on(library).find(|advice| has_code_of(names, advice.package)) {
+        return format!("link {library} into the plugin: {}, of the crate {}", advice.way, advice.package);
+    }
+    let perhaps = |advice: &Advice| format!("if the crate {} brings it: {}", advice.package, advice.way);
+    let perhaps: Vec<_> = advice::on(library).map(perhaps).collect();
+    match perhaps.is_empty() {
+        true => format!("link {library} into the plugin, or leave it to the host"),
+        false => format!("link {library} into the plugin ({})", perhaps.join("; ")),
+    }
+}
+
+/// Whether functions of a crate are in the file. Both ways to mangle a Rust name have the crate's with its length before it,
+/// and something before that which no digit is.
+fn has_code_of(names: &[u8], package: &str) -> bool {
+    let ident = package.replace('-', "_");
+    [format!("_ZN{}{ident}", ident.len()), format!("_{}{ident}", ident.len())]
+        .iter()
+        .any(|part| memchr::memmem::find(names, part.as_bytes()).is_some())
+}
+
+/// Some names, as their authors wrote them.
+fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(MOST);
+    let told: Vec<_> = names.take(MOST).map(demangled).collect();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    told.join(", ") + &more
+}
+
+fn demangled(name: &str) -> String {
+    // What a function takes is of no use here, and may be long.
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let symbol = cpp_demangle::Symbol::new(name).ok();
+    symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
+}
+
+/// What was told already, by module: the same is not told with every reload.
+#[derive(Debug, Default)]
+pub(crate) struct Told(Mutex<BTreeMap<String, Stays>>);
+
+impl Told {
+    /// Whether there is something to tell of the module that was not told of it last. From now on it was.
+    pub(crate) fn is_news(&self, module: &str, stays: Option<&Stays>) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match stays {
+            // If it comes with a reason again, that is news.
+            None => {
+                told.remove(module);
+                false
+            }
+            Some(stays) => told.insert(module.to_owned(), stays.clone()).as_ref() != Some(stays),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Facts, Told, demangled, has_code_of, judge};
+
+    const THREAD: &str = "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
+
+    fn owned(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// What is told of a file that calls these past its hooks.
+    fn told(bypasses: &[(&str, Option<&str>)], needed: &[&str], names: &str) -> String {
+        let bypasses = bypasses.iter().map(|(name, library)| ((*name).to_owned(), *library)).collect();
+        let needed = owned(needed);
+        let facts = Facts { bypasses, needed: &needed, names: names.as_bytes(), ..Facts::default() };
+        judge(&facts).expect("it stays").told()
+    }
+
+    #[test]
+    fn a_crate_whose_code_is_there_is_named_with_its_feature() {
+        let crypto = [("CRYPTO_get_ex_new_index", Some("libcrypto.so.3"))];
+        let needed = ["libssl.so.3", "libcrypto.so.3", "libc.so.6"];
+        expect(
+            &told(&crypto, &needed, "main\0_ZN11openssl_sys7openssl4init17h0123456789abcdefE\0"),
+            "it bypasses CRYPTO_get_ex_new_index of libcrypto.so.3: link libcrypto.so.3 into the plugin: feature `vendored`, \
+             which the crate openssl has as well, of the crate openssl-sys",
+        );
+        expect(
+            &told(&crypto, &needed, "main\0"),
+            "it bypasses CRYPTO_get_ex_new_index of libcrypto.so.3: link libcrypto.so.3 into the plugin (if the crate \
+             openssl-sys brings it: feature `vendored`, which the crate openssl has as well)",
+        );
+        let own = [("leave_address", Some("libown.so.1"))];
+        let way = "it bypasses leave_address of libown.so.1: link libown.so.1 into the plugin, or leave it to the host";
+        expect(&told(&own, &["libown.so.1"], "_11openssl_sys"), way);
+    }
+
+    #[test]
+    fn where_nobody_says_which_library_it_is_all_that_it_may_be_are_named() {
+        let unknown = [("sigset", None)];
+        expect(
+            &told(&unknown, &["libown.so", "libc.so.6", "liblzma.so.5"], ""),
+            "it bypasses sigset, of one of these: libown.so, liblzma.so.5: link libown.so into the plugin, or leave it to \
+             the host; or link liblzma.so.5 into the plugin (if the crate liblzma-sys brings it: feature `static`; if the \
+             crate lzma-sys brings it: feature `static`)",
+        );
+        let past =
+            "it bypasses sigset: build it with `module!`, and without symbols of a library of its own in between";
+        expect(&told(&unknown, &["libc.so.6"], ""), past);
+        expect(&told(&[("sigset", Some("libc.so.6"))], &["libc.so.6", "libown.so"], ""), past);
+    }
+
+    fn expect(told: &str, expected: &str) {
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn names_of_cpp_are_told_as_their_authors_wrote_them() {
+        assert_eq!(demangled(THREAD), "std::thread::_M_start_thread");
+        assert_eq!(demangled("timer_create"), "timer_create");
+        let told = told(&[(THREAD, Some("libstdc++.so.6"))], &["libstdc++.so.6", "libc.so.6"], "");
+        assert!(told.starts_with("it bypasses std::thread::_M_start_thread of libstdc++.so.6, which starts"), "{told}");
+        assert!(told.contains("`cpp_link_stdlib_static(true)` of the crate cc"), "{told}");
+        let unique = owned(&["_ZZ7countervE3one", "_ZN6HolderIiE5valueE", "_Zc", "_Zd", "_Ze"]);
+        let facts = Facts { unique: &unique, is_marked: true, has_no_hooks: true, ..Facts::default() };
+        let stays = judge(&facts).unwrap();
+        let why = "it was built without any hooks; and it was linked with `-z nodelete`; and it defines what a process has \
+                   only once (counter()::one, Holder<int>::value, _Zc and 2 more)";
+        assert_eq!(stays.why, why);
+        assert_eq!(judge(&Facts::default()), None);
+    }
+
+    #[test]
+    fn a_crate_is_in_a_file_if_a_name_of_a_function_says_so() {
+        for (names, expected) in [
+            ("x\0_ZN11openssl_sys4init17hE\0", true),
+            ("_RNvCs1234_11openssl_sys4init", true),
+            ("_ZN3own11openssl_sys4initE", false),
+            ("openssl_sys", false),
+            ("_11openssl_syz", false),
+            ("", false),
+        ] {
+            assert_eq!(has_code_of(names.as_bytes(), "openssl-sys"), expected, "{names}");
+        }
+    }
+
+    #[test]
+    fn the_same_is_told_once_and_something_else_again() {
+        let told = Told::default();
+        let stays = |unique: &[String]| judge(&Facts { unique, ..Facts::default() });
+        let (one, other) = (stays(&owned(&["a"])), stays(&owned(&["b"])));
+        let asked = [&one, &one, &other, &other, &one].map(|stays| told.is_news("cube", stays.as_ref()));
+        assert_eq!(asked, [true, false, true, false, true]);
+        assert!(told.is_news("other", one.as_ref()), "of another module it was not told");
+        assert!(!told.is_news("cube", None) && told.is_news("cube", one.as_ref()), "it had none in between");
+    }
+}

@@ -1,0 +1,200 @@
+//! What the notes of this process say, and how they stay short however often it reloads: images that are there, and the
+//! last ones that have gone. This file decides and writes texts; `crash.rs` writes the file.
+//!
+//! A line is words with one space between them, and ends with a word of its own, so that half a line is never read as a
+//! whole one: `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`,
+//! `gone <milliseconds> <copy> .`, `forgotten <modules> .`. What comes from outside is escaped: a byte that is no plain
+//! letter stands as `\` and two digits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// So many images that have gone are remembered.
+const MOST_GONE: usize = 512;
+
+/// So many lines more than there must be are written before the file is written anew.
+const SLACK: usize = 512;
+
+/// An image, by the lines that tell of it.
+#[derive(Debug, Default)]
+struct Image {
+    module: String,
+    mapped: String,
+    gone: String,
+}
+
+impl Image {
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        [&self.module, &self.mapped, &self.gone].into_iter().map(String::as_str).filter(|line| !line.is_empty())
+    }
+}
+
+/// What the notes say.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    stages: Vec<PathBuf>,
+    /// Those that are there or are coming, by their copy.
+    here: BTreeMap<PathBuf, Image>,
+    /// Those that have gone, the last one last.
+    gone: VecDeque<Image>,
+    /// Modules that are not remembered any more.
+    forgotten: u64,
+    /// How many lines the file has.
+    written: usize,
+}
+
+impl Book {
+    /// A folder of copies. Gives the line to write, as all of these do.
+    pub(super) fn stage(&mut self, folder: &Path) -> String {
+        self.stages.push(folder.to_owned());
+        self.line(stage_line(folder))
+    }
+
+    /// A module is about to be mapped from a copy.
+    pub(super) fn module(&mut self, generation: u64, name: &str, copy: &Path) -> String {
+        let line = format!("module {generation} {} {} .\n", escaped(name.as_bytes()), of_path(copy));
+        self.here.entry(copy.to_owned()).or_default().module.clone_from(&line);
+        self.line(line)
+    }
+
+    /// The copy is mapped.
+    pub(super) fn mapped(&mut self, copy: &Path, ranges: &[Range<usize>]) -> String {
+        let mut line = format!("mapped {}", of_path(copy));
+        for range in ranges {
+            let _infallible = write!(line, " {:x}-{:x}", range.start, range.end);
+        }
+        line += " .\n";
+        self.here.entry(copy.to_owned()).or_default().mapped.clone_from(&line);
+        self.line(line)
+    }
+
+    /// It is mapped no more, or never was; nothing for one that was not noted.
+    pub(super) fn gone(&mut self, copy: &Path, now: Duration) -> Option<String> {
+        let mut image = self.here.remove(copy)?;
+        let line = format!("gone {} {} .\n", now.as_millis(), of_path(copy));
+        image.gone.clone_from(&line);
+        self.gone.push_back(image);
+        if self.gone.len() > MOST_GONE {
+            let oldest = self.gone.pop_front();
+            self.forgotten += u64::from(oldest.is_some_and(|image| !image.module.is_empty()));
+        }
+        Some(self.line(line))
+    }
+
+    /// Whether the file has so many lines that are not needed that it should be written anew.
+    pub(super) fn is_long(&self) -> bool {
+        let images = self.here.values().chain(&self.gone);
+        let needed = self.stages.len() + images.map(|image| image.lines().count()).sum::<usize>();
+        // Counted only where there is something to win.
+        self.written > SLACK && self.written > 2 * needed + SLACK
+    }
+
+    /// All that the file has to say; folders of which `is_there` says no are left out from now on.
+    pub(super) fn whole(&mut self, is_there: impl Fn(&Path) -> bool) -> String {
+        self.stages.retain(|folder| is_there(folder));
+        let mut text = format!("forgotten {} .\n", self.forgotten);
+        text.extend(self.stages.iter().map(|folder| stage_line(folder)));
+        // Those that have gone come first: what is mapped later stands later.
+        text.extend(self.gone.iter().chain(self.here.values()).flat_map(Image::lines));
+        self.written = text.lines().count();
+        text
+    }
+
+    fn line(&mut self, line: String) -> String {
+        self.written += 1;
+        line
+    }
+}
+
+fn stage_line(folder: &Path) -> String {
+    format!("stage {} .\n", of_path(folder))
+}
+
+fn of_path(path: &Path) -> String {
+    escaped(path.as_os_str().as_encoded_bytes())
+}
+
+/// A text as one word.
+fn escaped(bytes: &[u8]) -> String {
+    let mut word = String::with_capacity(bytes.len());
+    for byte in bytes {
+        match byte {
+            b'\\' | 0..=b' ' | 0x7f.. => {
+                let _infallible = write!(word, "\\{byte:02x}");
+            }
+            _ => word.push(char::from(*byte)),
+        }
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use super::{Book, MOST_GONE, SLACK, escaped};
+
+    fn copy(number: usize) -> PathBuf {
+        PathBuf::from(format!("/tmp/s/cube.{number}.so"))
+    }
+
+    #[test]
+    fn each_line_is_one_line_of_words_whatever_it_names() {
+        let mut book = Book::default();
+        let strange = Path::new("/tmp/a b\n\\c");
+        assert_eq!(book.stage(strange), "stage /tmp/a\\20b\\0a\\5cc .\n");
+        assert_eq!(book.module(3, "cube gone 1", strange), "module 3 cube\\20gone\\201 /tmp/a\\20b\\0a\\5cc .\n");
+        let ranges = [0x7000..0x8000, 0x9000..0xa001];
+        assert_eq!(book.mapped(Path::new("/x"), &ranges), "mapped /x 7000-8000 9000-a001 .\n");
+        assert_eq!(book.gone(Path::new("/x"), Duration::from_millis(1500)).unwrap(), "gone 1500 /x .\n");
+        assert_eq!(book.gone(Path::new("/x"), Duration::ZERO), None, "it goes once");
+        assert_eq!(escaped("ü".as_bytes()), "\\c3\\bc");
+        assert_eq!(escaped(b""), "");
+    }
+
+    #[test]
+    fn a_hundred_thousand_reloads_leave_a_short_file_with_the_last_of_them() {
+        let mut book = Book::default();
+        let stays = Path::new("/tmp/s/stays.so");
+        let mut file =
+            [book.stage(Path::new("/tmp/s")), book.stage(Path::new("/tmp/old")), book.module(1, "stays", stays)];
+        let mut file = file.each_mut().map(std::mem::take).concat();
+        let mut longest = 0;
+        let mut rewritten = 0;
+        for reload in 0..100_000 {
+            file += &book.module(reload as u64, "cube", &copy(reload));
+            file += &book.mapped(&copy(reload), &[0x7000..0x8000]);
+            if let Some(last) = reload.checked_sub(1) {
+                file += &book.gone(&copy(last), Duration::from_millis(last as u64)).unwrap();
+            }
+            if book.is_long() {
+                rewritten += 1;
+                file = book.whole(|folder| folder != Path::new("/tmp/old"));
+            }
+            longest = longest.max(file.lines().count());
+        }
+        assert!(longest <= 2 * (3 * MOST_GONE + 4) + SLACK + 4, "{longest} lines");
+        assert!(rewritten < 1_000, "written anew {rewritten} times: that costs more than it saves");
+        let whole = book.whole(|folder| folder != Path::new("/tmp/old"));
+        assert!(
+            whole.contains("stage /tmp/s .\n") && !whole.contains("/tmp/old"),
+            "folders that are gone are left out"
+        );
+        assert!(whole.contains("module 1 stays /tmp/s/stays.so .\n"), "what is mapped is never forgotten");
+        assert!(whole.contains(&format!("forgotten {} .\n", 99_999 - MOST_GONE)));
+        assert!(whole.contains("gone 99998 /tmp/s/cube.99998.so .\n") && whole.contains("cube.99999.so 7000-8000 .\n"));
+        assert_eq!(book.gone.len(), MOST_GONE);
+    }
+
+    #[test]
+    fn an_image_that_never_came_is_forgotten_as_one_that_went() {
+        let mut book = Book::default();
+        book.module(7, "broken", &copy(7));
+        assert!(book.gone(&copy(7), Duration::ZERO).is_some());
+        assert!(book.here.is_empty());
+    }
+}

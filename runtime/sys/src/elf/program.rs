@@ -1,0 +1,31 @@
+//! Whether a file is a program rather than a library. Programs that can lie anywhere have the ELF type of libraries; what
+//! tells them apart stands in the dynamic table: a flag, and a slot for debuggers, which linkers write into programs only.
+
+use object::LittleEndian as LE;
+use object::elf::{DF_1_PIE, DT_DEBUG, DT_FLAGS_1, DT_NULL, Dyn64, ET_CORE, ET_EXEC, ET_REL, FileType, PT_DYNAMIC};
+use object::pod::slice_from_all_bytes;
+
+use super::{Elf, Flaw, slice};
+
+/// What a file of a type that is not a library's is.
+pub(super) fn named(kind: FileType) -> String {
+    match kind {
+        ET_EXEC => "a program".to_owned(),
+        ET_REL => "an object file".to_owned(),
+        ET_CORE => "a core dump".to_owned(),
+        other => format!("ELF type {}", other.0),
+    }
+}
+
+/// Refuses a program that has the type of a library. Of a table that cannot be read nothing is said here.
+pub(super) fn refuse(elf: &Elf<'_>) -> Result<(), Flaw> {
+    let dynamic = elf.segment_of_kind(PT_DYNAMIC);
+    let raw = dynamic.and_then(|segment| slice(elf.bytes, segment.offset, segment.filesz)).unwrap_or_default();
+    let entries: &[Dyn64<LE>] = slice_from_all_bytes(raw).unwrap_or_default();
+    let mut entries = entries.iter().map(|entry| (entry.d_tag.get(LE), entry.d_val.get(LE)));
+    let is_of_program = |(tag, value): (_, u64)| tag == DT_DEBUG || (tag == DT_FLAGS_1 && value & DF_1_PIE.0 != 0);
+    match entries.by_ref().take_while(|(tag, _)| *tag != DT_NULL).any(is_of_program) {
+        true => Err(Flaw::WrongKind { found: named(ET_EXEC) }),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,83 @@
+//! What a host notes for whoever reads of its crash: where each image was and that it is gone, in a file that stays short.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "mapping a library runs its code")]
+
+mod common;
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use alcedo_sys::{Image, ImageFile, StageDir, Unmapped, crash};
+use tempfile::TempDir;
+
+/// What a child of this test maps, and the folder that it notes that in.
+const LIBRARY: &str = "ALCEDO_NOTES_LIBRARY";
+const REPORTED: &str = "ALCEDO_NOTES_REPORTED";
+
+/// More than are remembered.
+const RELOADS: usize = 1_500;
+const REMEMBERED: usize = 512;
+
+/// Passes at once unless this process was started as a child.
+#[test]
+fn a_child_maps_and_unmaps() {
+    let Some(library) = env::var_os(LIBRARY) else { return };
+    let reported = env::var_os(REPORTED).expect("the parent sets both");
+    crash::report_into(Path::new(&reported)).expect("the first in this process");
+    let stage = StageDir::new().expect("a stage directory");
+    crash::stage(stage.path());
+    let file = ImageFile::read(Path::new(&library)).expect("just built");
+    for reload in 0..RELOADS {
+        let staged = stage.stage(&file, "strange name").expect("the copy can be written");
+        crash::module(reload as u64, "strange name", staged.path());
+        // SAFETY: the library has one initialiser, which makes a file of the test.
+        let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
+        // SAFETY: nothing of it is used.
+        assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
+    }
+    // One that stays, and one that never comes.
+    let staged = stage.stage(&file, "stays").expect("the copy can be written");
+    crash::module(7, "stays", staged.path());
+    // SAFETY: as above.
+    let stays = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
+    let broken = stage.stage(&file, "broken").expect("the copy can be written");
+    crash::module(8, "broken", broken.path());
+    fs::write(broken.path(), b"somebody writes into it").expect("it is ours");
+    // SAFETY: as above, if it were mapped at all.
+    unsafe { Image::map(broken, None) }.expect_err("it is not what was checked");
+    println!("\ncopy: {}", stays.path().display());
+}
+
+#[test]
+fn many_reloads_leave_a_short_file_that_tells_of_the_last_ones() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let library = common::c_library(dir.path(), "noted", 42, &[]);
+    let reported = dir.path().join("reported");
+    fs::create_dir(&reported).expect("the test directory is writable");
+    let mut child = Command::new(env::current_exe().expect("this program"));
+    child.args(["--exact", "a_child_maps_and_unmaps", "--nocapture"]).env(LIBRARY, &library).env(REPORTED, &reported);
+    let output = child.output().expect("this program runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}");
+    let copy = said.lines().find_map(|line| line.strip_prefix("copy: ")).expect("it says so").to_owned();
+
+    let notes = fs::read_to_string(reported.join(crash::NOTES)).expect("it was written");
+    let count = |first: &str| notes.lines().filter(|line| line.split(' ').next() == Some(first)).count();
+    assert!(notes.lines().all(|line| line.ends_with(" .")), "each line is whole");
+    assert!(notes.lines().count() < 4 * (3 * REMEMBERED), "{} lines", notes.lines().count());
+    assert!((REMEMBERED..RELOADS).contains(&count("gone")), "{} are told to be gone", count("gone"));
+    assert_eq!((count("stage"), count("forgotten")), (1, 1));
+    assert!(notes.contains(&format!("module 7 stays {copy} .\n")) && notes.contains(&format!("mapped {copy} ")));
+    assert!(!notes.lines().any(|line| line.starts_with("gone ") && line.contains(&copy)), "it is there");
+    let gone = |copy: &str| notes.lines().any(|line| line.starts_with("gone ") && line.split(' ').nth(2) == Some(copy));
+    let of_generation = |generation: usize, name: &str| {
+        let begin = format!("module {generation} {name} ");
+        let line = notes.lines().find_map(|line| line.strip_prefix(&begin)).unwrap_or_else(|| panic!("{begin}"));
+        line.trim_end_matches(" .").to_owned()
+    };
+    assert!(gone(&of_generation(RELOADS - 1, "strange\\20name")), "the last one is");
+    assert!(gone(&of_generation(8, "broken")), "what never came does not look as if it were there");
+    assert!(!reported.join("notes.new").exists());
+}

@@ -1,0 +1,128 @@
+//! What a file says of itself about being unmapped, compared with what the loader then does; and files that are no library.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "mapping a library runs its code")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use alcedo_sys::{Image, ImageError, ImageFile, StageDir, Unmapped};
+use tempfile::TempDir;
+
+/// A static of an inline function, of which a program has one in all its libraries.
+const CPP: &str = r#"
+struct Counter { int count = 0; };
+inline Counter &counter() { static Counter one; return one; }
+template <typename T> struct Holder { static T value; };
+template <typename T> T Holder<T>::value = 7;
+extern "C" int answer() { return ++counter().count + Holder<int>::value; }
+"#;
+
+const C: &str = "int other(void); int answer(void) { return OTHER; }";
+
+fn compiled(compiler: &str, dir: &Path, name: &str, source: &str, flags: &[&str]) -> PathBuf {
+    let ending = if compiler == "g++" { "cc" } else { "c" };
+    let (file, built) = (dir.join(format!("{name}.{ending}")), dir.join(format!("lib{name}.so")));
+    fs::write(&file, source).expect("the test directory is writable");
+    let mut command = Command::new(compiler);
+    command.args(["-O1", "-o"]).arg(&built).arg(&file).args(flags);
+    let output = command.output().unwrap_or_else(|error| panic!("{compiler}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    built
+}
+
+/// What becomes of a library that is mapped, called once and unmapped.
+fn comes_and_goes(file: &ImageFile) -> bool {
+    let stage = StageDir::new().expect("a stage directory");
+    let staged = stage.stage(file, "staying").expect("the copy can be written");
+    // SAFETY: the libraries of this file have no initialisers but those of C++ statics.
+    let image = unsafe { Image::map(staged, None) }.unwrap_or_else(|error| panic!("{error}"));
+    // SAFETY: each of them exports `answer` with this type, and it is used before the image goes.
+    let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");
+    assert!(answer() > 0);
+    // SAFETY: `answer` is not used again.
+    let unmapped = unsafe { image.unmap() };
+    unmapped == Unmapped::Gone
+}
+
+#[test]
+fn a_library_that_is_linked_not_to_be_deleted_says_so_and_stays() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let built = |name: &str, flags: &[&str]| {
+        let flags = [&["-shared", "-fPIC", "-DOTHER=1"], flags].concat();
+        ImageFile::read(&compiled("gcc", dir.path(), name, C, &flags)).expect("just built")
+    };
+    let (plain, marked) = (built("plain", &[]), built("marked", &["-Wl,-z,nodelete"]));
+    assert_eq!((plain.is_marked_to_stay(), marked.is_marked_to_stay()), (false, true));
+    assert!(comes_and_goes(&plain));
+    assert!(!comes_and_goes(&marked));
+}
+
+#[test]
+fn a_library_goes_though_one_that_it_needs_is_linked_to_stay() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let other = "int other(void) { return 5; }";
+    compiled("gcc", dir.path(), "other", other, &["-shared", "-fPIC", "-Wl,-z,nodelete", "-Wl,-soname,libother.so"]);
+    let folder = dir.path().display().to_string();
+    let (search, run) = (format!("-L{folder}"), format!("-Wl,-rpath,{folder}"));
+    let flags = ["-shared", "-fPIC", "-DOTHER=other()", &search, "-lother", &run];
+    let needing = ImageFile::read(&compiled("gcc", dir.path(), "needing", C, &flags)).expect("just built");
+    assert!(needing.needed().iter().any(|name| name == "libother.so"), "{:?}", needing.needed());
+    assert!(!needing.is_marked_to_stay());
+    assert!(comes_and_goes(&needing));
+}
+
+#[test]
+fn a_library_with_a_symbol_that_a_process_has_once_says_so_and_stays() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let built = |name: &str, flags: &[&str]| {
+        let flags = [&["-shared", "-fPIC"], flags].concat();
+        ImageFile::read(&compiled("g++", dir.path(), name, CPP, &flags)).expect("just built")
+    };
+    let unique = built("unique", &["-fgnu-unique"]);
+    let mut names = unique.unique_symbols().to_vec();
+    names.sort();
+    assert!(names.contains(&"_ZZ7countervE3one".to_owned()), "{names:?}");
+    assert!(!comes_and_goes(&unique));
+    let hidden = built("hidden", &["-fno-gnu-unique"]);
+    assert_eq!(hidden.unique_symbols(), [""; 0]);
+    assert!(comes_and_goes(&hidden));
+    // As the linker of a cdylib does it: what is not exported is nobody else's.
+    let script = dir.path().join("exports");
+    fs::write(&script, "{ global: answer; local: *; };").expect("the test directory is writable");
+    let exported = built("exported", &["-fgnu-unique", &format!("-Wl,--version-script={}", script.display())]);
+    assert_eq!(exported.unique_symbols(), [""; 0]);
+    assert!(comes_and_goes(&exported));
+}
+
+#[test]
+fn an_import_is_of_the_library_whose_version_it_has() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let source = "#include <stdlib.h>\n#include <math.h>\nint own(void);\nint answer(double x) { return own() + (int)cos(x); }\n\
+                  void *block(void) { return malloc(7); }";
+    let flags = ["-shared", "-fPIC", "-lm"];
+    let file = ImageFile::read(&compiled("gcc", dir.path(), "imports", source, &flags)).expect("just built");
+    assert_eq!(file.library_of("malloc"), Some("libc.so.6"));
+    assert_eq!(file.library_of("cos"), Some("libm.so.6"));
+    assert_eq!(file.library_of("own"), None, "nobody says whose it is");
+    assert_eq!(file.library_of("answer"), None);
+}
+
+#[test]
+fn a_program_is_told_to_be_one() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let source = "int main(void) { return 0; }";
+    for (name, flags) in [
+        ("pie", &["-fPIE", "-pie"][..]),
+        ("fixed", &["-no-pie"]),
+        ("static", &["-static"]),
+        ("static-pie", &["-static-pie"]),
+        ("unmarked", &["-fPIE", "-pie", "-Wl,-z,norelro", "-rdynamic"]),
+    ] {
+        let error = ImageFile::read(&compiled("gcc", dir.path(), name, source, flags)).expect_err("it is no library");
+        assert!(matches!(error, ImageError::WrongKind { .. }), "{name}: {error}");
+        assert!(error.to_string().contains("is a program, not a shared library"), "{name}: {error}");
+    }
+    let error = ImageFile::read(&std::env::current_exe().expect("this program")).expect_err("it is no library");
+    assert!(matches!(error, ImageError::WrongKind { .. }), "{error}");
+}

@@ -1,0 +1,203 @@
+//! Whether a crash leads into an image that is gone, and what is sure about it. Of an address nothing is said but which
+//! images were there; if something is mapped there again, not even that. Decided here, from what was written down.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::words::{Noted, Words};
+
+/// So many modules are named for one address, and so many generations of one.
+const MOST: usize = 4;
+
+/// What was at an address where nothing is mapped any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Was {
+    /// Its name and what is known of when it went.
+    pub(super) told: String,
+    /// The only image that was there; none if there were several, or one may be forgotten.
+    pub(super) alone: Option<Noted>,
+}
+
+/// What was at an address. Nothing if something is there now, if nothing ever was, or if nobody knows.
+pub(super) fn was_at(words: &Words, address: u64) -> Option<Was> {
+    // Without a list of what was mapped, all would seem to be gone.
+    if words.taken.is_empty() || words.taken.iter().any(|range| range.contains(&address)) {
+        return None;
+    }
+    let mut there: Vec<_> =
+        words.images.iter().filter(|image| image.ranges.iter().any(|range| range.contains(&address))).collect();
+    // The last one first. One of which nobody has said that it went was going just then.
+    there.sort_by_key(|image| std::cmp::Reverse(image.gone.unwrap_or(Duration::MAX)));
+    let last = there.first()?;
+    let is_alone = there.len() == 1;
+    let mut told = if is_alone { with_generation(last) + "," } else { of_several(&there) };
+    told += &ago(last, words.time);
+    if words.forgotten > 0 {
+        told += ", or one of those that were unmapped long before";
+    }
+    Some(Was { told, alone: (is_alone && words.forgotten == 0).then(|| (*last).clone()) })
+}
+
+/// The address that a fault was about, if an image that is gone was there. Only where the code that ran is still there: else
+/// [`was_at`] its own address says more.
+pub(super) fn touched(words: &Words) -> Option<Was> {
+    let is_fault = !words.sent && [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS].contains(&words.signal);
+    (is_fault && words.address != words.pc).then(|| was_at(words, words.address)).flatten()
+}
+
+/// How one image is named.
+fn named(image: &Noted) -> String {
+    let file = || image.copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    image.module.as_ref().map_or_else(file, |(name, _)| name.clone())
+}
+
+fn with_generation(image: &Noted) -> String {
+    let generation = image.module.as_ref().map(|(_, generation)| format!(", generation {generation}"));
+    named(image) + &generation.unwrap_or_default()
+}
+
+/// Several that were at one place, one after the other.
+fn of_several(there: &[&Noted]) -> String {
+    let mut generations: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for image in there {
+        let name = named(image);
+        let of_this = generations.entry(name.clone()).or_default();
+        if of_this.is_empty() {
+            order.push(name);
+        }
+        of_this.extend(image.module.as_ref().map(|(_, generation)| generation.to_string()));
+    }
+    let one = |name: &String| match &generations[name][..] {
+        [] => name.clone(),
+        [generation] => format!("{name}, generation {generation}"),
+        several => format!("{name}, generation {}", cut(several, " or ")),
+    };
+    match &order.iter().map(one).collect::<Vec<_>>()[..] {
+        [one] => format!("{one}, the last"),
+        several => format!("one of those that were there: {}; the last", cut(several, "; ")),
+    }
+}
+
+fn cut(row: &[String], between: &str) -> String {
+    let more = row.len().saturating_sub(MOST);
+    let told = row[..row.len() - more].join(between);
+    if more == 0 { told } else { format!("{told}{between}one of {more} more") }
+}
+
+/// `, unmapped 3 s ago`.
+fn ago(image: &Noted, now: Option<Duration>) -> String {
+    match (image.gone, now) {
+        (None, _) => " being unmapped just then".to_owned(),
+        (Some(_), None) => " unmapped before".to_owned(),
+        (Some(at), Some(now)) => format!(" unmapped {} ago", told(now.saturating_sub(at))),
+    }
+}
+
+fn told(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0 => format!("{} ms", time.as_millis()),
+        1..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+    use std::time::Duration;
+
+    use super::{Noted, Words, told, touched, was_at};
+
+    fn image(name: &str, generation: u64, range: Range<u64>, gone: Option<u64>) -> Noted {
+        Noted {
+            copy: format!("/s/{name}.{generation}.so").into(),
+            module: Some((name.to_owned(), generation)),
+            ranges: vec![range],
+            gone: gone.map(Duration::from_secs),
+        }
+    }
+
+    fn words(images: Vec<Noted>) -> Words {
+        let (taken, time) = (vec![0x1000..0x2000], Some(Duration::from_secs(100)));
+        Words { signal: signal_hook::consts::SIGSEGV, pc: 0x1000, images, taken, time, ..Words::default() }
+    }
+
+    fn check(images: Vec<Noted>, address: u64, expected: Option<&str>) {
+        assert_eq!(was_at(&words(images), address).map(|was| was.told).as_deref(), expected);
+    }
+
+    #[test]
+    fn an_image_that_is_gone_is_told_with_its_generation_and_when_it_went() {
+        let gone = || vec![image("cube", 1, 0x7000..0x9000, Some(97)), image("other", 1, 0x9000..0xa000, Some(98))];
+        check(gone(), 0x8fff, Some("cube, generation 1, unmapped 3 s ago"));
+        check(gone(), 0x9000, Some("other, generation 1, unmapped 2 s ago"));
+        check(gone(), 0x6fff, None);
+        check(gone(), 0xa000, None);
+        check(
+            vec![image("cube", 1, 0x7000..0x9000, None)],
+            0x7000,
+            Some("cube, generation 1, being unmapped just then"),
+        );
+        let library = Noted { module: None, ..image("libx", 9, 0x7000..0x9000, Some(100)) };
+        check(vec![library], 0x7000, Some("libx.9.so, unmapped 0 ms ago"));
+        let mut untimed = words(gone());
+        untimed.time = None;
+        assert_eq!(was_at(&untimed, 0x7000).unwrap().told, "cube, generation 1, unmapped before");
+    }
+
+    #[test]
+    fn where_several_were_none_is_blamed_alone() {
+        let cube = |generation, gone| image("cube", generation, 0x7000..0x9000, Some(gone));
+        check(vec![cube(1, 90), cube(2, 95)], 0x7000, Some("cube, generation 2 or 1, the last unmapped 5 s ago"));
+        let many = (1..9).map(|generation| cube(generation, 80 + generation)).collect();
+        let told = "cube, generation 8 or 7 or 6 or 5 or one of 4 more, the last unmapped 12 s ago";
+        check(many, 0x7000, Some(told));
+        let other = image("other", 2, 0x8000..0x9000, Some(60));
+        let both = || vec![other.clone(), cube(1, 90)];
+        let told = "one of those that were there: cube, generation 1; other, generation 2; the last unmapped 10 s ago";
+        check(both(), 0x8000, Some(told));
+        assert_eq!(was_at(&words(both()), 0x8000).unwrap().alone, None);
+        assert_eq!(was_at(&words(both()), 0x7000).unwrap().alone, Some(cube(1, 90)));
+        // Two modules may have one generation number, and one name in two contexts.
+        check(vec![cube(1, 90), cube(1, 95)], 0x7000, Some("cube, generation 1 or 1, the last unmapped 5 s ago"));
+    }
+
+    #[test]
+    fn what_is_mapped_anew_and_what_is_unknown_is_said_of_nobody() {
+        let cube = || vec![image("cube", 1, 0x7000..0x9000, Some(97))];
+        let mut again = words(cube());
+        again.taken.push(0x7000..0x8000);
+        assert_eq!((was_at(&again, 0x7fff), was_at(&again, 0x8000).is_some()), (None, true));
+        let mut unknown = words(cube());
+        unknown.taken.clear();
+        assert_eq!(was_at(&unknown, 0x7000), None, "the list of what is mapped could not be written");
+        let mut old = words(cube());
+        old.forgotten = 7;
+        let was = was_at(&old, 0x7000).unwrap();
+        let told = "cube, generation 1, unmapped 3 s ago, or one of those that were unmapped long before";
+        assert_eq!((was.told.as_str(), was.alone), (told, None));
+    }
+
+    #[test]
+    fn only_a_fault_is_about_an_address() {
+        let mut words = words(vec![image("cube", 1, 0x7000..0x9000, Some(97))]);
+        words.address = 0x7008;
+        assert!(touched(&words).is_some());
+        words.sent = true;
+        assert_eq!(touched(&words), None, "the address of a signal that was sent is some number");
+        (words.sent, words.signal) = (false, signal_hook::consts::SIGILL);
+        assert_eq!(touched(&words), None);
+    }
+
+    #[test]
+    fn a_time_is_told_in_the_unit_that_fits() {
+        for (millis, expected) in [(0, "0 ms"), (999, "999 ms"), (1000, "1 s"), (119_999, "119 s"), (120_000, "2 min")]
+        {
+            assert_eq!(told(Duration::from_millis(millis)), expected);
+        }
+        assert_eq!(told(Duration::from_secs(7200)), "2 h");
+    }
+}

@@ -1,0 +1,215 @@
+//! The crash guard and images that are gone: a real plugin leaves an address in a C library and is unmapped, and then
+//! somebody follows it. What is told names the plugin only where that is sure, and nobody who merely is there.
+#![expect(unsafe_code, reason = "the host is a part of this test, and has to crash")]
+
+mod support;
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use alcedo_runtime::{Runtime, crash_guard};
+use support::Scratch;
+
+/// What stays in the process and knows addresses of the plugin, turned around, as C libraries do with what they guard.
+const KEEPER: &str = r"
+static unsigned long code, data;
+void keep(void (*function)(int), const char *text) { code = ~(unsigned long)function; data = ~(unsigned long)text; }
+unsigned long kept(void) { return ~code; }
+int follow(int with) { ((void (*)(int))~code)(with); return with + 1; }
+int look(void) { return *(const volatile char *)~data; }
+";
+
+/// The plugin: it looks the library's function up as it would any that its host has.
+const PLUGIN: &str = r#"
+use std::ffi::{c_char, c_int, c_void};
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "magic_cube", main: started }
+
+unsafe extern "C" {
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+static TEXT: &[u8] = b"a text of the plugin";
+
+extern "C" fn on_event(with: c_int) {
+    std::hint::black_box(with);
+}
+
+fn started() {
+    // SAFETY: the name is a C string.
+    let keep = unsafe { dlsym(std::ptr::null_mut(), c"keep".as_ptr()) };
+    assert!(!keep.is_null(), "the host has the library");
+    // SAFETY: this is the function's type.
+    let keep: extern "C" fn(extern "C" fn(c_int), *const u8) = unsafe { std::mem::transmute(keep) };
+    keep(on_event, TEXT.as_ptr());
+}
+"#;
+
+unsafe extern "C" {
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn strlen(text: *const c_char) -> usize;
+    fn mmap(at: *mut c_void, len: usize, rights: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void;
+}
+
+const RTLD_NOW_GLOBAL: c_int = 0x102;
+/// Private, of no file, and just there.
+const MAP_HERE: c_int = 0x10_0022;
+
+/// What the host is to do: the plugin's library, that of the keeper, and a word.
+const PART: &str = "ALCEDO_GONE_PART";
+const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
+const KEEPER_AT: &str = "ALCEDO_GONE_KEEPER";
+
+/// A function of the keeper's.
+fn keepers<T: Copy>(name: &CStr) -> T {
+    // SAFETY: the name is a C string, and null means all that is global.
+    let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
+    assert!(!found.is_null() && size_of::<T>() == size_of::<*mut c_void>(), "{name:?}");
+    // SAFETY: each caller names a function of `KEEPER` with its type.
+    unsafe { std::mem::transmute_copy(&found) }
+}
+
+fn load(runtime: &Runtime, plugin: &Path) {
+    runtime.create_master(&[plugin]).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn unload(runtime: &Runtime) {
+    let unload = runtime.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    let gone = unload.ticket.wait(Duration::from_secs(60));
+    assert!(gone.is_ok(), "{gone:?}");
+}
+
+/// Plays a host in a process of its own, under the guard.
+#[test]
+fn a_child_is_a_host() {
+    let Ok(part) = std::env::var(PART) else { return };
+    let variable = |name: &str| PathBuf::from(std::env::var_os(name).expect("the test sets it"));
+    let keeper = CString::new(variable(KEEPER_AT).to_str().expect("a plain path")).expect("a plain path");
+    // SAFETY: the library has no initialisers.
+    assert!(!unsafe { dlopen(keeper.as_ptr(), RTLD_NOW_GLOBAL) }.is_null());
+    assert!(crash_guard::arm_if_supervised().expect("the guard has a folder"));
+    let runtime = Runtime::builder().package("Game").build().unwrap_or_else(|error| panic!("{error}"));
+    let plugin = variable(PLUGIN_AT);
+    let kept: extern "C" fn() -> usize = keepers(c"kept");
+    let follow: extern "C" fn(c_int) -> c_int = keepers(c"follow");
+    let look: extern "C" fn() -> c_int = keepers(c"look");
+    load(&runtime, &plugin);
+    assert_eq!((follow(3), look()), (4, c_int::from(b'a')));
+    unload(&runtime);
+    let stale = kept();
+    match part.as_str() {
+        "follow" => drop(follow(3)),
+        "look" => drop(look()),
+        "again" => {
+            for _ in 0..3 {
+                load(&runtime, &plugin);
+                unload(&runtime);
+            }
+            follow(3);
+        }
+        "taken" => {
+            let page = std::ptr::without_provenance_mut(stale & !0xfff);
+            // SAFETY: nothing is there, or the call fails.
+            let taken = unsafe { mmap(page, 0x1000, 0, MAP_HERE, -1, 0) };
+            assert_eq!(taken.addr(), page.addr());
+            follow(3);
+        }
+        // Something of the plugin is there, and something of it was.
+        "libc" => {
+            load(&runtime, &plugin);
+            // SAFETY: none. It has to crash.
+            let _len = unsafe { strlen(std::hint::black_box(std::ptr::without_provenance(8))) };
+        }
+        "wild" => {
+            load(&runtime, &plugin);
+            // SAFETY: none. It has to crash.
+            let nowhere: extern "C" fn() = unsafe { std::mem::transmute(std::hint::black_box(0x10_usize)) };
+            nowhere();
+        }
+        other => panic!("{other} is no part"),
+    }
+    panic!("the host goes on");
+}
+
+struct Scene {
+    plugin: PathBuf,
+    keeper: PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+fn scene() -> Scene {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, keeper) = (dir.path().join("keeper.c"), dir.path().join("libkeeper.so.3"));
+    fs::write(&source, KEEPER).unwrap();
+    let mut cc = Command::new("cc");
+    assert!(cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&keeper).arg(&source).status().unwrap().success());
+    let scratch = Scratch::new();
+    scratch.save(PLUGIN);
+    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    let built = build.arg("build").arg(scratch.plugin()).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let target = PathBuf::from(build.get_envs().find(|(name, _)| *name == "CARGO_TARGET_DIR").unwrap().1.unwrap());
+    let plugin = dir.path().join("libmagic_cube.so");
+    fs::copy(target.join("debug/libmagic_cube.so"), &plugin).unwrap();
+    Scene { plugin, keeper, _dir: dir }
+}
+
+/// What the guard tells of a host that plays this part.
+fn told(scene: &Scene, part: &str) -> String {
+    let mut guard = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    guard.arg("guard").arg(std::env::current_exe().unwrap());
+    guard.args(["--exact", "a_child_is_a_host", "--nocapture", "--test-threads=1"]);
+    guard.env(PART, part).env(PLUGIN_AT, &scene.plugin).env(KEEPER_AT, &scene.keeper);
+    let output = guard.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let crash = told.find("the host crashed: SIGSEGV").unwrap_or_else(|| panic!("{part}: {told}"));
+    told[crash..].to_owned()
+}
+
+/// The line below the signal, and the calls.
+fn parts(told: &str) -> (&str, Vec<&str>) {
+    let mut lines = told.lines().skip(1);
+    let first = lines.next().unwrap_or_default();
+    (first.trim(), lines.filter(|line| line.trim().starts_with(|c: char| c.is_ascii_digit())).collect())
+}
+
+#[test]
+fn a_crash_in_what_is_gone_names_it_and_one_elsewhere_names_nobody() {
+    let scene = scene();
+
+    let follow = told(&scene, "follow");
+    let (line, calls) = parts(&follow);
+    let rest = line.strip_prefix("a call into magic_cube, generation 1, unmapped ");
+    assert!(rest.is_some_and(|rest| rest.ends_with(" ago, through libkeeper.so.3")), "{follow}");
+    assert!(calls[0].contains("magic_cube, generation 1, unmapped "), "{follow}");
+    assert!(calls[1].contains("follow   libkeeper.so.3"), "{follow}");
+    assert!(calls[2].contains("a_child_is_a_host"), "the caller of the library is known: {follow}");
+
+    let look = told(&scene, "look");
+    let (line, calls) = parts(&look);
+    assert!(line.starts_with("in look   libkeeper.so.3") && calls[0].contains("look   libkeeper.so.3"), "{look}");
+    let at = look.lines().find(|line| line.contains("there was magic_cube, generation 1, unmapped "));
+    assert!(at.is_some_and(|at| at.trim().starts_with("at 0x")), "{look}");
+
+    // Where they were is the system's business: at one place, or at several.
+    let again = told(&scene, "again");
+    let (line, _) = parts(&again);
+    assert!(line.starts_with("a call into magic_cube, generation ") && line.contains("unmapped "), "{again}");
+    assert!(line.ends_with(" ago, through libkeeper.so.3"), "{again}");
+
+    for part in ["taken", "libc", "wild"] {
+        let told = told(&scene, part);
+        assert!(!told.contains("magic_cube") && !told.contains("unmapped"), "{part}: {told}");
+        let function = match part {
+            "taken" => "libkeeper.so.3",
+            "libc" => "libc.so.6",
+            _ => "no code that was mapped",
+        };
+        assert!(told.contains(function) && told.contains("a_child_is_a_host"), "{part}: {told}");
+    }
+}
