@@ -1,5 +1,5 @@
-//! A terminal on a pty, in raw mode, with a key typed into it. The mode is put back when the module ends, or left; what
-//! waits for events has no end either way.
+//! A terminal on a pty, in raw mode, with a key typed into it. The mode is put back after each call, or left; what waits
+//! for events has no end either way. Putting it back in `exit` would be wrong: the next generation has begun by then.
 #![allow(unsafe_code, reason = "makes a pty and puts it where the terminal of a program is")]
 
 use std::fs::File;
@@ -12,10 +12,10 @@ use crate::local::Kept;
 use crossterm::event::{Event, KeyCode};
 use crossterm::{cursor, execute, terminal};
 
-/// The far end of the terminal, and what was the input before.
-static FAR_END: Kept<(File, File)> = Kept::new();
+/// The far end of the terminal.
+static FAR_END: Kept<File> = Kept::new();
 
-fn open() -> io::Result<(File, File)> {
+fn open() -> io::Result<File> {
     let (mut far, mut near) = (-1, -1);
     let size = libc::winsize { ws_row: 25, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: both places are ours and live, and neither name nor mode is wanted.
@@ -25,42 +25,36 @@ fn open() -> io::Result<(File, File)> {
     }
     // SAFETY: `openpty` made both, and nobody else has them.
     let (far, near) = unsafe { (File::from_raw_fd(far), File::from_raw_fd(near)) };
-    // SAFETY: no pointer is handed over.
-    let before = unsafe { libc::dup(0) };
-    // SAFETY: as above; the standard input is for the program to direct.
-    if before < 0 || unsafe { libc::dup2(near.as_raw_fd(), 0) } != 0 {
+    // SAFETY: no pointer is handed over; the standard input is for the program to direct.
+    if unsafe { libc::dup2(near.as_raw_fd(), 0) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: `dup` made it just now.
-    Ok((far, unsafe { File::from_raw_fd(before) }))
+    Ok(far)
 }
 
 pub(crate) fn begin() {
-    FAR_END.keep(open().and_then(|far_end| {
-        terminal::enable_raw_mode()?;
-        Ok(far_end)
-    }));
+    FAR_END.keep(open());
 }
 
 pub(crate) fn work() -> String {
-    FAR_END.work(|(far_end, _before)| {
+    FAR_END.work(|far_end| {
+        terminal::enable_raw_mode()?;
         execute!(io::sink(), terminal::EnterAlternateScreen, cursor::Hide)?;
         far_end.write_all(b"a")?;
         if !crossterm::event::poll(Duration::from_secs(5))? {
             return Ok(false);
         }
         let Event::Key(key) = crossterm::event::read()? else { return Ok(false) };
-        Ok::<_, io::Error>(key.code == KeyCode::Char('a') && terminal::is_raw_mode_enabled()?)
+        let is_raw = terminal::is_raw_mode_enabled()?;
+        if cfg!(not(feature = "crossterm-leaked")) {
+            terminal::disable_raw_mode()?;
+        }
+        Ok::<_, io::Error>(key.code == KeyCode::Char('a') && is_raw)
     })
 }
 
 pub(crate) fn end() {
-    if cfg!(feature = "crossterm-leaked") {
-        return;
-    }
-    let _unsupported = terminal::disable_raw_mode();
-    if let Some((_far_end, before)) = FAR_END.take() {
-        // SAFETY: no pointer is handed over.
-        unsafe { libc::dup2(before.as_raw_fd(), 0) };
+    if cfg!(not(feature = "crossterm-leaked")) {
+        drop(FAR_END.take());
     }
 }

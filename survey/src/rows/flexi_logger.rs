@@ -1,5 +1,5 @@
-//! A logger in the place of the plugin's, with a thread that flushes its file; shut down when the module ends, or left
-//! in a static.
+//! A logger with a file that a thread writes, shut down when the module ends, or left in a static; and one whose thread
+//! only flushes it, which has no end.
 
 use crate::local::{self, Kept};
 
@@ -14,8 +14,9 @@ fn line(out: &mut dyn std::io::Write, _now: &mut DeferredNow, record: &log::Reco
 pub(crate) fn begin() {
     let spec = FileSpec::default().directory(local::path("log")).suppress_timestamp();
     // The place of the global logger is taken by the host's, so it is made and used beside it.
+    let mode = if cfg!(feature = "flexi_logger-flushed") { WriteMode::BufferAndFlush } else { WriteMode::Async };
     let made = Logger::try_with_str("info").and_then(|logger| {
-        let logger = logger.log_to_file(spec).write_mode(WriteMode::BufferAndFlush).format(line);
+        let logger = logger.log_to_file(spec).write_mode(mode).format(line);
         let (logger, handle) = logger.build()?;
         logger.log(&log::Record::builder().level(log::Level::Info).args(format_args!("a line")).build());
         Ok::<_, FlexiLoggerError>(handle)
@@ -34,6 +35,6 @@ pub(crate) fn work() -> String {
 
 pub(crate) fn end() {
     if cfg!(not(feature = "flexi_logger-leaked")) {
-        drop(LOGGER.take().map(|logger| logger.shutdown()));
+        let _untouched = LOGGER.take().map(|logger| logger.shutdown());
     }
 }

@@ -4,22 +4,19 @@
 
 use crate::local::{self, Kept};
 
+use heed::byteorder::BigEndian;
 use heed::types::U64;
-use heed::{Database, Env, EnvOpenOptions, Error};
+use heed::{CommitOrAbort, Env, EnvOpenOptions, Error};
 
-type Numbers = Database<U64<heed::byteorder::BigEndian>, U64<heed::byteorder::BigEndian>>;
+type Number = U64<BigEndian>;
 
-static DATABASE: Kept<(Env, Numbers)> = Kept::new();
+static DATABASE: Kept<Env> = Kept::new();
 
-fn open() -> Result<(Env, Numbers), Error> {
+fn open() -> Result<Env, Error> {
     let path = local::path("lmdb");
     std::fs::create_dir(&path)?;
     // SAFETY: nobody else knows the folder.
-    let env = unsafe { EnvOpenOptions::new().map_size(1 << 20).open(path) }?;
-    let mut write = env.write_txn()?;
-    let numbers = env.create_database(&mut write, None)?;
-    write.commit()?;
-    Ok((env, numbers))
+    unsafe { EnvOpenOptions::new().map_size(1 << 20).open(path) }
 }
 
 pub(crate) fn begin() {
@@ -27,18 +24,23 @@ pub(crate) fn begin() {
 }
 
 pub(crate) fn work() -> String {
-    DATABASE.work(|(env, numbers)| {
+    DATABASE.work(|env| {
+        let make = env.create_databases_and_commit(env.write_txn()?, |opener, write| {
+            opener.create_database::<Number, Number>(write, None).map(CommitOrAbort::<_, ()>::Commit)
+        });
+        let numbers = make?.unwrap_commit();
         let mut write = env.write_txn()?;
         for number in 0..10 {
             numbers.put(&mut write, &number, &(number * number))?;
         }
         write.commit()?;
-        Ok::<_, Error>(numbers.get(&env.read_txn()?, &9)? == Some(81))
+        let read = env.read_txn()?;
+        Ok::<_, Error>(numbers.get(&read, &9)? == Some(81))
     })
 }
 
 pub(crate) fn end() {
-    let Some((env, _numbers)) = (if cfg!(feature = "heed-leaked") { None } else { DATABASE.take() }) else { return };
+    let Some(env) = (if cfg!(feature = "heed-leaked") { None } else { DATABASE.take() }) else { return };
     let path = env.path().to_owned();
     env.prepare_for_closing().wait();
     let _absent = std::fs::remove_dir_all(path);

@@ -27,6 +27,6 @@ pub(crate) fn work() -> String {
 
 pub(crate) fn end() {
     if cfg!(not(feature = "indicatif-leaked")) {
-        drop(BAR.take().map(|bar| bar.finish_and_clear()));
+        let _untouched = BAR.take().map(|bar| bar.finish_and_clear());
     }
 }

@@ -1,10 +1,14 @@
-//! A pool of connections with threads that look after them; dropped when the module ends, or left in a static.
+//! A pool of connections with threads that look after them; dropped when the module ends, or left in a static. By itself
+//! it lets its threads wait for what they are to do next, which may be half a minute; with threads of its maker's they
+//! end at once.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use crate::local::Kept;
 
 use r2d2::{ManageConnection, Pool};
+use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 
 struct Numbers;
 
@@ -28,7 +32,13 @@ impl ManageConnection for Numbers {
 static POOL: Kept<Pool<Numbers>> = Kept::new();
 
 pub(crate) fn begin() {
-    POOL.keep(Pool::builder().max_size(3).build(Numbers));
+    let mut builder = Pool::builder().max_size(3);
+    if cfg!(not(feature = "r2d2-dropped")) {
+        let threads = ScheduledThreadPool::builder().num_threads(3);
+        let threads = threads.on_drop_behavior(OnPoolDropBehavior::DiscardPendingScheduled);
+        builder = builder.thread_pool(Arc::new(threads.build()));
+    }
+    POOL.keep(builder.build(Numbers));
 }
 
 pub(crate) fn work() -> String {

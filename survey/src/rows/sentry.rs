@@ -39,6 +39,6 @@ pub(crate) fn work() -> String {
 
 pub(crate) fn end() {
     if cfg!(not(feature = "sentry-leaked")) {
-        drop(CLIENT.take().map(|client| client.close(None)));
+        let _in_time = CLIENT.take().map(|client| client.close(None));
     }
 }

@@ -6,7 +6,7 @@ use super::{Fate, Row, row};
 pub(super) const CRATES: &[Row] = &[
     row("redb", &["redb"], "a database in a file, dropped at the end", Fate::Unmapped),
     row("redb-leaked", &["redb"], "a database in a file that nobody drops", Fate::Unmapped),
-    row("sled", &["sled"], "a database in a folder, dropped at the end", Fate::Unmapped),
+    row("sled", &["sled"], "a database in a folder, dropped; its threads have no end", Fate::Parked),
     row("sled-leaked", &["sled"], "a database in a folder that nobody drops", Fate::Parked),
     row("zstd", &["zstd"], "a frame that two threads of C compress, finished at the end", Fate::Unmapped),
     row("zstd-leaked", &["zstd"], "a frame that two threads of C compress, left open", Fate::Parked),
@@ -60,10 +60,14 @@ pub(super) const CRATES: &[Row] = &[
     row("libloading", &["libloading"], "a library of the system, closed at the end", Fate::Unmapped),
     row("libloading-leaked", &["libloading"], "a library of the system that nobody closes", Fate::Unmapped),
     row("async-std", &["async-std"], "the global executor, which has no end", Fate::Parked),
-    row("backtrace", &["backtrace"], "a backtrace, its symbols kept", Fate::Unmapped),
-    row("backtrace-cleared", &["backtrace"], "a backtrace, its symbols let go at the end", Fate::Unmapped),
+    Row { most: 40, ..row("backtrace", &["backtrace"], "a backtrace, its symbols kept", Fate::Unmapped) },
+    Row {
+        most: 40,
+        ..row("backtrace-cleared", &["backtrace"], "a backtrace, its symbols let go at the end", Fate::Unmapped)
+    },
     Row {
         backtrace: true,
+        most: 60,
         ..row("color-eyre", &["color-eyre"], "hooks, a report, a caught panic, with RUST_BACKTRACE=1", Fate::Unmapped)
     },
     Row {
@@ -93,8 +97,9 @@ pub(super) const CRATES: &[Row] = &[
     ),
     row("dashmap", &["dashmap"], "a map in a static, filled by four threads", Fate::Unmapped),
     row("flate2", &["flate2"], "text to gzip and back", Fate::Unmapped),
-    row("flexi_logger", &["flexi_logger"], "a file that a thread flushes, shut down at the end", Fate::Unmapped),
-    row("flexi_logger-leaked", &["flexi_logger"], "a file that a thread flushes, left", Fate::Parked),
+    row("flexi_logger", &["flexi_logger"], "a file that a thread writes, shut down at the end", Fate::Unmapped),
+    row("flexi_logger-flushed", &["flexi_logger"], "a file that a thread flushes, which has no end", Fate::Parked),
+    row("flexi_logger-leaked", &["flexi_logger"], "a file that a thread writes, left", Fate::Parked),
     row("futures", &["futures"], "a pool of threads, dropped at the end", Fate::Unmapped),
     row("futures-leaked", &["futures"], "a pool of threads that nobody drops", Fate::Parked),
     row("heed", &["heed"], "LMDB, closed at the end", Fate::Unmapped),
@@ -126,12 +131,24 @@ pub(super) const CRATES: &[Row] = &[
     ),
     row("polling", &["polling"], "a poller with a socket, dropped at the end", Fate::Unmapped),
     row("polling-leaked", &["polling"], "a poller with a socket that nobody drops", Fate::Unmapped),
-    row("r2d2", &["r2d2"], "a pool with threads, dropped at the end", Fate::Unmapped),
+    row("r2d2", &["r2d2"], "a pool with threads that discard what waits, dropped at the end", Fate::Unmapped),
+    row(
+        "r2d2-dropped",
+        &["r2d2"],
+        "a pool with threads of its own making, dropped: they wait on for half a minute",
+        Fate::Parked,
+    ),
     row("r2d2-leaked", &["r2d2"], "a pool with threads that nobody drops", Fate::Parked),
     row("rhai", &["rhai"], "scripts with a function of Rust", Fate::Unmapped),
     row("ring", &["ring"], "a key and a signature", Fate::Unmapped),
-    row("sentry", &["sentry"], "a client with a hook for panics, closed at the end", Fate::Unmapped),
-    row("sentry-leaked", &["sentry"], "a client with a hook for panics that nobody closes", Fate::Parked),
+    Row {
+        most: 60,
+        ..row("sentry", &["sentry"], "a client with a hook for panics, closed at the end", Fate::Unmapped)
+    },
+    Row {
+        most: 60,
+        ..row("sentry-leaked", &["sentry"], "a client with a hook for panics that nobody closes", Fate::Parked)
+    },
     row("socket2", &["socket2"], "a socket with options", Fate::Unmapped),
     row("sqlx", &["sqlx"], "a pool of SQLite in memory, closed at the end", Fate::Unmapped),
     row("sqlx-leaked", &["sqlx"], "a pool of SQLite in memory that nobody closes", Fate::Parked),
