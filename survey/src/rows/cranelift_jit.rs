@@ -26,7 +26,7 @@ fn make() -> Result<(JITModule, usize), Box<dyn Error + Send + Sync>> {
     let parameters = builder.block_params(block).to_vec();
     let sum = builder.ins().iadd(parameters[0], parameters[1]);
     builder.ins().return_(&[sum]);
-    builder.finalize();
+    builder.finalize(module.target_config());
     let id = module.declare_function("add", Linkage::Export, &context.func.signature)?;
     module.define_function(id, &mut context)?;
     module.clear_context(&mut context);

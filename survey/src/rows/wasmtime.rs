@@ -1,5 +1,6 @@
-//! A module compiled and called, with a call that traps where the row says so; the engine and the instance are dropped
-//! when the module ends, or left in a static. What the crate does for traps, it does for the process and has no end.
+//! A module compiled and called, with calls that trap where the row says so; the engine and the instance are dropped
+//! when the module ends, or left in a static. Handlers for traps are for the process: one row takes them off again.
+#![allow(unsafe_code, reason = "taking the handlers off is unsafe, as somebody else may need them")]
 
 use crate::local::Kept;
 
@@ -39,7 +40,13 @@ pub(crate) fn work() -> String {
 }
 
 pub(crate) fn end() {
-    if cfg!(not(feature = "wasmtime-leaked")) {
-        drop(INSTANCE.take());
+    let Some((store, instance)) = (if cfg!(feature = "wasmtime-leaked") { None } else { INSTANCE.take() }) else {
+        return;
+    };
+    let engine = store.engine().clone();
+    drop((store, instance));
+    if cfg!(feature = "wasmtime") {
+        // SAFETY: this is the only engine of this copy of the crate, and nothing of it runs any more.
+        unsafe { engine.unload_process_handlers() };
     }
 }

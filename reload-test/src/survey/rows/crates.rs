@@ -78,8 +78,18 @@ pub(super) const CRATES: &[Row] = &[
         strikes_after_ms: 100,
         ..row("pprof-leaked", &["pprof"], "a profile by timer and signal that nobody ends", Fate::Unmapped)
     },
-    row("wasmtime", &["wasmtime"], "a module compiled and called, dropped at the end", Fate::Unmapped),
-    row("wasmtime-trap", &["wasmtime"], "the same with two calls that trap", Fate::Unmapped),
+    row(
+        "wasmtime",
+        &["wasmtime"],
+        "a module compiled and called, dropped at the end, its handlers taken off",
+        Fate::Unmapped,
+    ),
+    row(
+        "wasmtime-trap",
+        &["wasmtime"],
+        "a module with two calls that trap, dropped at the end, its handlers left",
+        Fate::Unmapped,
+    ),
     row("wasmtime-leaked", &["wasmtime"], "a module compiled and called that nobody drops", Fate::Unmapped),
     row("command", &[], "a child process that is waited for", Fate::Unmapped),
     row("arc-swap", &["arc-swap"], "a value swapped under a guard", Fate::Unmapped),
