@@ -21,6 +21,7 @@ macro_rules! rows {
     };
 }
 
+// The basics.
 rows! {
     "bare" bare "rows/bare.rs"
     "std" std_row "rows/std.rs"
@@ -46,6 +47,12 @@ rows! {
     "mimalloc" mimalloc_row "rows/mimalloc.rs"
     "panic-backtrace" panic_backtrace "rows/panic_backtrace.rs"
 }
+
+// Crates that people build plugins with.
+rows! {}
+
+// What the system, the C library, C and C++ offer to leave something behind with.
+rows! {}
 
 /// Which build this is, so that the host has different files to swap between.
 const BUILD_TAG: Option<&str> = option_env!("ALCEDO_BUILD_TAG");

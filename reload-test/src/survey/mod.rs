@@ -7,4 +7,5 @@ mod date;
 mod outcome;
 pub(crate) mod parent;
 mod rows;
+mod system;
 mod table;
