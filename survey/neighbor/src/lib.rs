@@ -72,14 +72,6 @@ fn check() -> String {
     found.err().unwrap_or_else(|| "ok".to_owned())
 }
 
-/// How much memory it has taken that was the other's, in KiB: so that a survey can tell whether it has looked at any.
-#[zcall(ex = "neighbor.taken")]
-fn taken() -> i64 {
-    let home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
-    let bytes: usize = home.iter().flat_map(|home| &home.pages).map(Pages::len).sum();
-    i64::try_from(bytes / 1024).unwrap_or(i64::MAX)
-}
-
 fn ended() {
     HOME.lock().unwrap_or_else(PoisonError::into_inner).take();
 }

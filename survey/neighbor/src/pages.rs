@@ -42,8 +42,7 @@ impl Pages {
         Some(pages)
     }
 
-    /// How many bytes they are.
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.words * 8
     }
 
