@@ -16,12 +16,11 @@ const SHARED: &[&str] = &[
     "../plugin-api/rt/src",
     "../reload-test/src/survey/child.rs",
     "neighbor/src",
-    "src/lib.rs",
     "build.rs",
 ];
 
-/// A digest of what all rows depend on. The survey's `lib.rs` is a list of the rows, so only what stands beside the
-/// list counts.
+/// A digest of what all rows depend on. The survey's `lib.rs` is a list of the rows, and only what stands beside the list
+/// counts.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -29,15 +28,13 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
     let mut hasher = FxHasher::default();
     for place in SHARED {
         for file in files(&sources.join(place))? {
-            let text = read(&file)?;
-            let of_a_row = |line: &&[u8]| line.trim_ascii_start().starts_with(b"\"");
-            match file.ends_with("src/lib.rs") && *place == "src/lib.rs" {
-                true => {
-                    text.split(|byte| *byte == b'\n').filter(|line| !of_a_row(line)).for_each(|line| hasher.write(line))
-                }
-                false => hasher.write(&text),
-            }
+            hasher.write(&read(&file)?);
         }
+    }
+    let is_of_a_row = |line: &&[u8]| line.trim_ascii_start().starts_with(b"\"");
+    for file in entries(&sources.join("src"))?.iter().filter(|entry| entry.is_file()) {
+        let text = read(file)?;
+        text.split(|byte| *byte == b'\n').filter(|line| !is_of_a_row(line)).for_each(|line| hasher.write(line));
     }
     Ok(hasher.finish())
 }
@@ -72,11 +69,16 @@ fn files(place: &Path) -> Result<Vec<PathBuf>> {
     if !place.is_dir() {
         return Ok(vec![place.to_owned()]);
     }
-    let entries = fs::read_dir(place).with_context(|| format!("could not list {}", place.display()))?;
+    let below = entries(place)?.iter().map(|path| files(path)).collect::<Result<Vec<_>>>()?;
+    Ok(below.into_iter().flatten().collect())
+}
+
+/// What is in a folder, sorted.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))?;
     let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
     paths.sort();
-    let below = paths.iter().map(|path| files(path)).collect::<Result<Vec<_>>>()?;
-    Ok(below.into_iter().flatten().collect())
+    Ok(paths)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
