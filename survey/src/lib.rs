@@ -51,7 +51,6 @@ rows! {
 }
 
 // Crates that people build plugins with.
-rows! {}
 rows! {
     "redb" redb_row "rows/redb.rs"
     "redb-leaked" redb_leaked_row "rows/redb.rs"

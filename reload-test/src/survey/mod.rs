@@ -10,6 +10,8 @@ mod hosting;
 mod keepers;
 mod machine;
 mod outcome;
+#[cfg(test)]
+mod pages;
 pub(crate) mod parent;
 mod plan;
 mod rows;
