@@ -1,11 +1,13 @@
 //! One crate in one plugin, used the way its users use it: nothing is done for the sake of unloading. Where a crate has
 //! a way to end what it started, the row says whether it is taken.
 
+mod local;
+
 use alcedo_plugin_api::prelude::*;
 
-#[cfg(not(feature = "mimalloc"))]
+#[cfg(not(any(feature = "jemalloc", feature = "mimalloc")))]
 module! { name: "surveyed", main: started, exit: ended }
-#[cfg(feature = "mimalloc")]
+#[cfg(any(feature = "jemalloc", feature = "mimalloc"))]
 module! { name: "surveyed", main: started, exit: ended, allocator: own }
 
 /// Makes the module of the row that the feature names.
@@ -21,6 +23,7 @@ macro_rules! rows {
     };
 }
 
+// The basics.
 rows! {
     "bare" bare "rows/bare.rs"
     "std" std_row "rows/std.rs"
@@ -46,6 +49,114 @@ rows! {
     "mimalloc" mimalloc_row "rows/mimalloc.rs"
     "panic-backtrace" panic_backtrace "rows/panic_backtrace.rs"
 }
+
+// Crates that people build plugins with.
+rows! {
+    "redb" redb_row "rows/redb.rs"
+    "redb-leaked" redb_leaked_row "rows/redb.rs"
+    "sled" sled_row "rows/sled.rs"
+    "sled-leaked" sled_leaked_row "rows/sled.rs"
+    "zstd" zstd_row "rows/zstd.rs"
+    "zstd-leaked" zstd_leaked_row "rows/zstd.rs"
+    "git2" git2_row "rows/git2.rs"
+    "git2-leaked" git2_leaked_row "rows/git2.rs"
+    "curl" curl_row "rows/curl.rs"
+    "curl-leaked" curl_leaked_row "rows/curl.rs"
+    "openssl-vendored" openssl_vendored_row "rows/openssl_vendored.rs"
+    "openssl-vendored-leaked" openssl_vendored_leaked_row "rows/openssl_vendored.rs"
+    "quinn" quinn_row "rows/quinn.rs"
+    "quinn-leaked" quinn_leaked_row "rows/quinn.rs"
+    "reqwest" reqwest_row "rows/reqwest.rs"
+    "reqwest-leaked" reqwest_leaked_row "rows/reqwest.rs"
+    "axum" axum_row "rows/axum.rs"
+    "axum-leaked" axum_leaked_row "rows/axum.rs"
+    "hyper" hyper_row "rows/hyper.rs"
+    "hyper-leaked" hyper_leaked_row "rows/hyper.rs"
+    "jemalloc" jemalloc_row "rows/jemalloc.rs"
+    "mlua" mlua_row "rows/mlua.rs"
+    "mlua-leaked" mlua_leaked_row "rows/mlua.rs"
+    "tracing-appender" tracing_appender_row "rows/tracing_appender.rs"
+    "tracing-appender-leaked" tracing_appender_leaked_row "rows/tracing_appender.rs"
+    "metrics" metrics_row "rows/metrics.rs"
+    "metrics-local" metrics_local_row "rows/metrics.rs"
+    "prometheus" prometheus_row "rows/prometheus.rs"
+    "prometheus-own" prometheus_own_row "rows/prometheus.rs"
+    "crossterm" crossterm_row "rows/crossterm.rs"
+    "crossterm-leaked" crossterm_leaked_row "rows/crossterm.rs"
+    "memmap2" memmap2_row "rows/memmap2.rs"
+    "memmap2-leaked" memmap2_leaked_row "rows/memmap2.rs"
+    "libloading" libloading_row "rows/libloading.rs"
+    "libloading-leaked" libloading_leaked_row "rows/libloading.rs"
+    "async-std" async_std_row "rows/async_std.rs"
+    "backtrace" backtrace_row "rows/backtrace.rs"
+    "backtrace-cleared" backtrace_cleared_row "rows/backtrace.rs"
+    "color-eyre" color_eyre_row "rows/color_eyre.rs"
+    "pprof" pprof_row "rows/pprof.rs"
+    "pprof-leaked" pprof_leaked_row "rows/pprof.rs"
+    "wasmtime" wasmtime_row "rows/wasmtime.rs"
+    "wasmtime-trap" wasmtime_trap_row "rows/wasmtime.rs"
+    "wasmtime-leaked" wasmtime_leaked_row "rows/wasmtime.rs"
+    "command" command_row "rows/command.rs"
+    "arc-swap" arc_swap_row "rows/arc_swap.rs"
+    "arc-swap-leaked" arc_swap_leaked_row "rows/arc_swap.rs"
+    "blake3" blake3_row "rows/blake3.rs"
+    "clap" clap_row "rows/clap.rs"
+    "corosensei" corosensei_row "rows/corosensei.rs"
+    "corosensei-leaked" corosensei_leaked_row "rows/corosensei.rs"
+    "cranelift-jit" cranelift_jit_row "rows/cranelift_jit.rs"
+    "cranelift-jit-leaked" cranelift_jit_leaked_row "rows/cranelift_jit.rs"
+    "dashmap" dashmap_row "rows/dashmap.rs"
+    "flate2" flate2_row "rows/flate2.rs"
+    "flexi_logger" flexi_logger_row "rows/flexi_logger.rs"
+    "flexi_logger-flushed" flexi_logger_flushed_row "rows/flexi_logger.rs"
+    "flexi_logger-leaked" flexi_logger_leaked_row "rows/flexi_logger.rs"
+    "futures" futures_row "rows/futures.rs"
+    "futures-leaked" futures_leaked_row "rows/futures.rs"
+    "heed" heed_row "rows/heed.rs"
+    "heed-leaked" heed_leaked_row "rows/heed.rs"
+    "image" image_row "rows/image.rs"
+    "indicatif" indicatif_row "rows/indicatif.rs"
+    "indicatif-leaked" indicatif_leaked_row "rows/indicatif.rs"
+    "inventory" inventory_row "rows/inventory.rs"
+    "lazy_static" lazy_static_row "rows/lazy_static.rs"
+    "log4rs" log4rs_row "rows/log4rs.rs"
+    "mio" mio_row "rows/mio.rs"
+    "mio-leaked" mio_leaked_row "rows/mio.rs"
+    "moka" moka_row "rows/moka.rs"
+    "nalgebra" nalgebra_row "rows/nalgebra.rs"
+    "ndarray" ndarray_row "rows/ndarray.rs"
+    "nom" nom_row "rows/nom.rs"
+    "once_cell" once_cell_row "rows/once_cell.rs"
+    "opentelemetry" opentelemetry_row "rows/opentelemetry.rs"
+    "opentelemetry-leaked" opentelemetry_leaked_row "rows/opentelemetry.rs"
+    "polling" polling_row "rows/polling.rs"
+    "polling-leaked" polling_leaked_row "rows/polling.rs"
+    "r2d2" r2d2_row "rows/r2d2.rs"
+    "r2d2-dropped" r2d2_dropped_row "rows/r2d2.rs"
+    "r2d2-leaked" r2d2_leaked_row "rows/r2d2.rs"
+    "rhai" rhai_row "rows/rhai.rs"
+    "ring" ring_row "rows/ring.rs"
+    "sentry" sentry_row "rows/sentry.rs"
+    "sentry-leaked" sentry_leaked_row "rows/sentry.rs"
+    "socket2" socket2_row "rows/socket2.rs"
+    "sqlx" sqlx_row "rows/sqlx.rs"
+    "sqlx-leaked" sqlx_leaked_row "rows/sqlx.rs"
+    "sysinfo" sysinfo_row "rows/sysinfo.rs"
+    "tempfile" tempfile_row "rows/tempfile.rs"
+    "thread_local" thread_local_row "rows/thread_local.rs"
+    "time" time_row "rows/time.rs"
+    "tokio-signal" tokio_signal_row "rows/tokio_signal.rs"
+    "tokio-util" tokio_util_row "rows/tokio_util.rs"
+    "toml" toml_row "rows/toml.rs"
+    "ureq" ureq_row "rows/ureq.rs"
+    "ureq-leaked" ureq_leaked_row "rows/ureq.rs"
+    "uuid" uuid_row "rows/uuid.rs"
+    "walkdir" walkdir_row "rows/walkdir.rs"
+    "wasmi" wasmi_row "rows/wasmi.rs"
+}
+
+// What the system, the C library, C and C++ offer to leave something behind with.
+rows! {}
 
 /// Which build this is, so that the host has different files to swap between.
 const BUILD_TAG: Option<&str> = option_env!("ALCEDO_BUILD_TAG");

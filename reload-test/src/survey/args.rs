@@ -1,5 +1,6 @@
 //! The command line of the survey.
 
+use super::sabotage::Sabotage;
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -11,13 +12,29 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROWS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 
+    /// Of these rows, only those that have no sound result yet for the code and the versions that they would run with.
+    #[arg(long)]
+    pub(crate) missing: bool,
+
     /// How many reloads each.
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) reloads: u64,
 
-    /// Where the table goes, as a page of the documentation.
+    /// How many rows at once. Builds take turns, since they share a folder.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) jobs: usize,
+
+    /// Where the table goes, as a page of the documentation: all rows, each with its newest result.
     #[arg(long, value_name = "PATH")]
     pub(crate) page: Option<PathBuf>,
+
+    /// Where results are kept, a file per row.
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../survey/target/results")
+    )]
+    pub(crate) store: PathBuf,
 
     /// The crate that is built once for each row.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../survey"))]
@@ -26,6 +43,10 @@ pub(crate) struct Args {
     /// A host that says nothing for so long hangs, and is ended.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) patience: u64,
+
+    /// Do harm, to see whether it is noticed.
+    #[arg(long, value_name = "HARM", hide = true)]
+    pub(crate) sabotage: Option<Sabotage>,
 
     /// Run as the host of this plan.
     #[arg(long, value_name = "PLAN", hide = true)]

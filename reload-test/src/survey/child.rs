@@ -2,38 +2,34 @@
 //! and says a line.
 #![expect(unsafe_code, reason = "leads threads out of their sleep by force, and closes what was left open")]
 
-use super::outcome::Said;
+use super::freed::{Freed, freed};
+use super::keepers::who;
+use super::plan::{Plan, Said, Step, Way};
+use super::rows::Fate;
+use super::sabotage;
 use crate::trial::reading;
-use alcedo_runtime::{ContextState, Runtime, Value};
+use alcedo_runtime::{ContextState, Runtime, Value, process};
 use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 use tracing_subscriber::EnvFilter;
 
-/// How long a generation may take to go before it is given up.
+/// How long a generation may take to go before it is given up, where that is what is to become of it.
 const PARK_AFTER: Duration = Duration::from_millis(100);
-/// The same where its threads may be evicted: one that is not in a system call just then is tried again.
-const PARK_AFTER_EVICTION: Duration = Duration::from_secs(10);
+/// The same where it is to go: a thread may be slow to end on a busy machine, and one that is to be evicted and is not in
+/// a system call just then is tried again.
+const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 /// How long a host may take to give it up.
 const TO_BE_DECIDED: Duration = Duration::from_secs(30);
 /// After how long a thread is evicted, where that is allowed.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
-
-/// What the host of a row is to do.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    /// Builds to swap between.
-    pub(crate) libraries: Vec<PathBuf>,
-    /// How many reloads.
-    pub(crate) reloads: u64,
-    /// Whether threads may be evicted, and files closed.
-    pub(crate) evict: bool,
-}
+/// Where images are to go, and so many have stayed, nothing more is to be learned.
+const TOO_MANY: usize = 5;
 
 /// Does what the plan in the file `plan` says.
 pub(crate) fn run(plan: &Path) -> Result<()> {
@@ -41,84 +37,175 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = serde_json::from_slice(&text).context("the plan is of another version of this program")?;
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
-    host(&plan).or_else(|error| say(&Said { fault: Some(format!("{error:#}")), ..Said::default() }))
+    let ended = host(&plan);
+    say(&Said { fault: ended.err().map(|error| format!("{error:#}")), step: Step::Ended, ..Said::default() })
 }
 
 fn host(plan: &Plan) -> Result<()> {
-    let park_after = if plan.evict { PARK_AFTER_EVICTION } else { PARK_AFTER };
+    let evict = plan.way == Way::Evicting;
+    let park_after = if plan.fate == Fate::Unmapped { PARK_AFTER_LONG } else { PARK_AFTER };
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
-    let evict = plan.evict.then_some(EVICT_AFTER);
     let builder = builder.unloads(|policy| {
         // SAFETY: which crates lend the stacks of their threads, or give descriptors away, is what this process is for.
-        unsafe { policy.evict_after(evict) };
+        unsafe { policy.evict_after(evict.then_some(EVICT_AFTER)) };
         // SAFETY: as above; the host itself takes no descriptor of a plugin.
-        unsafe { policy.close_fds(plan.evict) };
+        unsafe { policy.close_fds(evict) };
     });
     let runtime = builder.build().context("could not make a runtime")?;
+    let mut host = Host { plan, runtime, known: BTreeSet::new(), parked: 0 };
     let library = |reload: u64| &plan.libraries[(reload % plan.libraries.len() as u64) as usize];
-    runtime.create_master(&[library(0)]).context("could not load the plugin")?;
-    work(&runtime)?;
-    say(&Said { process: reading(), ..Said::default() })?;
-    let mut known = BTreeSet::new();
+    host.runtime.create_master(&[library(0)]).context("could not load the plugin")?;
+    host.work()?;
+    host.say(0, Step::Done, Vec::new())?;
     for reload in 1..=plan.reloads {
-        let report = runtime.reload(&[library(reload)])?;
-        if !report.is_committed() {
-            bail!("reload {reload} was rolled back: {:?}", report.outcome);
+        match plan.way {
+            Way::Alternating => host.alternate(reload, library(reload))?,
+            Way::OntoItself | Way::Evicting => host.reload_onto_itself(reload, library(reload))?,
         }
-        work(&runtime).with_context(|| format!("after reload {reload}"))?;
-        let parked = wait_for_the_old(&runtime, &mut known)?;
-        say(&Said { reload, process: reading(), parked, fault: None })?;
     }
-    runtime.unload_master().context("could not unload the last generation")?;
-    wait_for_the_old(&runtime, &mut known)?;
-    drop(runtime.shutdown());
+    host.runtime.unload_master().context("could not unload the last generation")?;
+    host.wait_for_the_old(0)?;
+    drop(host.runtime.shutdown());
     Ok(())
 }
 
-/// The plugin uses its crate, which must do what it is for.
-fn work(runtime: &Runtime) -> Result<()> {
-    match runtime.zcall("ex:/surveyed.work", &[])? {
-        Some(Value::Text(text)) if text.ends_with(" ok") => Ok(()),
-        other => bail!("the crate does not work: {other:?}"),
-    }
+struct Host<'a> {
+    plan: &'a Plan,
+    runtime: Runtime,
+    /// What the runtime has said of images that stay.
+    known: BTreeSet<String>,
+    /// How many they are.
+    parked: usize,
 }
 
-/// Waits until every generation but the living one is gone or given up; returns who keeps those that were given up
-/// since the last time.
-fn wait_for_the_old(runtime: &Runtime, known: &mut BTreeSet<String>) -> Result<Vec<String>> {
-    let deadline = Instant::now() + TO_BE_DECIDED;
-    while runtime.contexts().iter().any(|(_, state)| matches!(state, ContextState::Unloading | ContextState::Blocked)) {
-        if Instant::now() > deadline {
-            bail!("a generation is neither gone nor given up: {:?}", runtime.contexts());
+impl Host<'_> {
+    fn reload_onto_itself(&mut self, reload: u64, library: &Path) -> Result<()> {
+        let before = mappings()?;
+        self.swap(library)?;
+        self.work()?;
+        let names = self.wait_for_the_old(1)?;
+        self.sabotage(reload, &before)?;
+        self.say(reload, Step::Done, names)
+    }
+
+    /// The plugin goes, the neighbor lives in its place for a while, the plugin comes again.
+    fn alternate(&mut self, reload: u64, library: &Path) -> Result<()> {
+        let before = mappings()?;
+        self.swap(&self.plan.neighbor.clone())?;
+        let names = self.wait_for_the_old(1)?;
+        self.say(reload - 1, Step::Away, names)?;
+        let free = freed(&before, &mappings()?);
+        let free: String = free.iter().map(Freed::line).collect();
+        let descriptor = lowest_free_descriptor()?;
+        self.neighbor("settle", &[Value::Text(free)])?;
+        if reload == sabotage::AT {
+            self.strike(&before, descriptor)?;
         }
-        runtime.safe_point();
-        thread::sleep(Duration::from_millis(1));
+        let lives_until = Instant::now() + Duration::from_millis(self.plan.strikes_after_ms);
+        loop {
+            self.neighbor("work", &[])?;
+            self.runtime.safe_point();
+            let left = lives_until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            thread::sleep(left.min(Duration::from_millis(5)));
+        }
+        self.neighbor("check", &[])?;
+        self.swap(library)?;
+        self.work()?;
+        let names = self.wait_for_the_old(1)?;
+        if !names.is_empty() {
+            bail!("the neighbor stays: {}", names.join("; "));
+        }
+        self.say(reload, Step::Done, names)
     }
-    let new = runtime.parked().into_iter().filter(|parked| known.insert(parked.clone()));
-    Ok(new.flat_map(|parked| who(&parked)).collect())
+
+    fn swap(&self, library: &Path) -> Result<()> {
+        let report = self.runtime.reload(&[library])?;
+        match report.is_committed() {
+            true => Ok(()),
+            false => bail!("a reload was rolled back: {:?}", report.outcome),
+        }
+    }
+
+    /// The plugin uses its crate, which must do what it is for.
+    fn work(&self) -> Result<()> {
+        match self.runtime.zcall("ex:/surveyed.work", &[])? {
+            Some(Value::Text(text)) if text.ends_with(" ok") => Ok(()),
+            other => bail!("the crate does not work: {other:?}"),
+        }
+    }
+
+    /// The neighbor does this, and finds nothing amiss.
+    fn neighbor(&self, verb: &str, arguments: &[Value]) -> Result<()> {
+        match self.runtime.zcall(&format!("ex:/neighbor.{verb}"), arguments)? {
+            Some(Value::Text(text)) if text == "ok" => Ok(()),
+            Some(Value::Text(text)) => bail!("the neighbor finds: {text}"),
+            other => bail!("the neighbor says {other:?}"),
+        }
+    }
+
+    fn sabotage(&self, reload: u64, before: &str) -> Result<()> {
+        if reload == sabotage::AT { self.strike(before, lowest_free_descriptor()?) } else { Ok(()) }
+    }
+
+    fn strike(&self, before: &str, descriptor: i32) -> Result<()> {
+        let Some(sabotage) = self.plan.sabotage else { return Ok(()) };
+        // The image of the row is what has the file's name; the largest part of it is the code.
+        let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
+        sabotage.strike(image, descriptor)
+    }
+
+    /// Waits until every generation but the living one is gone or given up; returns who keeps those that were given up
+    /// since the last time. What the runtime says is compared with what is mapped: `living` images, and those that stay.
+    fn wait_for_the_old(&mut self, living: usize) -> Result<Vec<String>> {
+        let deadline = Instant::now() + TO_BE_DECIDED;
+        let is_on_its_way = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
+        while self.runtime.contexts().iter().any(|(_, state)| is_on_its_way(state)) {
+            if Instant::now() > deadline {
+                bail!("a generation is neither gone nor given up: {:?}", self.runtime.contexts());
+            }
+            self.runtime.safe_point();
+            thread::sleep(Duration::from_millis(1));
+        }
+        let new: Vec<_> = self.runtime.parked().into_iter().filter(|line| self.known.insert(line.clone())).collect();
+        self.parked += new.len();
+        let names: Vec<_> = new.iter().flat_map(|parked| who(parked)).collect();
+        if self.plan.fate == Fate::Unmapped && self.parked >= TOO_MANY {
+            bail!("{} images stay: {}", self.parked, names.join("; "));
+        }
+        let mapped = process::stale_mappings(&self.runtime.stage_dir()).context("could not read the mappings")?;
+        if mapped.len() > living + self.parked {
+            bail!("an image is said to be gone and is mapped, one of {mapped:?}");
+        }
+        Ok(names)
+    }
+
+    fn say(&self, reload: u64, step: Step, parked: Vec<String>) -> Result<()> {
+        say(&Said { reload, step, process: reading(), parked, fault: None })
+    }
 }
 
-/// Who keeps an image, out of the line that says why it stays: `thread smol-1` out of `… stays mapped (x.so): kept by
-/// thread smol-1   thread smol-1, 0.1 s; …`. Ages and numbers differ from one generation to the next and say nothing.
-fn who(parked: &str) -> BTreeSet<String> {
-    let reason = parked.rsplit_once("): ").map_or(parked, |(_, reason)| reason);
-    let Some(keepers) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
-    let name = |keeper: &str| keeper.split("   ").next().unwrap_or(keeper).trim().to_owned();
-    let names: BTreeSet<_> = keepers.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
-    // The thread-locals of a thread that never ends never end either: it says enough to name the thread.
-    let is_thread = |name: &&String| name.starts_with("thread ");
-    match names.iter().any(|name| is_thread(&name)) {
-        true => names.iter().filter(is_thread).cloned().collect(),
-        false => names,
-    }
+fn mappings() -> Result<String> {
+    fs::read_to_string("/proc/self/maps").context("could not read the mappings of this process")
 }
 
-/// A thread that nobody named has the name of the program, which would tell nobody anything.
-fn unnamed(name: &str) -> Option<String> {
-    let program = std::env::current_exe().ok()?;
-    // The system cuts names of threads off.
-    let program: String = program.file_name()?.to_str()?.chars().take(15).collect();
-    (name == format!("thread \"{program}\"")).then(|| "thread without a name".to_owned())
+/// The number that the next file would get.
+fn lowest_free_descriptor() -> Result<i32> {
+    Ok(File::open("/dev/null").context("could not open a file")?.as_raw_fd())
+}
+
+/// An address in the middle of the largest mapping of a staged file.
+fn image_of(mappings: &str, stage: &Path) -> Option<usize> {
+    let stage = fs::canonicalize(stage).unwrap_or_else(|_| PathBuf::from(stage));
+    let lines = mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy()));
+    let ranges = lines.filter_map(|line| {
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
+    });
+    let (start, end) = ranges.max_by_key(|(start, end)| end - start)?;
+    Some(start + (end - start) / 16 * 8)
 }
 
 fn say(said: &Said) -> Result<()> {
@@ -126,27 +213,4 @@ fn say(said: &Said) -> Result<()> {
     text.push(b'\n');
     let mut out = io::stdout().lock();
     out.write_all(&text).and_then(|()| out.flush()).context("nobody listens any more")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::who;
-
-    #[test]
-    fn who_keeps_an_image_is_told_without_ages() {
-        let check = |line: &str, wanted: &[&str]| assert_eq!(who(line).into_iter().collect::<Vec<_>>(), wanted);
-        check(
-            "m of generation 3 stays mapped (m.so): kept by thread smol-1   thread smol-1, 0.1 s; thread async-io   \
-             thread async-io, 0.1 s",
-            &["thread async-io", "thread smol-1"],
-        );
-        check(
-            "m of generation 3 stays mapped (m.so): kept by thread x   thread x, 0.1 s; thread-local destructor 3   f",
-            &["thread x"],
-        );
-        check(
-            "m of generation 3 stays mapped (m.so): the loader still counts uses of it",
-            &["the loader still counts uses of it"],
-        );
-    }
 }

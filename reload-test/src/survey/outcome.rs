@@ -1,40 +1,42 @@
 //! What the host of a row says, line by line, and what it amounts to. Data in, data out.
 
+use super::plan::{Said, Step};
 use super::rows::Fate;
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What the host says after each reload.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Said {
-    /// The reload, counted from one; zero before the first.
-    pub(crate) reload: u64,
-    /// The process now.
-    pub(crate) process: Reading,
-    /// Who kept the generation before, if it stays for good.
-    pub(crate) parked: Vec<String>,
-    /// What went wrong.
-    pub(crate) fault: Option<String>,
+/// What the host has said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    reloads: u64,
+    step: Step,
+    parked: u64,
+    names: BTreeSet<String>,
+    fault: Option<String>,
+    readings: Vec<Reading>,
 }
 
-/// How a row came out.
-#[derive(Debug, Default)]
+/// How a row came out, in one way of reloading it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
+    /// Reloads that were wanted.
+    pub(crate) wanted: u64,
     /// Reloads that were done.
     pub(crate) reloads: u64,
     /// Generations that stay mapped.
     pub(crate) parked: u64,
     /// By whom they are kept.
     pub(crate) names: BTreeSet<String>,
-    /// Why the row is no row.
+    /// What grows by a reload.
+    pub(crate) growth: Growth,
+    /// What broke.
     pub(crate) fault: Option<String>,
-    readings: Vec<Reading>,
 }
 
-/// What grows by a reload.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What grows by a reload, over the last half of them, when the process has its size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Growth {
     pub(crate) memory_kib: f64,
     pub(crate) threads: f64,
@@ -42,52 +44,87 @@ pub(crate) struct Growth {
     pub(crate) keys: f64,
 }
 
-impl Outcome {
+/// How the process of a host ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// By itself, and content.
+    Well,
+    /// Otherwise, as the system tells it: `signal: 11 (SIGSEGV)`.
+    Died(String),
+    /// It said nothing for so many seconds, and was ended.
+    Hung(u64),
+}
+
+impl Heard {
     /// The host said this.
     pub(crate) fn hear(&mut self, said: Said) {
-        if said.reload > 0 {
-            self.reloads = said.reload;
+        if said.step == Step::Done && said.reload > 0 {
             self.readings.push(said.process);
         }
+        self.reloads = self.reloads.max(said.reload);
+        self.step = said.step;
         self.parked += u64::from(!said.parked.is_empty());
         self.names.extend(said.parked);
         if self.fault.is_none() {
-            self.fault = said.fault;
+            self.fault = said.fault.map(|fault| format!("after reload {}: {fault}", self.reloads));
         }
     }
 
+    /// What it amounts to, now that there is no more to hear.
+    pub(crate) fn outcome(self, wanted: u64, end: &End) -> Outcome {
+        let reload = self.reloads;
+        // What was done last. What comes after it is what broke.
+        let place = match self.step {
+            Step::Done => format!("after reload {reload}"),
+            Step::Away => format!("after reload {reload}, while the neighbor lived in its place or left"),
+            Step::Ended => format!("at its end, after reload {reload}"),
+        };
+        let broken = match end {
+            End::Well => None,
+            End::Died(how) => Some(format!("it died {place}: {how}")),
+            End::Hung(seconds) => Some(format!("it hung for {seconds} s {place}")),
+        };
+        let short = (reload != wanted).then(|| format!("{reload} of {wanted} reloads were done"));
+        Outcome {
+            wanted,
+            reloads: reload,
+            parked: self.parked,
+            growth: growth(&self.readings),
+            names: self.names,
+            fault: broken.or(self.fault).or(short),
+        }
+    }
+}
+
+fn growth(readings: &[Reading]) -> Growth {
+    let slope_of = |value: fn(&Reading) -> u64| {
+        let values: Vec<_> = readings.iter().map(|reading| value(reading) as f64).collect();
+        slope(last_half(&values))
+    };
+    Growth {
+        memory_kib: slope_of(|reading| reading.rss_kib),
+        threads: slope_of(|reading| reading.threads),
+        fds: slope_of(|reading| reading.open_fds),
+        keys: slope_of(|reading| reading.keys),
+    }
+}
+
+impl Outcome {
     /// What becomes of most images.
     pub(crate) fn fate(&self) -> Fate {
         if self.parked * 2 > self.reloads { Fate::Parked } else { Fate::Unmapped }
     }
 
-    /// Growth per reload over the last half, when the process has its size.
-    pub(crate) fn growth(&self) -> Growth {
-        let slope_of = |value: fn(&Reading) -> u64| {
-            let values: Vec<_> = self.readings.iter().map(|reading| value(reading) as f64).collect();
-            slope(last_half(&values))
-        };
-        Growth {
-            memory_kib: slope_of(|reading| reading.rss_kib),
-            threads: slope_of(|reading| reading.threads),
-            fds: slope_of(|reading| reading.open_fds),
-            keys: slope_of(|reading| reading.keys),
-        }
-    }
-
     /// Why the row is not as it should be.
-    pub(crate) fn fault(&self, wanted_reloads: u64, wanted: Fate) -> Option<String> {
+    pub(crate) fn fault(&self, wanted: Fate) -> Option<String> {
         if let Some(fault) = &self.fault {
             return Some(fault.clone());
         }
-        if self.reloads != wanted_reloads {
-            return Some(format!("{} of {wanted_reloads} reloads were done", self.reloads));
-        }
-        let unmapped = self.reloads - self.parked;
+        let unmapped = self.reloads.saturating_sub(self.parked);
         match wanted {
             Fate::Unmapped if self.parked > 0 => {
                 let names = self.names.iter().cloned().collect::<Vec<_>>().join("; ");
-                Some(format!("only {unmapped} of {wanted_reloads} images were unmapped: {names}"))
+                Some(format!("only {unmapped} of {} images were unmapped: {names}", self.wanted))
             }
             Fate::Parked if self.fate() != wanted => {
                 Some(format!("{unmapped} images were unmapped: the row is better than it says"))
@@ -99,43 +136,68 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Growth, Outcome, Said};
+    use super::{End, Growth, Heard, Outcome};
     use crate::plan::Reading;
+    use crate::survey::plan::{Said, Step};
     use crate::survey::rows::Fate;
 
-    fn heard(reloads: u64, parked: impl Fn(u64) -> bool) -> Outcome {
-        let mut outcome = Outcome::default();
-        for reload in 0..=reloads {
-            let process = Reading { rss_kib: 1000 + 2 * reload, open_fds: 9, threads: 2, keys: reload };
-            let parked = if parked(reload) { vec!["thread rayon".to_owned()] } else { Vec::new() };
-            outcome.hear(Said { reload, process, parked, fault: None });
-        }
-        outcome
+    fn said(reload: u64, step: Step, parked: bool) -> Said {
+        let process = Reading { rss_kib: 1000 + 2 * reload, open_fds: 9, threads: 2, keys: reload };
+        let parked = if parked { vec!["thread rayon".to_owned()] } else { Vec::new() };
+        Said { reload, step, process, parked, fault: None }
+    }
+
+    fn heard(reloads: u64, parked: impl Fn(u64) -> bool) -> Heard {
+        let mut heard = Heard::default();
+        (0..=reloads).for_each(|reload| heard.hear(said(reload, Step::Done, parked(reload))));
+        heard
+    }
+
+    fn outcome(reloads: u64, parked: impl Fn(u64) -> bool) -> Outcome {
+        heard(reloads, parked).outcome(8, &End::Well)
     }
 
     #[test]
     fn growth_is_by_reload() {
-        let growth = heard(8, |_| false).growth();
+        let growth = outcome(8, |_| false).growth;
         assert_eq!(growth, Growth { memory_kib: 2.0, threads: 0.0, fds: 0.0, keys: 1.0 });
     }
 
     #[test]
     fn a_row_that_is_worse_or_better_than_it_says_is_a_fault() {
-        let fault = |outcome: &Outcome, wanted| outcome.fault(8, wanted).unwrap_or_default();
-        assert_eq!(fault(&heard(8, |_| false), Fate::Unmapped), "");
-        assert_eq!(fault(&heard(8, |reload| reload > 0), Fate::Parked), "");
-        let one = fault(&heard(8, |reload| reload == 3), Fate::Unmapped);
+        let fault = |outcome: Outcome, wanted| outcome.fault(wanted).unwrap_or_default();
+        assert_eq!(fault(outcome(8, |_| false), Fate::Unmapped), "");
+        assert_eq!(fault(outcome(8, |reload| reload > 0), Fate::Parked), "");
+        let one = fault(outcome(8, |reload| reload == 3), Fate::Unmapped);
         assert_eq!(one, "only 7 of 8 images were unmapped: thread rayon");
-        assert!(fault(&heard(8, |_| false), Fate::Parked).contains("better than it says"));
-        assert_eq!(fault(&heard(5, |_| false), Fate::Unmapped), "5 of 8 reloads were done");
+        assert!(fault(outcome(8, |_| false), Fate::Parked).contains("better than it says"));
+        assert_eq!(fault(outcome(5, |_| false), Fate::Unmapped), "5 of 8 reloads were done");
     }
 
     #[test]
     fn the_first_fault_is_the_one_that_is_told() {
-        let mut outcome = heard(2, |_| false);
+        let mut heard = heard(8, |_| false);
         for fault in ["first", "second"] {
-            outcome.hear(Said { reload: 3, fault: Some(fault.to_owned()), ..Said::default() });
+            heard.hear(Said { fault: Some(fault.to_owned()), step: Step::Ended, ..Said::default() });
         }
-        assert_eq!(outcome.fault(2, Fate::Unmapped).as_deref(), Some("first"));
+        assert_eq!(heard.outcome(8, &End::Well).fault.as_deref(), Some("after reload 8: first"));
+    }
+
+    #[test]
+    fn how_a_host_died_is_told_with_what_it_had_done_last() {
+        let check = |last: Said, end: End, expected: &str| {
+            let mut heard = heard(3, |_| false);
+            heard.hear(last);
+            assert_eq!(heard.outcome(8, &end).fault.as_deref(), Some(expected));
+        };
+        let died = || End::Died("signal: 11 (SIGSEGV)".to_owned());
+        check(said(4, Step::Done, false), died(), "it died after reload 4: signal: 11 (SIGSEGV)");
+        check(
+            said(3, Step::Away, false),
+            died(),
+            "it died after reload 3, while the neighbor lived in its place or left: signal: 11 (SIGSEGV)",
+        );
+        check(said(0, Step::Ended, false), died(), "it died at its end, after reload 3: signal: 11 (SIGSEGV)");
+        check(said(4, Step::Done, false), End::Hung(60), "it hung for 60 s after reload 4");
     }
 }

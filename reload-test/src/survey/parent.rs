@@ -1,136 +1,204 @@
-//! The listening process of the survey: it builds each row, starts its host, hears it out, and writes the table.
+//! The listening process of the survey: it builds each row, has its hosts run, keeps what came of it, and writes the
+//! table.
 
 use super::args::Args;
-use super::child::Plan;
-use super::date;
-use super::outcome::{Outcome, Said};
-use super::rows::{Fate, Row, rows};
-use super::table::{Line, page, table};
+use super::hosting::{self, Surroundings};
+use super::machine;
+use super::outcome::Outcome;
+use super::plan::{Plan, Way};
+use super::rows::{Fate, Row, all, rows};
+use super::store::{Key, Record, Store, is_settled};
+use super::table::{Entry, Made, page, table};
+use super::{date, sources};
 use alcedo_build::{BuildRequest, Variants};
 use anyhow::{Context, Result};
 use cargo_metadata::{CargoOpt, MetadataCommand};
-use std::collections::BTreeMap;
-use std::env;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The ids to build with, so that the builds differ.
 const TAGS: [u64; 2] = [1, 2];
+/// How long a row may wait for what strikes late, over all reloads with a neighbor together, in milliseconds.
+const WAITING_MS: u64 = 10_000;
+/// With a neighbor, at least so many reloads, if so many are asked for.
+const FEWEST: u64 = 5;
 
 /// Does all that the command line asks for. Returns whether every row came out as it says.
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    let rows = rows(&args.rows)?;
+    let chosen = rows(&args.rows)?;
+    let begun = Instant::now();
     let dir = tempfile::tempdir().context("could not make a folder for the builds")?;
-    let mut outcomes = Vec::new();
-    let mut faults = Vec::new();
-    for row in &rows {
-        eprintln!("{}: building", row.name);
-        let libraries = build(&args.sources, row, dir.path())?;
-        let asked = host(args, row, &libraries, false, dir.path())?;
-        let reloads = row.reloads(args.reloads);
-        faults.extend(asked.fault(reloads, row.fate).map(|fault| format!("{}: {fault}", row.name)));
-        let evicted = match row.fate {
-            Fate::Unmapped => None,
-            Fate::Parked => {
-                let evicted = host(args, row, &libraries, true, dir.path())?;
-                let fault = evicted.fault(reloads, Fate::Unmapped);
-                faults.extend(fault.map(|fault| format!("{} with eviction: {fault}", row.name)));
-                Some(evicted)
-            }
-        };
-        outcomes.push((asked, evicted));
+    let keys = keys(&args.sources)?;
+    let survey = Survey {
+        args,
+        dir: dir.path(),
+        store: Store::at(&args.store),
+        keys: &keys,
+        neighbor: build(&args.sources.join("neighbor"), None, 0, dir.path())?,
+    };
+    let mut left = VecDeque::new();
+    for row in &chosen {
+        let missing = row.needs.iter().find(|system| !system.is_there());
+        if let Some(system) = missing {
+            eprintln!("{}: left out. {}", row.name, system.remedy());
+        } else if args.missing && is_settled(survey.store.get(row.name).as_ref(), &keys[row.name], args.reloads) {
+            eprintln!("{}: known", row.name);
+        } else {
+            left.push_back(*row);
+        }
     }
-    let versions = versions(&args.sources)?;
-    let version = |name: &&str| versions.get(*name).map(|version| format!("{name} {version}"));
-    let lines: Vec<_> = rows
-        .iter()
-        .zip(&outcomes)
-        .map(|(row, (asked, evicted))| Line {
-            row,
-            versions: row.crates.iter().filter_map(version).collect(),
-            asked,
-            evicted: evicted.as_ref(),
-        })
-        .collect();
-    let table = table(&lines, args.reloads);
-    io::stdout().lock().write_all(table.as_bytes())?;
+    let faults = survey.all(left);
+    let entries: Vec<_> = chosen.iter().map(|row| survey.entry(row)).collect();
+    io::stdout().lock().write_all(table(&entries).as_bytes())?;
     for fault in &faults {
         eprintln!("{fault}");
     }
+    eprintln!("{} s", begun.elapsed().as_secs());
     if let Some(path) = &args.page {
-        fs::write(path, page(&table, args.reloads, &date::today(), &rustc()))
-            .with_context(|| format!("could not write {}", path.display()))?;
+        let entries: Vec<_> = all().map(|row| survey.entry(row)).collect();
+        let made = Made { rustc: machine::rustc(), libc: machine::libc(), system: machine::system() };
+        fs::write(path, page(&entries, &made)).with_context(|| format!("could not write {}", path.display()))?;
     }
     Ok(faults.is_empty())
 }
 
-fn build(sources: &Path, row: &Row, dir: &Path) -> Result<Vec<PathBuf>> {
-    let manifest = sources.join("Cargo.toml");
-    let variants = Variants::new(dir.join("builds"));
-    let build = |tag: u64| -> Result<PathBuf> {
-        let request = BuildRequest::new(&manifest).feature(row.name).env("ALCEDO_BUILD_TAG", tag.to_string());
-        let library = variants.get(&request, &format!("{}-{tag}", row.name))?;
-        alcedo_runtime::seal_file(&library).with_context(|| format!("could not seal {}", library.display()))?;
-        Ok(library)
-    };
-    TAGS.into_iter().map(build).collect()
+/// What all rows share.
+struct Survey<'a> {
+    args: &'a Args,
+    dir: &'a Path,
+    store: Store,
+    keys: &'a BTreeMap<&'static str, Key>,
+    neighbor: Result<PathBuf, String>,
 }
 
-/// Runs the host of a row to its end, whatever that is.
-fn host(args: &Args, row: &Row, libraries: &[PathBuf], evict: bool, dir: &Path) -> Result<Outcome> {
-    let reloads = row.reloads(args.reloads);
-    eprintln!("{}: {reloads} reloads{}", row.name, if evict { " with eviction" } else { "" });
-    let plan = Plan { libraries: libraries.to_vec(), reloads, evict };
-    let path = dir.join("plan.json");
-    fs::write(&path, serde_json::to_vec(&plan)?).with_context(|| format!("could not write {}", path.display()))?;
-    let scratch = dir.join("scratch");
-    fs::create_dir_all(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
+impl Survey<'_> {
+    /// Runs these rows, some at once, and returns what was wrong with them.
+    fn all(&self, left: VecDeque<&'static Row>) -> Vec<String> {
+        let (left, faults) = (Mutex::new(left), Mutex::new(Vec::new()));
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let run = || {
+            while let Some(row) = next() {
+                let found = self.one(row).unwrap_or_else(|error| vec![format!("{}: {error:#}", row.name)]);
+                faults.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+            }
+        };
+        thread::scope(|scope| (0..self.args.jobs.max(1)).for_each(|_| drop(scope.spawn(run))));
+        faults.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
 
-    let program = env::current_exe().context("could not find this program to start it as the host")?;
-    let mut command = Command::new(program);
-    command.arg("--child").arg(&path).env("TMPDIR", &scratch).stdin(Stdio::null()).stdout(Stdio::piped());
-    command.env("RUST_BACKTRACE", if row.backtrace { "1" } else { "0" });
-    let mut child = command.spawn().context("could not start the host")?;
-
-    let (sender, said) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || {
-            // A crate may print too; its lines are not ours.
-            let lines = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
-            for said in lines.filter_map(|line| serde_json::from_slice::<Said>(&line).ok()) {
-                if sender.send(said).is_err() {
-                    break;
+    /// Runs a row in every way, keeps the result, and returns what was wrong.
+    fn one(&self, row: &Row) -> Result<Vec<String>> {
+        let begun = Instant::now();
+        let mut record = Record {
+            row: row.name.to_owned(),
+            key: self.keys[row.name].clone(),
+            date: date::today(),
+            asked: self.args.reloads,
+            outcomes: BTreeMap::new(),
+            faults: Vec::new(),
+        };
+        let built: Result<Vec<_>, String> = TAGS
+            .into_iter()
+            .map(|tag| build(&self.args.sources, Some(row.name), tag, self.dir))
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .collect();
+        match (&built, &self.neighbor) {
+            (Ok(libraries), Ok(neighbor)) => {
+                for way in ways(row) {
+                    let outcome = self.host(row, way, libraries, neighbor)?;
+                    let wanted = if way == Way::Evicting { row.evicted } else { row.fate };
+                    let fault = outcome.fault(wanted);
+                    record.faults.extend(fault.map(|fault| format!("{}{}: {fault}", row.name, way.words())));
+                    record.outcomes.insert(way, outcome);
                 }
             }
-        });
-    }
-    let mut outcome = Outcome::default();
-    let hangs = loop {
-        match said.recv_timeout(Duration::from_secs(args.patience)) {
-            Ok(said) => outcome.hear(said),
-            Err(mpsc::RecvTimeoutError::Disconnected) => break false,
-            Err(mpsc::RecvTimeoutError::Timeout) => break true,
+            (Err(error), _) | (_, Err(error)) => record.faults.push(format!("{}: {error}", row.name)),
         }
-    };
-    if hangs {
-        child.kill().context("could not end the host that hangs")?;
+        self.store.put(&record)?;
+        let came_out = if record.faults.is_empty() { "well" } else { "badly" };
+        eprintln!("{}: {came_out}, after {} s", row.name, begun.elapsed().as_secs());
+        Ok(record.faults)
     }
-    let ended = child.wait().context("could not wait for the host")?;
-    let reload = outcome.reloads;
-    let fault = match (hangs, ended.success()) {
-        (true, _) => Some(format!("it hangs after reload {reload}")),
-        (false, false) => Some(format!("it died after reload {reload}: {ended}")),
-        (false, true) => None,
-    };
-    if fault.is_some() {
-        outcome.fault = fault;
+
+    fn host(&self, row: &Row, way: Way, libraries: &[PathBuf], neighbor: &Path) -> Result<Outcome> {
+        let plan = Plan {
+            libraries: libraries.to_vec(),
+            neighbor: neighbor.to_owned(),
+            way,
+            reloads: reloads(row, way, self.args.reloads),
+            fate: if way == Way::Evicting { row.evicted } else { row.fate },
+            strikes_after_ms: row.strikes_after_ms,
+            sabotage: self.args.sabotage,
+        };
+        let dir = self.dir.join("hosts").join(row.name);
+        fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
+        // A neighbor that waits is not a host that hangs.
+        let patience = Duration::from_secs(self.args.patience) + Duration::from_millis(row.strikes_after_ms);
+        hosting::run(&plan, Surroundings { dir: &dir, backtrace: row.backtrace, patience })
     }
-    Ok(outcome)
+
+    /// What the page knows of a row: the newest result, whatever it was found with.
+    fn entry(&self, row: &'static Row) -> Entry {
+        let missing = row.needs.iter().find(|system| !system.is_there());
+        let record = self.store.get(row.name);
+        let is_of_this_code = record.as_ref().is_some_and(|record| record.key == self.keys[row.name]);
+        Entry { row, record, is_of_this_code, remedy: missing.map(|system| system.remedy()) }
+    }
+}
+
+/// In which ways a row is run.
+fn ways(row: &Row) -> impl Iterator<Item = Way> {
+    let evicting = (row.fate == Fate::Parked).then_some(Way::Evicting);
+    [Way::OntoItself, Way::Alternating].into_iter().chain(evicting)
+}
+
+/// How many reloads: with a neighbor fewer, where much time is spent waiting.
+fn reloads(row: &Row, way: Way, asked: u64) -> u64 {
+    let most = match way {
+        Way::OntoItself | Way::Evicting => u64::MAX,
+        Way::Alternating => FEWEST.max(WAITING_MS / row.strikes_after_ms.max(1)),
+    };
+    row.reloads(asked).min(most)
+}
+
+/// Builds the surveyed plugin with one feature, or the neighbor. What the compiler refuses is told as text: it concerns
+/// this row and not the others.
+///
+/// # Errors
+/// When the library that was built cannot be sealed.
+fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Result<PathBuf, String>> {
+    let manifest = sources.join("Cargo.toml");
+    let request = BuildRequest::new(&manifest).env("ALCEDO_BUILD_TAG", tag.to_string());
+    let request = match row {
+        Some(row) => request.package("surveyed").feature(row),
+        None => request.package("neighbor"),
+    };
+    let label = format!("{}-{tag}", row.unwrap_or("neighbor"));
+    match Variants::new(dir.join("builds")).get(&request, &label) {
+        Ok(library) => {
+            alcedo_runtime::seal_file(&library).with_context(|| format!("could not seal {}", library.display()))?;
+            Ok(Ok(library))
+        }
+        Err(error) => Ok(Err(format!("it could not be built: {error}"))),
+    }
+}
+
+/// What the result of each row depends on.
+fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
+    let versions = versions(folder)?;
+    let shared = sources::shared(folder)?;
+    let key = |row: &'static Row| {
+        let version = |name: &&str| versions.get(*name).map(|version| format!("{name} {version}"));
+        let sources = format!("{shared:016x}-{:016x}", sources::of_row(folder, row.name)?);
+        Ok((row.name, Key { versions: row.crates.iter().filter_map(version).collect(), sources }))
+    };
+    all().map(key).collect()
 }
 
 /// The versions of all crates that the surveyed plugin was built with.
@@ -148,9 +216,32 @@ fn versions(sources: &Path) -> Result<BTreeMap<String, String>> {
     Ok(packages.map(|package| (package.name.to_string(), package.version.to_string())).collect())
 }
 
-fn rustc() -> String {
-    let output = Command::new("rustc").arg("--version").output().ok();
-    let text = output.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
-    // `rustc 1.95.0 (59807616e 2026-04-14)`: the name and the number say enough.
-    text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+#[cfg(test)]
+mod tests {
+    use super::{reloads, ways};
+    use crate::survey::plan::Way;
+    use crate::survey::rows::{Row, rows};
+
+    fn found(name: &str) -> &'static Row {
+        rows(&[name.to_owned()]).expect("a row")[0]
+    }
+
+    #[test]
+    fn what_is_parked_is_tried_with_eviction_as_well() {
+        assert_eq!(ways(found("rand")).collect::<Vec<_>>(), [Way::OntoItself, Way::Alternating]);
+        assert_eq!(ways(found("smol")).collect::<Vec<_>>(), [Way::OntoItself, Way::Alternating, Way::Evicting]);
+    }
+
+    #[test]
+    fn what_waits_long_is_alternated_less_often() {
+        let slow = Row { strikes_after_ms: 1000, ..*found("rand") };
+        let check = |row: &Row, way, asked, expected| assert_eq!(reloads(row, way, asked), expected, "{way:?} {asked}");
+        check(&slow, Way::OntoItself, 200, 200);
+        check(&slow, Way::Alternating, 200, 10);
+        check(&slow, Way::Alternating, 4, 4);
+        let slower = Row { strikes_after_ms: 60_000, ..*found("rand") };
+        check(&slower, Way::Alternating, 200, 5);
+        check(found("rand"), Way::Alternating, 200, 200);
+        check(found("notify-leaked"), Way::OntoItself, 200, 100);
+    }
 }

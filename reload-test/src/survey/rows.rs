@@ -1,14 +1,23 @@
 //! The rows: which crates, used how, and what is known to become of them. A row whose outcome is another than this says
 //! fails the run, so the page cannot rot unseen.
 
+mod basics;
+mod crates;
+mod facilities;
+
+use self::basics::BASICS;
+use self::crates::CRATES;
+use self::facilities::FACILITIES;
+use super::system::System;
 use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
 
 /// What becomes of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Fate {
     /// It is unmapped.
     Unmapped,
-    /// It stays, because a thread of it never ends.
+    /// It stays, because somebody would run code of it.
     Parked,
 }
 
@@ -23,10 +32,18 @@ pub(crate) struct Row {
     pub(crate) use_of: &'static str,
     /// What becomes of the image where threads are only asked to stop.
     pub(crate) fate: Fate,
+    /// What becomes of it where threads may be evicted, too. Only tried where it is parked otherwise.
+    pub(crate) evicted: Fate,
     /// Whether the host runs with RUST_BACKTRACE=1.
     pub(crate) backtrace: bool,
     /// No more reloads than this, where the system has no more of what the crate leaves behind.
     pub(crate) most: u64,
+    /// What the machine must have to build and run it. Where it is missing, the row is left out, and the survey says so.
+    pub(crate) needs: &'static [System],
+    /// How long the neighbor waits for what this row may have left behind to strike, in milliseconds.
+    pub(crate) strikes_after_ms: u64,
+    /// What the figures say beyond themselves: sentences for the page, or nothing.
+    pub(crate) note: &'static str,
 }
 
 impl Row {
@@ -37,63 +54,59 @@ impl Row {
 }
 
 const fn row(name: &'static str, crates: &'static [&'static str], use_of: &'static str, fate: Fate) -> Row {
-    Row { name, crates, use_of, fate, backtrace: false, most: u64::MAX }
+    Row {
+        name,
+        crates,
+        use_of,
+        fate,
+        evicted: Fate::Unmapped,
+        backtrace: false,
+        most: u64::MAX,
+        needs: &[],
+        strikes_after_ms: 20,
+        note: "",
+    }
 }
 
-const ROWS: [Row; 23] = [
-    row("bare", &[], "nothing: what the others are compared with", Fate::Unmapped),
-    row("std", &[], "output, thread-locals, threads, a megabyte in a static", Fate::Unmapped),
-    row("tracing", &["tracing", "tracing-subscriber"], "a subscriber of its own, and the host's", Fate::Unmapped),
-    row("env_logger", &["env_logger", "log"], "a logger of its own, and the host's", Fate::Unmapped),
-    row("rand", &["rand"], "the generator of the thread", Fate::Unmapped),
-    row("parking_lot", &["parking_lot"], "locks that four threads wait for", Fate::Unmapped),
-    row("crossbeam", &["crossbeam"], "channels, scoped threads, epochs", Fate::Unmapped),
-    row("rayon-own", &["rayon"], "a pool of its own, dropped at the end", Fate::Unmapped),
-    row("rayon-global", &["rayon"], "the global pool, which has no end", Fate::Parked),
-    row("tokio-current", &["tokio"], "a runtime for the length of a call", Fate::Unmapped),
-    row("tokio-multi", &["tokio"], "a runtime with threads, shut down at the end", Fate::Unmapped),
-    row("tokio-leaked", &["tokio"], "a runtime with threads that nobody shuts down", Fate::Parked),
-    row("smol", &["smol"], "the global executor, which has no end", Fate::Parked),
-    row("regex", &["regex"], "a pattern in a static, used by two threads", Fate::Unmapped),
-    row("chrono", &["chrono"], "the local time", Fate::Unmapped),
-    row("serde_json", &["serde_json"], "values to text and back", Fate::Unmapped),
-    row("rusqlite", &["rusqlite"], "connections in a static that nobody closes", Fate::Unmapped),
-    row("notify", &["notify"], "a watch, dropped at the end", Fate::Unmapped),
-    // A user may have 128 of them.
-    Row { most: 100, ..row("notify-leaked", &["notify"], "a watch that nobody drops", Fate::Parked) },
-    row("signal-hook", &["signal-hook"], "a handler that nobody takes off", Fate::Unmapped),
-    row("ctor", &["ctor"], "code before main with a thread-local", Fate::Unmapped),
-    row("mimalloc", &["mimalloc"], "as the allocator of the plugin, with `local_dynamic_tls`", Fate::Unmapped),
-    Row { backtrace: true, ..row("panic-backtrace", &[], "a caught panic with RUST_BACKTRACE=1", Fate::Unmapped) },
-];
+/// Every row, in the order of the page: see the file of each theme.
+pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
+    [BASICS, CRATES, FACILITIES].into_iter().flatten()
+}
 
-/// The rows of these names, in the order of the table; all of them where none is named.
+/// The rows of these names, in the order of the page; all of them where none is named.
 pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>> {
-    if let Some(unknown) = names.iter().find(|name| ROWS.iter().all(|row| row.name != name.as_str())) {
-        let known: Vec<_> = ROWS.iter().map(|row| row.name).collect();
+    if let Some(unknown) = names.iter().find(|name| all().all(|row| row.name != name.as_str())) {
+        let known: Vec<_> = all().map(|row| row.name).collect();
         bail!("there is no row `{unknown}`; name one of {}", known.join(", "));
     }
-    Ok(ROWS.iter().filter(|row| names.is_empty() || names.iter().any(|name| name == row.name)).collect())
+    Ok(all().filter(|row| names.is_empty() || names.iter().any(|name| name == row.name)).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ROWS, rows};
+    use super::{all, rows};
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_row_is_a_feature_of_the_surveyed_plugin() {
         let manifest = include_str!("../../../survey/Cargo.toml");
-        for row in &ROWS {
+        for row in all() {
             assert!(manifest.contains(&format!("\n{} = [", row.name)), "{}", row.name);
             assert!(row.crates.iter().all(|name| manifest.contains(&format!("\n{name} = {{"))), "{}", row.name);
         }
     }
 
     #[test]
+    fn every_row_has_a_name_of_its_own() {
+        let names: BTreeSet<_> = all().map(|row| row.name).collect();
+        assert_eq!(names.len(), all().count());
+    }
+
+    #[test]
     fn an_unknown_row_is_told_the_known_ones() {
         let error = rows(&["x".to_owned()]).expect_err("there is none").to_string();
         assert!(error.starts_with("there is no row `x`; name one of bare, std, tracing"), "{error}");
-        assert_eq!(rows(&[]).expect("all").len(), ROWS.len());
+        assert_eq!(rows(&[]).expect("all").len(), all().count());
         assert_eq!(rows(&["smol".to_owned(), "rand".to_owned()]).expect("two").len(), 2);
     }
 }

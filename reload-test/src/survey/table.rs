@@ -1,58 +1,83 @@
 //! The survey as a page. Data in, text out.
 
 use super::outcome::{Growth, Outcome};
+use super::plan::Way;
 use super::rows::{Fate, Row};
+use super::store::Record;
 
-/// One row with all that was found out of it.
+/// One row with all that is known of it.
 #[derive(Debug)]
-pub(crate) struct Line<'a> {
-    pub(crate) row: &'a Row,
-    /// `tokio 1.52.1`.
-    pub(crate) versions: Vec<String>,
-    /// With threads that are only asked to stop.
-    pub(crate) asked: &'a Outcome,
-    /// With threads that may be evicted and files that are closed, where that makes a difference.
-    pub(crate) evicted: Option<&'a Outcome>,
+pub(crate) struct Entry {
+    pub(crate) row: &'static Row,
+    pub(crate) record: Option<Record>,
+    /// Whether the result was found with the sources and versions of now.
+    pub(crate) is_of_this_code: bool,
+    /// How to get what this machine lacks for it.
+    pub(crate) remedy: Option<&'static str>,
+}
+
+/// What the figures were made with.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) rustc: String,
+    pub(crate) libc: String,
+    pub(crate) system: String,
 }
 
 /// The heads of the columns.
-const HEAD: &str = "| row | used as | versions | image | KiB | threads | files | keys |\n\
-                    | --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n";
+const HEAD: &str = "| row | used as | versions | image | alternating | KiB | threads | files | keys |\n\
+                    | --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n";
 
 /// The table.
-pub(crate) fn table(lines: &[Line<'_>], reloads: u64) -> String {
-    let mut text = HEAD.to_owned();
-    for line in lines {
-        let reloads = line.row.reloads(reloads);
-        text += &line_of(line.row.name, line.row.use_of, &versions(line), line.asked, reloads);
-        if let Some(evicted) = line.evicted {
-            text += &line_of("", "… with eviction, and files closed", "", evicted, reloads);
-        }
-    }
-    text
+pub(crate) fn table(entries: &[Entry]) -> String {
+    let lines = entries.iter().map(|entry| {
+        let Row { name, use_of, .. } = entry.row;
+        let Some(record) = &entry.record else {
+            let why = entry.remedy.map_or_else(|| "not run yet".to_owned(), |remedy| format!("not run: {remedy}"));
+            return format!("| `{name}` | {use_of} | – | {why} | – | – | – | – | – |\n");
+        };
+        let versions = if record.key.versions.is_empty() { "–".to_owned() } else { record.key.versions.join(", ") };
+        let Some(itself) = record.outcomes.get(&Way::OntoItself) else {
+            let faults = record.faults.join("; ").replace('\n', " ");
+            return format!("| `{name}` | {use_of} | {versions} | **{faults}** | – | – | – | – | – |\n");
+        };
+        let alternating = record.outcomes.get(&Way::Alternating).map_or_else(|| "–".to_owned(), lived);
+        let first = line(&format!("`{name}`"), use_of, &versions, itself, &alternating);
+        let evicting = record.outcomes.get(&Way::Evicting);
+        first
+            + &evicting
+                .map_or_else(String::new, |outcome| line("", "… with eviction, and files closed", "", outcome, ""))
+    });
+    HEAD.to_owned() + &lines.collect::<String>()
 }
 
-fn line_of(name: &str, use_of: &str, versions: &str, outcome: &Outcome, reloads: u64) -> String {
-    let Growth { memory_kib, threads, fds, keys } = outcome.growth();
-    let name = if name.is_empty() { String::new() } else { format!("`{name}`") };
-    let [kib, threads, fds, keys] = [number(memory_kib), number(threads), number(fds), number(keys)];
-    format!("| {name} | {use_of} | {versions} | {} | {kib} | {threads} | {fds} | {keys} |\n", fate(outcome, reloads))
+fn line(name: &str, use_of: &str, versions: &str, outcome: &Outcome, alternating: &str) -> String {
+    let Growth { memory_kib, threads, fds, keys } = outcome.growth;
+    let [kib, threads, fds, keys] = [memory_kib, threads, fds, keys].map(number);
+    let fate = fate(outcome);
+    format!("| {name} | {use_of} | {versions} | {fate} | {alternating} | {kib} | {threads} | {fds} | {keys} |\n")
 }
 
-fn versions(line: &Line<'_>) -> String {
-    if line.versions.is_empty() { "–".to_owned() } else { line.versions.join(", ") }
-}
-
-fn fate(outcome: &Outcome, reloads: u64) -> String {
+/// What became of the images.
+fn fate(outcome: &Outcome) -> String {
     if let Some(fault) = &outcome.fault {
         return format!("**{fault}**");
     }
     let names = outcome.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let unmapped = outcome.reloads - outcome.parked;
+    let (parked, wanted) = (outcome.parked, outcome.wanted);
+    let unmapped = outcome.reloads.saturating_sub(parked);
     match outcome.fate() {
-        Fate::Unmapped if outcome.parked == 0 => format!("unmapped {unmapped}/{reloads}"),
-        Fate::Unmapped => format!("unmapped {unmapped}/{reloads}; else {names}"),
-        Fate::Parked => format!("parked {}/{reloads}: {names}", outcome.parked),
+        Fate::Unmapped if parked == 0 => format!("unmapped {unmapped}/{wanted}"),
+        Fate::Unmapped => format!("unmapped {unmapped}/{wanted}; else {names}"),
+        Fate::Parked => format!("parked {parked}/{wanted}: {names}"),
+    }
+}
+
+/// How often the neighbor found nothing amiss.
+fn lived(outcome: &Outcome) -> String {
+    match &outcome.fault {
+        Some(fault) => format!("**{fault}**"),
+        None => format!("{}/{}", outcome.reloads, outcome.wanted),
     }
 }
 
@@ -65,69 +90,175 @@ fn number(value: f64) -> String {
     }
 }
 
+/// What stands above the table. Of the places in it, the first is when and with what the figures were made.
+const ABOVE: [&str; 6] = [
+    "# Which crates let their code go",
+    "Each row is a plugin that uses one crate, or one facility of the system, the way its users do, reloaded in a process \
+     of its own.",
+    "*Image*: *unmapped* means looked up and found gone. *Parked* means that the image stays on purpose, because somebody \
+     would run code that is no longer there; the table names who. The numbers are reloads, of how many. *Eviction* is off \
+     unless a host asks for it: a thread of a module that sits in a blocking system call when its time is up is taken out \
+     of it and ended. Files that a plugin leaves open are closed only where a host asks for that, too.",
+    "*Alternating*: reloading onto itself hides what the next generation puts right again. So each row also goes for a \
+     while, and a neighbor comes: a plugin that takes the very pages that have become free and fills them with a pattern, \
+     takes the descriptors that have become free, and works with memory, threads, signals, panics, files and forks until \
+     what is left of the row would have struck. Then it looks whether all is as it was, and the row comes back. The numbers \
+     are how often the neighbor found nothing amiss, of how many times. Rows that strike late are tried less often.",
+    "The other columns are growth per reload onto itself, over the last half of the run: resident memory in KiB, threads, \
+     open files, thread-specific keys. Where an image is parked, it is what stays.",
+    "What is in bold went wrong, and fails the survey.",
+];
+
 /// The page with the table in it.
-pub(crate) fn page(table: &str, reloads: u64, date: &str, rustc: &str) -> String {
-    format!(
-        "# Which crates let their code go\n\
-         \n\
-         Each row is a plugin that uses one crate the way its users do, reloaded {reloads} times in a process of its \
-         own.\nWritten by `cargo run --release -p alcedo-reload-test --bin alcedo-survey -- --page \
-         runtime/docs/crate-survey.md`\non {date} with {rustc}, on Linux x86_64 with glibc; the plugins are debug \
-         builds.\n\
-         \n\
-         *Unmapped* means looked up and found gone. *Parked* means that the image stays on purpose, because somebody \
-         would run\ncode that is no longer there; the table names who. The other columns are growth per reload over \
-         the last half of the\nrun: resident memory, threads, open files, thread-specific keys. *Eviction* is off unless a host asks for \
-         it: a thread\nof a module that sits in a blocking system call when its time is up is taken out of it and \
-         ended. Files that a plugin\nleaves open are closed only where a host asks for that, too.\n\
-         \n\
-         {table}"
-    )
+pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
+    let Made { rustc, libc, system } = made;
+    let records = || entries.iter().filter_map(|entry| entry.record.as_ref());
+    let dates: Vec<_> = records().map(|record| record.date.as_str()).collect();
+    let (first, last) = (dates.iter().min().unwrap_or(&"never"), dates.iter().max().unwrap_or(&"never"));
+    let days = if first == last { format!("on {first}") } else { format!("from {first} to {last}") };
+    let written = format!(
+        "Written by `cargo run --release -p alcedo-reload-test --bin alcedo-survey -- --page \
+         runtime/docs/crate-survey.md` from what it found {days}, with {rustc}, on {system} with {libc}; the plugins are \
+         debug builds. `--rows` runs some of the rows and `--missing` those without a result for the code as it is; the page \
+         has all of them."
+    );
+    let [title, what, above @ ..] = ABOVE;
+    let mut text = [title, &wrapped(what), &wrapped(&written)].join("\n\n");
+    for paragraph in above {
+        text += &format!("\n\n{}", wrapped(paragraph));
+    }
+    text += &format!("\n\n{}", table(entries));
+    let older: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry.record.is_some() && !entry.is_of_this_code)
+        .map(|entry| format!("`{}`", entry.row.name))
+        .collect();
+    if !older.is_empty() {
+        let older = format!("Found before the last change of the code, or of the crates: {}.", older.join(", "));
+        text += &format!("\n{}\n", wrapped(&older));
+    }
+    let notes: Vec<_> = entries.iter().filter(|entry| !entry.row.note.is_empty()).collect();
+    if !notes.is_empty() {
+        text += "\nWhat the figures say beyond themselves:\n\n";
+    }
+    for Entry { row, .. } in notes {
+        text += &format!("* {}\n", wrapped(&format!("`{}`: {}", row.name, row.note)).replace('\n', "\n  "));
+    }
+    text
+}
+
+/// A paragraph in lines of a width that reads well.
+fn wrapped(paragraph: &str) -> String {
+    const WIDTH: usize = 118;
+    let mut lines = vec![String::new()];
+    for word in paragraph.split_whitespace() {
+        let line = lines.last_mut().map_or(0, |line| line.chars().count());
+        if line + 1 + word.chars().count() > WIDTH {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, number, page, table};
-    use crate::plan::Reading;
-    use crate::survey::outcome::{Outcome, Said};
+    use super::{Entry, Made, number, page, table, wrapped};
+    use crate::survey::outcome::{Growth, Outcome};
+    use crate::survey::plan::Way;
     use crate::survey::rows::rows;
+    use crate::survey::store::{Key, Record};
 
-    fn outcome(reloads: u64, parked: &[&str], fault: Option<&str>) -> Outcome {
-        let mut outcome = Outcome::default();
-        for reload in 1..=reloads {
-            let process = Reading { rss_kib: 1000 + 700 * reload, open_fds: 9 + reload, threads: 2, keys: 3 };
-            let parked = parked.iter().map(|&name| name.to_owned()).collect();
-            outcome.hear(Said { reload, process, parked, fault: fault.map(str::to_owned) });
+    fn outcome(parked: &[&str], fault: Option<&str>) -> Outcome {
+        Outcome {
+            wanted: 4,
+            reloads: if fault.is_some() { 1 } else { 4 },
+            parked: if parked.is_empty() { 0 } else { 4 },
+            names: parked.iter().map(|&name| name.to_owned()).collect(),
+            growth: Growth { memory_kib: 700.0, threads: 0.0, fds: 1.0, keys: 0.0 },
+            fault: fault.map(str::to_owned),
         }
-        outcome
+    }
+
+    fn entry(name: &str, versions: &[&str], outcomes: &[(Way, Outcome)]) -> Entry {
+        let record = Record {
+            row: name.to_owned(),
+            key: Key {
+                versions: versions.iter().map(|&version| version.to_owned()).collect(),
+                sources: "a1".to_owned(),
+            },
+            date: "2026-11-21".to_owned(),
+            asked: 4,
+            outcomes: outcomes.iter().cloned().collect(),
+            faults: Vec::new(),
+        };
+        let row = rows(&[name.to_owned()]).expect("a row")[0];
+        Entry { row, record: Some(record), is_of_this_code: true, remedy: None }
     }
 
     #[test]
-    fn the_page_is_a_table_with_who_keeps_what() {
-        let found = rows(&["rand", "smol"].map(str::to_owned)).expect("two rows");
-        let (gone, kept) = (outcome(4, &[], None), outcome(4, &["thread smol-1"], None));
-        let lines = [
-            Line { row: found[0], versions: vec!["rand 0.9.1".into()], asked: &gone, evicted: None },
-            Line { row: found[1], versions: Vec::new(), asked: &kept, evicted: Some(&gone) },
+    fn the_table_says_who_keeps_what_and_how_the_neighbor_lived() {
+        let gone = || outcome(&[], None);
+        let kept = || outcome(&["thread smol-1"], None);
+        let entries = [
+            entry("rand", &["rand 0.9.1"], &[(Way::OntoItself, gone()), (Way::Alternating, gone())]),
+            entry("smol", &[], &[(Way::OntoItself, kept()), (Way::Alternating, kept()), (Way::Evicting, gone())]),
+            Entry { record: None, ..entry("regex", &[], &[]) },
+            Entry { record: None, remedy: Some("get it"), ..entry("chrono", &[], &[]) },
         ];
         expect_test::expect![[r#"
-            | row | used as | versions | image | KiB | threads | files | keys |
-            | --- | --- | --- | --- | ---: | ---: | ---: | ---: |
-            | `rand` | the generator of the thread | rand 0.9.1 | unmapped 4/4 | 700 | 0 | 1.00 | 0 |
-            | `smol` | the global executor, which has no end | – | parked 4/4: `thread smol-1` | 700 | 0 | 1.00 | 0 |
-            |  | … with eviction, and files closed |  | unmapped 4/4 | 700 | 0 | 1.00 | 0 |
+            | row | used as | versions | image | alternating | KiB | threads | files | keys |
+            | --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |
+            | `rand` | the generator of the thread | rand 0.9.1 | unmapped 4/4 | 4/4 | 700 | 0 | 1.00 | 0 |
+            | `smol` | the global executor, which has no end | – | parked 4/4: `thread smol-1` | 4/4 | 700 | 0 | 1.00 | 0 |
+            |  | … with eviction, and files closed |  | unmapped 4/4 |  | 700 | 0 | 1.00 | 0 |
+            | `regex` | a pattern in a static, used by two threads | – | not run yet | – | – | – | – | – |
+            | `chrono` | the local time | – | not run: get it | – | – | – | – | – |
         "#]]
-        .assert_eq(&table(&lines, 4));
-        let page = page("T", 4, "2026-11-21", "rustc 1.95.0");
-        assert!(page.contains("reloaded 4 times") && page.ends_with("\n\nT"), "{page}");
+        .assert_eq(&table(&entries));
     }
 
     #[test]
-    fn a_row_that_broke_says_so_in_the_table() {
-        let found = rows(&["rand".to_owned()]).expect("a row");
-        let broken = outcome(1, &[], Some("it died of SIGSEGV"));
-        let line = Line { row: found[0], versions: Vec::new(), asked: &broken, evicted: None };
-        assert!(table(&[line], 4).contains("| **it died of SIGSEGV** |"));
+    fn a_row_that_broke_says_so_in_the_column_where_it_broke() {
+        let broken = |way| if way { outcome(&[], Some("it died")) } else { outcome(&[], None) };
+        let line = |itself, alternating| {
+            let outcomes = [(Way::OntoItself, broken(itself)), (Way::Alternating, broken(alternating))];
+            table(&[entry("rand", &[], &outcomes)])
+        };
+        assert!(line(true, false).contains("| **it died** | 4/4 |"));
+        assert!(line(false, true).contains("| unmapped 4/4 | **it died** |"));
+        let mut unbuilt = entry("rand", &[], &[]);
+        unbuilt.record.iter_mut().for_each(|record| record.faults.push("rand: no\nway".to_owned()));
+        assert!(table(&[unbuilt]).contains("| **rand: no way** |"));
+    }
+
+    #[test]
+    fn the_page_says_when_and_with_what_it_was_made_and_which_rows_are_older() {
+        let made = Made { rustc: "rustc 1".to_owned(), libc: "glibc 2".to_owned(), system: "Linux x".to_owned() };
+        let itself = [(Way::OntoItself, outcome(&[], None))];
+        let old = Entry { is_of_this_code: false, ..entry("mimalloc", &[], &itself) };
+        let text = page(&[entry("rand", &[], &itself), old], &made).replace('\n', " ");
+        assert!(text.contains("what it found on 2026-11-21, with rustc 1, on Linux x with glibc 2;"), "{text}");
+        assert!(text.contains("or of the crates: `mimalloc`. "), "{text}");
+        assert!(text.contains("* `mimalloc`: It needs its feature"), "{text}");
+        let mut later = entry("rand", &[], &itself);
+        later.record.iter_mut().for_each(|record| record.date = "2026-11-23".to_owned());
+        let text = page(&[entry("smol", &[], &itself), later], &made).replace('\n', " ");
+        assert!(text.contains("found from 2026-11-21 to 2026-11-23, with"), "{text}");
+        assert!(!text.contains("last change"), "{text}");
+    }
+
+    #[test]
+    fn lines_are_as_long_as_reads_well() {
+        let text = wrapped(&"word ".repeat(60));
+        assert!(text.lines().all(|line| line.len() <= 118 && !line.ends_with(' ')), "{text}");
+        assert_eq!(text.split_whitespace().count(), 60);
+        assert_eq!(wrapped(&format!("a {}", "b".repeat(200))), format!("a\n{}", "b".repeat(200)));
     }
 
     #[test]

@@ -1,0 +1,96 @@
+//! Which addresses have become free, from two readings of the list of mappings. Text in, data out.
+
+/// A range of addresses that was mapped and is not any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Freed {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// What was there: a file, or memory without a name.
+    pub(crate) was: String,
+}
+
+impl Freed {
+    /// As the neighbor reads it.
+    pub(crate) fn line(&self) -> String {
+        format!("{:x}-{:x} {}\n", self.start, self.end, self.was)
+    }
+}
+
+/// What is mapped in `before` and not in `after`. The heap that grows at its end, and the stack, are left out: who takes
+/// what follows them harms this process.
+pub(crate) fn freed(before: &str, after: &str) -> Vec<Freed> {
+    let mut taken: Vec<_> = after.lines().filter_map(mapping).collect();
+    taken.sort_by_key(|mapping| mapping.start);
+    let grows = |was: &str| was == "[heap]" || was.starts_with("[stack");
+    before
+        .lines()
+        .filter_map(mapping)
+        .filter(|mapping| !grows(&mapping.was))
+        .flat_map(|old| without(old, &taken))
+        .collect()
+}
+
+/// The parts of a range that none of `taken` covers.
+fn without(old: Freed, taken: &[Freed]) -> Vec<Freed> {
+    let mut left = Vec::new();
+    let mut start = old.start;
+    for other in taken.iter().filter(|other| other.start < old.end && other.end > old.start) {
+        if other.start > start {
+            left.push(Freed { start, end: other.start, was: old.was.clone() });
+        }
+        start = start.max(other.end);
+    }
+    if start < old.end {
+        left.push(Freed { start, ..old });
+    }
+    left
+}
+
+/// A line of `/proc/self/maps`; of a file only its name.
+fn mapping(line: &str) -> Option<Freed> {
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    // Access, offset, device and inode come before the path, which may have spaces in it.
+    let path = rest.splitn(5, ' ').nth(4).unwrap_or("").trim();
+    let name = path.rsplit('/').next().unwrap_or("");
+    let was = if name.is_empty() { "memory without a name".to_owned() } else { name.to_owned() };
+    Some(Freed { start: usize::from_str_radix(start, 16).ok()?, end: usize::from_str_radix(end, 16).ok()?, was })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Freed, freed};
+
+    const BEFORE: &str = "\
+55000000-55010000 rw-p 00000000 00:00 0                                  [heap]
+7f000000-7f010000 r-xp 00000000 08:01 42                                 /tmp/a folder/surveyed.so
+7f020000-7f030000 rw-p 00000000 00:00 0 
+7f040000-7f050000 rw-p 00000000 08:01 43                                 /lib/libc.so.6
+";
+
+    fn check(after: &str, expected: &[&str]) {
+        let lines: Vec<_> = freed(BEFORE, after).iter().map(Freed::line).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn what_is_gone_has_the_name_of_what_was_there() {
+        check(
+            "7f040000-7f050000 rw-p 00000000 08:01 43   /lib/libc.so.6\n",
+            &["7f000000-7f010000 surveyed.so\n", "7f020000-7f030000 memory without a name\n"],
+        );
+        check(BEFORE, &[]);
+    }
+
+    #[test]
+    fn what_is_taken_again_is_left_out() {
+        check(
+            "7f004000-7f006000 rw-p 0 0 0\n7f00f000-7f021000 rw-p 0 0 0\n7f02f000-7f050000 rw-p 0 0 0\n",
+            &[
+                "7f000000-7f004000 surveyed.so\n",
+                "7f006000-7f00f000 surveyed.so\n",
+                "7f021000-7f02f000 memory without a name\n",
+            ],
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! Who keeps an image, out of the sentence in which the host says so. Text in, names out.
+
+use std::collections::BTreeSet;
+
+/// Who keeps an image, out of the line that says why it stays: `thread smol-1` out of `… stays mapped (x.so): kept by
+/// thread smol-1   thread smol-1, 0.1 s; …`. Ages and numbers differ from one generation to the next and say nothing.
+pub(crate) fn who(parked: &str) -> BTreeSet<String> {
+    let reason = parked.rsplit_once("): ").map_or(parked, |(_, reason)| reason);
+    let Some(keepers) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
+    let name = |keeper: &str| keeper.split("   ").next().unwrap_or(keeper).trim().to_owned();
+    let names: BTreeSet<_> = keepers.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
+    // The thread-locals of a thread that never ends never end either: it says enough to name the thread.
+    let is_thread = |name: &&String| name.starts_with("thread ");
+    match names.iter().any(|name| is_thread(&name)) {
+        true => names.iter().filter(is_thread).cloned().collect(),
+        false => names,
+    }
+}
+
+/// A thread that nobody named has the name of the program, which would tell nobody anything.
+fn unnamed(name: &str) -> Option<String> {
+    let program = std::env::current_exe().ok()?;
+    // The system cuts names of threads off.
+    let program: String = program.file_name()?.to_str()?.chars().take(15).collect();
+    (name == format!("thread \"{program}\"")).then(|| "thread without a name".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::who;
+
+    #[test]
+    fn who_keeps_an_image_is_told_without_ages() {
+        let check = |line: &str, wanted: &[&str]| assert_eq!(who(line).into_iter().collect::<Vec<_>>(), wanted);
+        check(
+            "m of generation 3 stays mapped (m.so): kept by thread smol-1   thread smol-1, 0.1 s; thread async-io   \
+             thread async-io, 0.1 s",
+            &["thread async-io", "thread smol-1"],
+        );
+        check(
+            "m of generation 3 stays mapped (m.so): kept by thread x   thread x, 0.1 s; thread-local destructor 3   f",
+            &["thread x"],
+        );
+        check(
+            "m of generation 3 stays mapped (m.so): the loader still counts uses of it",
+            &["the loader still counts uses of it"],
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! The pages that speak of rows say what the rows say.
+
+use super::rows::{Fate, all};
+use std::fs;
+use std::path::Path;
+
+fn text(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The rows that a text names with what becomes of them: `` `smol` parked ``.
+fn claims(text: &str) -> impl Iterator<Item = (&str, Fate)> {
+    let pieces: Vec<_> = text.split('`').collect();
+    let claim = |pair: &[&'_ str]| match pair[1].split_whitespace().next()?.trim_matches(|sign| ",.;)".contains(sign)) {
+        "unmapped" => Some(Fate::Unmapped),
+        "parked" => Some(Fate::Parked),
+        _ => None,
+    };
+    let claims: Vec<_> = pieces[1..].chunks_exact(2).filter_map(|pair| Some((pair[0], claim(pair)?))).collect();
+    claims.into_iter()
+}
+
+#[test]
+fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
+    let page = text("plugin-api/docs/unloading.md");
+    let (_, rules) = page.split_once("\n## ").expect("a heading");
+    let mut count = 0;
+    for rule in rules.split("\n* ").skip(1) {
+        // What follows a rule, up to the next, may be a heading or code.
+        let rule = rule.split("\n\n").next().unwrap_or(rule);
+        let mut named = 0;
+        for (name, fate) in claims(rule) {
+            let row = all().find(|row| row.name == name);
+            let row = row.unwrap_or_else(|| panic!("there is no row `{name}`: {rule}"));
+            assert_eq!(row.fate, fate, "{name}: {rule}");
+            named += 1;
+        }
+        assert!(named > 0, "no row backs this: {rule}");
+        count += 1;
+    }
+    assert!(count > 15, "{count} rules");
+    let outside: Vec<_> = rules.lines().filter(|line| !line.is_empty()).collect();
+    let is_free = |line: &&&str| !line.starts_with("* ") && !line.starts_with("  ") && !line.starts_with("##");
+    // The first line is what is left of the first heading.
+    let free: Vec<_> = outside[1..].iter().filter(is_free).collect();
+    assert!(free.is_empty(), "a sentence that is no rule: {free:?}");
+}
+
+#[test]
+fn the_page_of_the_survey_has_sound_rows_only_and_each_is_one_that_there_is() {
+    let page = text("runtime/docs/crate-survey.md");
+    let lines: Vec<_> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    assert!(lines.len() > 20, "{} rows", lines.len());
+    for line in lines {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let row = all().find(|row| format!("`{}`", row.name) == cells[1]);
+        let row = row.unwrap_or_else(|| panic!("there is no such row any more: {line}"));
+        assert!(!line.contains("**"), "{line}");
+        let fate = match cells[4] {
+            image if image.starts_with("unmapped ") => row.fate == Fate::Unmapped,
+            image if image.starts_with("parked ") => row.fate == Fate::Parked,
+            image => image.starts_with("not run"),
+        };
+        assert!(fate, "{line}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Results that were found before, a file per row: a whole survey takes long, and may be broken off.
+
+use super::outcome::Outcome;
+use super::plan::Way;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a result was found with. Where all of it is the same, so is the result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Key {
+    /// The versions of the row's crates: `tokio 1.52.1`.
+    pub(crate) versions: Vec<String>,
+    /// A digest of the sources of the host, of the survey and of the row.
+    pub(crate) sources: String,
+}
+
+/// All that was found of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) row: String,
+    pub(crate) key: Key,
+    /// On which day.
+    pub(crate) date: String,
+    /// How many reloads were asked for.
+    pub(crate) asked: u64,
+    pub(crate) outcomes: BTreeMap<Way, Outcome>,
+    /// Why it is not as it should be.
+    pub(crate) faults: Vec<String>,
+}
+
+/// The folder.
+#[derive(Debug)]
+pub(crate) struct Store {
+    dir: PathBuf,
+}
+
+impl Store {
+    pub(crate) fn at(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
+    }
+
+    /// What is known of a row; a file that is not understood is one of another version of this program, and no result.
+    pub(crate) fn get(&self, row: &str) -> Option<Record> {
+        let record: Record = serde_json::from_slice(&fs::read(self.path(row)).ok()?).ok()?;
+        (record.row == row).then_some(record)
+    }
+
+    /// Writes down what was found. Whoever breaks the survey off leaves no half of a file.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written to.
+    pub(crate) fn put(&self, record: &Record) -> Result<()> {
+        let path = self.path(&record.row);
+        let beside = path.with_extension("new");
+        let mut text = serde_json::to_vec_pretty(record)?;
+        text.push(b'\n');
+        fs::create_dir_all(&self.dir)
+            .and_then(|()| fs::write(&beside, text))
+            .and_then(|()| fs::rename(&beside, &path))
+            .with_context(|| format!("could not write {}", path.display()))
+    }
+
+    fn path(&self, row: &str) -> PathBuf {
+        self.dir.join(format!("{row}.json"))
+    }
+}
+
+/// Whether there is nothing to be learned from running a row again.
+pub(crate) fn is_settled(record: Option<&Record>, key: &Key, asked: u64) -> bool {
+    record.is_some_and(|record| record.key == *key && record.faults.is_empty() && record.asked >= asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, Record, Store, is_settled};
+    use crate::survey::outcome::Outcome;
+    use crate::survey::plan::Way;
+    use std::collections::BTreeMap;
+
+    fn key(version: &str, sources: &str) -> Key {
+        Key { versions: vec![format!("rand {version}")], sources: sources.to_owned() }
+    }
+
+    fn record(faults: &[&str]) -> Record {
+        Record {
+            row: "rand".to_owned(),
+            key: key("0.9.1", "a1"),
+            date: "2026-11-22".to_owned(),
+            asked: 200,
+            outcomes: BTreeMap::from([(Way::Alternating, Outcome { wanted: 200, ..Outcome::default() })]),
+            faults: faults.iter().map(|&fault| fault.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn what_was_written_down_is_found_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::at(&dir.path().join("results"));
+        assert_eq!(store.get("rand"), None);
+        for record in [record(&["it died"]), record(&[])] {
+            store.put(&record).expect("there is room");
+            assert_eq!(store.get("rand"), Some(record));
+        }
+        std::fs::copy(dir.path().join("results/rand.json"), dir.path().join("results/smol.json")).expect("a copy");
+        assert_eq!(store.get("smol"), None, "a result of another row");
+        std::fs::write(dir.path().join("results/rand.json"), "{}").expect("there is room");
+        assert_eq!(store.get("rand"), None, "a result of another program");
+    }
+
+    #[test]
+    fn a_row_is_settled_by_a_sound_result_for_the_same_code_and_as_many_reloads() {
+        let sound = record(&[]);
+        let check = |record: Option<&Record>, key: &Key, asked, expected| {
+            assert_eq!(is_settled(record, key, asked), expected, "{record:?} {key:?} {asked}");
+        };
+        check(Some(&sound), &sound.key, 200, true);
+        check(Some(&sound), &sound.key, 20, true);
+        check(Some(&sound), &sound.key, 300, false);
+        check(Some(&sound), &key("0.9.2", "a1"), 200, false);
+        check(Some(&sound), &key("0.9.1", "a2"), 200, false);
+        check(Some(&record(&["it died"])), &sound.key, 200, false);
+        check(None, &sound.key, 200, false);
+    }
+}

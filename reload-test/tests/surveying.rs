@@ -1,0 +1,84 @@
+//! The survey as a user runs it. What its second way of reloading is for: harm that a plugin does after it has gone, and
+//! that reloading onto itself does not show, because the next generation is there to take it, or because nothing is there
+//! to be harmed.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn program(store: &Path, row: &str) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_alcedo-survey"));
+    program.args(["--reloads", "4", "--rows", row, "--store"]).arg(store);
+    program
+}
+
+fn run(program: &mut Command) -> (Output, String) {
+    let output = program.output().expect("the program");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, told)
+}
+
+/// What went wrong with a row that is harmed, reloaded onto itself and alternating.
+fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
+    let dir = TempDir::new().expect("a folder");
+    let (output, told) = run(program(dir.path(), row).args(["--sabotage", harm]).args(more));
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let text = std::fs::read(dir.path().join(format!("{row}.json"))).unwrap_or_else(|error| panic!("{error}: {told}"));
+    let record: Value = serde_json::from_slice(&text).expect("a result in JSON");
+    ["onto_itself", "alternating"].map(|way| record["outcomes"][way]["fault"].as_str().unwrap_or("nothing").to_owned())
+}
+
+#[test]
+fn a_sound_row_is_sound_both_ways_and_is_known_from_then_on() {
+    let dir = TempDir::new().expect("a folder");
+    let page = dir.path().join("page.md");
+    let (output, told) = run(program(dir.path(), "rand").arg("--page").arg(&page));
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{told}");
+    assert!(table.contains("| unmapped 4/4 | 4/4 |"), "{table}");
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert!(page.contains("| unmapped 4/4 | 4/4 |") && page.contains("| `bare` | "), "{page}");
+
+    let (output, told) = run(program(dir.path(), "rand").arg("--missing"));
+    assert!(output.status.success() && told.contains("rand: known"), "{told}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), table);
+}
+
+#[test]
+fn a_write_into_what_was_the_plugins_is_found_by_who_lives_there_now() {
+    let [itself, alternating] = harmed("rand", "late-write", &[]);
+    assert_eq!(itself, "nothing");
+    assert!(alternating.contains("the neighbor finds: somebody wrote into its memory, 1 words from"), "{alternating}");
+    assert!(alternating.contains("surveyed") && alternating.contains("after reload 1"), "{alternating}");
+}
+
+#[test]
+fn a_signal_whose_handler_has_gone_ends_the_host_only_while_nobody_else_has_one() {
+    let [itself, alternating] = harmed("signal-hook", "late-signal", &[]);
+    assert_eq!(itself, "nothing");
+    assert!(alternating.starts_with("it died after reload 1, while the neighbor lived in its place"), "{alternating}");
+    assert!(alternating.contains("SIGUSR1"), "{alternating}");
+}
+
+#[test]
+fn a_descriptor_that_is_closed_once_more_is_found_by_who_has_it_now() {
+    let [itself, alternating] = harmed("rand", "late-close", &[]);
+    assert_eq!(itself, "nothing");
+    assert!(alternating.contains("the neighbor finds: somebody closed its descriptor"), "{alternating}");
+}
+
+#[test]
+fn a_host_that_hangs_is_ended_and_the_other_ways_are_tried_all_the_same() {
+    let [itself, alternating] = harmed("rand", "hang", &["--patience", "15"]);
+    assert_eq!(itself, "it hung for 15 s after reload 1");
+    assert!(alternating.starts_with("it hung for 15 s after reload 1, while the neighbor lived"), "{alternating}");
+}
+
+#[test]
+fn a_row_nobody_knows_is_told_the_known_ones() {
+    let dir = TempDir::new().expect("a folder");
+    let (output, told) = run(&mut program(dir.path(), "nonesuch"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("there is no row `nonesuch`; name one of bare, std, "), "{told}");
+}

@@ -1,0 +1,66 @@
+//! Open files. Whoever still writes to a number that was a descriptor of the plugin before, or closes it, does that to one of
+//! these.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::AsRawFd as _;
+
+/// So many of each, which take the lowest numbers that are free.
+const COUNT: usize = 8;
+const TEXT: &[u8] = b"what the neighbor wrote";
+
+/// Some files, and some writing ends of one pipe.
+pub(crate) struct Descriptors {
+    files: Vec<File>,
+    reader: PipeReader,
+    writers: Vec<PipeWriter>,
+}
+
+impl Descriptors {
+    pub(crate) fn open() -> Result<Self, String> {
+        Self::try_open().map_err(|error| format!("it could not open its files: {error}"))
+    }
+
+    fn try_open() -> std::io::Result<Self> {
+        let (reader, writer) = std::io::pipe()?;
+        // Reading from a pipe with nothing in it must not wait.
+        // SAFETY: sets a flag of a descriptor that is open.
+        unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
+        let writers = (0..COUNT).map(|_| writer.try_clone()).collect::<Result<_, _>>()?;
+        let path = std::env::temp_dir().join(format!("neighbor-{}", std::process::id()));
+        let file = |_| {
+            let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path)?;
+            file.write_all(TEXT)?;
+            fs::remove_file(&path)?;
+            Ok(file)
+        };
+        let files = (0..COUNT).map(file).collect::<std::io::Result<_>>()?;
+        Ok(Self { files, reader, writers })
+    }
+
+    /// Whether all are open and nobody has written to one.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for writer in &self.writers {
+            // SAFETY: asks about a number; one that is not open is an error.
+            if unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_GETFD) } < 0 {
+                return Err(format!("somebody closed its descriptor {}", writer.as_raw_fd()));
+            }
+        }
+        let mut bytes = [0; 64];
+        match (&self.reader).read(&mut bytes) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Ok(count @ 1..) => {
+                return Err(format!("somebody wrote {count} bytes into its pipe: {:?}", &bytes[..count]));
+            }
+            other => return Err(format!("somebody closed its descriptor {}: {other:?}", self.reader.as_raw_fd())),
+        }
+        for mut file in &self.files {
+            let mut content = Vec::new();
+            let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut content));
+            if read.is_err() || content != TEXT {
+                return Err(format!("somebody used its descriptor {}: {read:?}, {content:?}", file.as_raw_fd()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! What several rows need and no crate is surveyed for: a place for what a row keeps, a path of its own, a server on
+//! this machine.
+#![allow(dead_code, reason = "each build has one row, which needs some of it")]
+
+use std::fmt::Debug;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Something in a static, from the beginning of a module to its end, or longer.
+pub(crate) struct Kept<T>(Mutex<Option<T>>);
+
+impl<T> Kept<T> {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Keeps what was made. What could not be made is told by [`work`](Self::work), which then has nothing to use.
+    pub(crate) fn keep<E: Debug>(&self, made: Result<T, E>) {
+        match made {
+            Ok(made) => *self.0.lock().expect("nobody panics here") = Some(made),
+            Err(error) => eprintln!("it could not be made: {error:?}"),
+        }
+    }
+
+    /// Uses what is kept. Says `ok` where that is right, and what came of it otherwise.
+    pub(crate) fn work<E: Debug>(&self, use_it: impl FnOnce(&mut T) -> Result<bool, E>) -> String {
+        let mut kept = self.0.lock().expect("nobody panics here");
+        let Some(kept) = &mut *kept else { return "there is nothing to use".to_owned() };
+        told(use_it(kept))
+    }
+
+    /// Gives it back to whoever wants to end it.
+    pub(crate) fn take(&self) -> Option<T> {
+        self.0.lock().expect("nobody panics here").take()
+    }
+}
+
+/// `ok`, or what is wrong.
+pub(crate) fn told<E: Debug>(done: Result<bool, E>) -> String {
+    match done {
+        Ok(true) => "ok".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// A path that no other generation has, in the folder of the run.
+pub(crate) fn path(name: &str) -> PathBuf {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    std::env::temp_dir().join(format!("alcedo-survey-{}-{now}-{name}", std::process::id()))
+}
+
+/// Lets a client talk to a server that answers every request of HTTP with `ok`, one after the other, and ends with it.
+pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
+    let address = listener.local_addr().expect("it is bound");
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while let Ok((stream, _)) = listener.accept() {
+                if is_over.load(Ordering::SeqCst) {
+                    break;
+                }
+                answer(stream);
+            }
+        });
+        let done = client(address);
+        is_over.store(true, Ordering::SeqCst);
+        // It wakes the server, which then sees that it is over.
+        drop(TcpStream::connect(address));
+        done
+    })
+}
+
+fn answer(mut stream: TcpStream) {
+    let _unsupported = stream.set_read_timeout(Some(Duration::from_secs(5)));
+    let mut request = Vec::new();
+    let mut part = [0; 1024];
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut part) {
+            Ok(0) | Err(_) => return,
+            Ok(length) => request.extend_from_slice(&part[..length]),
+        }
+    }
+    let _gone = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+}

@@ -1,0 +1,37 @@
+//! A coroutine with a stack of its own, that panics at its second step; resumed to its end, or left asleep in a static.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use corosensei::{Coroutine, CoroutineResult};
+
+thread_local! {
+    static ASLEEP: RefCell<Vec<Coroutine<u64, u64, ()>>> = const { RefCell::new(Vec::new()) };
+}
+
+pub(crate) fn begin() {}
+
+pub(crate) fn work() -> String {
+    let mut doubling = Coroutine::new(|yielder, first: u64| {
+        let second = yielder.suspend(first * 2);
+        assert!(second != 0, "it is asked for a panic");
+        yielder.suspend(second * 2);
+    });
+    let first = doubling.resume(21);
+    if cfg!(feature = "corosensei-leaked") {
+        ASLEEP.with_borrow_mut(|asleep| asleep.push(doubling));
+    } else if catch_unwind(AssertUnwindSafe(|| doubling.resume(0))).is_ok() {
+        return "it did not panic".to_owned();
+    }
+    match first {
+        CoroutineResult::Yield(42) => "ok".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn end() {
+    if cfg!(feature = "corosensei-leaked") {
+        // The stack stays where it is, whatever becomes of the thread-local.
+        ASLEEP.with_borrow_mut(|asleep| std::mem::forget(std::mem::take(asleep)));
+    }
+}

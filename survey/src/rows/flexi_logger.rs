@@ -1,0 +1,40 @@
+//! A logger with a file that a thread writes, shut down when the module ends, or left in a static; and one whose thread
+//! only flushes it, which has no end.
+
+use crate::local::{self, Kept};
+
+use flexi_logger::{DeferredNow, FileSpec, FlexiLoggerError, Logger, LoggerHandle, WriteMode};
+
+static LOGGER: Kept<LoggerHandle> = Kept::new();
+
+fn line(out: &mut dyn std::io::Write, _now: &mut DeferredNow, record: &log::Record<'_>) -> std::io::Result<()> {
+    write!(out, "{}: {}", record.level(), record.args())
+}
+
+pub(crate) fn begin() {
+    let spec = FileSpec::default().directory(local::path("log")).suppress_timestamp();
+    // The place of the global logger is taken by the host's, so it is made and used beside it.
+    let mode = if cfg!(feature = "flexi_logger-flushed") { WriteMode::BufferAndFlush } else { WriteMode::Async };
+    let made = Logger::try_with_str("info").and_then(|logger| {
+        let logger = logger.log_to_file(spec).write_mode(mode).format(line);
+        let (logger, handle) = logger.build()?;
+        logger.log(&log::Record::builder().level(log::Level::Info).args(format_args!("a line")).build());
+        Ok::<_, FlexiLoggerError>(handle)
+    });
+    LOGGER.keep(made);
+}
+
+pub(crate) fn work() -> String {
+    LOGGER.work(|logger| {
+        logger.flush();
+        let files = logger.existing_log_files(&flexi_logger::LogfileSelector::default())?;
+        let text = files.iter().map(std::fs::read_to_string).collect::<Result<String, _>>();
+        Ok::<_, FlexiLoggerError>(text.is_ok_and(|text| text == "INFO: a line\n"))
+    })
+}
+
+pub(crate) fn end() {
+    if cfg!(not(feature = "flexi_logger-leaked")) {
+        let _untouched = LOGGER.take().map(|logger| logger.shutdown());
+    }
+}

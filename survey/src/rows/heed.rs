@@ -1,0 +1,47 @@
+//! LMDB, a database in a mapped file; closed when the module ends, or left in a static. It is C, and has a
+//! thread-specific key of its own.
+#![allow(unsafe_code, reason = "opening it maps a file, which somebody else may write to")]
+
+use crate::local::{self, Kept};
+
+use heed::byteorder::BigEndian;
+use heed::types::U64;
+use heed::{CommitOrAbort, Env, EnvOpenOptions, Error};
+
+type Number = U64<BigEndian>;
+
+static DATABASE: Kept<Env> = Kept::new();
+
+fn open() -> Result<Env, Error> {
+    let path = local::path("lmdb");
+    std::fs::create_dir(&path)?;
+    // SAFETY: nobody else knows the folder.
+    unsafe { EnvOpenOptions::new().map_size(1 << 20).open(path) }
+}
+
+pub(crate) fn begin() {
+    DATABASE.keep(open());
+}
+
+pub(crate) fn work() -> String {
+    DATABASE.work(|env| {
+        let make = env.create_databases_and_commit(env.write_txn()?, |opener, write| {
+            opener.create_database::<Number, Number>(write, None).map(CommitOrAbort::<_, ()>::Commit)
+        });
+        let numbers = make?.unwrap_commit();
+        let mut write = env.write_txn()?;
+        for number in 0..10 {
+            numbers.put(&mut write, &number, &(number * number))?;
+        }
+        write.commit()?;
+        let read = env.read_txn()?;
+        Ok::<_, Error>(numbers.get(&read, &9)? == Some(81))
+    })
+}
+
+pub(crate) fn end() {
+    let Some(env) = (if cfg!(feature = "heed-leaked") { None } else { DATABASE.take() }) else { return };
+    let path = env.path().to_owned();
+    env.prepare_for_closing().wait();
+    let _absent = std::fs::remove_dir_all(path);
+}

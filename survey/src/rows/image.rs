@@ -1,0 +1,23 @@
+//! A picture drawn, made small, encoded and decoded.
+
+use std::io::Cursor;
+
+use crate::local::told;
+
+use image::{ImageError, ImageFormat, Rgb, RgbImage, imageops};
+
+fn there_and_back() -> Result<bool, ImageError> {
+    let picture = RgbImage::from_fn(64, 64, |x, y| Rgb([x as u8, y as u8, 9]));
+    let small = imageops::resize(&picture, 16, 16, imageops::FilterType::Triangle);
+    let mut file = Cursor::new(Vec::new());
+    small.write_to(&mut file, ImageFormat::Png)?;
+    Ok(image::load_from_memory(file.get_ref())?.to_rgb8() == small)
+}
+
+pub(crate) fn begin() {}
+
+pub(crate) fn work() -> String {
+    told(there_and_back())
+}
+
+pub(crate) fn end() {}

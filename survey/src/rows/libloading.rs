@@ -1,0 +1,33 @@
+//! A library of the system, closed when the module ends, or left in a static.
+#![allow(unsafe_code, reason = "loading a library is unsafe, as it runs code of it")]
+
+use std::ffi::c_int;
+
+use crate::local::Kept;
+
+use libloading::{Error, Library, Symbol};
+
+static LIBRARY: Kept<Library> = Kept::new();
+
+pub(crate) fn begin() {
+    // SAFETY: what this library of the C library's does while it is loaded is sound, and it needs nothing from us.
+    LIBRARY.keep(unsafe { Library::new("libresolv.so.2") });
+}
+
+pub(crate) fn work() -> String {
+    LIBRARY.work(|library| {
+        // SAFETY: `ns_name_ntop` would have this type; of `__p_rcode` it is documented: a number in, a text out.
+        let name: Symbol<'_, unsafe extern "C" fn(c_int) -> *const std::ffi::c_char> =
+            unsafe { library.get(b"__p_rcode\0") }?;
+        // SAFETY: any number may be asked for.
+        let text = unsafe { name(0) };
+        // SAFETY: what it returns is a text with a zero behind, which lives as long as the library.
+        Ok::<_, Error>(!unsafe { std::ffi::CStr::from_ptr(text) }.is_empty())
+    })
+}
+
+pub(crate) fn end() {
+    if cfg!(not(feature = "libloading-leaked")) {
+        drop(LIBRARY.take());
+    }
+}

@@ -1,0 +1,52 @@
+//! A pool of connections with threads that look after them; dropped when the module ends, or left in a static. By itself
+//! it lets its threads wait for what they are to do next, which may be half a minute; with threads of its maker's they
+//! end at once.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use crate::local::Kept;
+
+use r2d2::{ManageConnection, Pool};
+use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
+
+struct Numbers;
+
+impl ManageConnection for Numbers {
+    type Connection = u64;
+    type Error = Infallible;
+
+    fn connect(&self) -> Result<u64, Infallible> {
+        Ok(42)
+    }
+
+    fn is_valid(&self, _connection: &mut u64) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn has_broken(&self, _connection: &mut u64) -> bool {
+        false
+    }
+}
+
+static POOL: Kept<Pool<Numbers>> = Kept::new();
+
+pub(crate) fn begin() {
+    let mut builder = Pool::builder().max_size(3);
+    if cfg!(not(feature = "r2d2-dropped")) {
+        let threads = ScheduledThreadPool::builder().num_threads(3);
+        let threads = threads.on_drop_behavior(OnPoolDropBehavior::DiscardPendingScheduled);
+        builder = builder.thread_pool(Arc::new(threads.build()));
+    }
+    POOL.keep(builder.build(Numbers));
+}
+
+pub(crate) fn work() -> String {
+    POOL.work(|pool| Ok::<_, r2d2::Error>(*pool.get()? == 42))
+}
+
+pub(crate) fn end() {
+    if cfg!(not(feature = "r2d2-leaked")) {
+        drop(POOL.take());
+    }
+}

@@ -1,0 +1,27 @@
+//! A database in a folder, flushed and dropped when the module ends, or left in a static with the thread that flushes.
+
+use crate::local::{self, Kept};
+
+use sled::Db;
+
+static DATABASE: Kept<Db> = Kept::new();
+
+pub(crate) fn begin() {
+    DATABASE.keep(sled::Config::new().path(local::path("sled")).temporary(true).open());
+}
+
+pub(crate) fn work() -> String {
+    DATABASE.work(|database| {
+        for number in 0..10_u8 {
+            database.insert([number], &[number * 2])?;
+        }
+        database.flush()?;
+        Ok::<_, sled::Error>(database.get([9])?.is_some_and(|found| found == [18]))
+    })
+}
+
+pub(crate) fn end() {
+    if cfg!(not(feature = "sled-leaked")) {
+        drop(DATABASE.take());
+    }
+}

@@ -1,0 +1,29 @@
+//! A socket with options, that sends itself a datagram.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use crate::local::told;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+fn send() -> io::Result<bool> {
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_read_timeout(Some(Duration::from_secs(5)))?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+    let socket = UdpSocket::from(socket);
+    socket.send_to(b"hello", socket.local_addr()?)?;
+    let mut heard = [0; 16];
+    let (length, _) = socket.recv_from(&mut heard)?;
+    Ok(&heard[..length] == b"hello")
+}
+
+pub(crate) fn begin() {}
+
+pub(crate) fn work() -> String {
+    told(send())
+}
+
+pub(crate) fn end() {}

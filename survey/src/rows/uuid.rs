@@ -1,0 +1,14 @@
+//! Identifiers, by chance and by the clock.
+
+use crate::local::told;
+
+use uuid::Uuid;
+
+pub(crate) fn begin() {}
+
+pub(crate) fn work() -> String {
+    let (random, timed, later) = (Uuid::new_v4(), Uuid::now_v7(), Uuid::now_v7());
+    told(Uuid::parse_str(&random.to_string()).map(|again| again == random && timed < later))
+}
+
+pub(crate) fn end() {}
