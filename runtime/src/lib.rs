@@ -35,6 +35,7 @@ mod lease;
 mod load;
 mod logs;
 pub mod native;
+mod numbered;
 mod poster;
 pub mod reload;
 mod runtime;

@@ -8,6 +8,7 @@ mod contexts;
 mod ending;
 mod frames;
 mod functions;
+mod history;
 mod links;
 mod protocols;
 mod reloading;
@@ -44,6 +45,7 @@ use crate::reload::digest::{self, WorldDigest};
 use crate::reload::report::Reload;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
+use crate::runtime::history::History;
 use crate::watchdog::Entered;
 
 use functions::{HostBody, HostFunction};
@@ -70,15 +72,15 @@ struct Inner {
     /// What is under way that no other such thing may interrupt.
     busy: Cell<Option<&'static str>>,
     requests: RefCell<Vec<Request>>,
-    reloads: RefCell<Vec<Reload>>,
+    reloads: History<Reload, 64>,
     watch: RefCell<Option<FileWatch>>,
     watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
     /// Whether a mark in slices was asked for and is not done.
     slicing: Cell<bool>,
-    collected: RefCell<Vec<Collected>>,
-    unloads: RefCell<Vec<Unload>>,
+    collected: History<Collected, 256>,
+    unloads: History<Unload, 64>,
     /// This host's part in `alcedo dev`.
     agent: OnceCell<Agent>,
 }
@@ -174,14 +176,14 @@ impl Runtime {
             has_ended: Cell::default(),
             busy: Cell::default(),
             requests: RefCell::default(),
-            reloads: RefCell::default(),
+            reloads: History::default(),
             watch: RefCell::default(),
             watch_scope: Cell::default(),
             committed: Cell::default(),
             rolled_back: Cell::default(),
             slicing: Cell::default(),
-            collected: RefCell::default(),
-            unloads: RefCell::default(),
+            collected: History::default(),
+            unloads: History::default(),
             agent: OnceCell::new(),
         };
         let runtime = Self { inner: Rc::new(inner) };

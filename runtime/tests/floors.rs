@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("trap", 0),
     ("callback", 0),
     ("shown", 0),
+    ("numbered", 0),
     ("object", 1),
     ("zcall", 2),
     ("logs", 3),

@@ -98,6 +98,11 @@ impl ValueTypes {
         state.ending.insert(module);
     }
 
+    /// The modules between these two are none of those that have numbers here.
+    pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
+        self.state.borrow_mut().standings.pass_over(after, before);
+    }
+
     /// Forgets a module's numbers.
     pub(crate) fn end_module(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();

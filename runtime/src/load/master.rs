@@ -81,6 +81,8 @@ pub(crate) struct Loads {
     /// The modules of the generation that comes up whose mains have returned, in the order of their start.
     started: RefCell<Vec<String>>,
     last_module: Arc<AtomicU64>,
+    /// The last of those that was one of the Master's.
+    last_of_master: Cell<ModuleId>,
     last_generation: Cell<u64>,
 }
 
@@ -115,6 +117,7 @@ impl Loads {
             observers: RefCell::default(),
             started: RefCell::default(),
             last_module,
+            last_of_master: Cell::new(ModuleId::HOST),
             last_generation: Cell::default(),
         })
     }
@@ -231,7 +234,7 @@ impl Loads {
 
     /// Nothing of the generation was mapped.
     pub(crate) fn never_was(&self, generation: Generation) {
-        self.retirements.never_was(generation);
+        self.retirements.forget(generation);
         self.hub.master_never_was(generation);
     }
 
@@ -245,8 +248,14 @@ impl Loads {
         core.world.mode.come_up(ModuleId(self.last_module.load(Ordering::Relaxed) + 1))
     }
 
-    fn next_module(&self) -> ModuleId {
-        ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
+    fn next_module(&self, core: &Core) -> ModuleId {
+        let module = ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1);
+        let before = self.last_of_master.replace(module);
+        // Those in between are of contexts that belong to no thread, which have none of what the Master's have.
+        core.zcalls.pass_over(before, module);
+        core.explicit.pass_over(before, module);
+        core.value_types.pass_over(before, module);
+        module
     }
 }
 
@@ -324,12 +333,13 @@ pub(crate) fn bring_up(
     let (staged, staying, why, lent) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
     let mut new = Vec::new();
     for staged in staged {
-        let id = loads.next_module();
+        let id = loads.next_module(core);
         match caught(|| open::open(core, loads.word(), staged, id, generation)) {
             Ok(module) => new.push(module),
             Err(error) => {
                 core.zcalls.end_module(id);
                 core.explicit.end_module(id);
+                core.value_types.end_module(id);
                 let exits = ExitHooks::NeverStarted;
                 let ending = Ending { end: End::NotStaged, generation, modules: &new, exits };
                 let _ticket = end(core, loads, &ending, &mut |_| {});

@@ -72,9 +72,13 @@ impl Retirements {
         self.standing.borrow_mut().insert(generation, Standing::Alive);
     }
 
-    /// Nothing of the generation was mapped.
-    pub(crate) fn never_was(&self, generation: Generation) {
-        self.standing.borrow_mut().remove(&generation);
+    /// Nothing of the generation is mapped: it was refused before that, or its images are gone. Nothing is kept of it.
+    pub(crate) fn forget(&self, generation: Generation) {
+        let ended = self.standing.borrow_mut().remove(&generation);
+        self.problems.borrow_mut().remove(&generation);
+        self.errands.borrow_mut().remove(&generation);
+        // This may be the last share of its ticket.
+        drop(ended);
     }
 
     /// Whether anything of the generation is left.
@@ -155,10 +159,13 @@ impl Retirements {
         called
     }
 
-    /// Writes down what went wrong with a generation and stopped nothing.
+    /// Writes down what went wrong with a generation and stopped nothing. Of one that is gone nobody reads it but in the
+    /// log: a module that a reload has kept may outlive the generation it was mapped in.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
-        if let Some(Standing::Leaving(ticket)) = self.standing.borrow().get(&generation) {
-            return ticket.note(problem);
+        match self.standing.borrow().get(&generation) {
+            Some(Standing::Alive) => {}
+            Some(Standing::Leaving(ticket)) => return ticket.note(problem),
+            None => return,
         }
         let mut problems = self.problems.borrow_mut();
         let problems = problems.entry(generation).or_default();
@@ -316,7 +323,8 @@ fn tend(core: &Core, loads: &Loads, retirement: &Retirement) -> bool {
             if let Some(report) = ticket.end_report() {
                 tracing::info!(%generation, "{report}");
             }
-            loads.retirements.standing.borrow_mut().remove(generation);
+            loads.retirements.forget(*generation);
+            loads.hub.master_is_gone(*generation);
             raise(loads, retirement, || MasterEvent::Dead(*generation));
         }
         ContextState::Parked => {

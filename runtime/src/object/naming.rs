@@ -9,7 +9,7 @@ use alcedo_abi::names::shows_itself;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::handles::{Name, ObjectHandle};
+use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::names::Names;
 
@@ -48,8 +48,9 @@ pub(super) enum Label {
 pub(super) struct Naming {
     series: Vec<Series>,
     by_text: FxHashMap<Rc<str>, u32>,
-    /// One more than the series of each class, by its number; zero for none yet.
-    by_class: Vec<u32>,
+    /// The series of classes that were asked for lately, each where the last digits of its number say. Empty until the
+    /// first is asked for.
+    by_class: Box<[(ClassId, u32)]>,
     /// Whom a name was given to, by what they lie in; the last one last. There is more than one only while a reload has
     /// the old and the new of something, or where a host born them so.
     given: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
@@ -67,6 +68,13 @@ struct Series {
     spelled: FxHashMap<u32, u32>,
 }
 
+/// The series of so many classes are remembered by the class's number: a reload gives every class a new number, so those of
+/// classes that are gone have to make room. One that is not remembered is found by its text.
+const REMEMBERED: usize = 1024;
+
+/// No class has this number.
+const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
+
 /// Holds a number that was passed over, because a given name spells it.
 const PASSED_OVER: ObjectHandle = ObjectHandle(u64::MAX);
 
@@ -74,10 +82,9 @@ impl Naming {
     /// A name for `object`, which no other object has.
     #[inline(always)]
     pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
-        let known = self.by_class.get(class.id.0 as usize).copied().unwrap_or(0);
-        let series = match known {
-            0 => self.series_of_class(class),
-            known => known - 1,
+        let series = match self.by_class.get(class.id.0 as usize % REMEMBERED) {
+            Some((known, series)) if *known == class.id => *series,
+            _ => self.series_of_class(class),
         };
         let number = self.series[series as usize].next(object);
         Label::Made { series, number }
@@ -85,11 +92,11 @@ impl Naming {
 
     #[cold]
     fn series_of_class(&mut self, class: &Class) -> u32 {
-        let (series, at) = (self.series_of(&class.name), class.id.0 as usize);
-        if self.by_class.len() <= at {
-            self.by_class.resize(at + 1, 0);
+        let series = self.series_of(&class.name);
+        if self.by_class.is_empty() {
+            self.by_class = vec![NO_CLASS; REMEMBERED].into();
         }
-        self.by_class[at] = series + 1;
+        self.by_class[class.id.0 as usize % REMEMBERED] = (class.id, series);
         series
     }
 

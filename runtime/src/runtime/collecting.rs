@@ -40,7 +40,7 @@ impl Runtime {
         self.inner.core.world.objects.is_marking()
     }
 
-    /// The collections done at safe points since the last time.
+    /// The collections done at safe points since the last time, oldest first; of more than 256 the last.
     pub fn take_collected(&self) -> Vec<Collected> {
         self.inner.collected.take()
     }
@@ -82,6 +82,6 @@ impl Runtime {
 
     fn note_collected(&self, collected: Collected) {
         self.inner.slicing.set(false);
-        self.inner.collected.borrow_mut().push(collected);
+        self.inner.collected.push(collected);
     }
 }

@@ -100,7 +100,7 @@ impl Runtime {
         let requested = self.inner.requests.take();
         match requests::plan(&requested) {
             Some(Plan::Reload { libraries, scope, answers }) => match self.reload_for(&libraries, scope, answers) {
-                Ok(report) => self.inner.reloads.borrow_mut().push(report),
+                Ok(report) => self.inner.reloads.push(report),
                 Err(error) => tracing::error!(%error, "a requested reload was not done"),
             },
             Some(Plan::Unload { moot }) => {
@@ -108,7 +108,7 @@ impl Runtime {
                     tracing::info!(moot, "requested reloads are moot: the Master was asked to unload as well");
                 }
                 match self.unload_master() {
-                    Ok(unload) => self.inner.unloads.borrow_mut().push(unload),
+                    Ok(unload) => self.inner.unloads.push(unload),
                     Err(error) => tracing::error!(%error, "a requested unload was not done"),
                 }
             }

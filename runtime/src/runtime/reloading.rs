@@ -72,7 +72,7 @@ impl Runtime {
         self.inner.requests.borrow_mut().push(Request::Reload { libraries, scope });
     }
 
-    /// The reports of reloads done at safe points since the last time.
+    /// The reports of reloads done at safe points since the last time, oldest first; of more than 64 the last.
     pub fn take_reloads(&self) -> Vec<Reload> {
         self.inner.reloads.take()
     }

@@ -89,7 +89,7 @@ impl Runtime {
         self.inner.requests.borrow_mut().push(Request::Unload);
     }
 
-    /// The unloads done at safe points since the last time.
+    /// The unloads done at safe points since the last time, oldest first; of more than 64 the last.
     pub fn take_unloads(&self) -> Vec<Unload> {
         self.inner.unloads.take()
     }

@@ -121,6 +121,11 @@ impl Explicit {
         self.state.borrow_mut().standings.resume(module);
     }
 
+    /// The modules between these two are none of those that have functions here.
+    pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
+        self.state.borrow_mut().standings.pass_over(after, before);
+    }
+
     /// Forgets a module's functions, suspended or not. The host's own module does not end.
     pub(crate) fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {

@@ -1,19 +1,18 @@
 //! Where the entries of calls lie. Numbers are given out in a row and never again, so a row tells a number that is
 //! dead from one that never was without remembering the dead.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::chain::Dispatcher;
 use super::name::ZCallName;
 use crate::handles::ModuleId;
+use crate::numbered::Numbered;
 
 /// The entries of one sign, by the handle's distance from zero.
 #[derive(Default)]
 pub(super) struct Row {
-    /// Handles up to this one are dead and forgotten.
-    forgotten: u64,
-    entries: VecDeque<Option<Entry>>,
+    /// A number was given out if it is not behind the last of these.
+    entries: Numbered<Entry>,
 }
 
 /// What one handle calls.
@@ -34,38 +33,31 @@ pub(super) enum Found<'a> {
 
 impl Row {
     pub(super) fn find(&self, number: u64) -> Found<'_> {
-        let Some(at) = number.checked_sub(self.forgotten + 1) else { return Found::Dead };
-        match usize::try_from(at).ok().and_then(|at| self.entries.get(at)) {
-            Some(Some(entry)) => Found::Alive(entry),
-            Some(None) => Found::Dead,
+        match self.entries.get(number) {
+            Some(entry) => Found::Alive(entry),
+            None if number <= self.given() => Found::Dead,
             None => Found::NeverGiven,
         }
     }
 
     pub(super) fn push(&mut self, entry: Entry) -> u64 {
-        self.entries.push_back(Some(entry));
-        self.given()
+        let number = self.given() + 1;
+        self.entries.insert(number, entry);
+        number
     }
 
-    /// How many numbers were given out so far.
+    /// How many numbers were given out so far: they begin with one.
     pub(super) fn given(&self) -> u64 {
-        self.forgotten + self.entries.len() as u64
+        self.entries.next().saturating_sub(1)
     }
 
     /// The living entries of numbers after this one.
     pub(super) fn since(&self, number: u64) -> impl Iterator<Item = &Entry> {
-        let skipped = usize::try_from(number.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
-        self.entries.iter().skip(skipped).flatten()
+        self.entries.iter_from(number + 1).map(|(_, entry)| entry)
     }
 
-    /// Takes a module's entries out. Old modules end first, so the dead gather at the front and go.
+    /// Takes a module's entries out.
     pub(super) fn take(&mut self, module: ModuleId) -> Vec<Entry> {
-        let of_it = |entry: &mut Entry| entry.module == module;
-        let taken = self.entries.iter_mut().filter_map(|slot| slot.take_if(of_it)).collect();
-        while let Some(None) = self.entries.front() {
-            self.entries.pop_front();
-            self.forgotten += 1;
-        }
-        taken
+        self.entries.take_if(|entry| entry.module == module)
     }
 }

@@ -20,10 +20,41 @@ pub(crate) enum Standing {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Standings {
     suspended: BTreeSet<ModuleId>,
-    /// Every module after the host's and up to this one has ended, so that a long life of many reloads is one
-    /// number here.
-    ended_through: u64,
-    ended_beyond: BTreeSet<u64>,
+    ended: Ranges,
+}
+
+/// Numbers in a few pieces: the first and the last of each, in order, and none touches the next. Modules that live on part
+/// them, so there is one piece more than of those at most, however long a life of reloads was.
+#[derive(Clone, Default, Debug)]
+struct Ranges(Vec<(u64, u64)>);
+
+impl Ranges {
+    fn has(&self, number: u64) -> bool {
+        // Most questions are about a module that is newer than all of them.
+        match self.0.last() {
+            None => false,
+            Some((_, last)) if number > *last => false,
+            Some((first, _)) if number >= *first => true,
+            Some(_) => {
+                let behind = self.0.partition_point(|(first, _)| *first <= number);
+                behind.checked_sub(1).is_some_and(|at| number <= self.0[at].1)
+            }
+        }
+    }
+
+    /// Adds all numbers from `first` to `last`.
+    fn add(&mut self, first: u64, last: u64) {
+        if first > last {
+            return;
+        }
+        // Those that it touches become one with it.
+        let from = self.0.partition_point(|(_, end)| *end < first.saturating_sub(1));
+        let to = self.0.partition_point(|(begin, _)| *begin <= last.saturating_add(1));
+        let touched = &self.0[from..to.max(from)];
+        let first = touched.first().map_or(first, |(begin, _)| first.min(*begin));
+        let last = touched.last().map_or(last, |(_, end)| last.max(*end));
+        self.0.splice(from..to.max(from), [(first, last)]);
+    }
 }
 
 impl Standings {
@@ -33,7 +64,7 @@ impl Standings {
             Standing::Running
         } else if self.suspended.contains(&module) {
             Standing::Suspended
-        } else if module.0 <= self.ended_through || self.ended_beyond.contains(&module.0) {
+        } else if self.ended.has(module.0) {
             Standing::Ended
         } else {
             Standing::Running
@@ -55,13 +86,15 @@ impl Standings {
     /// Ends a module, suspended or not. The host's own does not end.
     pub(crate) fn end(&mut self, module: ModuleId) {
         self.suspended.remove(&module);
-        if module == ModuleId::HOST || module.0 <= self.ended_through {
-            return;
+        if module != ModuleId::HOST {
+            self.ended.add(module.0, module.0);
         }
-        self.ended_beyond.insert(module.0);
-        while self.ended_beyond.remove(&(self.ended_through + 1)) {
-            self.ended_through += 1;
-        }
+    }
+
+    /// The numbers between these modules, without the two, are of modules that never have entries here: they count as
+    /// ended, or each would part the numbers of those that have.
+    pub(crate) fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
+        self.ended.add(after.0 + 1, before.0.saturating_sub(1));
     }
 }
 
@@ -108,8 +141,41 @@ mod tests {
     fn a_thousand_ended_generations_are_one_number() {
         let mut standings = Standings::default();
         (1..=1000).for_each(|number| standings.end(ModuleId(number)));
-        assert!(standings.ended_beyond.is_empty());
+        assert_eq!(standings.ended.0, [(1, 1000)]);
         assert_eq!(standings.standing(ModuleId(1000)), Standing::Ended);
         assert_eq!(standings.standing(ModuleId(1001)), Standing::Running);
+    }
+
+    #[test]
+    fn modules_that_live_on_and_those_of_other_contexts_cost_one_piece_each_and_not_one_for_each_reload() {
+        let mut standings = Standings::default();
+        // Module 3 lives on, every third number is of a module that has no entries here.
+        for number in (1..=3000u64).filter(|number| number % 3 != 0 || *number == 3) {
+            if number > 3 && number % 3 == 1 {
+                standings.pass_over(ModuleId(number - 2), ModuleId(number));
+            }
+            if number != 3 {
+                standings.end(ModuleId(number));
+            }
+        }
+        assert_eq!(standings.ended.0, [(1, 2), (4, 2999)]);
+        assert_eq!(standings.standing(ModuleId(3)), Standing::Running);
+        standings.end(ModuleId(3));
+        assert_eq!(standings.ended.0, [(1, 2999)]);
+    }
+
+    #[test]
+    fn pieces_answer_as_a_set_does() {
+        let (mut pieces, mut set, mut seed) = (super::Ranges::default(), std::collections::BTreeSet::new(), 3u64);
+        for _ in 0..2000 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let (first, length) = ((seed >> 33) % 500 + 1, (seed >> 20) % 4);
+            // An empty one now and then, as between two modules of which one follows the other.
+            let last = first + length - 1;
+            pieces.add(first, last);
+            set.extend(first..=last);
+            assert!((0..=505).all(|number| pieces.has(number) == set.contains(&number)), "{pieces:?}");
+            assert!(pieces.0.is_sorted() && pieces.0.windows(2).all(|two| two[0].1 + 1 < two[1].0), "{pieces:?}");
+        }
     }
 }

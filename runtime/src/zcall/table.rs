@@ -184,6 +184,11 @@ impl ZCallTable {
         drop(ended);
     }
 
+    /// The modules between these two are none of those that have handles here.
+    pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
+        self.state.borrow_mut().standings.pass_over(after, before);
+    }
+
     fn known(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
         let state = self.state.borrow();
         let (handle, entry) = state.lookup(name)?;

@@ -422,6 +422,14 @@ impl Hub {
         }
     }
 
+    /// The images of a generation of the Master have left the process: nothing is asked of it any more. Who has the ticket
+    /// still gets its report.
+    pub(crate) fn master_is_gone(&self, generation: Generation) {
+        let gone = self.pictures().remove(&generation);
+        // Not under the lock: this may be the last share of the ticket.
+        drop(gone);
+    }
+
     /// The modules of a generation of the Master.
     pub(crate) fn set_master_modules(&self, generation: Generation, modules: Vec<(ModuleId, ModuleSummary)>) {
         if let Some(picture) = self.pictures().get_mut(&generation) {

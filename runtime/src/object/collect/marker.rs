@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::border::{CallError, trap};
 use crate::handles::{ClassId, ObjectHandle};
+use crate::numbered::Numbered;
 use crate::object::World;
 use crate::object::bits::Bits;
 use crate::object::class::Class;
@@ -35,7 +36,7 @@ pub(in crate::object) struct Marker {
     /// Those that have said it.
     told: Vec<u32>,
     /// By the number of the class.
-    classes: Vec<Option<Rc<MarkClass>>>,
+    classes: Numbered<Rc<MarkClass>>,
     /// References on their way into `open`.
     found: Vec<ObjectHandle>,
 }
@@ -57,7 +58,7 @@ impl Marker {
             again: Vec::new(),
             to_ask: Vec::new(),
             told: Vec::new(),
-            classes: Vec::new(),
+            classes: Numbered::default(),
             found: Vec::new(),
         };
         world.types.all_classes().iter().for_each(|class| marker.learn(class));
@@ -173,7 +174,7 @@ impl Marker {
                 found.push(object);
             }
         };
-        match classes.get(class.0 as usize).and_then(Option::as_ref) {
+        match classes.get(class.0.into()) {
             Some(class) => {
                 // SAFETY: seat and tenant are the same, so this is the memory of a body of the class, and nobody writes
                 // while a mark has its turn.
@@ -201,14 +202,10 @@ impl Marker {
     }
 
     fn learn(&mut self, class: &Rc<Class>) {
-        let at = class.id.0 as usize;
-        if self.classes.len() <= at {
-            self.classes.resize(at + 1, None);
-        }
         let chain = std::iter::successors(Some(class), |class| class.base.as_ref());
         let hooks = chain.filter_map(|class| class.add_references).collect();
-        self.classes[at] =
-            Some(Rc::new(MarkClass { path: Rc::clone(&class.path), schema: Rc::clone(class.schema()), hooks }));
+        let (path, schema) = (Rc::clone(&class.path), Rc::clone(class.schema()));
+        self.classes.insert(class.id.0.into(), Rc::new(MarkClass { path, schema, hooks }));
     }
 }
 

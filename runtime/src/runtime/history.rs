@@ -1,0 +1,49 @@
+//! What happened at safe points waits here until the host takes it. A host that never does must not grow for ever, so only
+//! the last of it is kept.
+
+use std::collections::VecDeque;
+
+use crate::cells::RefCell;
+
+/// The last `MOST` things that nobody has taken yet, oldest first. Game thread only.
+#[derive(Debug)]
+pub(super) struct History<T, const MOST: usize>(RefCell<VecDeque<T>>);
+
+impl<T, const MOST: usize> Default for History<T, MOST> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<T, const MOST: usize> History<T, MOST> {
+    /// Adds one. Of more than `MOST` the oldest goes.
+    pub(super) fn push(&self, value: T) {
+        let oldest = {
+            let mut row = self.0.borrow_mut();
+            let oldest = if row.len() == MOST { row.pop_front() } else { None };
+            row.push_back(value);
+            oldest
+        };
+        drop(oldest);
+    }
+
+    /// Takes all there are out, oldest first.
+    pub(super) fn take(&self) -> Vec<T> {
+        self.0.take().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::History;
+
+    #[test]
+    fn of_more_than_there_is_room_for_the_last_are_kept_in_order() {
+        let history = History::<_, 3>::default();
+        assert_eq!(history.take(), [0; 0]);
+        (1..=3).for_each(|number| history.push(number));
+        assert_eq!(history.take(), [1, 2, 3]);
+        (1..=10).for_each(|number| history.push(number));
+        assert_eq!((history.take(), history.take()), (vec![8, 9, 10], vec![]));
+    }
+}
