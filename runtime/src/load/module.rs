@@ -48,8 +48,8 @@ pub(crate) struct ModuleInfo {
     pub classes: Vec<String>,
     /// C functions that it uses past its hooks, so that nobody knows what it leaves behind. Empty as a rule.
     pub bypasses: Vec<String>,
-    /// Whether others may free what it took of the C heap, so that nobody else does.
-    pub gives_blocks_away: bool,
+    /// Why others may free what it took of the C heap, so that nobody else does; none where they cannot.
+    pub gives_blocks_away: Option<String>,
 }
 
 /// Name, version and build of a module, as all errors and reports say them.
@@ -237,7 +237,7 @@ impl Module {
             calls: self.gate.inside(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.info.will_park(),
-            gives_blocks_away: self.info.gives_blocks_away,
+            gives_blocks_away: self.info.gives_blocks_away.clone(),
             image: self.image.take()?,
             forget: Box::new(move || logs.forget(&tag)),
         };
