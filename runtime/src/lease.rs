@@ -47,6 +47,10 @@ pub enum LeaseKind {
     Finalizer,
     /// A handler that the module has put somewhere in the process: a signal's, for one.
     Handler,
+    /// An open stream of the C library that writes into memory of the module.
+    Stream,
+    /// An address of the module that stands in memory which stays, as a callback in a table of a library does.
+    Reference,
 }
 
 impl fmt::Display for LeaseKind {
@@ -65,6 +69,8 @@ impl fmt::Display for LeaseKind {
             Self::ThreadLocal => "thread-local destructor",
             Self::Finalizer => "finalizer",
             Self::Handler => "handler",
+            Self::Stream => "stream",
+            Self::Reference => "reference",
         })
     }
 }

@@ -9,7 +9,7 @@
 //! All functions may be called on any thread, also inside the allocator, and never unwind. `image` is the word of the
 //! context. Types of the C library cross as plain words; results and error numbers are those of the C function.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32};
 
 /// The ELF section, writable and with bytes in the file, that holds one [`HookSlot`].
@@ -65,6 +65,9 @@ pub type ThreadStart = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// A handler for `on_exit`.
 pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
+
+/// `__deregister_frame`.
+pub type Deregister = unsafe extern "C" fn(*const c_void);
 
 /// The functions of a host. Plain `repr(C)`; a change changes [`crate::LAYOUT_HASH`].
 ///
@@ -156,4 +159,27 @@ pub struct HookTable {
     pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
     /// Gives pages of [`HookTable::heap_grow`] back.
     pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
+    /// The unwinder has taken the table at `begin` (`__register_frame`), and takes it back by `deregister`.
+    pub frame_registered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void, deregister: Deregister),
+    /// The module is about to take the table at `begin` back; zero if that was done for it.
+    pub frame_deregistered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void) -> c_int,
+    /// `fopencookie`; `functions` are a `cookie_io_functions_t` of the platform.
+    pub stream_open: unsafe extern "C" fn(
+        image: *const c_void,
+        cookie: *mut c_void,
+        mode: *const c_char,
+        functions: *const c_void,
+    ) -> *mut c_void,
+    /// A stream writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2 for
+    /// `fmemopen`.
+    pub stream_bound: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int),
+    /// The module is about to close this stream.
+    pub stream_closed: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void),
+    /// `openlog`.
+    pub log_open: unsafe extern "C" fn(image: *const c_void, ident: *const c_char, option: c_int, facility: c_int),
+    /// `initstate`.
+    pub random_init:
+        unsafe extern "C" fn(image: *const c_void, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char,
+    /// `setstate`.
+    pub random_set: unsafe extern "C" fn(image: *const c_void, state: *mut c_char) -> *mut c_char,
 }

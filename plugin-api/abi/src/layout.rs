@@ -66,7 +66,8 @@ pub const LAYOUT_HASH: u64 = layout! {
     HookTable {
         thread_atexit, key_create, key_delete, key_set, thread_create, thread_join, thread_detach, map, unmap, remap,
         signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,
-        heap_grow, heap_shrink
+        heap_grow, heap_shrink, frame_registered, frame_deregistered, stream_open, stream_bound, stream_closed, log_open,
+        random_init, random_set
     }
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
     Slices { out, module }

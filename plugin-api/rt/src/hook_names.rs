@@ -8,6 +8,7 @@
 macro_rules! __alcedo_hooks {
     () => {
         $crate::__alcedo_hooks_of_life!();
+        $crate::__alcedo_hooks_of_tables!();
         $crate::__alcedo_hooks_of_memory!();
     };
 }
@@ -20,6 +21,7 @@ macro_rules! __alcedo_hooks {
 macro_rules! __alcedo_hooks {
     () => {
         $crate::__alcedo_hooks_of_life!();
+        $crate::__alcedo_hooks_of_tables!();
     };
 }
 
@@ -92,6 +94,29 @@ macro_rules! __alcedo_hooks_of_life {
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
         };
+    };
+}
+
+/// What puts an address of the module into a table or a variable of a library that stays.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_hooks_of_tables {
+    () => {
+        $crate::__alcedo_name! {
+            "__register_frame" register_frame,
+            "__deregister_frame" deregister_frame,
+            "fopencookie" fopencookie,
+            "open_memstream" open_memstream,
+            "open_wmemstream" open_wmemstream,
+            "fmemopen" fmemopen,
+            "fclose" fclose,
+            "setvbuf" setvbuf,
+            "setbuffer" setbuffer,
+            "setbuf" setbuf,
+            "openlog" openlog,
+            "initstate" initstate,
+            "setstate" setstate,
+        }
     };
 }
 

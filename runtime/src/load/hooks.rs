@@ -40,6 +40,14 @@ static TABLE: HookTable = {
         fd_closed: hooks::fd_closed,
         heap_grow: hooks::heap_grow,
         heap_shrink: hooks::heap_shrink,
+        frame_registered: hooks::frame_registered,
+        frame_deregistered: hooks::frame_deregistered,
+        stream_open: hooks::stream_open,
+        stream_bound: hooks::stream_bound,
+        stream_closed: hooks::stream_closed,
+        log_open: hooks::log_open,
+        random_init: hooks::random_init,
+        random_set: hooks::random_set,
     }
 };
 
@@ -134,21 +142,24 @@ pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
-/// Whether blocks of the C heap that a module took may be another's by now. Then those on record are not freed with its
-/// image: a block that its new owner has freed could be anybody's.
-pub(crate) fn gives_blocks_away(image: &ImageFile) -> bool {
+/// Why blocks of the C heap that a module took may be another's by now. Then those on record are not freed with its image:
+/// a block that its new owner has freed could be anybody's. None where they cannot.
+pub(crate) fn gives_blocks_away(image: &ImageFile) -> Option<String> {
     may_give_away(image.imports(), image.needed())
 }
 
 /// Functions of the C library that grow a block of their caller's without the caller's `realloc`.
 const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
 
-/// Libraries of the platform, which free only what they took themselves.
-const PLATFORM: [&str; 8] =
-    ["libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
+/// Libraries of the platform and zlib, which free only what they took themselves.
+const PLATFORM: [&str; 9] =
+    ["libz.so", "libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
 
-fn may_give_away(imports: &[String], needed: &[String]) -> bool {
-    imports.iter().any(|name| GROWERS.contains(&name.as_str())) || !needed.iter().all(|library| is_platform(library))
+fn may_give_away(imports: &[String], needed: &[String]) -> Option<String> {
+    let grower = imports.iter().find(|name| GROWERS.contains(&name.as_str()));
+    let library = needed.iter().find(|library| !is_platform(library));
+    let grown = grower.map(|name| format!("`{name}` may have moved them"));
+    grown.or_else(|| library.map(|name| format!("{name} may have taken them over")))
 }
 
 /// Whether a library is one of those of the platform.
@@ -169,10 +180,11 @@ mod tests {
             may_give_away(&own(imports), &own(needed))
         };
         let platform = ["libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2"];
-        assert!(!check(&["write", "fgets"], &platform));
-        assert!(!check(&[], &[]));
-        assert!(check(&["write", "getline"], &platform));
-        assert!(check(&[], &["libc.so.6", "libsqlite3.so.0"]));
+        assert_eq!(check(&["write", "fgets"], &platform), None);
+        assert_eq!(check(&[], &[]), None);
+        assert_eq!(check(&["write", "getline"], &platform).as_deref(), Some("`getline` may have moved them"));
+        let library = check(&[], &["libc.so.6", "libz.so.1", "libsqlite3.so.0"]);
+        assert_eq!(library.as_deref(), Some("libsqlite3.so.0 may have taken them over"));
     }
 
     #[test]

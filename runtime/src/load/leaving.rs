@@ -30,8 +30,8 @@ pub(crate) struct Luggage {
     pub heap_bytes: Option<extern "C" fn() -> u64>,
     /// Why its image stays mapped whatever happens; none as a rule.
     pub will_park: Option<String>,
-    /// Whether others may free what it took of the C heap.
-    pub gives_blocks_away: bool,
+    /// Why others may free what it took of the C heap, so that nobody else does; none where they cannot.
+    pub gives_blocks_away: Option<String>,
     /// Its image.
     pub image: Image,
     /// Called once the image is gone.
@@ -53,6 +53,8 @@ pub(crate) struct LeavingModule {
     begun_on: String,
     evict_after: Option<Duration>,
     policy: EndPolicy,
+    /// Why blocks of the C heap are kept, if any are.
+    blocks_kept_for: String,
     stage: Stage,
 }
 
@@ -95,8 +97,13 @@ impl LeavingModule {
             evict_after: policy.evict_after,
             policy: EndPolicy {
                 live_heap: heap_bytes,
-                free_c_heap: policy_of_image.free_c_heap && !gives_blocks_away,
+                free_c_heap: policy_of_image.free_c_heap && gives_blocks_away.is_none(),
                 ..policy_of_image
+            },
+            blocks_kept_for: match gives_blocks_away {
+                _ if !policy_of_image.free_c_heap => "the host frees none".to_owned(),
+                Some(reason) => reason,
+                None => "a library still leads to them".to_owned(),
             },
             will_park,
             stage: Stage::Mapped(Box::new(image)),
@@ -114,7 +121,7 @@ impl LeavingModule {
                 let held = self.leases.report().into_iter().chain(told(self.holders()));
                 held.chain((self.calls != 0).then(|| self.call_under_way())).collect()
             }
-            Stage::Ending(_) => told(self.holders()),
+            Stage::Ending(ending) => told(ending.holders()),
             Stage::Over => Vec::new(),
         }
     }
@@ -157,7 +164,7 @@ impl LeavingModule {
                 if let Some(forget) = self.forget.take() {
                     forget();
                 }
-                Some(Step::Gone(end_of(&self.name, report)))
+                Some(Step::Gone(end_of(&self.name, report, &self.blocks_kept_for)))
             }
             EndState::Parked { path, reason, .. } => Some(Step::Parked(self.stays(&path, reason))),
         }
@@ -219,6 +226,8 @@ fn blocker(holder: Holder) -> Blocker {
     let kind = match holder.kind {
         HolderKind::Thread => LeaseKind::Thread,
         HolderKind::ThreadLocal => LeaseKind::ThreadLocal,
+        HolderKind::Stream => LeaseKind::Stream,
+        HolderKind::Reference => LeaseKind::Reference,
         _ => LeaseKind::Handler,
     };
     let owner = holder.name.strip_prefix("thread ").map(str::to_owned).unwrap_or(holder.name);
@@ -226,7 +235,7 @@ fn blocker(holder: Holder) -> Blocker {
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
 
-fn end_of(module: &str, report: EndReport) -> ModuleEnd {
+fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {
     ModuleEnd {
         module: module.to_owned(),
         thread_locals_run: report.thread_locals_run,
@@ -238,6 +247,13 @@ fn end_of(module: &str, report: EndReport) -> ModuleEnd {
         leaked_heap_bytes: report.leaked_heap_bytes,
         c_heap_bytes: report.c_heap_bytes,
         c_heap_blocks: report.c_heap_blocks,
+        c_heap_kept_bytes: report.c_heap_kept_bytes,
+        c_heap_kept_blocks: report.c_heap_kept_blocks,
+        c_heap_kept_for: if report.c_heap_kept_blocks == 0 { String::new() } else { kept_for.to_owned() },
+        frames: report.frames,
+        addresses: report.addresses,
+        looks: report.looks,
+        look_took: report.look_took,
         maps_bytes: report.maps_bytes,
         fds_left: report.fds_left,
         fds_closed: report.fds_closed.len() as u64,

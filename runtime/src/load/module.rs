@@ -49,8 +49,8 @@ pub(crate) struct ModuleInfo {
     pub classes: Vec<String>,
     /// Why its image will stay mapped whatever happens; none as a rule.
     pub stays: Option<Stays>,
-    /// Whether others may free what it took of the C heap, so that nobody else does.
-    pub gives_blocks_away: bool,
+    /// Why others may free what it took of the C heap, so that nobody else does; none where they cannot.
+    pub gives_blocks_away: Option<String>,
 }
 
 /// Name, version and build of a module, as all errors and reports say them.
@@ -272,7 +272,7 @@ impl Module {
             calls: self.gate.inside(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.info.stays.as_ref().map(Stays::briefly),
-            gives_blocks_away: self.info.gives_blocks_away,
+            gives_blocks_away: self.info.gives_blocks_away.clone(),
             image: self.image.take()?,
             forget: Box::new(move || logs.forget(&tag)),
         };

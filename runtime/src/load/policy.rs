@@ -28,6 +28,11 @@ pub struct UnloadPolicy {
     /// Whether blocks of the C heap that a module left are freed. They are, unless said otherwise, but for a module that
     /// may have given some away: one that links a library of its own dynamically, or calls `getline`.
     pub free_c_heap: bool,
+    /// Whether the memory of the process is looked through, before an image goes, for what still leads into it: a callback
+    /// that was left in a table of a library, for one. As long as there is such a thing the image is kept, and a report
+    /// says where that is and what it leads to. It costs some milliseconds for each image that goes. Off unless said
+    /// otherwise; [`Builder::development`](crate::Builder::development) turns it on.
+    pub look_for_references: bool,
 }
 
 impl Default for UnloadPolicy {
@@ -40,6 +45,7 @@ impl Default for UnloadPolicy {
             evict_after: None,
             close_fds: false,
             free_c_heap: true,
+            look_for_references: false,
         }
     }
 }
@@ -78,6 +84,7 @@ impl UnloadPolicy {
             grace: Duration::ZERO,
             close_fds: self.close_fds,
             free_c_heap: self.free_c_heap,
+            look: self.look_for_references,
             evict: self.evict_after.map(|_| Duration::ZERO),
             live_heap: None,
         }

@@ -79,10 +79,32 @@ pub struct ModuleEnd {
     pub keys: u64,
     /// Bytes of the module's own heap that nobody freed: `forget`, `leak`, statics.
     pub leaked_heap_bytes: u64,
-    /// Bytes that were taken from the C heap and not given back.
+    /// Bytes that were taken from the C heap and not given back, and are freed.
     pub c_heap_bytes: u64,
-    /// Blocks of the C heap that were not given back.
+    /// Blocks of the C heap that were not given back, and are freed.
     pub c_heap_blocks: u64,
+    /// Bytes of the C heap that were not given back and stay, because they may be somebody else's by now.
+    #[serde(default)]
+    pub c_heap_kept_bytes: u64,
+    /// Blocks of the C heap that stay.
+    #[serde(default)]
+    pub c_heap_kept_blocks: u64,
+    /// Why they stay; empty if none do.
+    #[serde(default)]
+    pub c_heap_kept_for: String,
+    /// Unwind tables that were left with the unwinder, and were taken back.
+    #[serde(default)]
+    pub frames: u64,
+    /// Addresses that led into the module from the environment or from variables of the C library (`putenv`, `stdout`), and
+    /// lead elsewhere now.
+    #[serde(default)]
+    pub addresses: u64,
+    /// How often memory was looked through for what still leads into the module.
+    #[serde(default)]
+    pub looks: u64,
+    /// How long that took in all.
+    #[serde(default)]
+    pub look_took: Duration,
     /// Bytes of memory maps that were not given back.
     pub maps_bytes: u64,
     /// Open file descriptors that the module left, and what they lead to.
@@ -538,6 +560,8 @@ impl ModuleEnd {
             (self.keys, "thread key", "deleted"),
             (self.c_heap_blocks, "C heap block", "freed"),
             (self.fds_closed, "file descriptor", "closed"),
+            (self.frames, "unwind table", "taken back"),
+            (self.addresses, "address in variables of the C library", "led elsewhere"),
         ];
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let mut words: Vec<_> = counted
@@ -545,6 +569,10 @@ impl ModuleEnd {
             .filter(|(count, ..)| *count != 0)
             .map(|(count, what, done)| format!("{count} {what}{} {done}", plural(count)))
             .collect();
+        if self.c_heap_kept_blocks != 0 {
+            let (count, bytes) = (self.c_heap_kept_blocks, size(self.c_heap_kept_bytes));
+            words.push(format!("{count} C heap block{} kept ({bytes}): {}", plural(count), self.c_heap_kept_for));
+        }
         let sizes = [(self.leaked_heap_bytes, "heap"), (self.maps_bytes, "memory maps")];
         let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
         words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));

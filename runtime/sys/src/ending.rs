@@ -4,6 +4,7 @@
 //! An ending is asked again and again and never blocks for long, so a host may go on meanwhile.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
 
+use std::collections::HashSet;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -14,12 +15,17 @@ use std::time::{Duration, Instant};
 use crate::crash;
 use crate::imp::Mapping;
 use crate::ledger::plan::Step;
-use crate::ledger::{Holder, Ledger};
+use crate::ledger::{Holder, HolderKind, Ledger};
+use crate::reference::Reference;
 use crate::stage::StagedFile;
 
 /// How often a single look may act before it says that it still waits: code that makes new work for ever is a holder
 /// like any other.
 const MOST_STEPS: u32 = 64;
+
+/// So long at least, and at most, from one look through memory to the next.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// How an image is let go.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +37,9 @@ pub struct EndPolicy {
     /// Whether blocks of the C heap that the image has left are freed. Wrong only for an image that gives blocks away
     /// to a C library which frees them itself.
     pub free_c_heap: bool,
+    /// Whether memory is looked through, before the image is closed, for what still leads into it. It stays as long as
+    /// something does, and is looked for again. Costs some milliseconds; see [`Look`](crate::Look).
+    pub look: bool,
     /// After how long, counted from the beginning, threads that sit in a blocking system call are led out of it by
     /// force. Their stacks are left as they are: no destructor of a value on them runs. `None`: never.
     pub evict: Option<Duration>,
@@ -49,6 +58,12 @@ pub struct Ending {
     policy: EndPolicy,
     begun: Instant,
     report: EndReport,
+    /// What the last look found.
+    references: Vec<Holder>,
+    /// When to look again; none for at once.
+    next_look: Option<Instant>,
+    /// Blocks of the C heap that the last look found in use.
+    blocks_in_use: HashSet<usize>,
     over: Option<EndState>,
 }
 
@@ -86,10 +101,23 @@ pub struct EndReport {
     pub leaked_heap_bytes: u64,
     /// Bytes of the regions of the module's own heap, which are unmapped.
     pub heap_bytes: u64,
-    /// Bytes left on the C heap.
+    /// Bytes left on the C heap, which are freed.
     pub c_heap_bytes: u64,
-    /// Blocks left on the C heap.
+    /// Blocks left on the C heap, which are freed.
     pub c_heap_blocks: u64,
+    /// Bytes left on the C heap that stay: they may be somebody else's by now.
+    pub c_heap_kept_bytes: u64,
+    /// Blocks left on the C heap that stay.
+    pub c_heap_kept_blocks: u64,
+    /// Unwind tables that were left with the unwinder, and are taken back.
+    pub frames: u64,
+    /// Variables of the C library and strings of the environment that led into the image or its memory, and lead to a copy
+    /// or to what they led to before.
+    pub addresses: u64,
+    /// How often memory was looked through.
+    pub looks: u64,
+    /// How long that took in all.
+    pub look_took: Duration,
     /// Bytes left mapped, which are unmapped.
     pub maps_bytes: u64,
     /// Keys for thread-specific values that were left, and are deleted.
@@ -130,7 +158,14 @@ impl LedgerShare {
 
 impl Default for EndPolicy {
     fn default() -> Self {
-        Self { grace: Duration::from_millis(50), close_fds: false, free_c_heap: true, evict: None, live_heap: None }
+        Self {
+            grace: Duration::from_millis(50),
+            close_fds: false,
+            free_c_heap: true,
+            look: false,
+            evict: None,
+            live_heap: None,
+        }
     }
 }
 
@@ -143,7 +178,18 @@ impl Ending {
             ledger.begin_ending();
         }
         let (path, begun) = (staged.path().to_owned(), Instant::now());
-        Self { parts: Some((mapping, staged)), path, share, policy, begun, report: EndReport::default(), over: None }
+        Self {
+            parts: Some((mapping, staged)),
+            path,
+            share,
+            policy,
+            begun,
+            report: EndReport::default(),
+            references: Vec::new(),
+            next_look: None,
+            blocks_in_use: HashSet::new(),
+            over: None,
+        }
     }
 
     /// The copy from which the image was mapped.
@@ -189,8 +235,13 @@ impl Ending {
         self.poll()
     }
 
-    fn holders(&self) -> Vec<Holder> {
-        self.share.ledger().map(|ledger| ledger.holders()).unwrap_or_default()
+    /// Who keeps the image now, longest first.
+    pub fn holders(&self) -> Vec<Holder> {
+        let Some(ledger) = self.share.ledger() else { return Vec::new() };
+        let mut holders = ledger.holders();
+        holders.extend(ledger.records.keepers(ledger));
+        holders.extend(self.references.iter().cloned());
+        holders
     }
 
     /// Acts until the ending is over; the error is who must act first.
@@ -203,6 +254,7 @@ impl Ending {
                 None => Step::Close,
             };
             match (step, &ledger) {
+                (Step::Close, Some(ledger)) if self.is_led_to(ledger) => break,
                 (Step::Close, _) => {
                     self.close();
                     return Ok(());
@@ -226,6 +278,38 @@ impl Ending {
         Err(self.holders())
     }
 
+    /// Whether anything that stays leads to the image when all that can be undone is undone. Found so, it is looked for
+    /// again after a while that grows with what a look costs.
+    fn is_led_to(&mut self, ledger: &Ledger) -> bool {
+        if !ledger.records.keepers(ledger).is_empty() {
+            return true;
+        }
+        ledger.records.put_right(ledger, &mut self.report);
+        if !self.policy.look {
+            return false;
+        }
+        if self.next_look.is_some_and(|next| Instant::now() < next) {
+            return true;
+        }
+        let (look, blocks_in_use) = ledger.records.look(ledger, &self.path);
+        tracing::debug!(image = ledger.label(), ?look, "memory was looked through");
+        self.report.looks += 1;
+        self.report.look_took += look.took;
+        self.blocks_in_use = blocks_in_use;
+        let now = Instant::now();
+        let since = self.references.first().map_or(now, |reference| reference.since);
+        let holder = |reference: &Reference| Holder {
+            kind: HolderKind::Reference,
+            name: reference.to_string(),
+            thread: String::new(),
+            since,
+            place: None,
+        };
+        self.references = look.found.iter().map(holder).collect();
+        self.next_look = Some(now + (look.took * 20).clamp(BETWEEN_LOOKS, LONGEST_BETWEEN_LOOKS));
+        !self.references.is_empty()
+    }
+
     fn close(&mut self) {
         let Some((mapping, staged)) = self.parts.take() else { return };
         let ledger = self.share.ledger().map(Arc::clone);
@@ -239,7 +323,7 @@ impl Ending {
                 crash::gone(staged.path());
                 if let Some(ledger) = &ledger {
                     // SAFETY: the image is gone, so nobody can use what it has left.
-                    unsafe { ledger.records.free(ledger, &self.policy, &mut self.report) };
+                    unsafe { ledger.records.free(ledger, &self.policy, &self.blocks_in_use, &mut self.report) };
                     ledger.finish_ending();
                 }
                 self.share.give_back();

@@ -51,6 +51,10 @@ pub enum HolderKind {
     ThreadLocal,
     /// A signal handler of the image that runs now.
     Handler,
+    /// A stream of the C library that leads to the image's memory.
+    Stream,
+    /// A word in memory that stays, which leads into the image: see [`Reference`](crate::Reference).
+    Reference,
 }
 
 /// How much is on record. What is counted "so far" only grows; the rest is as of now.

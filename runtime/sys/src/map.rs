@@ -116,7 +116,7 @@ impl Image {
             Ok(mapping) => {
                 crash::mapped(staged.path(), mapping.ranges());
                 if let Some(ledger) = share.ledger() {
-                    ledger.records.is_mapped(&mapping);
+                    ledger.records.is_mapped(ledger, &mapping);
                 }
                 let unchanged = staged.ensure_unchanged();
                 staged.close();

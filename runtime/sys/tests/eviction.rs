@@ -28,6 +28,7 @@ const EVICTING: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
     free_c_heap: true,
+    look: false,
     evict: Some(Duration::ZERO),
     live_heap: None,
 };

@@ -26,7 +26,7 @@ use alcedo_sys::{EndPolicy, EndState, HolderKind, hooks};
 use common::hooked::{Library, Mode, Module, Seen, finish, wait_for};
 
 const AT_ONCE: EndPolicy =
-    EndPolicy { grace: Duration::ZERO, close_fds: false, free_c_heap: true, evict: None, live_heap: None };
+    EndPolicy { grace: Duration::ZERO, close_fds: false, free_c_heap: true, look: false, evict: None, live_heap: None };
 
 const DEFAULT: usize = libc::SIG_DFL;
 

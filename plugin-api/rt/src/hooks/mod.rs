@@ -10,6 +10,7 @@
 mod descriptors;
 mod functions;
 pub(crate) mod platform;
+mod tables;
 
 pub use core::arch::global_asm;
 pub use descriptors::{
@@ -23,3 +24,7 @@ pub use functions::{
     reallocarray, sigaction, signal,
 };
 pub use platform::resolve;
+pub use tables::{
+    deregister_frame, fclose, fmemopen, fopencookie, initstate, open_memstream, open_wmemstream, openlog, register_frame,
+    setbuf, setbuffer, setstate, setvbuf, StreamFunctions,
+};

@@ -9,8 +9,9 @@ use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use alcedo_abi::hooks::{Destructor, OnExit, ThreadStart};
+use alcedo_abi::hooks::{Deregister, Destructor, OnExit, ThreadStart};
 
+use super::tables::StreamFunctions;
 use crate::slot::context;
 
 struct Address {
@@ -119,6 +120,11 @@ platform! {
     fn realloc(old: *mut c_void, size: usize) -> *mut c_void, without: null_mut();
     fn posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int, without: libc::ENOMEM;
     fn free(block: *mut c_void);
+
+    fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: StreamFunctions) -> *mut c_void, without: null_mut();
+    fn openlog(ident: *const c_char, option: c_int, facility: c_int);
+    fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char, without: null_mut();
+    fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut();
 }
 
 // Those of which a host is only told.
@@ -151,4 +157,20 @@ platform! {
     fn inotify_init() -> c_int, without: missing();
     fn inotify_init1(flags: c_int) -> c_int, without: missing();
     fn memfd_create(name: *const c_char, flags: c_uint) -> c_int, without: missing();
+
+    fn __register_frame(begin: *const c_void);
+    fn __deregister_frame(begin: *const c_void);
+    fn open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut c_void, without: null_mut();
+    fn open_wmemstream(text: *mut *mut c_int, len: *mut usize) -> *mut c_void, without: null_mut();
+    fn fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) -> *mut c_void, without: null_mut();
+    fn fclose(stream: *mut c_void) -> c_int, without: missing();
+    fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int, without: missing();
+    fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize);
+}
+
+/// How the unwinder takes tables back, if this process has one.
+pub(crate) fn deregister() -> Option<Deregister> {
+    let address = TOLD.__deregister_frame.get();
+    // SAFETY: this is the address of that very function.
+    (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
 }

@@ -288,7 +288,7 @@ impl FreeModule {
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.info.stays.as_ref().map(Stays::briefly),
-            gives_blocks_away: self.info.gives_blocks_away,
+            gives_blocks_away: self.info.gives_blocks_away.clone(),
             image,
             forget: Box::new(move || {
                 logs.forget(&tag);

@@ -3,18 +3,25 @@
 
 mod c_heap;
 mod crash;
+mod environment;
 mod evict;
 mod exits;
 mod fds;
 mod fork;
+mod frames;
 pub(crate) mod hooks;
 mod lease;
 mod locals;
 mod memory;
 mod panics;
+mod peek;
+mod random;
 mod ranges;
 mod records;
+mod scan;
 mod signals;
+mod streams;
+mod system_log;
 mod threads;
 
 pub(crate) use crash::{clock, report_crashes};

@@ -3,6 +3,7 @@
 //! musl never unmaps either, so leaving an image where it is and saying so is the honest answer, not a stopgap.
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
+use std::collections::HashSet;
 use std::ffi::{CStr, c_void};
 use std::fs::File;
 use std::io;
@@ -15,6 +16,7 @@ use libloading::Library;
 use crate::ending::{EndPolicy, EndReport};
 use crate::ledger::plan::Facts;
 use crate::ledger::{Holder, Ledger, LedgerCounts};
+use crate::reference::Look;
 use crate::source::Writers;
 
 /// Nothing is known of who writes to a file.
@@ -128,7 +130,7 @@ impl Records {
         Self
     }
 
-    pub(crate) fn is_mapped(&self, _mapping: &Mapping) {}
+    pub(crate) fn is_mapped(&self, _ledger: &Ledger, _mapping: &Mapping) {}
 
     pub(crate) fn holders(&self, _ledger: &Ledger) -> Vec<Holder> {
         Vec::new()
@@ -169,7 +171,25 @@ impl Records {
     /// # Safety
     ///
     /// None needed: nothing is freed.
-    pub(crate) unsafe fn free(&self, _ledger: &Ledger, _policy: &EndPolicy, _report: &mut EndReport) {}
+    pub(crate) unsafe fn free(
+        &self,
+        _ledger: &Ledger,
+        _policy: &EndPolicy,
+        _kept: &HashSet<usize>,
+        _report: &mut EndReport,
+    ) {
+    }
+
+    pub(crate) fn keepers(&self, _ledger: &Ledger) -> Vec<Holder> {
+        Vec::new()
+    }
+
+    pub(crate) fn put_right(&self, _ledger: &Ledger, _report: &mut EndReport) {}
+
+    /// Nothing goes, so nothing is looked for.
+    pub(crate) fn look(&self, _ledger: &Ledger, _path: &Path) -> (Look, HashSet<usize>) {
+        Default::default()
+    }
 }
 
 /// The platform is not asked.

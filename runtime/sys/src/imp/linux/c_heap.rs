@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -120,13 +121,32 @@ pub(super) fn held(owner: usize) -> (u64, u64) {
     sum
 }
 
-/// Strikes out all blocks of an image and frees them if that is wanted. Returns bytes and blocks.
+/// Where the blocks are that an image has and nobody has freed.
+pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
+    let mut all = Vec::new();
+    for shard in &BOOK {
+        let shard = lock(shard);
+        let own = shard.iter().filter(|(_, block)| block.owner == owner);
+        all.extend(own.map(|(address, block)| *address..address.saturating_add(block.size.max(1))));
+    }
+    all.sort_by_key(|block| block.start);
+    all
+}
+
+/// Bytes, as they were asked for, and blocks of an image that is gone.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Left {
+    pub(super) freed: (u64, u64),
+    pub(super) kept: (u64, u64),
+}
+
+/// Strikes out all blocks of an image and frees those that are not to be kept.
 ///
 /// # Safety
 ///
-/// Nobody uses them any more.
-pub(super) unsafe fn free_all(owner: usize, wanted: bool) -> (u64, u64) {
-    let mut sum = (0, 0);
+/// Nobody uses any of the others.
+pub(super) unsafe fn free_all(owner: usize, is_kept: impl Fn(usize) -> bool) -> Left {
+    let mut left = Left::default();
     for shard in &BOOK {
         let mut blocks = Vec::new();
         lock(shard).retain(|address, block| {
@@ -137,14 +157,16 @@ pub(super) unsafe fn free_all(owner: usize, wanted: bool) -> (u64, u64) {
             keep
         });
         for (address, size) in blocks {
-            sum = (sum.0 + size as u64, sum.1 + 1);
-            if wanted {
+            let is_kept = is_kept(address);
+            let sum = if is_kept { &mut left.kept } else { &mut left.freed };
+            *sum = (sum.0 + size as u64, sum.1 + 1);
+            if !is_kept {
                 // SAFETY: our caller promises that nobody uses the block, and it was on record as living.
                 unsafe { libc::free(ptr::with_exposed_provenance_mut(address)) };
             }
         }
     }
-    sum
+    left
 }
 
 fn write_down(address: *mut c_void, block: Block) {

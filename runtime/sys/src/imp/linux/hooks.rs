@@ -12,11 +12,12 @@
 #![expect(unsafe_code, reason = "they stand for functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is the same for all and stands above")]
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use super::exits::Handler;
-use super::{c_heap, exits, fds, fork, set_errno, signals, threads};
+use super::streams::StreamFunctions;
+use super::{c_heap, exits, fds, fork, frames, random, set_errno, signals, streams, system_log, threads};
 use crate::ledger::Ledger;
 
 /// The destructor of a thread-local, and of a thread-specific value.
@@ -294,6 +295,80 @@ pub unsafe extern "C" fn fd_closed(_image: *const c_void, fd: c_int) {
     if !fork::is_child() {
         fds::closed(fd);
     }
+}
+
+pub use super::frames::Deregister;
+
+/// The unwinder has taken the table at `begin`, and takes it back by `deregister`.
+pub unsafe extern "C" fn frame_registered(image: *const c_void, begin: *const c_void, deregister: Deregister) {
+    if !fork::is_child() {
+        frames::registered(image.addr(), begin, deregister);
+    }
+}
+
+/// The module is about to take the table at `begin` back; zero if that was done for it.
+pub unsafe extern "C" fn frame_deregistered(_image: *const c_void, begin: *const c_void) -> c_int {
+    c_int::from(fork::is_child() || frames::deregistered(begin))
+}
+
+/// `fopencookie`; `functions` are a `cookie_io_functions_t` of the platform.
+pub unsafe extern "C" fn stream_open(
+    image: *const c_void,
+    cookie: *mut c_void,
+    mode: *const c_char,
+    functions: *const c_void,
+) -> *mut c_void {
+    // SAFETY: our caller promises functions.
+    let functions = unsafe { functions.cast::<StreamFunctions>().read() };
+    // SAFETY: our caller promises what the C function demands.
+    unsafe { streams::open(image.addr(), cookie, mode, functions) }
+}
+
+/// A function of the C library has made a stream that writes into memory of the module: one of `open_memstream` (0),
+/// `open_wmemstream` (1) and `fmemopen` (2).
+pub unsafe extern "C" fn stream_bound(image: *const c_void, stream: *mut c_void, made_by: c_int) {
+    if !fork::is_child() {
+        let name = match made_by {
+            0 => "open_memstream",
+            1 => "open_wmemstream",
+            _ => "fmemopen",
+        };
+        streams::bound(image.addr(), stream, name);
+    }
+}
+
+/// The module is about to close this stream.
+pub unsafe extern "C" fn stream_closed(_image: *const c_void, stream: *mut c_void) {
+    if !fork::is_child() {
+        streams::closed(stream);
+    }
+}
+
+/// `openlog`.
+pub unsafe extern "C" fn log_open(_image: *const c_void, ident: *const c_char, option: c_int, facility: c_int) {
+    if fork::is_child() {
+        // SAFETY: our caller promises what the C function demands.
+        return unsafe { libc::openlog(ident, option, facility) };
+    }
+    // SAFETY: our caller promises what the C function demands.
+    unsafe { system_log::open(ident, option, facility) };
+}
+
+/// `initstate`.
+pub unsafe extern "C" fn random_init(
+    _image: *const c_void,
+    seed: c_uint,
+    state: *mut c_char,
+    size: usize,
+) -> *mut c_char {
+    // SAFETY: our caller promises what the C function demands.
+    unsafe { random::init(seed, state, size) }
+}
+
+/// `setstate`.
+pub unsafe extern "C" fn random_set(_image: *const c_void, state: *mut c_char) -> *mut c_char {
+    // SAFETY: our caller promises what the C function demands.
+    unsafe { random::set(state) }
 }
 
 /// Fresh zeroed pages for the module's own heap, `len` a multiple of 64 KiB and so aligned; null when there are none.

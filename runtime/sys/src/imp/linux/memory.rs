@@ -115,6 +115,13 @@ impl Pages {
         }
     }
 
+    /// Everything there is now, mappings and heap.
+    pub(super) fn all(&self) -> Vec<Range<usize>> {
+        let mut all = lock(&self.maps).all();
+        all.extend(lock(&self.heap).all());
+        all
+    }
+
     pub(super) fn map_bytes(&self) -> u64 {
         lock(&self.maps).bytes()
     }

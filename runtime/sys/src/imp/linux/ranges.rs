@@ -49,6 +49,11 @@ impl Ranges {
         std::mem::take(&mut self.ends).into_iter().map(|(start, end)| start..end).collect()
     }
 
+    /// A copy of everything.
+    pub(super) fn all(&self) -> Vec<Range<usize>> {
+        self.ends.iter().map(|(start, end)| *start..*end).collect()
+    }
+
     /// How many bytes there are.
     pub(super) fn bytes(&self) -> u64 {
         self.ends.iter().map(|(start, end)| (end - start) as u64).sum()

@@ -1,8 +1,10 @@
 //! All that one image has on record here, and what an ending asks of it.
 #![expect(unsafe_code, reason = "what an image has left is freed once it is gone")]
 
+use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ops::Range;
+use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -11,10 +13,13 @@ use std::time::Instant;
 use super::locals::Locals;
 use super::memory::Pages;
 use super::threads::Threads;
-use super::{Mapping, c_heap, evict, exits, fds, fork, locals, signals, threads};
+use super::{
+    Mapping, c_heap, environment, evict, exits, fds, fork, frames, locals, random, scan, signals, streams, threads,
+};
 use crate::ending::{EndPolicy, EndReport};
 use crate::ledger::plan::Facts;
 use crate::ledger::{Holder, HolderKind, Ledger, LedgerCounts};
+use crate::reference::Look;
 
 /// The records of one image. What belongs to one image at a time but may be given up by another (blocks, descriptors,
 /// handles of threads) stands in books for all of them, under the address of the ledger.
@@ -30,6 +35,7 @@ impl Records {
     pub(crate) fn new() -> Self {
         fork::listen();
         exits::listen();
+        environment::listen();
         Self {
             locals: Locals::default(),
             threads: Threads::default(),
@@ -40,8 +46,9 @@ impl Records {
     }
 
     /// The image has been mapped, and its initialisers have run.
-    pub(crate) fn is_mapped(&self, mapping: &Mapping) {
+    pub(crate) fn is_mapped(&self, ledger: &Ledger, mapping: &Mapping) {
         self.code.get_or_init(|| mapping.ranges.clone());
+        scan::is_mapped(owner(ledger), &mapping.ranges);
     }
 
     /// Where the image is, as soon as that is known.
@@ -99,8 +106,38 @@ impl Records {
             may_evict: may_evict && evict::IS_POSSIBLE,
             signals: signals::held(owner(ledger)) > 0,
             handler_runs: signals::may_run(owner(ledger)),
-            exit_handlers: exits::held(owner(ledger)) > 0,
+            exit_handlers: exits::held(owner(ledger)) > 0 || streams::lead_to(owner(ledger)),
         }
+    }
+
+    /// What keeps the image though none of its code runs: streams that would write into its memory.
+    pub(crate) fn keepers(&self, ledger: &Ledger) -> Vec<Holder> {
+        let holder =
+            |name| Holder { kind: HolderKind::Stream, name, thread: String::new(), since: Instant::now(), place: None };
+        streams::holders(owner(ledger)).into_iter().map(holder).collect()
+    }
+
+    /// Leads elsewhere, or takes back, what the process still has of the image and what can be undone: just before it is
+    /// closed.
+    pub(crate) fn put_right(&self, ledger: &Ledger, report: &mut EndReport) {
+        let owner = owner(ledger);
+        report.frames += frames::take_back(owner);
+        let (code, pages, blocks) = (self.code(), self.pages.all(), c_heap::all(owner));
+        let is_ours = |address: usize| {
+            let within = |ranges: &[Range<usize>]| ranges.iter().any(|range| range.contains(&address));
+            let behind = blocks.partition_point(|block| block.start <= address);
+            within(code)
+                || within(&pages)
+                || behind.checked_sub(1).is_some_and(|at| blocks[at].contains(&address))
+                || streams::is_of(owner, address)
+        };
+        report.addresses += environment::put_right(is_ours) + u64::from(random::move_out(is_ours));
+    }
+
+    /// Looks whether anything that stays still leads to the image or its memory.
+    pub(crate) fn look(&self, ledger: &Ledger, path: &Path) -> (Look, HashSet<usize>) {
+        let (memory, blocks) = (self.pages.all(), c_heap::all(owner(ledger)));
+        scan::look(&scan::Going { image: self.code(), memory, blocks, path })
     }
 
     pub(crate) fn evict(&self, ledger: &Ledger) {
@@ -112,24 +149,39 @@ impl Records {
     }
 
     pub(crate) fn run_exit_handlers(&self, ledger: &Ledger) -> u64 {
-        exits::run(owner(ledger))
+        let run = exits::run(owner(ledger));
+        // A handler may write to a stream, and may have registered another handler.
+        if exits::held(owner(ledger)) == 0 {
+            streams::cut_off(owner(ledger));
+        }
+        run
     }
 
-    /// Gives back what the image has left, and says what that was.
+    /// Gives back what the image has left, and says what that was. Blocks of the C heap that are `kept` are not freed.
     ///
     /// # Safety
     ///
     /// The image is gone.
-    pub(crate) unsafe fn free(&self, ledger: &Ledger, policy: &EndPolicy, report: &mut EndReport) {
+    pub(crate) unsafe fn free(
+        &self,
+        ledger: &Ledger,
+        policy: &EndPolicy,
+        kept: &HashSet<usize>,
+        report: &mut EndReport,
+    ) {
         let owner = owner(ledger);
+        scan::is_gone(owner);
         // What the finalisers have registered while the image was being closed cannot be called any more.
         report.keys = self.locals.forget(ledger);
         exits::forget(owner);
         report.signals += signals::release(owner);
         let (joined, not_joined) = threads::join_ended(ledger);
         report.threads_joined = joined;
+        let is_kept = |address| !policy.free_c_heap || kept.contains(&address);
         // SAFETY: the blocks were the image's, and whoever set the policy says that it gives none away.
-        (report.c_heap_bytes, report.c_heap_blocks) = unsafe { c_heap::free_all(owner, policy.free_c_heap) };
+        let left = unsafe { c_heap::free_all(owner, is_kept) };
+        (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
+        (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
         if not_joined == 0 {
             // SAFETY: the pages were the image's, and no thread of it is left that might stand on them.
             (report.maps_bytes, report.heap_bytes) = unsafe { self.pages.free_all() };

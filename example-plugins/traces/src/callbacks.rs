@@ -1,0 +1,50 @@
+//! A library that keeps callbacks in a table of its own, and that no host has heard of. It comes into the process before
+//! everything else (`LD_PRELOAD`), as a library of the system does that somebody else needs too.
+#![expect(unsafe_code, reason = "calls a C library that is found by name")]
+
+use std::ffi::{CStr, c_void};
+use std::mem::transmute;
+
+type Callback = unsafe extern "C" fn(*mut c_void);
+
+/// A function of the library.
+fn function(name: &CStr) -> *mut c_void {
+    // SAFETY: the name is a C string.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    assert!(!address.is_null(), "the library that stays has no {name:?}");
+    address
+}
+
+/// The name that a report has to tell.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn traces_called_back(_data: *mut c_void) {}
+
+/// An entry in its table, which lies on the C heap.
+pub(crate) fn entry() {
+    // SAFETY: the function takes a callback and what it is to be called with.
+    let keep = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(Callback, *mut c_void)>(function(c"staying_keep")) };
+    // SAFETY: the library calls it when it is asked to, and never by itself.
+    unsafe { keep(traces_called_back, std::ptr::null_mut()) };
+}
+
+/// A variable of its own.
+pub(crate) fn variable() {
+    // SAFETY: the variable holds a callback.
+    unsafe { function(c"staying_variable").cast::<Callback>().write(traces_called_back) };
+}
+
+/// An entry whose code is the library's and whose data is this module's.
+pub(crate) fn data() {
+    // SAFETY: the function takes the address of some data.
+    let keep = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(function(c"staying_keep_data")) };
+    let data = Box::leak(Box::new([7u64; 16]));
+    // SAFETY: the library looks behind it when it is asked to, and never by itself.
+    unsafe { keep((&raw mut *data).cast()) };
+}
+
+pub(crate) fn clear() {
+    // SAFETY: the function takes nothing.
+    let clear = unsafe { transmute::<*mut c_void, unsafe extern "C" fn()>(function(c"staying_clear")) };
+    // SAFETY: nobody else uses the table now.
+    unsafe { clear() };
+}

@@ -1,0 +1,57 @@
+//! What plugins leave in tables and variables of libraries that stay, one habit for each, and for each a look that comes
+//! to harm where the host has done nothing about it. The look is for the next generation.
+
+#![deny(unsafe_code)]
+
+mod callbacks;
+mod c_library;
+mod unwinding;
+
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "traces" }
+
+/// Does what the habit is, and leaves it.
+#[zcall(ex = "traces.leave")]
+fn leave(habit: String) {
+    match habit.as_str() {
+        "nothing" => {}
+        "putenv" => c_library::putenv(),
+        "environ" => c_library::environ(),
+        "openlog" => c_library::openlog(),
+        "setvbuf" => c_library::setvbuf(),
+        "initstate" => c_library::initstate(),
+        "name_of_the_program" => c_library::name_of_the_program(),
+        "fopencookie" => c_library::fopencookie(),
+        "fopencookie_as_stdout" => c_library::fopencookie_as_stdout(),
+        "fopencookie_closed" => c_library::fopencookie_closed(),
+        "memory_stream" => c_library::memory_stream(),
+        "memory_stream_closed" => c_library::memory_stream_closed(),
+        "register_frame" => unwinding::register_frame(),
+        "register_frame_closed" => unwinding::register_frame_closed(),
+        "entry" => callbacks::entry(),
+        "variable" => callbacks::variable(),
+        "data" => callbacks::data(),
+        unknown => panic!("there is no habit `{unknown}`"),
+    }
+}
+
+/// Uses what the generation before may have spoiled; tells what came of it.
+#[zcall(ex = "traces.look")]
+fn look(habit: String) -> String {
+    match habit.as_str() {
+        "putenv" | "environ" => c_library::look_at_the_environment(),
+        "openlog" => c_library::look_at_the_log(),
+        "setvbuf" | "fopencookie" | "fopencookie_as_stdout" => c_library::look_at_the_streams(),
+        "initstate" => c_library::look_at_random(),
+        "name_of_the_program" => c_library::look_at_the_name(),
+        "register_frame" => unwinding::look(),
+        _ => "nothing to see".to_owned(),
+    }
+}
+
+/// Takes everything out of the tables of the library that stays, whoever put it there.
+#[zcall(ex = "traces.clear")]
+fn clear() {
+    callbacks::clear();
+}

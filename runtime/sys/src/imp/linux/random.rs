@@ -1,0 +1,83 @@
+//! The state of `random`, which a module may move into memory of its own. Before that memory goes, the sequence is carried
+//! over into memory of the host's and goes on from there.
+#![expect(unsafe_code, reason = "stands for two functions of the C library and moves the state that they keep")]
+
+use std::ffi::{c_char, c_uint};
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{lock, peek};
+
+/// As large as the largest state there is.
+const LARGEST: usize = 256;
+
+/// Two rooms: one may be what the state is in now, the other is where it goes.
+static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
+
+/// Which room was moved into last; none before the first move. Held while the state is moved.
+static LAST: Mutex<Option<usize>> = Mutex::new(None);
+
+/// Whether any module has ever moved the state: without that nobody looks.
+static MOVED: AtomicBool = AtomicBool::new(false);
+
+/// `initstate`.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn init(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char {
+    MOVED.store(true, Ordering::SeqCst);
+    // SAFETY: our caller promises what the function demands.
+    unsafe { initstate(seed, state, size) }
+}
+
+/// `setstate`.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn set(state: *mut c_char) -> *mut c_char {
+    MOVED.store(true, Ordering::SeqCst);
+    // SAFETY: our caller promises what the function demands.
+    unsafe { setstate(state) }
+}
+
+/// Moves the state out of memory that is about to go. Whether it was there.
+pub(super) fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
+    if !MOVED.load(Ordering::SeqCst) {
+        return false;
+    }
+    let mut last = lock(&LAST);
+    // The only way to ask where the state is, is to put another in its place for a moment.
+    let waiting = room(2);
+    // SAFETY: the room is as large as the smallest state at least, and nobody else's.
+    let was = unsafe { initstate(1, waiting, 8) };
+    if !is_ours(was.addr()) {
+        // SAFETY: this is the state that was in place just now; it was left in order.
+        unsafe { setstate(was) };
+        return false;
+    }
+    let next = last.map_or(0, |last| 1 - last);
+    let mut bytes = [0; LARGEST];
+    let there = peek::read(was.addr(), &mut bytes);
+    // SAFETY: the room has that size, and what it held before is not in use: the other one was moved into last.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr().cast(), room(next), there) };
+    // SAFETY: the bytes of a state that was left in order; its first word says how long it is.
+    if unsafe { setstate(room(next)) }.is_null() {
+        // The module has written over its state; a fresh one is better than none.
+        // SAFETY: the room is as large as the largest state.
+        unsafe { initstate(1, room(next), 128) };
+    }
+    *last = Some(next);
+    true
+}
+
+fn room(at: usize) -> *mut c_char {
+    (&raw mut ROOMS).cast::<c_char>().wrapping_add(at * LARGEST)
+}
+
+unsafe extern "C" {
+    fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char;
+    fn setstate(state: *mut c_char) -> *mut c_char;
+}

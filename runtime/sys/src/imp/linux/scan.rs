@@ -1,0 +1,254 @@
+//! Whether anything that stays in the process still leads into an image that is about to go, however it got there: a look
+//! at memory as a conservative collector takes it.
+//!
+//! It begins with the variables of every library and of the program. What a variable of a *library* leads to on the C heap
+//! is looked at too, block by block, since tables of callbacks lie there as a rule; blocks that no such variable leads to
+//! are not, because words of what was freed long ago stand in them. From the program and from other images nothing is
+//! followed: on the C heap they keep what the host itself knows of images. Stacks, registers and thread-locals are no part
+//! of it; neither is the loader, which knows each image until it is closed.
+//!
+//! Nothing is locked and nobody is stopped: memory is read through the kernel, so what vanishes meanwhile is no fault.
+
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads a word of the thread's control block"))]
+
+mod blocks;
+mod names;
+mod objects;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use blocks::Blocks;
+use objects::Object;
+
+use super::{lock, peek};
+use crate::reference::{Look, Reference, Target};
+
+const WORD: usize = size_of::<usize>();
+
+/// So many references are told: more would say nothing new.
+const MOST_FOUND: usize = 16;
+
+/// How much of the C heap a look takes in.
+const MOST_BLOCKS: usize = 1 << 19;
+const MOST_BYTES: usize = 256 << 20;
+
+/// How far behind the variable a block may be.
+const MOST_STEPS: u32 = 24;
+
+/// So much of a block is looked at: tables come first, and what is longer is data.
+const LONGEST_BLOCK: usize = 4 << 20;
+
+/// Where images are mapped, by the address of their ledger.
+static IMAGES: Mutex<Vec<(usize, Vec<Range<usize>>)>> = Mutex::new(Vec::new());
+
+/// An image has been mapped.
+pub(super) fn is_mapped(owner: usize, ranges: &[Range<usize>]) {
+    lock(&IMAGES).push((owner, ranges.to_vec()));
+}
+
+/// It is gone.
+pub(super) fn is_gone(owner: usize) {
+    lock(&IMAGES).retain(|(other, _)| *other != owner);
+}
+
+/// What must not be led to.
+pub(super) struct Going<'a> {
+    /// The segments of the image.
+    pub(super) image: &'a [Range<usize>],
+    /// Its heap, and what it has mapped.
+    pub(super) memory: Vec<Range<usize>>,
+    /// Blocks of the C heap that will be freed with it, by address.
+    pub(super) blocks: Vec<Range<usize>>,
+    /// The file it was mapped from.
+    pub(super) path: &'a Path,
+}
+
+/// The same, sorted for quick looks.
+struct Targets {
+    ranges: Vec<Range<usize>>,
+    image: Vec<Range<usize>>,
+    guard: Option<usize>,
+}
+
+/// A block on the way, and how it was come by.
+#[derive(Clone, Copy)]
+struct Way {
+    object: usize,
+    variable: usize,
+    steps: u32,
+}
+
+struct Walk<'a> {
+    objects: &'a [Object],
+    targets: Targets,
+    blocks: Blocks,
+    seen: HashSet<usize>,
+    next: VecDeque<(usize, usize, Way)>,
+    hits: Vec<(Way, usize)>,
+    told: HashSet<usize>,
+    look: Look,
+}
+
+/// What is found, and those of the image's own blocks on the C heap that somebody else's variables lead to.
+pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
+    let begun = Instant::now();
+    let objects = objects::mapped();
+    let writable = objects.iter().flat_map(|object| object.variables.iter().map(pages));
+    let own = going.image.iter().chain(&going.memory).map(pages);
+    let mut walk = Walk {
+        objects: &objects,
+        targets: Targets::new(going),
+        blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
+        seen: HashSet::new(),
+        next: VecDeque::new(),
+        hits: Vec::new(),
+        told: HashSet::new(),
+        look: Look::default(),
+    };
+    let images: Vec<Range<usize>> = lock(&IMAGES).iter().flat_map(|(_, ranges)| ranges.clone()).collect();
+    for (at, object) in objects.iter().enumerate() {
+        let is_within =
+            |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
+        if object.is_about_images() || is_within(going.image) {
+            continue;
+        }
+        let follows = !object.is_program() && !is_within(&images);
+        for variables in &object.variables {
+            walk.variables(at, variables, follows);
+        }
+    }
+    walk.follow();
+    let Walk { hits, mut look, seen, .. } = walk;
+    let kept = going.blocks.iter().filter(|block| seen.contains(&block.start)).map(|block| block.start).collect();
+    look.found = named(going, &objects, &hits);
+    look.took = begun.elapsed();
+    (look, kept)
+}
+
+/// The whole pages of a range.
+fn pages(range: &Range<usize>) -> Range<usize> {
+    range.start - range.start % 4096..range.end.next_multiple_of(4096)
+}
+
+impl Targets {
+    fn new(going: &Going<'_>) -> Self {
+        let mut ranges: Vec<_> = going.image.iter().chain(&going.memory).cloned().collect();
+        ranges.sort_by_key(|range| range.start);
+        Self { ranges, image: going.image.to_vec(), guard: pointer_guard() }
+    }
+
+    /// What a word leads to, if that goes.
+    fn hit(&self, word: usize) -> Option<usize> {
+        let behind = self.ranges.partition_point(|range| range.start <= word);
+        if behind.checked_sub(1).is_some_and(|at| self.ranges[at].contains(&word)) {
+            return Some(word);
+        }
+        // The C library keeps addresses of functions in another form.
+        let plain = word.rotate_right(17) ^ self.guard?;
+        self.image.iter().any(|range| range.contains(&plain)).then_some(plain)
+    }
+}
+
+impl Walk<'_> {
+    fn variables(&mut self, object: usize, range: &Range<usize>, follows: bool) {
+        let mut bytes = vec![0; 64 * 1024];
+        let mut at = range.start.next_multiple_of(WORD);
+        while at < range.end {
+            let room = bytes.len().min(range.end - at);
+            let there = peek::read(at, &mut bytes[..room]);
+            self.look.variables += there as u64;
+            for (index, word) in words(&bytes[..there]).enumerate() {
+                let way = Way { object, variable: at + index * WORD, steps: 0 };
+                self.word(word, way, follows);
+            }
+            // What is not there is left out: pages without rights, for one.
+            at += if there == 0 { 4096 - at % 4096 } else { there.next_multiple_of(WORD) };
+        }
+    }
+
+    fn word(&mut self, word: usize, way: Way, follows: bool) {
+        // Most words are small numbers, or texts.
+        if word < 4096 || word >> 47 != 0 && self.targets.guard.is_none() {
+            return;
+        }
+        if let Some(target) = self.targets.hit(word) {
+            if self.told.insert(way.variable) && self.hits.len() < MOST_FOUND {
+                self.hits.push((way, target));
+            }
+        } else if follows
+            && word >> 47 == 0
+            && !self.seen.contains(&word)
+            && let Some(len) = self.blocks.len(word)
+        {
+            self.seen.insert(word);
+            let steps = way.steps + 1;
+            if steps > MOST_STEPS || self.seen.len() > MOST_BLOCKS || self.look.block_bytes as usize > MOST_BYTES {
+                self.look.is_cut_short = true;
+                return;
+            }
+            self.look.blocks += 1;
+            self.look.block_bytes += len as u64;
+            self.next.push_back((word, len.min(LONGEST_BLOCK), Way { steps, ..way }));
+        }
+    }
+
+    fn follow(&mut self) {
+        let dynamics: HashMap<usize, usize> =
+            self.objects.iter().filter_map(|object| Some((object.dynamic?, object.base))).collect();
+        while let Some((block, len, way)) = self.next.pop_front() {
+            // What the loader knows of an object begins with where it is, its name, and its dynamic table. It knows it
+            // until it is closed, and whoever has opened the object has this address.
+            let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
+            if base.is_some() && base.copied() == self.blocks.word(block) {
+                continue;
+            }
+            for at in (block..block + (len & !(WORD - 1))).step_by(WORD) {
+                if let Some(word) = self.blocks.word(at) {
+                    self.word(word, way, true);
+                }
+            }
+        }
+    }
+}
+
+fn named(going: &Going<'_>, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Reference> {
+    let base = going.image.iter().map(|range| range.start).min().unwrap_or_default();
+    let mut files = names::Files::default();
+    let mut found = Vec::new();
+    for (way, target) in hits {
+        let object = &objects[way.object];
+        let target = if !going.image.iter().any(|range| range.contains(target)) {
+            Target::Memory
+        } else {
+            let offset = target - base;
+            files
+                .symbol(going.path, offset as u64)
+                .map_or(Target::Image(offset), |(name, behind)| Target::Symbol(name, behind))
+        };
+        let place = files.place(&object.path, (way.variable - object.base) as u64);
+        found.push(Reference { library: object.name(), place, blocks: way.steps, target });
+    }
+    found
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let (words, _) = bytes.as_chunks::<WORD>();
+    words.iter().map(|word| usize::from_ne_bytes(*word))
+}
+
+/// With what the C library mixes addresses of functions that it keeps; `None` where it is not known how it does that.
+fn pointer_guard() -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let guard: usize;
+        // SAFETY: this word of the thread's control block is the guard, on this machine with this C library.
+        unsafe { std::arch::asm!("mov {}, fs:0x30", out(reg) guard, options(nostack, readonly, preserves_flags)) };
+        Some(guard)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}

@@ -1,0 +1,192 @@
+//! Blocks of the C heap, told from the outside: the words before and behind a block say whether it is one. What they say is
+//! compared, never believed, and all of it is read through the kernel: blocks come and go while this looks.
+
+use std::collections::HashMap;
+use std::fs;
+use std::ops::Range;
+
+use super::super::peek;
+use super::objects::without;
+
+/// So much is read at once.
+const PIECE: usize = 16 * 1024;
+
+const PAGE: usize = 4096;
+
+const WORD: usize = size_of::<usize>();
+
+/// In the word before a block: the one before it is in use; it is a mapping of its own; it is of a thread's heap.
+const BEFORE_IS_USED: usize = 1;
+const IS_MAPPED: usize = 2;
+const OF_A_THREAD: usize = 4;
+const FLAGS: usize = 15;
+
+/// No block is larger.
+const LARGEST: usize = 1 << 40;
+
+/// Where blocks may be, and what was read of it.
+pub(super) struct Blocks {
+    /// Anonymous memory that may be written, sorted.
+    regions: Vec<Range<usize>>,
+    /// The one that grows by `brk`.
+    main: Option<Range<usize>>,
+    pieces: HashMap<usize, Box<[u8]>>,
+    /// What stands in the second word of blocks that a thread keeps for itself after they were freed.
+    freed: Option<usize>,
+}
+
+impl Blocks {
+    /// A look at the memory of this process, without what lies in `others`.
+    pub(super) fn now(others: &[Range<usize>]) -> Self {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let regions: Vec<_> = maps.lines().filter_map(region).collect();
+        let main = regions.iter().find(|(_, is_main)| *is_main).map(|(range, _)| range.clone());
+        let regions = regions.into_iter().flat_map(|(range, _)| without(range, others)).collect();
+        Self { regions, main, pieces: HashMap::new(), freed: freed_mark() }
+    }
+
+    /// How long the block at this address is, if one begins there and is in use.
+    pub(super) fn len(&mut self, address: usize) -> Option<usize> {
+        if !address.is_multiple_of(2 * WORD) {
+            return None;
+        }
+        let behind = self.regions.partition_point(|region| region.start <= address);
+        let region = self.regions[behind.checked_sub(1)?].clone();
+        if !region.contains(&address) || address - region.start < 2 * WORD {
+            return None;
+        }
+        let head = self.word(address - WORD)?;
+        let size = head & !FLAGS;
+        if !(4 * WORD..LARGEST).contains(&size) || head & 8 != 0 {
+            return None;
+        }
+        let chunk = address - 2 * WORD;
+        let end = chunk.checked_add(size).filter(|end| *end <= region.end)?;
+        if head & IS_MAPPED != 0 {
+            let before = self.word(chunk)?;
+            let is_whole = |number: usize| number.is_multiple_of(PAGE);
+            let fits = before < size && is_whole(chunk.wrapping_sub(before)) && is_whole(size.wrapping_add(before));
+            return fits.then_some(size - 2 * WORD);
+        }
+        let is_of_main = self.main.as_ref().is_some_and(|main| main.contains(&address));
+        if is_of_main && head & OF_A_THREAD != 0 {
+            return None;
+        }
+        // The next one says that this one is in use.
+        let next = self.word(end.checked_add(WORD).filter(|at| *at < region.end)?)?;
+        let next_size = next & !FLAGS;
+        let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && next_size < LARGEST && next_size >= 2 * WORD;
+        let is_kept_back = self.freed.is_some() && self.word(address + WORD) == self.freed;
+        (is_sound && !is_kept_back).then_some(size - WORD)
+    }
+
+    /// The word at an address, if it is there.
+    pub(super) fn word(&mut self, address: usize) -> Option<usize> {
+        let (start, at) = (address - address % PIECE, address % PIECE);
+        let piece = self.pieces.entry(start).or_insert_with(|| piece(start));
+        let bytes = piece.get(at..at + WORD)?;
+        Some(usize::from_ne_bytes(bytes.try_into().ok()?))
+    }
+}
+
+/// What stands there; zeros where nothing is: a region may begin or end in the middle of a piece.
+fn piece(start: usize) -> Box<[u8]> {
+    let mut bytes = vec![0; PIECE].into_boxed_slice();
+    if peek::read(start, &mut bytes) < PIECE {
+        for (page, part) in bytes.chunks_mut(PAGE).enumerate() {
+            let there = peek::read(start + page * PAGE, part);
+            part[there..].fill(0);
+        }
+    }
+    bytes
+}
+
+/// A line of the maps: anonymous memory that may be written, and whether it is the one that grows by `brk`.
+fn region(line: &str) -> Option<(Range<usize>, bool)> {
+    let mut fields = line.split_ascii_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let (rights, inode) = (fields.next()?, fields.nth(2)?);
+    let name = fields.next().unwrap_or_default();
+    let is_anonymous = inode == "0" && (name.is_empty() || name == "[heap]" || name.starts_with("[anon"));
+    let range = usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
+    (rights.starts_with("rw-p") && is_anonymous).then_some((range, name == "[heap]"))
+}
+
+/// A block that was freed a moment ago still has its address read by nobody but this.
+fn freed_mark() -> Option<usize> {
+    let mark = || {
+        // SAFETY: any size may be asked for.
+        let block = unsafe { libc::malloc(1000) };
+        if block.is_null() {
+            return None;
+        }
+        let address = std::hint::black_box(block).addr();
+        // SAFETY: taken just now.
+        unsafe { libc::free(block) };
+        peek::word(address + WORD)
+    };
+    // A number by chance, the same each time; a thread that keeps back no more of this size does not write it.
+    let (first, second) = (mark()?, mark()?);
+    (first == second && first > u32::MAX as usize).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::{Blocks, region};
+
+    #[test]
+    fn a_block_in_use_is_told_from_one_that_is_not() {
+        for size in [1usize, 24, 25, 100, 1_000, 5_000, 200_000, 3_000_000] {
+            // SAFETY: any size may be asked for.
+            let block = unsafe { libc::malloc(size) };
+            // SAFETY: as above; it keeps the first from lying beside free memory.
+            let behind = unsafe { libc::malloc(size) };
+            let len = Blocks::now(&[]).len(block.addr()).unwrap_or_else(|| panic!("a block of {size}"));
+            assert!(len >= size && len < size + 8192, "{len} for {size}");
+            assert_eq!(Blocks::now(&[]).len(block.addr() + 8), None);
+            // SAFETY: taken above.
+            unsafe { libc::free(block) };
+            assert_eq!(Blocks::now(&[]).len(block.addr()), None, "freed, of {size}");
+            // SAFETY: taken above.
+            unsafe { libc::free(behind) };
+        }
+    }
+
+    #[test]
+    fn blocks_of_other_threads_are_blocks() {
+        let there = std::thread::spawn(|| {
+            // SAFETY: any size may be asked for.
+            let block = unsafe { libc::malloc(500) };
+            let len = Blocks::now(&[]).len(block.addr());
+            // SAFETY: taken above.
+            unsafe { libc::free(block) };
+            len
+        });
+        assert!(there.join().expect("it returns").is_some_and(|len| (500..600).contains(&len)));
+    }
+
+    #[test]
+    fn what_is_no_block_is_none() {
+        let local = 7u64;
+        let mut blocks = Blocks::now(&[]);
+        for address in [0, 16, usize::MAX - 15, ptr::from_ref(&local).addr() & !15, (region as *const ()).addr() & !15]
+        {
+            assert_eq!(blocks.len(address), None, "{address:#x}");
+        }
+    }
+
+    #[test]
+    fn only_anonymous_memory_that_may_be_written_has_blocks() {
+        let check = |line: &str, expected| assert_eq!(region(line), expected, "{line}");
+        check("1000-2000 rw-p 00000000 00:00 0                          [heap]", Some((0x1000..0x2000, true)));
+        check("1000-2000 rw-p 00000000 00:00 0 ", Some((0x1000..0x2000, false)));
+        check("1000-2000 rw-s 00000000 00:00 0 ", None);
+        check("1000-2000 r--p 00000000 00:00 0 ", None);
+        check("1000-2000 rw-p 00000000 fe:00 12   /lib/a.so", None);
+        check("1000-2000 rw-p 00000000 00:00 0    [stack]", None);
+        check("1000-2000 r--p 00000000 00:00 0    [vvar]", None);
+        check("", None);
+    }
+}

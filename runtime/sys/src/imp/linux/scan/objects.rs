@@ -1,0 +1,119 @@
+//! What the loader has mapped: where the variables of each library are.
+
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+/// A library, or the program.
+#[derive(Debug)]
+pub(super) struct Object {
+    /// As the loader names it; empty for the program.
+    pub(super) path: PathBuf,
+    /// What addresses in its file are counted from.
+    pub(super) base: usize,
+    /// Its variables, zeroed ones included, but for those that are constant once it is mapped.
+    pub(super) variables: Vec<Range<usize>>,
+    /// Where its dynamic table is.
+    pub(super) dynamic: Option<usize>,
+}
+
+impl Object {
+    /// The last part of its name.
+    pub(super) fn name(&self) -> String {
+        match self.path.file_name() {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => "the program".to_owned(),
+        }
+    }
+
+    pub(super) fn is_program(&self) -> bool {
+        self.path.as_os_str().is_empty()
+    }
+
+    /// Whether its variables are records about images, and not callbacks into them: the loader knows each image until it
+    /// is closed. The unwinder may remember where an image's tables are, and asks the loader before it believes that; the
+    /// tables that it was given by hand are on record elsewhere.
+    pub(super) fn is_about_images(&self) -> bool {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start))
+    }
+}
+
+/// All that are mapped now.
+pub(super) fn mapped() -> Vec<Object> {
+    let mut objects: Vec<Object> = Vec::new();
+    // SAFETY: `visit` takes its last argument for a row of objects, which lives until the walk returns.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut objects).cast()) };
+    objects
+}
+
+/// # Safety
+///
+/// `info` is what `dl_iterate_phdr` lends for this call, `data` the row of `mapped`, not used elsewhere.
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
+    // SAFETY: `mapped` hands over a live row that it does not touch during the walk.
+    let objects = unsafe { &mut *data.cast::<Vec<Object>>() };
+    // SAFETY: `dl_iterate_phdr` lends a whole record for the length of this call.
+    let info = unsafe { &*info };
+    if info.dlpi_name.is_null() || info.dlpi_phdr.is_null() {
+        return 0;
+    }
+    // SAFETY: a name that is not null is a C string kept by the loader, which is locked during the walk.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+    // SAFETY: the loader says that there are `dlpi_phnum` headers at `dlpi_phdr`.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let base = info.dlpi_addr as usize;
+    let range = |header: &libc::Elf64_Phdr| {
+        let start = base.wrapping_add(header.p_vaddr as usize);
+        start..start.saturating_add(header.p_memsz as usize)
+    };
+    let of_kind = |kind| headers.iter().filter(move |header| header.p_type == kind);
+    let constant: Vec<_> = of_kind(libc::PT_GNU_RELRO).map(range).collect();
+    let writable = of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_W != 0).map(range);
+    objects.push(Object {
+        path: PathBuf::from(OsStr::from_bytes(name.to_bytes())),
+        base,
+        variables: writable.flat_map(|range| without(range, &constant)).collect(),
+        dynamic: of_kind(libc::PT_DYNAMIC).map(|header| range(header).start).next(),
+    });
+    0
+}
+
+/// What of a range lies in none of some others.
+pub(super) fn without(range: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut parts = vec![range];
+    for other in others {
+        let cut = |part: Range<usize>| [part.start..part.end.min(other.start), part.start.max(other.end)..part.end];
+        parts = parts.into_iter().flat_map(cut).filter(|part| part.start < part.end).collect();
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mapped, without};
+
+    #[test]
+    fn what_is_constant_is_cut_out() {
+        assert_eq!(without(10..50, &[]), [10..50]);
+        assert_eq!(without(10..50, &[0..20]), [20..50]);
+        assert_eq!(without(10..50, &[20..30]), [10..20, 30..50]);
+        assert_eq!(without(10..50, &[40..60, 0..12]), [12..40]);
+        assert_eq!(without(10..50, &[0..60]), []);
+    }
+
+    #[test]
+    fn the_program_and_the_c_library_have_variables() {
+        let objects = mapped();
+        for wanted in ["the program", "libc.so.6"] {
+            let object = objects.iter().find(|object| object.name() == wanted).expect("it is mapped");
+            assert!(!object.variables.is_empty() && object.dynamic.is_some(), "{object:?}");
+        }
+        assert_eq!(objects.iter().filter(|object| object.is_program()).count(), 1);
+        assert_eq!(
+            objects.iter().filter(|object| object.name().starts_with("ld-linux") && object.is_about_images()).count(),
+            1
+        );
+    }
+}

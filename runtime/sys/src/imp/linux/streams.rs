@@ -1,0 +1,221 @@
+//! Streams of the C library that call functions of an image (`fopencookie`) or write into memory of one when they are
+//! flushed (`open_memstream`, `fmemopen`). The C library knows every open stream and flushes all of them at the end of the
+//! process, so an image may not go while one of its own can still lead to it.
+//!
+//! Behind a stream of the first sort stand functions of the host, which lead to those of the module for as long as it is
+//! there; afterwards such a stream takes everything and gives nothing. One of the second sort keeps its image: where its
+//! bytes go is known to nobody but the C library, and it may well be a stack that is gone.
+#![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::lock;
+
+/// The functions of a stream; any may be missing.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StreamFunctions {
+    /// Reads.
+    read: Option<unsafe extern "C" fn(*mut c_void, *mut c_char, usize) -> isize>,
+    /// Writes.
+    write: Option<unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> isize>,
+    /// Moves.
+    seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
+    /// Ends.
+    close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+}
+
+/// What the functions of the host know of a stream: the cookie of the stream itself.
+struct Led {
+    functions: StreamFunctions,
+    cookie: *mut c_void,
+    /// The functions are not called any more.
+    is_cut: AtomicBool,
+    /// How many calls into them have not returned.
+    inside: AtomicUsize,
+}
+
+/// A stream that leads to functions.
+struct Open {
+    owner: usize,
+    stream: *mut c_void,
+    led: *const Led,
+}
+
+/// A stream that leads to memory.
+struct Bound {
+    owner: usize,
+    stream: *mut c_void,
+    made_by: &'static str,
+}
+
+// SAFETY: the stream has a lock of its own, and what is behind `led` is made for all threads.
+unsafe impl Send for Open {}
+
+// SAFETY: the address is compared and not followed.
+unsafe impl Send for Bound {}
+
+static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
+
+static BOUND: Mutex<Vec<Bound>> = Mutex::new(Vec::new());
+
+/// `fopencookie`.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn open(
+    owner: usize,
+    cookie: *mut c_void,
+    mode: *const c_char,
+    functions: StreamFunctions,
+) -> *mut c_void {
+    let led = Led { functions, cookie, is_cut: AtomicBool::new(false), inside: AtomicUsize::new(0) };
+    let led = Box::into_raw(Box::new(led));
+    // A function that is missing means something to the C library, so it stays missing.
+    let ours = StreamFunctions {
+        read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
+        write: functions.write.map(|_| write as unsafe extern "C" fn(_, _, _) -> _),
+        seek: functions.seek.map(|_| seek as unsafe extern "C" fn(_, _, _) -> _),
+        close: Some(close),
+    };
+    // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's.
+    let stream = unsafe { fopencookie(led.cast(), mode, ours) };
+    if stream.is_null() {
+        // SAFETY: made above, and nobody has taken it.
+        drop(unsafe { Box::from_raw(led) });
+    } else {
+        lock(&OPEN).push(Open { owner, stream, led });
+    }
+    stream
+}
+
+/// An image has made a stream that writes into its memory.
+pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str) {
+    lock(&BOUND).push(Bound { owner, stream, made_by });
+}
+
+/// A stream is about to be closed.
+pub(super) fn closed(stream: *mut c_void) {
+    lock(&BOUND).retain(|bound| bound.stream != stream);
+}
+
+/// Whether an image has streams that lead to its functions.
+pub(super) fn lead_to(owner: usize) -> bool {
+    lock(&OPEN).iter().any(|open| open.owner == owner)
+}
+
+/// Whether that is the address of a stream which an image has made.
+pub(super) fn is_of(owner: usize, address: usize) -> bool {
+    lock(&OPEN).iter().any(|open| open.owner == owner && open.stream.addr() == address)
+        || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
+}
+
+/// Who keeps an image, in words.
+pub(super) fn holders(owner: usize) -> Vec<String> {
+    let mut words = Vec::new();
+    for open in lock(&OPEN).iter().filter(|open| open.owner == owner) {
+        // SAFETY: it is freed only by its stream's end, which takes it out of this list before.
+        if unsafe { &*open.led }.inside.load(Ordering::SeqCst) > 0 {
+            words.push("a function of a stream made by `fopencookie`, which runs".to_owned());
+        }
+    }
+    let bound = lock(&BOUND);
+    let bound = bound.iter().filter(|bound| bound.owner == owner);
+    words.extend(bound.map(|bound| format!("a stream made by `{}` that is still open", bound.made_by)));
+    words
+}
+
+/// Has what is in the buffers of an image's streams written by its functions, and cuts the streams off from them. One that
+/// somebody uses just now is left for the next time. How many were cut off.
+///
+/// A stream that is cut off stays open for whoever may have it.
+pub(super) fn cut_off(owner: usize) -> u64 {
+    let mine = |open: &Open| open.owner == owner;
+    let streams: Vec<_> = lock(&OPEN).iter().filter(|open| mine(open)).map(|open| open.stream.addr()).collect();
+    let mut count = 0;
+    for address in streams {
+        // Taken out first: its functions may close it, and whoever closes it frees what `led` leads to.
+        let open = {
+            let mut all = lock(&OPEN);
+            all.iter().position(|open| mine(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
+        };
+        let Some(open) = open else { continue };
+        // SAFETY: the stream was on the list of those that are open.
+        if unsafe { ftrylockfile(open.stream) } != 0 {
+            lock(&OPEN).push(open);
+            continue;
+        }
+        // SAFETY: the stream is open, and this thread has its lock.
+        unsafe { fflush_unlocked(open.stream) };
+        // SAFETY: nobody can close the stream, and so free this, while this thread has its lock.
+        let led = unsafe { &*open.led };
+        led.is_cut.store(true, Ordering::SeqCst);
+        let is_inside = led.inside.load(Ordering::SeqCst) > 0;
+        // SAFETY: this thread has taken the lock above.
+        unsafe { funlockfile(open.stream) };
+        if is_inside {
+            lock(&OPEN).push(open);
+        } else {
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Calls what the module has for it, unless it is gone.
+fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
+    // SAFETY: this is the cookie of one of our streams, which calls its functions only until `close`.
+    let led = unsafe { &*cookie.cast::<Led>() };
+    led.inside.fetch_add(1, Ordering::SeqCst);
+    // Whoever cuts it off looks at the count afterwards.
+    let result = if led.is_cut.load(Ordering::SeqCst) { cut } else { call(&led.functions, led.cookie) };
+    led.inside.fetch_sub(1, Ordering::SeqCst);
+    result
+}
+
+unsafe extern "C" fn read(cookie: *mut c_void, into: *mut c_char, len: usize) -> isize {
+    let call = |functions: &StreamFunctions, cookie| {
+        // SAFETY: what the stream lends us is lent on; the module is there.
+        functions.read.map_or(0, |read| unsafe { read(cookie, into, len) })
+    };
+    lead(cookie, call, 0)
+}
+
+unsafe extern "C" fn write(cookie: *mut c_void, from: *const c_char, len: usize) -> isize {
+    let taken = isize::try_from(len).unwrap_or(isize::MAX);
+    let call = |functions: &StreamFunctions, cookie| {
+        // SAFETY: what the stream lends us is lent on; the module is there.
+        functions.write.map_or(taken, |write| unsafe { write(cookie, from, len) })
+    };
+    lead(cookie, call, taken)
+}
+
+unsafe extern "C" fn seek(cookie: *mut c_void, offset: *mut i64, whence: c_int) -> c_int {
+    let call = |functions: &StreamFunctions, cookie| {
+        // SAFETY: what the stream lends us is lent on; the module is there.
+        functions.seek.map_or(-1, |seek| unsafe { seek(cookie, offset, whence) })
+    };
+    lead(cookie, call, -1)
+}
+
+unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
+    lock(&OPEN).retain(|open| open.led.cast() != cookie.cast_const());
+    let call = |functions: &StreamFunctions, cookie| {
+        // SAFETY: the stream ends, and the module is there.
+        functions.close.map_or(0, |close| unsafe { close(cookie) })
+    };
+    let result = lead(cookie, call, 0);
+    // SAFETY: made by `open` for this stream, which calls nothing after this.
+    drop(unsafe { Box::from_raw(cookie.cast::<Led>()) });
+    result
+}
+
+unsafe extern "C" {
+    fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: StreamFunctions) -> *mut c_void;
+    fn fflush_unlocked(stream: *mut c_void) -> c_int;
+    fn ftrylockfile(stream: *mut c_void) -> c_int;
+    fn funlockfile(stream: *mut c_void);
+}
