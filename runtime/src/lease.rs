@@ -47,6 +47,8 @@ pub enum LeaseKind {
     Finalizer,
     /// A handler that the module has put somewhere in the process: a signal's, for one.
     Handler,
+    /// An io_uring of the module, for which the kernel may write into its memory.
+    Ring,
 }
 
 impl fmt::Display for LeaseKind {
@@ -65,6 +67,7 @@ impl fmt::Display for LeaseKind {
             Self::ThreadLocal => "thread-local destructor",
             Self::Finalizer => "finalizer",
             Self::Handler => "handler",
+            Self::Ring => "io_uring",
         })
     }
 }

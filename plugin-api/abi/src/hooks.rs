@@ -156,4 +156,6 @@ pub struct HookTable {
     pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
     /// Gives pages of [`HookTable::heap_grow`] back.
     pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
+    /// `pthread_setname_np` for the calling thread has been done: the name in full, `len` bytes of it.
+    pub thread_named: unsafe extern "C" fn(image: *const c_void, name: *const u8, len: usize),
 }

@@ -40,6 +40,7 @@ static TABLE: HookTable = {
         fd_closed: hooks::fd_closed,
         heap_grow: hooks::heap_grow,
         heap_shrink: hooks::heap_shrink,
+        thread_named: hooks::thread_named,
     }
 };
 

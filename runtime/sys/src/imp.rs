@@ -16,5 +16,5 @@ pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
     Lease, Mapping, Records, at_exit, checkpoint, ending_begins, ending_is_over, fds, keys_in_use, mapped_files,
     open_fds, panics_are_told, report_crashes, report_panics, rss_kib, tell_panic, thread_names, thread_number,
-    threads, wake_all,
+    threads, told_name, wake_all,
 };

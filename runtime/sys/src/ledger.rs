@@ -51,6 +51,8 @@ pub enum HolderKind {
     ThreadLocal,
     /// A signal handler of the image that runs now.
     Handler,
+    /// An io_uring for which the kernel may write into the image's memory.
+    Ring,
 }
 
 /// How much is on record. What is counted "so far" only grows; the rest is as of now.
@@ -120,6 +122,7 @@ impl Ledger {
 
     /// Asks the threads of the image to stop: sets the stop word and wakes those that wait on it as on a futex.
     pub fn ask_to_stop(&self) {
+        self.records.look(self);
         self.stop.store(1, Ordering::SeqCst);
         crate::imp::wake_all(&self.stop);
     }

@@ -113,7 +113,7 @@ impl Image {
         match opened {
             Ok(mapping) => {
                 if let Some(ledger) = share.ledger() {
-                    ledger.records.is_mapped(&mapping);
+                    ledger.records.is_mapped(ledger, &mapping);
                 }
                 let unchanged = staged.ensure_unchanged();
                 staged.close();

@@ -70,12 +70,14 @@ pub fn thread_number() -> Option<i32> {
     NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
 }
 
-/// A thread as every report names it: `"worker-3" (4711)`, and as much of that as is known.
+/// A thread as every report names it: `"worker-3" (4711)`, and as much of that as is known. A thread of an image that runs
+/// is known to its own module by name, and so by its number alone.
 #[must_use]
 pub fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
-    match (name, number) {
-        (Some(name), Some(number)) => format!("\"{name}\" ({number})"),
-        (Some(name), None) => format!("\"{name}\""),
+    let told = if name.is_none() { number.and_then(imp::told_name) } else { None };
+    match (name.or(told.as_deref()), number) {
+        (Some(name), Some(number)) => format!("{name:?} ({number})"),
+        (Some(name), None) => format!("{name:?}"),
         (None, Some(number)) => format!("({number})"),
         (None, None) => "unknown".to_owned(),
     }

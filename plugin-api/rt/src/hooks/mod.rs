@@ -10,6 +10,7 @@
 mod descriptors;
 mod functions;
 pub(crate) mod platform;
+mod told;
 
 pub use core::arch::global_asm;
 pub use descriptors::{
@@ -23,3 +24,4 @@ pub use functions::{
     reallocarray, sigaction, signal,
 };
 pub use platform::resolve;
+pub use told::{pthread_setname_np, syscall};

@@ -96,6 +96,11 @@ pub(crate) fn thread_number() -> Option<i32> {
     None
 }
 
+/// No hook is there to tell one.
+pub(crate) fn told_name(_tid: i32) -> Option<String> {
+    None
+}
+
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -123,7 +128,11 @@ impl Records {
         Self
     }
 
-    pub(crate) fn is_mapped(&self, _mapping: &Mapping) {}
+    pub(crate) fn is_mapped(&self, _ledger: &Ledger, _mapping: &Mapping) {}
+
+    pub(crate) fn look(&self, _ledger: &Ledger) {}
+
+    pub(crate) fn leave(&self, _ledger: &Ledger) {}
 
     pub(crate) fn holders(&self, _ledger: &Ledger) -> Vec<Holder> {
         Vec::new()
@@ -148,6 +157,7 @@ impl Records {
             signals: false,
             handler_runs: false,
             exit_handlers: false,
+            outside: false,
         }
     }
 

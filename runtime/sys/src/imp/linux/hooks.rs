@@ -16,7 +16,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use super::exits::Handler;
-use super::{c_heap, exits, fds, fork, set_errno, signals, threads};
+use super::{c_heap, exits, fds, fork, names, rings, set_errno, signals, threads};
 use crate::ledger::Ledger;
 
 /// The destructor of a thread-local, and of a thread-specific value.
@@ -286,6 +286,10 @@ pub unsafe extern "C" fn free(_image: *const c_void, block: *mut c_void) {
 pub unsafe extern "C" fn fd_opened(image: *const c_void, fd: c_int) {
     if !fork::is_child() {
         fds::opened(image.addr(), fd);
+        if let Some(ring) = rings::of_descriptor(fd) {
+            // SAFETY: our caller promises that it is a living ledger's word.
+            unsafe { borrow(image) }.records.rings.opened(ring);
+        }
     }
 }
 
@@ -293,6 +297,14 @@ pub unsafe extern "C" fn fd_opened(image: *const c_void, fd: c_int) {
 pub unsafe extern "C" fn fd_closed(_image: *const c_void, fd: c_int) {
     if !fork::is_child() {
         fds::closed(fd);
+    }
+}
+
+/// The calling thread has got a name; `len` bytes of it, which may be any but zero.
+pub unsafe extern "C" fn thread_named(_image: *const c_void, name: *const u8, len: usize) {
+    if !fork::is_child() {
+        // SAFETY: our caller promises so many bytes.
+        names::told(unsafe { std::slice::from_raw_parts(name, len) });
     }
 }
 
