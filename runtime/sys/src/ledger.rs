@@ -160,6 +160,7 @@ impl Ledger {
 
     /// From now on [`checkpoint`](crate::checkpoint) runs the image's destructors.
     pub(crate) fn begin_ending(&self) {
+        self.records.look(self);
         if !self.ending.swap(true, Ordering::SeqCst) {
             crate::imp::ending_begins();
         }

@@ -117,3 +117,16 @@ pub fn keys_in_use() -> io::Result<usize> {
 pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
 }
+
+/// Says that the io_uring to which this descriptor leads is the host's own. A ring that comes to be while a module is loaded,
+/// and of which no hook has told, is taken for the module's otherwise: modules may make some by bare system calls, and one
+/// that has given work to the kernel keeps its memory until the ring is closed. False when the descriptor leads to none, or
+/// the platform has none.
+///
+/// # Safety
+///
+/// No request that is given to this ring reads or writes memory of a module.
+#[expect(unsafe_code, reason = "whoever says so of a module's ring takes the module's memory from under the kernel")]
+pub unsafe fn own_ring(fd: i32) -> bool {
+    imp::own_ring(fd)
+}

@@ -19,12 +19,13 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, hooks};
+use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, hooks, process};
 
 use common::hooked::{Library, Module, finish, wait_for};
 
-const AT_ONCE: EndPolicy =
-    EndPolicy { grace: Duration::ZERO, close_fds: false, free_c_heap: true, evict: None, live_heap: None };
+fn at_once() -> EndPolicy {
+    EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }
+}
 
 /// A ring is seen in the whole process, so one test at a time has some.
 fn alone() -> MutexGuard<'static, ()> {
@@ -71,7 +72,7 @@ fn an_image_with_a_request_in_flight_keeps_its_memory_until_the_ring_is_closed()
     read(&module, from.as_raw_fd(), page);
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
     let close: extern "C" fn() = module.function(c"ring_close");
-    let (mut ending, _ledger) = module.begin_end(AT_ONCE);
+    let (mut ending, _ledger) = module.begin_end(at_once());
     assert_eq!(kept(&mut ending), format!("io_uring (descriptor {fd}) with requests in flight"));
     to.write_all(b"x").expect("the ring reads");
     // SAFETY: the image is still there, and its heap with it.
@@ -97,7 +98,7 @@ fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
     let close: extern "C" fn() = module.function(c"ring_close");
     unmap();
     close();
-    let (mut ending, _ledger) = module.begin_end(AT_ONCE);
+    let (mut ending, _ledger) = module.begin_end(at_once());
     let EndState::Waiting(holders) = ending.poll() else { panic!("the kernel may not have done yet") };
     assert_eq!((holders[0].kind, holders[0].name.as_str()), (HolderKind::Ring, "io_uring (closed a moment ago)"));
     finish(&mut ending);
@@ -112,10 +113,13 @@ fn a_ring_that_was_there_before_or_was_never_used_keeps_nobody() {
     read(&first, from.as_raw_fd(), (&raw mut place).cast());
     let second = library.map();
     let idle = ring(&second).expect("there was one before");
-    second.end(AT_ONCE);
+    // Without its descriptor, nobody could tell what a mapped ring was given to do.
+    let unmap: extern "C" fn() = second.function(c"ring_unmap");
+    unmap();
+    second.end(at_once());
     let unmap: extern "C" fn() = first.function(c"ring_unmap");
     let close: extern "C" fn() = first.function(c"ring_close");
-    let (mut ending, _ledger) = first.begin_end(AT_ONCE);
+    let (mut ending, _ledger) = first.begin_end(at_once());
     assert!(kept(&mut ending).contains("with requests in flight"));
     // SAFETY: it was the second image's, which has gone.
     unsafe { libc::close(idle) };
@@ -139,10 +143,30 @@ fn a_ring_is_known_by_more_than_its_number() {
     close();
     // Its number is somebody else's now, and the ring has another.
     let other = File::open("/dev/null").expect("a file");
-    let (mut ending, _ledger) = module.begin_end(AT_ONCE);
+    let (mut ending, _ledger) = module.begin_end(at_once());
     let name = format!("io_uring (descriptor {}) with requests in flight", given_away.as_raw_fd());
     assert_eq!(kept(&mut ending), name);
     drop(given_away);
     finish(&mut ending);
     drop(other);
+}
+
+#[test]
+fn a_ring_that_the_host_says_is_its_own_keeps_nobody() {
+    let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
+    let (first, second) = (library.map(), library.map());
+    let Some(fd) = ring(&first) else { return };
+    let place = Box::leak(Box::new(0u8));
+    read(&first, from.as_raw_fd(), (&raw mut *place).cast());
+    let (mut ending, _ledger) = second.begin_end(at_once());
+    assert!(kept(&mut ending).starts_with("io_uring"));
+    // SAFETY: its only request is for memory of the test.
+    let said = [fd, from.as_raw_fd(), -1].map(|fd| unsafe { process::own_ring(fd) });
+    assert_eq!(said, [true, false, false]);
+    finish(&mut ending);
+    let unmap: extern "C" fn() = first.function(c"ring_unmap");
+    let close: extern "C" fn() = first.function(c"ring_close");
+    unmap();
+    close();
+    first.end(at_once());
 }

@@ -30,6 +30,7 @@ pub(crate) use lease::Lease;
 pub(crate) use names::told_name;
 pub(crate) use panics::{panics_are_told, report_panics, tell_panic};
 pub(crate) use records::Records;
+pub(crate) use rings::own_ring;
 
 use std::error::Error as _;
 use std::ffi::{CStr, OsStr, c_int, c_void};

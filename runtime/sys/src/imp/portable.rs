@@ -96,6 +96,11 @@ pub(crate) fn thread_number() -> Option<i32> {
     None
 }
 
+/// There are none.
+pub(crate) fn own_ring(_fd: i32) -> bool {
+    false
+}
+
 /// No hook is there to tell one.
 pub(crate) fn told_name(_tid: i32) -> Option<String> {
     None

@@ -101,8 +101,7 @@ impl Companions {
                 shelf.brought.push((library.clone(), self.born));
             }
         }
-        let libraries: Vec<_> =
-            needed.into_iter().filter(|library| shelf.brought_at(library).is_some()).collect();
+        let libraries: Vec<_> = needed.into_iter().filter(|library| shelf.brought_at(library).is_some()).collect();
         if !libraries.is_empty() {
             shelf.users.push((owner, libraries.clone()));
         }
@@ -164,9 +163,9 @@ impl Companions {
 pub(super) fn review() {
     let mut shelf = lock(&SHELF);
     let held = mem::take(&mut shelf.held);
-    let (done, held): (Vec<_>, Vec<_>) = held.into_iter().partition(|held| {
-        !held.for_good && (shelf.is_used(&held.library) || !is_in_use(&held.library, held.since))
-    });
+    let (done, held): (Vec<_>, Vec<_>) = held
+        .into_iter()
+        .partition(|held| !held.for_good && (shelf.is_used(&held.library) || !is_in_use(&held.library, held.since)));
     shelf.held = held;
     drop(shelf);
     for held in done {
@@ -221,7 +220,11 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
         let here = look_at as *const () as usize;
         let mut all = loaded::all();
         let is_host = |at: usize, library: &Loaded| at == 0 || library.code.iter().any(|code| code.contains(&here));
-        all.drain(..).enumerate().filter(|(at, library)| is_host(*at, library)).flat_map(|(_, host)| host.code).collect()
+        all.drain(..)
+            .enumerate()
+            .filter(|(at, library)| is_host(*at, library))
+            .flat_map(|(_, host)| host.code)
+            .collect()
     });
     let seen = stacks::look_at(thread, codes);
     let is_hosts = seen.start.is_some_and(|start| host.iter().any(|code| code.contains(&start)));
@@ -230,7 +233,8 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
 
 /// Whether a thread may stand in the library, or a signal leads into it.
 fn is_in_use(library: &Loaded, since: Ticks) -> bool {
-    let is_there = |thread: &Thread| look_at(thread, &[&library.code]).is_some_and(|stands| stands != [Stands::Outside]);
+    let is_there =
+        |thread: &Thread| look_at(thread, &[&library.code]).is_some_and(|stands| stands != [Stands::Outside]);
     handled_in(&library.ranges).is_some() || foreign_threads(since).iter().any(is_there)
 }
 

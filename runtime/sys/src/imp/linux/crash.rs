@@ -269,7 +269,8 @@ impl Text {
         let short = name.split(|byte| *byte == 0).next().unwrap_or_default();
         // A line is a line, whatever the name is.
         super::names::with_own(short, |name| {
-            name.iter().for_each(|byte| self.push(if byte.is_ascii_control() { b"?" } else { std::slice::from_ref(byte) }));
+            name.iter()
+                .for_each(|byte| self.push(if byte.is_ascii_control() { b"?" } else { std::slice::from_ref(byte) }));
         });
         self.push(b"\n");
     }

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use super::{lock, locals, threads};
+use super::{locals, lock, threads};
 
 /// How many bytes of a name the system keeps.
 const KEPT: usize = 15;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::{fd_target, fds, lock, stacks};
@@ -111,10 +111,10 @@ static HOSTS: Mutex<Vec<Ring>> = Mutex::new(Vec::new());
 
 /// The host vouches for the ring that this descriptor leads to: no request in it writes into memory of an image. Whether it
 /// leads to one.
-pub(crate) fn belongs_to_host(fd: c_int) -> bool {
+pub(crate) fn own_ring(fd: c_int) -> bool {
     let Some(ring) = of_descriptor(fd) else { return false };
     let there = present();
-    let mut hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut hosts = lock(&HOSTS);
     hosts.retain(|known| there.contains_key(known) && *known != ring);
     hosts.push(ring);
     true
@@ -209,7 +209,10 @@ mod tests {
     fn a_mapped_ring_has_the_number_of_its_descriptor() {
         let line = b"7f425d400000-7f425d401000 rw-s 00000000 00:10 85305                      anon_inode:[io_uring]";
         assert_eq!(mapped_ring(line), Some(Ring(0x10, 85305)));
-        assert_eq!(mapped_ring(b"7f4-7f5 rw-s 00000000 00:10 85305                      anon_inode:[perf_event]"), None);
+        assert_eq!(
+            mapped_ring(b"7f4-7f5 rw-s 00000000 00:10 85305                      anon_inode:[perf_event]"),
+            None
+        );
         assert_eq!(mapped_ring(b""), None);
     }
 

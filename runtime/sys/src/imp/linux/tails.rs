@@ -15,9 +15,8 @@ const LONGEST: usize = 4096;
 
 /// The functions that the one at this address ends in, by jumps within `library`, and those that these end in.
 pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
-    let is_function = |address: usize| {
-        library.iter().any(|range| range.contains(&address)) && enclosing(address) == Some(address)
-    };
+    let is_function =
+        |address: usize| library.iter().any(|range| range.contains(&address)) && enclosing(address) == Some(address);
     let mut found = Vec::new();
     let mut next = vec![(function, len(function))];
     while let Some((start, len)) = next.pop() {
@@ -84,12 +83,7 @@ fn enclosing(address: usize) -> Option<usize> {
 
 unsafe extern "C" {
     fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void;
-    fn dladdr1(
-        address: *const c_void,
-        info: *mut libc::Dl_info,
-        extra: *mut *mut c_void,
-        flags: c_int,
-    ) -> c_int;
+    fn dladdr1(address: *const c_void, info: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }
 
 #[cfg(test)]
