@@ -40,7 +40,7 @@ const fn row(name: &'static str, crates: &'static [&'static str], use_of: &'stat
     Row { name, crates, use_of, fate, backtrace: false, most: u64::MAX }
 }
 
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 32] = [
     row("bare", &[], "nothing: what the others are compared with", Fate::Unmapped),
     row("std", &[], "output, thread-locals, threads, a megabyte in a static", Fate::Unmapped),
     row("tracing", &["tracing", "tracing-subscriber"], "a subscriber of its own, and the host's", Fate::Unmapped),
@@ -65,6 +65,15 @@ const ROWS: [Row; 23] = [
     row("ctor", &["ctor"], "code before main with a thread-local", Fate::Unmapped),
     row("mimalloc", &["mimalloc"], "as the allocator of the plugin, with `local_dynamic_tls`", Fate::Unmapped),
     Row { backtrace: true, ..row("panic-backtrace", &[], "a caught panic with RUST_BACKTRACE=1", Fate::Unmapped) },
+    row("ctrlc", &["ctrlc"], "a handler for Ctrl-C, which has no end", Fate::Parked),
+    row("io-uring", &["io-uring"], "a ring for the length of a call", Fate::Unmapped),
+    row("io-uring-leaked", &["io-uring"], "a ring that nobody closes, all requests answered", Fate::Parked),
+    row("io-uring-in-flight", &["io-uring"], "a ring that nobody closes, with a request in flight", Fate::Parked),
+    row("gomp", &[], "a loop of OpenMP in C; libgomp comes with the plugin", Fate::Unmapped),
+    row("cpp-threads", &[], "C++ with a thread that is joined", Fate::Parked),
+    row("cpp-statics", &[], "C++ with statics that have destructors", Fate::Unmapped),
+    row("cpp-exceptions", &[], "C++ that throws and catches", Fate::Unmapped),
+    row("cpp-tls", &[], "C++ with a thread-local that has a destructor", Fate::Unmapped),
 ];
 
 /// The rows of these names, in the order of the table; all of them where none is named.

@@ -1,0 +1,51 @@
+//! Compiles what a row has in C or C++, into the plugin itself, the way `-sys` crates do it.
+
+fn main() {
+    println!("cargo::rerun-if-changed=src/rows");
+    #[cfg(feature = "native")]
+    native::build();
+}
+
+#[cfg(feature = "native")]
+mod native {
+    /// What a row has beside its Rust.
+    struct Source {
+        /// The feature of the row.
+        feature: &'static str,
+        /// The file, below `src/rows`; one that ends with `.cpp` is C++.
+        file: &'static str,
+        /// What the compiler is told.
+        flags: &'static [&'static str],
+        /// Libraries of the system that the plugin asks for by name.
+        libraries: &'static [&'static str],
+    }
+
+    /// All of them. For example
+    /// `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"] },`
+    const SOURCES: &[Source] = &[
+        // One a line.
+        Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"] },
+        Source { feature: "cpp-threads", file: "cpp_threads.cpp", flags: &["-std=c++17"], libraries: &[] },
+        Source { feature: "cpp-statics", file: "cpp_statics.cpp", flags: &["-std=c++17"], libraries: &[] },
+        Source { feature: "cpp-exceptions", file: "cpp_exceptions.cpp", flags: &["-std=c++17"], libraries: &[] },
+        Source { feature: "cpp-tls", file: "cpp_tls.cpp", flags: &["-std=c++17"], libraries: &[] },
+    ];
+
+    pub(crate) fn build() {
+        for source in SOURCES {
+            let variable = format!("CARGO_FEATURE_{}", source.feature.to_uppercase().replace('-', "_"));
+            if std::env::var_os(variable).is_none() {
+                continue;
+            }
+            let mut build = cc::Build::new();
+            build.cpp(source.file.ends_with(".cpp")).file(format!("src/rows/{}", source.file));
+            for flag in source.flags {
+                build.flag(flag);
+            }
+            build.compile("row");
+            for library in source.libraries {
+                println!("cargo::rustc-link-lib=dylib={library}");
+            }
+        }
+    }
+}
