@@ -12,6 +12,7 @@ use std::mem;
 use std::ops::Range;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use super::loaded::{self, Loaded};
 use super::stacks::{self, Stands, Thread, Ticks};
@@ -35,6 +36,10 @@ const LEAVE: [(&str, &str); 9] = [
     ("aio_write", ""),
     ("lio_listio", ""),
 ];
+
+/// How often a thread that runs just now is looked at again, and after how long.
+const LOOKS: u32 = 5;
+const A_MOMENT: Duration = Duration::from_micros(100);
 
 /// What is known of all of them. Held while it is decided who goes, so that of two images that go at once and share a
 /// library one is the last.
@@ -226,7 +231,15 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
             .flat_map(|(_, host)| host.code)
             .collect()
     });
-    let seen = stacks::look_at(thread, codes);
+    let mut seen = stacks::look_at(thread, codes);
+    for _ in 0..LOOKS {
+        if !seen.stands.contains(&Stands::Unknown) {
+            break;
+        }
+        // Most threads that run now wait soon.
+        std::thread::sleep(A_MOMENT);
+        seen = stacks::look_at(thread, codes);
+    }
     let is_hosts = seen.start.is_some_and(|start| host.iter().any(|code| code.contains(&start)));
     (!is_hosts).then_some(seen.stands)
 }

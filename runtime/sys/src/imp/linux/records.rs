@@ -133,11 +133,9 @@ impl Records {
             outside: false,
         };
         // These looks cost more than all the others, and what is yet to run may change what they find.
-        if facts.next() == Step::Close {
-            let outside = self.outside(ledger);
-            facts.outside = outside.is_some();
-            *lock(&self.outside) = outside;
-        }
+        let outside = if facts.next() == Step::Close { self.outside(ledger) } else { None };
+        facts.outside = outside.is_some();
+        *lock(&self.outside) = outside;
         facts
     }
 
