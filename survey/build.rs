@@ -24,6 +24,11 @@ mod native {
     /// `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"] },`
     const SOURCES: &[Source] = &[
         // One a line.
+        Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"] },
+        Source { feature: "cpp-threads", file: "cpp_threads.cpp", flags: &["-std=c++17"], libraries: &[] },
+        Source { feature: "cpp-statics", file: "cpp_statics.cpp", flags: &["-std=c++17"], libraries: &[] },
+        Source { feature: "cpp-exceptions", file: "cpp_exceptions.cpp", flags: &["-std=c++17"], libraries: &[] },
+        Source { feature: "cpp-tls", file: "cpp_tls.cpp", flags: &["-std=c++17"], libraries: &[] },
     ];
 
     pub(crate) fn build() {

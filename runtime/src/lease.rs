@@ -51,6 +51,8 @@ pub enum LeaseKind {
     Stream,
     /// An address of the module that stands in memory which stays, as a callback in a table of a library does.
     Reference,
+    /// An io_uring of the module, for which the kernel may write into its memory.
+    Ring,
 }
 
 impl fmt::Display for LeaseKind {
@@ -71,6 +73,7 @@ impl fmt::Display for LeaseKind {
             Self::Handler => "handler",
             Self::Stream => "stream",
             Self::Reference => "reference",
+            Self::Ring => "io_uring",
         })
     }
 }

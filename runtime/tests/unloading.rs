@@ -296,6 +296,26 @@ fn a_thread_that_does_not_listen_is_named_and_ends_when_it_likes() {
 }
 
 #[test]
+fn a_thread_is_named_in_full_on_one_line() {
+    alone("a_thread_is_named_in_full_on_one_line", &[], || {
+        let library = support::plugin("leftovers", &[]);
+        let host = support::host(std::slice::from_ref(&library));
+        leave(&host, "long_name");
+        host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
+        let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+        let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
+        // A thread gets its name a moment after it was started.
+        eventually(&host, "it is named", || {
+            let report = ticket.wait(Duration::from_millis(1)).expect_err("the thread still runs").to_string();
+            report.contains(&name)
+        });
+        std::fs::write(std::env::var_os(RELEASE).expect("a name"), "").expect("a file");
+        eventually(&host, "the old image is gone", || mapped(&host).len() == 1);
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
+}
+
+#[test]
 fn without_a_heap_of_its_own_a_megabyte_stays() {
     if std::env::var_os(JOURNAL).is_none() {
         support::plugin("leftovers", &["pass-through"]);

@@ -48,6 +48,15 @@ rows! {
     "ctor" ctor_row "rows/ctor.rs"
     "mimalloc" mimalloc_row "rows/mimalloc.rs"
     "panic-backtrace" panic_backtrace "rows/panic_backtrace.rs"
+    "ctrlc" ctrlc_row "rows/ctrlc.rs"
+    "io-uring" io_uring_row "rows/io_uring.rs"
+    "io-uring-leaked" io_uring_leaked "rows/io_uring_leaked.rs"
+    "io-uring-in-flight" io_uring_in_flight "rows/io_uring_in_flight.rs"
+    "gomp" gomp "rows/gomp.rs"
+    "cpp-threads" cpp_threads "rows/cpp.rs"
+    "cpp-statics" cpp_statics "rows/cpp.rs"
+    "cpp-exceptions" cpp_exceptions "rows/cpp.rs"
+    "cpp-tls" cpp_tls "rows/cpp.rs"
 }
 
 // Crates that people build plugins with.

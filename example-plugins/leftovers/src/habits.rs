@@ -118,6 +118,17 @@ pub(crate) fn stubborn_thread() {
     });
 }
 
+/// A thread whose name is longer than the system keeps, and not made for lines.
+pub(crate) fn long_name() {
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("somebody says what it waits for");
+    let name = format!("an \"exporter\"\nof everything, {}", "in many parts ".repeat(12));
+    named(&name, move || {
+        while !Path::new(&file).exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+}
+
 fn named(name: &str, code: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(code);
     drop(thread.expect("a thread can be started"));

@@ -40,6 +40,7 @@ fn leave(habit: String) {
         "detached_thread" => habits::detached_thread(),
         "polite_thread" => habits::polite_thread(),
         "stubborn_thread" => habits::stubborn_thread(),
+        "long_name" => habits::long_name(),
         "panic" => habits::panic(),
         "backtrace" => habits::backtrace(),
         "leaked_box" => habits::leaked_box(),

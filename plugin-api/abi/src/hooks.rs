@@ -182,4 +182,6 @@ pub struct HookTable {
         unsafe extern "C" fn(image: *const c_void, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char,
     /// `setstate`.
     pub random_set: unsafe extern "C" fn(image: *const c_void, state: *mut c_char) -> *mut c_char,
+    /// `pthread_setname_np` for the calling thread has been done: the name in full, `len` bytes of it.
+    pub thread_named: unsafe extern "C" fn(image: *const c_void, name: *const u8, len: usize),
 }

@@ -67,7 +67,7 @@ pub const LAYOUT_HASH: u64 = layout! {
         thread_atexit, key_create, key_delete, key_set, thread_create, thread_join, thread_detach, map, unmap, remap,
         signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,
         heap_grow, heap_shrink, frame_registered, frame_deregistered, stream_open, stream_bound, stream_closed, log_open,
-        random_init, random_set
+        random_init, random_set, thread_named
     }
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
     Slices { out, module }

@@ -86,6 +86,8 @@ macro_rules! __alcedo_hooks_of_life {
             "inotify_init" inotify_init,
             "inotify_init1" inotify_init1,
             "memfd_create" memfd_create,
+            "pthread_setname_np" pthread_setname_np,
+            "syscall" syscall,
         }
 
         const _: () = {

@@ -48,6 +48,7 @@ static TABLE: HookTable = {
         log_open: hooks::log_open,
         random_init: hooks::random_init,
         random_set: hooks::random_set,
+        thread_named: hooks::thread_named,
     }
 };
 

@@ -228,9 +228,11 @@ fn blocker(holder: Holder) -> Blocker {
         HolderKind::ThreadLocal => LeaseKind::ThreadLocal,
         HolderKind::Stream => LeaseKind::Stream,
         HolderKind::Reference => LeaseKind::Reference,
+        HolderKind::Ring => LeaseKind::Ring,
         _ => LeaseKind::Handler,
     };
-    let owner = holder.name.strip_prefix("thread ").map(str::to_owned).unwrap_or(holder.name);
+    let owner = ["thread ", "io_uring "].iter().find_map(|kind| holder.name.strip_prefix(kind)).map(str::to_owned);
+    let owner = owner.unwrap_or(holder.name);
     let thread = if holder.thread.is_empty() { thread_in_words(None, None) } else { holder.thread };
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }

@@ -316,6 +316,9 @@ impl Ending {
         if let Some(live_heap) = self.policy.live_heap {
             self.report.leaked_heap_bytes = live_heap();
         }
+        if let Some(ledger) = &ledger {
+            ledger.records.leave(ledger);
+        }
         // SAFETY: whoever began this ending promised that the host uses nothing of the image, and the ledger just said
         // that nothing else leads into it.
         match unsafe { mapping.close(staged.path()) } {

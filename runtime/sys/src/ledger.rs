@@ -55,6 +55,8 @@ pub enum HolderKind {
     Stream,
     /// A word in memory that stays, which leads into the image: see [`Reference`](crate::Reference).
     Reference,
+    /// An io_uring for which the kernel may write into the image's memory.
+    Ring,
 }
 
 /// How much is on record. What is counted "so far" only grows; the rest is as of now.
@@ -124,6 +126,7 @@ impl Ledger {
 
     /// Asks the threads of the image to stop: sets the stop word and wakes those that wait on it as on a futex.
     pub fn ask_to_stop(&self) {
+        self.records.look_at_rings(self);
         self.stop.store(1, Ordering::SeqCst);
         crate::imp::wake_all(&self.stop);
     }
@@ -161,6 +164,7 @@ impl Ledger {
 
     /// From now on [`checkpoint`](crate::checkpoint) runs the image's destructors.
     pub(crate) fn begin_ending(&self) {
+        self.records.look_at_rings(self);
         if !self.ending.swap(true, Ordering::SeqCst) {
             crate::imp::ending_begins();
         }

@@ -70,12 +70,14 @@ pub fn thread_number() -> Option<i32> {
     NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
 }
 
-/// A thread as every report names it: `"worker-3" (4711)`, and as much of that as is known.
+/// A thread as every report names it: `"worker-3" (4711)`, and as much of that as is known. A thread of an image that runs
+/// is known to its own module by name, and so by its number alone.
 #[must_use]
 pub fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
-    match (name, number) {
-        (Some(name), Some(number)) => format!("\"{name}\" ({number})"),
-        (Some(name), None) => format!("\"{name}\""),
+    let told = if name.is_none() { number.and_then(imp::told_name) } else { None };
+    match (name.or(told.as_deref()), number) {
+        (Some(name), Some(number)) => format!("{name:?} ({number})"),
+        (Some(name), None) => format!("{name:?}"),
         (None, Some(number)) => format!("({number})"),
         (None, None) => "unknown".to_owned(),
     }
@@ -114,4 +116,17 @@ pub fn keys_in_use() -> io::Result<usize> {
 #[must_use]
 pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
+}
+
+/// Says that the io_uring to which this descriptor leads is the host's own. A ring that comes to be while a module is loaded,
+/// and of which no hook has told, is taken for the module's otherwise: modules may make some by bare system calls, and one
+/// that has given work to the kernel keeps its memory until the ring is closed. False when the descriptor leads to none, or
+/// the platform has none.
+///
+/// # Safety
+///
+/// No request that is given to this ring reads or writes memory of a module.
+#[expect(unsafe_code, reason = "whoever says so of a module's ring takes the module's memory from under the kernel")]
+pub unsafe fn own_ring(fd: i32) -> bool {
+    imp::own_ring(fd)
 }

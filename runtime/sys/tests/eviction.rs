@@ -41,7 +41,7 @@ fn blocked(mode: Mode) -> (PipeReader, PipeWriter, &'static Seen) {
 
 #[test]
 fn threads_that_block_for_ever_are_led_out_and_their_destructors_run() {
-    for mode in [Mode::InRead, Mode::InFutex, Mode::InSleep, Mode::InCond] {
+    for mode in [Mode::InRead, Mode::InFutex, Mode::InSleep, Mode::InCond, Mode::InSem, Mode::InTimedSem] {
         for detached in [false, true] {
             let library = Library::new();
             let (_reader, _writer, seen) = blocked(mode);

@@ -11,6 +11,7 @@ mod descriptors;
 mod functions;
 pub(crate) mod platform;
 mod tables;
+mod told;
 
 pub use core::arch::global_asm;
 pub use descriptors::{
@@ -28,3 +29,4 @@ pub use tables::{
     deregister_frame, fclose, fmemopen, fopencookie, initstate, open_memstream, open_wmemstream, openlog, register_frame,
     setbuf, setbuffer, setstate, setvbuf, StreamFunctions,
 };
+pub use told::{pthread_setname_np, syscall};

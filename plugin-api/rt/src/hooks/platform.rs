@@ -4,7 +4,7 @@
 //! being mapped, when this thread has it anyway; later no thread waits for somebody who maps a library.
 #![expect(unsafe_code, reason = "calls C functions whose addresses the loader told")]
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -157,6 +157,8 @@ platform! {
     fn inotify_init() -> c_int, without: missing();
     fn inotify_init1(flags: c_int) -> c_int, without: missing();
     fn memfd_create(name: *const c_char, flags: c_uint) -> c_int, without: missing();
+    fn pthread_setname_np(thread: usize, name: *const c_char) -> c_int, without: libc::ENOSYS;
+    fn syscall(number: c_long, first: usize, second: usize, third: usize, fourth: usize, fifth: usize, sixth: usize) -> c_long, without: missing().into();
 
     fn __register_frame(begin: *const c_void);
     fn __deregister_frame(begin: *const c_void);

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "mapping, unmapping and asking the loader are calls into C")]
 
 mod c_heap;
+mod companions;
 mod crash;
 mod environment;
 mod evict;
@@ -11,24 +12,32 @@ mod fork;
 mod frames;
 pub(crate) mod hooks;
 mod lease;
+mod loaded;
 mod locals;
 mod memory;
+mod names;
 mod panics;
 mod peek;
 mod random;
 mod ranges;
 mod records;
+mod rings;
 mod scan;
 mod signals;
+mod stacks;
 mod streams;
 mod system_log;
+#[cfg(target_arch = "x86_64")]
+mod tails;
 mod threads;
 
 pub(crate) use crash::{clock, report_crashes};
 pub(crate) use exits::at_exit;
 pub(crate) use lease::Lease;
+pub(crate) use names::told_name;
 pub(crate) use panics::{panics_are_told, report_panics, tell_panic};
 pub(crate) use records::Records;
+pub(crate) use rings::own_ring;
 
 use std::error::Error as _;
 use std::ffi::{CStr, OsStr, c_int, c_void};
@@ -175,10 +184,11 @@ pub(crate) fn thread_number() -> Option<i32> {
     Some(unsafe { libc::gettid() })
 }
 
-/// The name of a thread as it is now; `None` when there is no such thread.
+/// The name of a thread as it is now, in full where the thread is an image's; `None` when there is no such thread.
 pub(crate) fn thread_name(tid: i32) -> Option<String> {
-    let name = fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok()?;
-    Some(name.trim_end_matches('\n').to_owned())
+    let short = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
+    let short = short.strip_suffix(b"\n").unwrap_or(&short);
+    Some(names::in_full(tid, short).unwrap_or_else(|| String::from_utf8_lossy(short).into_owned()))
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {

@@ -103,6 +103,16 @@ pub(crate) fn thread_number() -> Option<i32> {
     None
 }
 
+/// There are none.
+pub(crate) fn own_ring(_fd: i32) -> bool {
+    false
+}
+
+/// No hook is there to tell one.
+pub(crate) fn told_name(_tid: i32) -> Option<String> {
+    None
+}
+
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -132,6 +142,10 @@ impl Records {
 
     pub(crate) fn is_mapped(&self, _ledger: &Ledger, _mapping: &Mapping) {}
 
+    pub(crate) fn look_at_rings(&self, _ledger: &Ledger) {}
+
+    pub(crate) fn leave(&self, _ledger: &Ledger) {}
+
     pub(crate) fn holders(&self, _ledger: &Ledger) -> Vec<Holder> {
         Vec::new()
     }
@@ -155,6 +169,7 @@ impl Records {
             signals: false,
             handler_runs: false,
             exit_handlers: false,
+            outside: false,
         }
     }
 

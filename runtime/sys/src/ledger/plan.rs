@@ -21,6 +21,8 @@ pub(crate) struct Facts {
     pub(crate) handler_runs: bool,
     /// Exit handlers have not run.
     pub(crate) exit_handlers: bool,
+    /// Something outside the image leads into it: the kernel may write for it, or a signal was set past the hooks.
+    pub(crate) outside: bool,
 }
 
 /// What to do next.
@@ -56,6 +58,8 @@ impl Facts {
             Self { signals: true, .. } => Step::ReleaseSignals,
             Self { handler_runs: true, .. } => Step::Wait,
             Self { exit_handlers: true, .. } => Step::RunExitHandlers,
+            // Exit handlers and destructors may have ended it.
+            Self { outside: true, .. } => Step::Wait,
             _ => Step::Close,
         }
     }
@@ -66,7 +70,7 @@ mod tests {
     use super::{Facts, Step};
 
     fn every_state() -> impl Iterator<Item = Facts> {
-        (0..1u32 << 9).map(|bits| {
+        (0..1u32 << 10).map(|bits| {
             let bit = |at: u32| bits >> at & 1 == 1;
             Facts {
                 gone: bit(0),
@@ -78,6 +82,7 @@ mod tests {
                 signals: bit(6),
                 handler_runs: bit(7),
                 exit_handlers: bit(8),
+                outside: bit(9),
             }
         })
     }
@@ -95,6 +100,7 @@ mod tests {
                 signals: false,
                 handler_runs: false,
                 exit_handlers: false,
+                outside: false,
             };
             assert_eq!(facts, nothing);
         }

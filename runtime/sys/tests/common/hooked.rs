@@ -75,6 +75,8 @@ pub(crate) enum Mode {
     InCond,
     InHost,
     InFile,
+    InSem,
+    InTimedSem,
 }
 
 impl Seen {

@@ -285,7 +285,12 @@ impl Text {
         let mut name = [0_u8; 16];
         // SAFETY: the call writes at most sixteen bytes, the last of them a zero.
         unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
-        self.push(name.split(|byte| *byte == 0).next().unwrap_or_default());
+        let short = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        // A line is a line, whatever the name is.
+        super::names::with_own(short, |name| {
+            name.iter()
+                .for_each(|byte| self.push(if byte.is_ascii_control() { b"?" } else { std::slice::from_ref(byte) }));
+        });
         self.push(b"\n");
     }
 

@@ -40,40 +40,58 @@ mod possible {
     use std::sync::{Arc, OnceLock};
 
     use crate::imp::linux::threads::Started;
-    use crate::imp::linux::{errno, ranges_around, set_errno};
+    use crate::imp::linux::{errno, ranges_around, set_errno, tails};
 
     pub(in crate::imp::linux) const IS_POSSIBLE: bool = true;
 
     /// Functions of the C library that wait in the kernel and hold nothing meanwhile that another thread needs.
-    const WAITING: [&CStr; 38] = [
+    const WAITING: [&CStr; 59] = [
         c"accept",
         c"accept4",
         c"clock_nanosleep",
+        c"cnd_timedwait",
+        c"cnd_wait",
         c"connect",
         c"epoll_pwait",
+        c"epoll_pwait2",
         c"epoll_wait",
         c"flock",
+        c"mq_receive",
+        c"mq_send",
+        c"mq_timedreceive",
+        c"mq_timedsend",
+        c"msgrcv",
+        c"msgsnd",
         c"nanosleep",
         c"pause",
         c"poll",
         c"ppoll",
         c"pread",
         c"pread64",
+        c"preadv",
+        c"preadv2",
         c"pselect",
         c"pthread_cond_clockwait",
         c"pthread_cond_timedwait",
         c"pthread_cond_wait",
         c"pwrite",
         c"pwrite64",
+        c"pwritev",
+        c"pwritev2",
         c"read",
         c"readv",
         c"recv",
         c"recvfrom",
+        c"recvmmsg",
         c"recvmsg",
         c"select",
+        c"sem_clockwait",
         c"sem_timedwait",
         c"sem_wait",
+        c"semop",
+        c"semtimedop",
         c"send",
+        c"sendmmsg",
         c"sendmsg",
         c"sendto",
         c"sigsuspend",
@@ -81,7 +99,10 @@ mod possible {
         c"sigwaitinfo",
         c"sleep",
         c"syscall",
+        c"thrd_sleep",
         c"usleep",
+        c"wait4",
+        c"waitpid",
         c"write",
         c"writev",
     ];
@@ -94,7 +115,7 @@ mod possible {
         signal: c_int,
         /// Where the C library's code is.
         library: Vec<Range<usize>>,
-        /// Where the functions of [`WAITING`] begin. Sorted.
+        /// Where the functions of [`WAITING`] begin, and those that they end in. Sorted.
         waiting: Vec<usize>,
     }
 
@@ -134,9 +155,11 @@ mod possible {
 
     fn prepare() -> Option<Ready> {
         let mut waiting: Vec<_> = WAITING.iter().filter_map(|name| address_of(name)).collect();
+        let library = waiting.first().map(|address| ranges_around(*address))?;
+        let tails: Vec<_> = waiting.iter().flat_map(|function| tails::of(*function, &library)).collect();
+        waiting.extend(tails);
         waiting.sort_unstable();
         waiting.dedup();
-        let library = waiting.first().map(|address| ranges_around(*address))?;
         // The first use of the unwinder loads what it needs; that must not happen in a handler.
         walk(&mut |_, _| false);
         let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));

@@ -40,6 +40,11 @@ pub(super) fn held(owner: usize) -> u64 {
     book.iter().filter(|(fd, opened)| opened.owner == owner && is_still(**fd, opened)).count() as u64
 }
 
+/// Whether another image is known to have opened it.
+pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
+    lock(&BOOK).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
+}
+
 /// Strikes out all of an image; returns those that are open, each with what it leads to.
 pub(super) fn take(owner: usize) -> Vec<(c_int, String)> {
     let mut open = Vec::new();

@@ -17,7 +17,9 @@ use std::sync::Arc;
 
 use super::exits::Handler;
 use super::streams::StreamFunctions;
-use super::{c_heap, exits, fds, fork, frames, random, set_errno, signals, streams, system_log, threads};
+use super::{
+    c_heap, exits, fds, fork, frames, names, random, rings, set_errno, signals, streams, system_log, threads,
+};
 use crate::ledger::Ledger;
 
 /// The destructor of a thread-local, and of a thread-specific value.
@@ -287,6 +289,10 @@ pub unsafe extern "C" fn free(_image: *const c_void, block: *mut c_void) {
 pub unsafe extern "C" fn fd_opened(image: *const c_void, fd: c_int) {
     if !fork::is_child() {
         fds::opened(image.addr(), fd);
+        if let Some(ring) = rings::of_descriptor(fd) {
+            // SAFETY: our caller promises that it is a living ledger's word.
+            unsafe { borrow(image) }.records.rings.opened(ring);
+        }
     }
 }
 
@@ -369,6 +375,14 @@ pub unsafe extern "C" fn random_init(
 pub unsafe extern "C" fn random_set(_image: *const c_void, state: *mut c_char) -> *mut c_char {
     // SAFETY: our caller promises what the C function demands.
     unsafe { random::set(state) }
+}
+
+/// The calling thread has got a name; `len` bytes of it, which may be any but zero.
+pub unsafe extern "C" fn thread_named(_image: *const c_void, name: *const u8, len: usize) {
+    if !fork::is_child() {
+        // SAFETY: our caller promises so many bytes.
+        names::told(unsafe { std::slice::from_raw_parts(name, len) });
+    }
 }
 
 /// Fresh zeroed pages for the module's own heap, `len` a multiple of 64 KiB and so aligned; null when there are none.

@@ -422,6 +422,11 @@ pub(super) fn become_started(started: Arc<Started>) {
     lock(&record.owed).started = Some(started);
 }
 
+/// The image's thread that the calling thread is, as long as it has not left.
+pub(super) fn started_here() -> Option<Arc<Started>> {
+    if HERE.get().is_null() { None } else { lock(&Record::here().owed).started.clone() }
+}
+
 /// The image's thread that the calling thread is, which ends now and so is told only once.
 pub(super) fn take_started() -> Option<Arc<Started>> {
     if HERE.get().is_null() { None } else { lock(&Record::here().owed).started.take() }

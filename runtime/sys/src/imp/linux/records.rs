@@ -6,18 +6,20 @@ use std::ffi::c_int;
 use std::ops::Range;
 use std::path::Path;
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
+use super::companions::{self, Companions};
 use super::locals::Locals;
 use super::memory::Pages;
+use super::rings::Rings;
 use super::threads::Threads;
 use super::{
-    Mapping, c_heap, environment, evict, exits, fds, fork, frames, locals, random, scan, signals, streams, threads,
+    Mapping, c_heap, environment, evict, exits, fds, fork, frames, locals, lock, random, scan, signals, streams, threads,
 };
 use crate::ending::{EndPolicy, EndReport};
-use crate::ledger::plan::Facts;
+use crate::ledger::plan::{Facts, Step};
 use crate::ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 use crate::reference::Look;
 
@@ -27,6 +29,11 @@ pub(crate) struct Records {
     pub(super) locals: Locals,
     pub(super) threads: Threads,
     pub(super) pages: Pages,
+    pub(super) rings: Rings,
+    companions: Companions,
+    born: Instant,
+    /// What was found to lead into the image from outside when that was looked for last.
+    outside: Mutex<Option<Holder>>,
     fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
 }
@@ -40,6 +47,10 @@ impl Records {
             locals: Locals::default(),
             threads: Threads::default(),
             pages: Pages::new(),
+            rings: Rings::new(),
+            companions: Companions::new(),
+            born: Instant::now(),
+            outside: Mutex::new(None),
             fds_before: fds::open_now(),
             code: OnceLock::new(),
         }
@@ -49,6 +60,17 @@ impl Records {
     pub(crate) fn is_mapped(&self, ledger: &Ledger, mapping: &Mapping) {
         self.code.get_or_init(|| mapping.ranges.clone());
         scan::is_mapped(owner(ledger), &mapping.ranges);
+        self.companions.is_mapped(owner(ledger), mapping);
+    }
+
+    /// The image is about to end: what it is going to close is looked at while it is there.
+    pub(crate) fn look_at_rings(&self, ledger: &Ledger) {
+        self.rings.look(owner(ledger));
+    }
+
+    /// The image is closed next.
+    pub(crate) fn leave(&self, ledger: &Ledger) {
+        self.companions.leave(owner(ledger));
     }
 
     /// Where the image is, as soon as that is known.
@@ -58,7 +80,15 @@ impl Records {
 
     pub(crate) fn holders(&self, ledger: &Ledger) -> Vec<Holder> {
         let mut holders = threads::holders(ledger);
+        holders.extend(self.companions.guests().into_iter().map(|guest| Holder {
+            kind: HolderKind::Thread,
+            name: format!("thread {}", guest.name),
+            thread: locals::thread_in_words(guest.tid),
+            since: self.born,
+            place: None,
+        }));
         holders.extend(self.locals.holders(ledger));
+        holders.extend(lock(&self.outside).clone());
         if signals::may_run(owner(ledger)) {
             holders.push(Holder {
                 kind: HolderKind::Handler,
@@ -97,17 +127,34 @@ impl Records {
 
     pub(crate) fn facts(&self, ledger: &Ledger, may_evict: bool) -> Facts {
         let locals = self.locals.whereabouts(ledger);
-        Facts {
+        let mut facts = Facts {
             gone: false,
             process_exits: exits::process_exits(),
             locals_here: locals.here,
-            threads: !threads::holding(ledger).is_empty(),
+            threads: !threads::holding(ledger).is_empty() || !self.companions.guests().is_empty(),
             locals_elsewhere: locals.elsewhere,
             may_evict: may_evict && evict::IS_POSSIBLE,
             signals: signals::held(owner(ledger)) > 0,
             handler_runs: signals::may_run(owner(ledger)),
             exit_handlers: exits::held(owner(ledger)) > 0 || streams::lead_to(owner(ledger)),
+            outside: false,
+        };
+        // These looks cost more than all the others, and what is yet to run may change what they find.
+        let outside = if facts.next() == Step::Close { self.outside(ledger) } else { None };
+        facts.outside = outside.is_some();
+        *lock(&self.outside) = outside;
+        facts
+    }
+
+    /// What leads into the image although nothing of its own does any more.
+    fn outside(&self, ledger: &Ledger) -> Option<Holder> {
+        let holder = |kind, name, since| Holder { kind, name, thread: String::new(), since, place: None };
+        if let Some(kept) = self.rings.kept(owner(ledger)) {
+            return Some(holder(HolderKind::Ring, kept.name, kept.since));
         }
+        let signal = self.companions.handled()?;
+        let name = format!("the handler of signal {signal}, which was set past the hooks");
+        Some(holder(HolderKind::Handler, name, self.born))
     }
 
     /// What keeps the image though none of its code runs: streams that would write into its memory.
@@ -199,6 +246,7 @@ impl Records {
             report.fds_left = fds;
         }
         report.fds_unknown = fds::unknown(&self.fds_before);
+        companions::review();
         report.thread_locals_run = self.locals.run.load(Ordering::SeqCst);
         report.thread_locals_forgotten = self.locals.forgotten.load(Ordering::SeqCst);
         report.threads_evicted = self.threads.evicted.load(Ordering::SeqCst);

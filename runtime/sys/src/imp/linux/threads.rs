@@ -29,6 +29,8 @@ pub(super) struct Started {
     since: Instant,
     /// Whether the stack is memory of the image's choice.
     own_stack: bool,
+    /// Its names in full, as its module has told them; see [`super::names`].
+    pub(super) names: Mutex<Vec<Box<str>>>,
     /// Its number, or zero before it runs.
     pub(super) tid: AtomicI32,
     /// Where the host's function goes on after the start routine; see [`super::evict`].
@@ -119,7 +121,7 @@ impl Started {
             0 => ("a thread that is starting".to_owned(), String::new()),
             tid => {
                 let name = thread_name(tid).unwrap_or_else(|| "that is ending".to_owned());
-                (format!("thread \"{name}\""), thread_in_words(tid))
+                (format!("thread {name:?}"), thread_in_words(tid))
             }
         };
         Holder { kind: HolderKind::Thread, name, thread, since: self.since, place: Some(self.start as usize) }
@@ -147,6 +149,7 @@ pub(super) unsafe fn create(
         start,
         since: Instant::now(),
         own_stack,
+        names: Mutex::default(),
         tid: AtomicI32::new(0),
         way_back: WayBack::default(),
         is_asked: AtomicBool::new(false),
@@ -243,6 +246,17 @@ pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
 
 pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
     holding(ledger).iter().map(|started| started.holder()).collect()
+}
+
+/// The numbers of all of them that may run.
+pub(super) fn numbers() -> Vec<i32> {
+    lock(&STARTED).iter().map(|started| started.tid.load(Ordering::SeqCst)).collect()
+}
+
+/// The one of that number, as long as it runs.
+pub(super) fn of_number(tid: i32) -> Option<Arc<Started>> {
+    let is_it = |started: &&Arc<Started>| started.tid.load(Ordering::SeqCst) == tid && !lock(&started.life).ended;
+    lock(&STARTED).iter().find(is_it).cloned()
 }
 
 /// Joins what has ended and was never joined, once the image is gone. Returns how many, and how many could not be.

@@ -1,0 +1,315 @@
+//! Libraries that come and go with an image: the loader maps them because the image needs them, and unmaps them with the
+//! last image that does. Nothing of theirs goes through the hooks, so the loader would take their code from under threads
+//! that they have started and handlers that they have set.
+//!
+//! What is looked at is what they did to the process. As long as a thread that began while the image was there stands in
+//! such a library, it may call the image back, and the image waits for it. A library that would go although something of it
+//! is still in use is held by a share of its own, until that has ended.
+#![expect(unsafe_code, reason = "takes shares of libraries and gives them back")]
+
+use std::ffi::{CString, c_int, c_void};
+use std::mem;
+use std::ops::Range;
+use std::ptr;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use super::loaded::{self, Loaded};
+use super::stacks::{self, Stands, Thread, Ticks};
+use super::{lock, threads};
+use crate::imp::linux::Mapping;
+
+/// Libraries whose threads run what they are handed while its giver waits, and keep none of it: an image that none of their
+/// threads stands in may go, and they stay.
+const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
+
+/// Functions by which a library leaves an address of its code in the process, each with the one that takes it back. One that
+/// uses the first and not the second is not unmapped. Threads and signals are looked for by themselves.
+const LEAVE: [(&str, &str); 9] = [
+    ("pthread_key_create", "pthread_key_delete"),
+    ("tss_create", "tss_delete"),
+    ("timer_create", "timer_delete"),
+    ("on_exit", ""),
+    ("mq_notify", ""),
+    ("getaddrinfo_a", ""),
+    ("aio_read", ""),
+    ("aio_write", ""),
+    ("lio_listio", ""),
+];
+
+/// How often a thread that runs just now is looked at again, and after how long.
+const LOOKS: u32 = 5;
+const A_MOMENT: Duration = Duration::from_micros(100);
+
+/// What is known of all of them. Held while it is decided who goes, so that of two images that go at once and share a
+/// library one is the last.
+static SHELF: Mutex<Shelf> = Mutex::new(Shelf { brought: Vec::new(), users: Vec::new(), held: Vec::new() });
+
+struct Shelf {
+    /// Those that images have brought, and when.
+    brought: Vec<(Loaded, Ticks)>,
+    /// Images that are mapped, by the addresses of their ledgers, each with what it uses of them.
+    users: Vec<(usize, Vec<Loaded>)>,
+    held: Vec<Held>,
+}
+
+/// A library with a share of its own.
+struct Held {
+    library: Loaded,
+    since: Ticks,
+    share: *mut c_void,
+    /// It has left what nobody can find again.
+    for_good: bool,
+}
+
+// SAFETY: a share of a library is a word that any thread may give back.
+unsafe impl Send for Held {}
+
+/// The companions of one image.
+pub(super) struct Companions {
+    before: Vec<Loaded>,
+    born: Ticks,
+    /// Known once it is mapped.
+    own: OnceLock<Own>,
+}
+
+struct Own {
+    /// The image itself.
+    image: Loaded,
+    /// Those that it uses and that images have brought.
+    libraries: Vec<Loaded>,
+}
+
+/// A thread that keeps an image.
+#[derive(Clone, Debug)]
+pub(super) struct Guest {
+    pub(super) name: String,
+    pub(super) tid: i32,
+}
+
+impl Companions {
+    pub(super) fn new() -> Self {
+        review();
+        Self { before: loaded::all(), born: Ticks::now(), own: OnceLock::new() }
+    }
+
+    /// The image has been mapped; whoever is mapped since then and is needed by it was brought by it.
+    pub(super) fn is_mapped(&self, owner: usize, mapping: &Mapping) {
+        let all = loaded::all();
+        let Some(image) = all.iter().find(|library| mapping.ranges.first() == library.ranges.first()) else { return };
+        let needed = loaded::needs(image, &all);
+        let mut shelf = lock(&SHELF);
+        shelf.brought.retain(|(known, _)| all.iter().any(|library| library.is(known)));
+        for library in &needed {
+            let is_new = !self.before.iter().any(|known| known.is(library));
+            if is_new && shelf.brought_at(library).is_none() {
+                shelf.brought.push((library.clone(), self.born));
+            }
+        }
+        let libraries: Vec<_> = needed.into_iter().filter(|library| shelf.brought_at(library).is_some()).collect();
+        if !libraries.is_empty() {
+            shelf.users.push((owner, libraries.clone()));
+        }
+        drop(shelf);
+        self.own.get_or_init(|| Own { image: image.clone(), libraries });
+    }
+
+    /// The threads of its companions that keep it.
+    pub(super) fn guests(&self) -> Vec<Guest> {
+        let Some(Own { image, libraries }) = self.own.get().filter(|own| !own.libraries.is_empty()) else {
+            return Vec::new();
+        };
+        let mut codes: Vec<&[Range<usize>]> = libraries.iter().map(|library| library.code.as_slice()).collect();
+        codes.push(&image.code);
+        let guests = foreign_threads(self.born).into_iter().filter_map(|thread| {
+            let mut stands = look_at(&thread, &codes)?;
+            let in_image = stands.pop().unwrap_or(Stands::Unknown);
+            let keeper = keeper(&stands, in_image, |at| is_pool(&libraries[at]))?;
+            let name = thread.name().escape_debug().to_string();
+            let name = match keeper {
+                Keeper::Library(at) => format!("\"{name}\" of {}, which came with the plugin", libraries[at].file()),
+                Keeper::Perhaps => format!("\"{name}\", which may be in a library that came with the plugin"),
+            };
+            Some(Guest { name, tid: thread.tid })
+        });
+        guests.collect()
+    }
+
+    /// A signal whose handler lies in the image although its hooks know of none.
+    pub(super) fn handled(&self) -> Option<c_int> {
+        handled_in(&self.own.get()?.image.ranges)
+    }
+
+    /// The image is closed next: whatever of its companions nobody else needs, and is in use, is held.
+    pub(super) fn leave(&self, owner: usize) {
+        let mut shelf = lock(&SHELF);
+        let Some(at) = shelf.users.iter().position(|(user, _)| *user == owner) else { return };
+        let (_, libraries) = shelf.users.swap_remove(at);
+        for library in libraries {
+            let is_kept = shelf.held.iter().any(|held| held.library.is(&library));
+            if is_kept || shelf.is_used(&library) {
+                continue;
+            }
+            // SAFETY: the image that needs it is mapped, and so it is.
+            let for_good = unsafe { leaves_something(&library) };
+            let since = shelf.brought_at(&library).unwrap_or(self.born);
+            if (for_good || is_in_use(&library, since))
+                && let Some(share) = share(&library)
+            {
+                let name = library.file();
+                tracing::info!(library = name, for_good, "a library that came with an image stays: it is in use");
+                shelf.held.push(Held { library, since, share, for_good });
+            }
+        }
+    }
+}
+
+/// Gives back what is held and no longer in use.
+pub(super) fn review() {
+    let mut shelf = lock(&SHELF);
+    let held = mem::take(&mut shelf.held);
+    let (done, held): (Vec<_>, Vec<_>) = held
+        .into_iter()
+        .partition(|held| !held.for_good && (shelf.is_used(&held.library) || !is_in_use(&held.library, held.since)));
+    shelf.held = held;
+    drop(shelf);
+    for held in done {
+        // SAFETY: the share was taken for this record, and nothing that was seen leads into the library.
+        unsafe { libc::dlclose(held.share) };
+    }
+}
+
+impl Shelf {
+    fn brought_at(&self, library: &Loaded) -> Option<Ticks> {
+        self.brought.iter().find(|(known, _)| known.is(library)).map(|(_, since)| *since)
+    }
+
+    fn is_used(&self, library: &Loaded) -> bool {
+        self.users.iter().any(|(_, used)| used.iter().any(|known| known.is(library)))
+    }
+}
+
+/// What a thread keeps an image for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Keeper {
+    /// It stands in this companion.
+    Library(usize),
+    /// It cannot be seen where it stands.
+    Perhaps,
+}
+
+/// Whether a thread that began while the image was there keeps it, given where it stands.
+fn keeper(in_libraries: &[Stands], in_image: Stands, is_pool: impl Fn(usize) -> bool) -> Option<Keeper> {
+    if in_image == Stands::Unknown || in_libraries.contains(&Stands::Unknown) {
+        return Some(Keeper::Perhaps);
+    }
+    let inside = |at: &usize| in_libraries[*at] == Stands::Inside;
+    let all = || (0..in_libraries.len()).filter(inside);
+    let own = all().find(|at| !is_pool(*at));
+    own.or_else(|| all().next().filter(|_| in_image == Stands::Inside)).map(Keeper::Library)
+}
+
+/// Threads that may have begun since then and that no image is known to have started.
+fn foreign_threads(since: Ticks) -> Vec<Thread> {
+    let started = threads::numbers();
+    let mut all = stacks::others();
+    all.retain(|thread| thread.runs_code() && !thread.is_older_than(since) && !started.contains(&thread.tid));
+    all
+}
+
+/// Where a thread stands with regard to each of these; none for one that the host's own code has started. By the host's own
+/// promise such a one uses nothing of an image that goes, and what looks like it is left on its stack from before.
+fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
+    static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+    let host = HOST.get_or_init(|| {
+        let here = look_at as *const () as usize;
+        let mut all = loaded::all();
+        let is_host = |at: usize, library: &Loaded| at == 0 || library.code.iter().any(|code| code.contains(&here));
+        all.drain(..)
+            .enumerate()
+            .filter(|(at, library)| is_host(*at, library))
+            .flat_map(|(_, host)| host.code)
+            .collect()
+    });
+    let mut seen = stacks::look_at(thread, codes);
+    for _ in 0..LOOKS {
+        if !seen.stands.contains(&Stands::Unknown) {
+            break;
+        }
+        // Most threads that run now wait soon.
+        std::thread::sleep(A_MOMENT);
+        seen = stacks::look_at(thread, codes);
+    }
+    let is_hosts = seen.start.is_some_and(|start| host.iter().any(|code| code.contains(&start)));
+    (!is_hosts).then_some(seen.stands)
+}
+
+/// Whether a thread may stand in the library, or a signal leads into it.
+fn is_in_use(library: &Loaded, since: Ticks) -> bool {
+    let is_there =
+        |thread: &Thread| look_at(thread, &[&library.code]).is_some_and(|stands| stands != [Stands::Outside]);
+    handled_in(&library.ranges).is_some() || foreign_threads(since).iter().any(is_there)
+}
+
+/// A signal that leads into one of these ranges.
+fn handled_in(ranges: &[Range<usize>]) -> Option<c_int> {
+    (1..=libc::SIGRTMAX()).find(|signal| {
+        // SAFETY: all zeroes are an action.
+        let mut action: libc::sigaction = unsafe { mem::zeroed() };
+        // SAFETY: nothing is set, and the place is one for an action.
+        let asked = unsafe { libc::sigaction(*signal, ptr::null(), &raw mut action) };
+        asked == 0 && ranges.iter().any(|range| range.contains(&action.sa_sigaction))
+    })
+}
+
+/// # Safety
+///
+/// The library is mapped.
+unsafe fn leaves_something(library: &Loaded) -> bool {
+    // SAFETY: our caller promises it.
+    let names = unsafe { library.refers_to() };
+    let uses = |name: &str| names.iter().any(|used| used == name.as_bytes());
+    LEAVE.iter().any(|(leave, take_back)| uses(leave) && (take_back.is_empty() || !uses(take_back)))
+}
+
+fn is_pool(library: &Loaded) -> bool {
+    let file = library.file();
+    POOLS.iter().any(|pool| file.starts_with(pool))
+}
+
+/// One more share of a library that is mapped.
+fn share(library: &Loaded) -> Option<*mut c_void> {
+    let name = CString::new(library.name.as_slice()).ok()?;
+    // SAFETY: with `RTLD_NOLOAD` nothing is mapped and no initialiser runs.
+    let share = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    (!share.is_null()).then_some(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Keeper, keeper};
+    use crate::imp::linux::stacks::Stands::{self, Inside, Outside, Unknown};
+
+    fn check(libraries: &[Stands], image: Stands, pools: &[usize]) -> Option<Keeper> {
+        keeper(libraries, image, |at| pools.contains(&at))
+    }
+
+    #[test]
+    fn a_thread_in_a_companion_keeps_the_image_and_one_of_a_pool_only_while_it_is_in_the_image() {
+        assert_eq!(check(&[Inside], Outside, &[]), Some(Keeper::Library(0)));
+        assert_eq!(check(&[Inside], Inside, &[]), Some(Keeper::Library(0)));
+        assert_eq!(check(&[Inside], Outside, &[0]), None);
+        assert_eq!(check(&[Inside], Inside, &[0]), Some(Keeper::Library(0)));
+        assert_eq!(check(&[Inside, Inside], Outside, &[0]), Some(Keeper::Library(1)));
+    }
+
+    #[test]
+    fn a_thread_outside_keeps_nothing_and_one_that_cannot_be_seen_everything() {
+        assert_eq!(check(&[Outside], Outside, &[]), None);
+        // The host's own promise is that none of its threads uses the image.
+        assert_eq!(check(&[Outside], Inside, &[]), None);
+        for (library, image) in [(Unknown, Unknown), (Unknown, Inside), (Outside, Unknown)] {
+            assert_eq!(check(&[library], image, &[0]), Some(Keeper::Perhaps));
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What the loader has mapped: every library with its segments, its name, the libraries it needs and what it imports, read
+//! from its tables in memory.
+#![expect(unsafe_code, reason = "walks the loader's list and reads tables of mapped libraries")]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
+
+/// A mapped library.
+#[derive(Clone, Debug)]
+pub(super) struct Loaded {
+    /// The name by which the loader knows it; empty for the program itself.
+    pub(super) name: Vec<u8>,
+    /// Where it begins, which tells two libraries of one name apart.
+    pub(super) base: usize,
+    /// Where its segments are.
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Those of them that are code.
+    pub(super) code: Vec<Range<usize>>,
+    /// The name it gives itself.
+    own_name: Option<Vec<u8>>,
+    /// The names under which it asks for other libraries.
+    needed: Vec<Vec<u8>>,
+    /// Where its table for the loader is.
+    dynamic: Option<usize>,
+}
+
+/// The entries of that table that are looked at.
+#[derive(Default)]
+struct Dynamic {
+    strings: usize,
+    symbols: usize,
+    needed: Vec<usize>,
+    own_name: Option<usize>,
+    /// Tables of relocations: where, and how many bytes.
+    relocations: [(usize, usize); 2],
+}
+
+/// One entry of that table.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Entry {
+    tag: i64,
+    value: u64,
+}
+
+/// A relocation with an addend, the only sort that the platforms with hooks have.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Relocation {
+    offset: u64,
+    info: u64,
+    addend: i64,
+}
+
+/// Every library that is mapped now, the program first.
+pub(super) fn all() -> Vec<Loaded> {
+    let mut found = Vec::new();
+    // SAFETY: `visit` takes its last argument for such a row, which lives until the walk returns.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
+    found
+}
+
+/// # Safety
+///
+/// `info` is what `dl_iterate_phdr` lends for this call, `data` the row of [`all`], not used elsewhere.
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
+    // SAFETY: `all` hands over a live row that it does not touch during the walk.
+    let found = unsafe { &mut *data.cast::<Vec<Loaded>>() };
+    // SAFETY: `dl_iterate_phdr` lends a whole record for the length of this call.
+    let info = unsafe { &*info };
+    if info.dlpi_name.is_null() || info.dlpi_phdr.is_null() {
+        return 0;
+    }
+    // SAFETY: a name that is not null is a C string kept by the loader, which is locked during the walk.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+    // SAFETY: the loader says that there are `dlpi_phnum` headers at `dlpi_phdr`.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let place = |header: &libc::Elf64_Phdr| {
+        let start = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
+        start..start.saturating_add(header.p_memsz as usize)
+    };
+    let loads = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    let mut loaded = Loaded {
+        name: name.to_bytes().to_vec(),
+        base: info.dlpi_addr as usize,
+        ranges: loads.clone().map(place).collect(),
+        code: loads.filter(|header| header.p_flags & libc::PF_X != 0).map(place).collect(),
+        own_name: None,
+        needed: Vec::new(),
+        dynamic: headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC).map(|header| place(header).start),
+    };
+    // SAFETY: what is on the list is mapped, and nothing is unmapped during the walk.
+    let dynamic = unsafe { loaded.dynamic() };
+    // SAFETY: as above, and the offset is of its own table.
+    loaded.own_name = dynamic.own_name.map(|offset| unsafe { text(dynamic.strings, offset) });
+    // SAFETY: as above.
+    loaded.needed = dynamic.needed.iter().map(|offset| unsafe { text(dynamic.strings, *offset) }).collect();
+    found.push(loaded);
+    0
+}
+
+impl Loaded {
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.base == other.base && self.name == other.name
+    }
+
+    /// The last part of its name.
+    pub(super) fn file(&self) -> String {
+        let last = self.name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        String::from_utf8_lossy(last).into_owned()
+    }
+
+    /// Whether it is what a library asks for under this name.
+    fn answers_to(&self, name: &[u8]) -> bool {
+        self.name == name || self.file().as_bytes() == name || self.own_name.as_deref() == Some(name)
+    }
+
+    /// The symbols that it refers to, its own among them.
+    ///
+    /// # Safety
+    ///
+    /// It is mapped.
+    pub(super) unsafe fn refers_to(&self) -> Vec<Vec<u8>> {
+        // SAFETY: our caller promises that it is mapped.
+        let dynamic = unsafe { self.dynamic() };
+        let mut names = Vec::new();
+        for (table, bytes) in dynamic.relocations {
+            for at in 0..bytes / size_of::<Relocation>() {
+                let place = std::ptr::with_exposed_provenance::<Relocation>(table).wrapping_add(at);
+                // SAFETY: the library's own table says that there are so many bytes of relocations.
+                let symbol = unsafe { place.read_unaligned() }.info >> 32;
+                if symbol == 0 {
+                    continue;
+                }
+                let symbols = std::ptr::with_exposed_provenance::<libc::Elf64_Sym>(dynamic.symbols);
+                // SAFETY: a relocation refers to a symbol that is there, or the loader would not have mapped it.
+                let symbol = unsafe { symbols.wrapping_add(symbol as usize).read_unaligned() };
+                // SAFETY: as above; so does a symbol to its name.
+                names.push(unsafe { text(dynamic.strings, symbol.st_name as usize) });
+            }
+        }
+        names
+    }
+
+    /// # Safety
+    ///
+    /// It is mapped.
+    unsafe fn dynamic(&self) -> Dynamic {
+        const NEEDED: i64 = 1;
+        const STRINGS: i64 = 5;
+        const SYMBOLS: i64 = 6;
+        const RELOCATIONS: i64 = 7;
+        const RELOCATIONS_LEN: i64 = 8;
+        const OWN_NAME: i64 = 14;
+        const JUMPS: i64 = 23;
+        const JUMPS_LEN: i64 = 2;
+        let mut found = Dynamic::default();
+        let Some(start) = self.dynamic else { return found };
+        // The loader writes addresses over most of these, but not where the table cannot be written to.
+        let address = |value: usize| if value < self.base { self.base.wrapping_add(value) } else { value };
+        for at in 0.. {
+            let place = std::ptr::with_exposed_provenance::<Entry>(start).wrapping_add(at);
+            // SAFETY: our caller promises that the library is mapped; its table ends with the tag zero.
+            let Entry { tag, value } = unsafe { place.read() };
+            let value = value as usize;
+            match tag {
+                0 => break,
+                NEEDED => found.needed.push(value),
+                STRINGS => found.strings = address(value),
+                SYMBOLS => found.symbols = address(value),
+                RELOCATIONS => found.relocations[0].0 = address(value),
+                RELOCATIONS_LEN => found.relocations[0].1 = value,
+                JUMPS => found.relocations[1].0 = address(value),
+                JUMPS_LEN => found.relocations[1].1 = value,
+                OWN_NAME => found.own_name = Some(value),
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+/// # Safety
+///
+/// There are C strings at `strings`, one of which begins at the offset.
+unsafe fn text(strings: usize, offset: usize) -> Vec<u8> {
+    if strings == 0 {
+        return Vec::new();
+    }
+    let place = std::ptr::with_exposed_provenance(strings.wrapping_add(offset));
+    // SAFETY: our caller promises it.
+    unsafe { CStr::from_ptr(place) }.to_bytes().to_vec()
+}
+
+/// The libraries that `root` needs, and those that they need, as far as they are in `all`.
+pub(super) fn needs(root: &Loaded, all: &[Loaded]) -> Vec<Loaded> {
+    let mut found: Vec<Loaded> = Vec::new();
+    let mut next = vec![root.clone()];
+    while let Some(library) = next.pop() {
+        for name in &library.needed {
+            let answer = all.iter().find(|other| other.answers_to(name));
+            if let Some(answer) = answer
+                && !answer.is(root)
+                && !found.iter().any(|known| known.is(answer))
+            {
+                found.push(answer.clone());
+                next.push(answer.clone());
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{all, needs};
+
+    #[test]
+    fn this_program_needs_the_c_library_which_refers_to_what_it_uses() {
+        let all = all();
+        let needed = needs(&all[0], &all);
+        let library = needed.iter().find(|library| library.file().starts_with("libc.so")).expect("it is linked");
+        assert!(library.code.iter().all(|code| library.ranges.contains(code)) && !library.code.is_empty());
+        assert!(needed.iter().all(|library| !library.is(&all[0])));
+        // SAFETY: the program is never unmapped.
+        let names = unsafe { all[0].refers_to() };
+        assert!(names.iter().any(|name| name == b"dl_iterate_phdr"), "it is used here");
+        let nothing = super::Loaded { needed: vec![b"no such library".to_vec()], ..all[0].clone() };
+        assert!(needs(&nothing, &all).is_empty());
+    }
+}

@@ -1,0 +1,307 @@
+//! Where other threads of this process stand, as far as it can be seen without stopping them: the system tells the stack
+//! pointer and the next instruction of a thread that waits in it, and the words from there to the top of the stack hold
+//! every address that the thread will return to.
+//!
+//! What is seen is a superset: a word that only looks like a return address counts as one. A thread that does not wait, or
+//! has moved on during the look, is not seen at all, and the answer says so.
+#![expect(unsafe_code, reason = "reads the stacks of other threads by way of the kernel")]
+
+use std::ffi::c_void;
+use std::fs;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr;
+use std::sync::OnceLock;
+
+use super::thread_name;
+
+/// Kernel threads that work for an io_uring; they run no code of the process.
+const IO_WORKER: u64 = 0x10;
+/// On its way out: it never comes back from the kernel.
+const EXITING: u64 = 0x4;
+
+/// Where a thread stands with regard to some code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stands {
+    /// It has nothing of it on its stack.
+    Outside,
+    /// It runs it, or will return to it.
+    Inside,
+    /// It did not wait in the kernel, or the system does not tell.
+    Unknown,
+}
+
+/// What the system tells of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Thread {
+    pub(super) tid: i32,
+    flags: u64,
+    /// In ticks since the start of the system.
+    began: u64,
+    is_dead: bool,
+}
+
+/// A moment, in the ticks by which threads tell their beginning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Ticks(u64);
+
+impl Ticks {
+    pub(super) fn now() -> Self {
+        let mut time = MaybeUninit::<libc::timespec>::uninit();
+        // SAFETY: the place is one for a time.
+        if unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, time.as_mut_ptr()) } != 0 {
+            return Self(0);
+        }
+        // SAFETY: the call has succeeded and so has written the time.
+        let time = unsafe { time.assume_init() };
+        // SAFETY: asking for a constant has no conditions.
+        let in_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).unwrap_or(100).max(1);
+        Self(time.tv_sec as u64 * in_second + time.tv_nsec as u64 * in_second / 1_000_000_000)
+    }
+}
+
+impl Thread {
+    /// Whether it surely was there at that moment. A tick is long, so one that began just then was perhaps not.
+    pub(super) fn is_older_than(&self, moment: Ticks) -> bool {
+        self.began < moment.0
+    }
+
+    /// Whether it can run code of the process at all.
+    pub(super) fn runs_code(&self) -> bool {
+        !self.is_dead && self.flags & (IO_WORKER | EXITING) == 0
+    }
+
+    pub(super) fn is_io_worker(&self) -> bool {
+        self.flags & IO_WORKER != 0
+    }
+
+    pub(super) fn name(&self) -> String {
+        thread_name(self.tid).unwrap_or_else(|| "that is ending".to_owned())
+    }
+
+    /// Whether it is a worker of an io_uring that has something to do; where the system does not tell, it has not.
+    pub(super) fn is_busy_worker(&self) -> bool {
+        let place = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
+        self.is_io_worker() && !self.is_dead && !matches!(place.trim(), "" | "0" | "io_wq_worker")
+    }
+}
+
+/// All threads of the process but the calling one.
+pub(super) fn others() -> Vec<Thread> {
+    // SAFETY: asking for one's own number has no conditions.
+    let me = unsafe { libc::gettid() };
+    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
+    let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+    numbers.filter(|tid| *tid != me).filter_map(thread).collect()
+}
+
+/// None for one that has ended.
+fn thread(tid: i32) -> Option<Thread> {
+    let text = fs::read(format!("/proc/self/task/{tid}/stat")).ok()?;
+    parse_stat(tid, &text)
+}
+
+/// The name comes second, in parentheses, and may hold anything.
+fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
+    let fields: Vec<_> = rest.split_ascii_whitespace().collect();
+    // The state is the third field, the flags are the ninth, the beginning is the twenty-second.
+    Some(Thread {
+        tid,
+        flags: fields.get(6)?.parse().ok()?,
+        began: fields.get(19)?.parse().ok()?,
+        is_dead: matches!(*fields.first()?, "Z" | "X" | "x"),
+    })
+}
+
+/// What was seen of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Seen {
+    /// Where it stands with regard to each piece of code that was asked for.
+    pub(super) stands: Vec<Stands>,
+    /// Its start routine, where that can be found.
+    pub(super) start: Option<usize>,
+}
+
+/// Where the thread stands with regard to each of these pieces of code.
+pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
+    let unknown = || Seen { stands: vec![Stands::Unknown; codes.len()], start: None };
+    let path = format!("/proc/self/task/{}/syscall", thread.tid);
+    let Ok(before) = fs::read_to_string(&path) else { return unknown() };
+    let Some((stack, next)) = parse_syscall(&before) else { return unknown() };
+    let mut found = vec![Stands::Outside; codes.len()];
+    let mut see = |word: usize| {
+        for (found, code) in found.iter_mut().zip(codes) {
+            // A call may be the last instruction there is: then its return address is the end.
+            if code.iter().any(|range| range.contains(&word) || range.end == word) {
+                *found = Stands::Inside;
+            }
+        }
+    };
+    see(next);
+    let Some(record) = read_up(stack, &mut see) else { return unknown() };
+    let start = record.and_then(|record| start_routine(record));
+    // Whoever has gone on meanwhile may have been anywhere; each call differs in its number, arguments or stack, or was
+    // not seen to end.
+    let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
+    if same { Seen { stands: found, start } } else { unknown() }
+}
+
+/// Stack pointer and next instruction of a thread that waits in the kernel.
+fn parse_syscall(text: &str) -> Option<(usize, usize)> {
+    let mut words = text.split_ascii_whitespace().rev();
+    let mut word = || usize::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
+    let next = word()?;
+    let stack = word()?;
+    (next != 0 && stack != 0).then_some((stack, next))
+}
+
+/// Shows every word from `start` to the end of its mapping, or to where the C library keeps the thread's own record,
+/// which begins with its own address; that is returned then. None at all when it cannot be read.
+fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
+    const WORDS: usize = 8 * 1024;
+    let end = end_of_mapping(start)?;
+    let mut words = vec![0usize; WORDS];
+    let mut at = start.next_multiple_of(size_of::<usize>());
+    while at < end {
+        let count = ((end - at) / size_of::<usize>()).min(WORDS);
+        let read = read_own(at, &mut words[..count])?;
+        if read == 0 {
+            return (count == 0).then_some(None);
+        }
+        for (place, word) in (at..).step_by(size_of::<usize>()).zip(&words[..read]) {
+            if cfg!(target_arch = "x86_64") && *word == place && is_record(place) {
+                return Some(Some(place));
+            }
+            see(*word);
+        }
+        at += read * size_of::<usize>();
+    }
+    Some(None)
+}
+
+/// Whether the C library keeps a thread's record here: its first and its third word are its own address.
+fn is_record(place: usize) -> bool {
+    let mut words = [0; 3];
+    read_own(place, &mut words) == Some(3) && words[0] == place && words[2] == place
+}
+
+/// The start routine of the thread that has its record here.
+fn start_routine(record: usize) -> Option<usize> {
+    static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
+    let offset = (*OFFSET.get_or_init(find_offset))?;
+    let mut word = [0];
+    (read_own(record + offset, &mut word)? == 1).then_some(word[0])
+}
+
+/// Where in its record the C library notes the start routine of a thread, followed by the argument: seen in a thread that
+/// is started for that.
+fn find_offset() -> Option<usize> {
+    unsafe extern "C" fn look(place: *mut c_void) -> *mut c_void {
+        // SAFETY: asking for one's own handle has no conditions.
+        let record = unsafe { libc::pthread_self() } as usize;
+        let mut words = [0; 512];
+        let read = read_own(record, &mut words).unwrap_or_default();
+        let wanted = [look as *const () as usize, place.addr()];
+        let found = words[..read].windows(2).position(|pair| pair == wanted);
+        // SAFETY: whoever has started this thread lends the place and waits until it has ended.
+        unsafe { place.cast::<Option<usize>>().write(found.map(|at| at * size_of::<usize>())) };
+        ptr::null_mut()
+    }
+    let mut found: Option<usize> = None;
+    let mut thread = MaybeUninit::uninit();
+    let place = (&raw mut found).cast();
+    let look = unsafe_start(look);
+    // SAFETY: both places live until the thread has been joined.
+    if unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), look, place) } == 0 {
+        // SAFETY: the call has succeeded and so has written the handle, which nobody else knows.
+        unsafe { libc::pthread_join(thread.assume_init(), ptr::null_mut()) };
+    }
+    found
+}
+
+/// The same function, of the type that is asked for here.
+fn unsafe_start(start: unsafe extern "C" fn(*mut c_void) -> *mut c_void) -> extern "C" fn(*mut c_void) -> *mut c_void {
+    // SAFETY: the two types differ in what is assumed of callers, and the only one is the C library, which lends what it must.
+    unsafe { std::mem::transmute(start) }
+}
+
+/// Reads words of this process that may be unmapped meanwhile; returns how many.
+fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
+    let len = size_of_val(words);
+    let local = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: len };
+    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(at), iov_len: len };
+    // SAFETY: asking for one's own number has no conditions.
+    let process = unsafe { libc::getpid() };
+    // SAFETY: the local place is a live buffer of that length; what is not there to be read is refused by the kernel.
+    let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(read).ok().map(|bytes| bytes / size_of::<usize>())
+}
+
+fn end_of_mapping(address: usize) -> Option<usize> {
+    let maps = fs::read("/proc/self/maps").ok()?;
+    let ranges = maps.split(|byte| *byte == b'\n').filter_map(|line| {
+        let range = std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?;
+        let (start, end) = range.split_once('-')?;
+        Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
+    });
+    ranges.into_iter().find(|range| range.contains(&address)).map(|range| range.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use super::{Stands, Ticks, look_at, others, parse_stat, parse_syscall};
+    use crate::imp::linux::ranges_around;
+
+    #[test]
+    fn the_name_of_a_thread_may_look_like_the_rest_of_the_line() {
+        let line = b"7 (a) R 0 (b\n) S 1 1 1 0 -1 4194368 1 0 0 0 0 0 0 0 20 0 9 0 777 1 2 3\n";
+        let thread = parse_stat(7, line).expect("it is whole");
+        assert_eq!((thread.flags, thread.began, thread.is_dead), (4_194_368, 777, false));
+        assert!(parse_stat(7, b"7 (a) S 1").is_none() && parse_stat(7, b"").is_none());
+    }
+
+    #[test]
+    fn a_thread_that_runs_tells_neither_stack_nor_instruction() {
+        assert_eq!(parse_syscall("running\n"), None);
+        assert_eq!(parse_syscall("202 0x1 0x80 0x0 0x0 0x0 0x0 0x7ff0 0x55\n"), Some((0x7ff0, 0x55)));
+        assert_eq!(parse_syscall("-1 0x7ff0 0x55\n"), Some((0x7ff0, 0x55)));
+        assert_eq!(parse_syscall("-1 0x0 0x0\n"), None);
+        assert_eq!(parse_syscall(""), None);
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_seen_in_the_code_it_returns_to_and_nowhere_else() {
+        let (tell, told) = channel();
+        let (end, wait) = channel::<()>();
+        let before = Ticks::now();
+        let waiting = thread::spawn(move || {
+            // SAFETY: asking for one's own number has no conditions.
+            tell.send(unsafe { libc::gettid() }).expect("somebody listens");
+            wait.recv().is_err()
+        });
+        let tid = told.recv().expect("it runs");
+        let here =
+            ranges_around(a_thread_that_waits_is_seen_in_the_code_it_returns_to_and_nowhere_else as *const () as usize);
+        let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize];
+        let found = loop {
+            let thread = others().into_iter().find(|thread| thread.tid == tid).expect("it runs");
+            assert!(thread.runs_code() && !thread.is_older_than(before));
+            let found = look_at(&thread, &[&here, &nowhere]);
+            if found.stands != [Stands::Unknown; 2] {
+                break found;
+            }
+        };
+        assert_eq!(found.stands, [Stands::Inside, Stands::Outside]);
+        if cfg!(target_arch = "x86_64") {
+            let start = found.start.expect("the C library keeps it");
+            assert!(here.iter().any(|range| range.contains(&start)), "{start:#x} is of the standard library");
+        }
+        drop(end);
+        assert!(waiting.join().expect("it ends"));
+    }
+}

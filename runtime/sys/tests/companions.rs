@@ -1,0 +1,278 @@
+//! Libraries that the loader maps because an image needs them are not taken from under their own threads and handlers.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "mapping a library runs its code")]
+
+use std::ffi::{CStr, c_int};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alcedo_sys::process::stale_mappings;
+use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, Image, ImageFile, Ledger, StageDir};
+use tempfile::TempDir;
+
+/// A library with a thread of its own, which sleeps in it until it is told to end.
+const WORKER: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+static sem_t go;
+static pthread_t thread;
+static volatile int heard;
+static void (*callback)(void);
+static void *run(void *unused) {
+    (void)unused;
+    if (callback) callback();
+    while (sem_wait(&go)) { }
+    return 0;
+}
+int worker_start(void (*call)(void)) {
+    callback = call;
+    sem_init(&go, 0, 0);
+    int failed = pthread_create(&thread, 0, run, 0);
+    if (!failed) pthread_setname_np(thread, "worker");
+    return failed;
+}
+void worker_stop(void) { sem_post(&go); pthread_join(thread, 0); }
+static void hear(int number) { (void)number; heard++; }
+void worker_handle(int number) { signal(number, hear); }
+#ifdef KEY
+static pthread_key_t key;
+static void end(void *value) { (void)value; heard++; }
+void worker_key(void) { pthread_key_create(&key, end); pthread_setspecific(key, &key); }
+#else
+void worker_key(void) { }
+#endif
+"#;
+
+/// What needs it.
+const USER: &str = r#"
+int worker_start(void (*)(void));
+void worker_stop(void);
+void worker_handle(int);
+void worker_key(void);
+static void (*volatile wait_here)(void);
+static void back(void) { wait_here(); wait_here = 0; }
+int start(void) { return worker_start(0); }
+int start_and_call_back(void (*wait)(void)) { wait_here = wait; return worker_start(back); }
+void stop(void) { worker_stop(); }
+void handle(int number) { worker_handle(number); }
+void key(void) { worker_key(); }
+"#;
+
+fn at_once() -> EndPolicy {
+    EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }
+}
+
+struct Pair {
+    dir: TempDir,
+    file: ImageFile,
+    stage: StageDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+struct Mapped {
+    image: Image,
+    _ledger: Arc<Ledger>,
+}
+
+impl Pair {
+    /// Builds the two; no other test has threads meanwhile.
+    fn new(worker: &str, flags: &[&str]) -> Self {
+        static ONE: Mutex<()> = Mutex::new(());
+        let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let dir = TempDir::new().expect("a folder");
+        let library = dir.path().join(worker);
+        let soname = format!("-Wl,-soname,{worker}");
+        gcc(WORKER, &library, &[&[soname.as_str(), "-pthread"], flags].concat(), &[]);
+        let user = dir.path().join("libuser.so");
+        let rpath = format!("-Wl,-rpath,{}", dir.path().display());
+        gcc(USER, &user, &[&rpath], &[&library]);
+        let file = ImageFile::read(&user).expect("just built");
+        Self { dir, file, stage: StageDir::new().expect("a stage directory"), _alone: alone }
+    }
+
+    fn map(&self) -> Mapped {
+        let staged = self.stage.stage(&self.file, "user").expect("the copy can be written");
+        let ledger = Ledger::new("user");
+        // SAFETY: neither library has initialisers.
+        let image = unsafe { Image::map(staged, Some(Arc::clone(&ledger))) }.expect("the loader accepts it");
+        Mapped { image, _ledger: ledger }
+    }
+
+    /// Whether the library that came along is mapped.
+    fn is_here(&self) -> bool {
+        !stale_mappings(self.dir.path()).expect("the maps can be read").is_empty()
+    }
+}
+
+impl Mapped {
+    fn function<F: Copy>(&self, name: &CStr) -> F {
+        // SAFETY: every test names functions of the source above with their types, and uses them while they are mapped.
+        unsafe { self.image.symbol(name) }.expect("exported")
+    }
+
+    fn start(&self) {
+        let start: extern "C" fn() -> c_int = self.function(c"start");
+        assert_eq!(start(), 0);
+    }
+
+    fn begin_end(self) -> Ending {
+        // SAFETY: what a test keeps of the image is used while that is mapped.
+        unsafe { self.image.begin_end(at_once()) }
+    }
+}
+
+fn gcc(source: &str, library: &Path, flags: &[&str], needs: &[&PathBuf]) {
+    let file = library.with_extension("c");
+    fs::write(&file, source).expect("the folder is writable");
+    let mut command = Command::new("gcc");
+    command.args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"]).arg(library).args(flags).arg(&file).args(needs);
+    let output = command.output().expect("a compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} is not so after a minute");
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+fn finish(ending: &mut Ending) {
+    wait_until("the image has gone", || match ending.poll() {
+        EndState::Gone(_) => true,
+        EndState::Waiting(_) => false,
+        parked @ EndState::Parked { .. } => panic!("{parked:?}"),
+    });
+}
+
+/// It waits, and for this: looked at until it is said, since a thread that runs just then cannot be seen.
+fn waits_for(ending: &mut Ending, said: &str) {
+    wait_until(said, || {
+        let EndState::Waiting(holders) = ending.poll() else { panic!("a thread is inside") };
+        assert!(holders.iter().all(|holder| holder.kind == HolderKind::Thread), "{holders:?}");
+        holders.iter().any(|holder| holder.name.contains(said))
+    });
+}
+
+#[test]
+fn a_thread_of_a_library_that_came_along_keeps_the_image_until_it_ends() {
+    let pair = Pair::new("libasleep.so", &[]);
+    let user = pair.map();
+    user.start();
+    let stop: extern "C" fn() = user.function(c"stop");
+    let mut ending = user.begin_end();
+    waits_for(&mut ending, "thread \"worker\" of libasleep.so, which came with the plugin");
+    assert!(pair.is_here());
+    stop();
+    finish(&mut ending);
+    assert!(!pair.is_here());
+}
+
+#[test]
+fn of_two_images_that_share_a_library_the_one_that_did_not_start_its_thread_goes_at_once() {
+    let pair = Pair::new("libshared.so", &[]);
+    let first = pair.map();
+    first.start();
+    let stop: extern "C" fn() = first.function(c"stop");
+    // Threads tell their beginning in hundredths of a second.
+    thread::sleep(Duration::from_millis(50));
+    finish(&mut pair.map().begin_end());
+    let mut ending = first.begin_end();
+    waits_for(&mut ending, "of libshared.so");
+    let next = pair.map();
+    stop();
+    finish(&mut ending);
+    assert!(pair.is_here());
+    finish(&mut next.begin_end());
+    assert!(!pair.is_here());
+}
+
+#[test]
+fn a_pool_outlives_the_image_that_brought_it_and_goes_with_one_that_ends_its_threads() {
+    let pair = Pair::new("libomp.so.of.test", &[]);
+    let first = pair.map();
+    first.start();
+    finish(&mut first.begin_end());
+    assert!(pair.is_here(), "its thread is asleep in it");
+    let second = pair.map();
+    let stop: extern "C" fn() = second.function(c"stop");
+    stop();
+    finish(&mut second.begin_end());
+    assert!(!pair.is_here());
+}
+
+/// Whether the thread of the test below waits, and whether it may go on.
+static INSIDE: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn wait_inside() {
+    INSIDE.store(1, SeqCst);
+    while INSIDE.load(SeqCst) != 2 {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn an_image_that_a_thread_of_a_pool_is_in_waits_for_it() {
+    let pair = Pair::new("libomp.so.of.another.test", &[]);
+    let user = pair.map();
+    let start: extern "C" fn(extern "C" fn()) -> c_int = user.function(c"start_and_call_back");
+    assert_eq!(start(wait_inside), 0);
+    wait_until("the thread is inside", || INSIDE.load(SeqCst) == 1);
+    let mut ending = user.begin_end();
+    waits_for(&mut ending, "of libomp.so.of.another.test");
+    INSIDE.store(2, SeqCst);
+    finish(&mut ending);
+    assert!(pair.is_here());
+    let last = pair.map();
+    let stop: extern "C" fn() = last.function(c"stop");
+    stop();
+    finish(&mut last.begin_end());
+    assert!(!pair.is_here());
+}
+
+#[test]
+fn a_library_whose_handler_is_set_stays_until_it_is_not() {
+    const SIGNAL: c_int = libc::SIGWINCH;
+    let pair = Pair::new("libhandler.so", &[]);
+    let user = pair.map();
+    let handle: extern "C" fn(c_int) = user.function(c"handle");
+    handle(SIGNAL);
+    finish(&mut user.begin_end());
+    // SAFETY: the handler counts; without it the signal does nothing.
+    assert_eq!(unsafe { libc::raise(SIGNAL) }, 0);
+    assert!(pair.is_here());
+    // SAFETY: the default for this signal is to do nothing.
+    unsafe { libc::signal(SIGNAL, libc::SIG_DFL) };
+    finish(&mut pair.map().begin_end());
+    assert!(!pair.is_here());
+}
+
+#[test]
+fn a_library_that_leaves_a_key_stays_for_good() {
+    let pair = Pair::new("libkey.so", &["-DKEY"]);
+    let user = pair.map();
+    let key: extern "C" fn() = user.function(c"key");
+    thread::scope(|scope| {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (gone, wait) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || {
+            key();
+            sender.send(()).expect("somebody waits");
+            // The key's destructor runs at the end of this thread, when the image has gone.
+            let _gone = wait.recv();
+        });
+        receiver.recv().expect("it runs");
+        finish(&mut user.begin_end());
+        drop(gone);
+    });
+    finish(&mut pair.map().begin_end());
+    assert!(pair.is_here());
+}

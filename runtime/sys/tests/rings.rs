@@ -1,0 +1,172 @@
+//! An image whose io_uring may have requests in flight stays with its memory: the kernel writes for them when it likes. The
+//! rings are made by system calls that no hook sees.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "mapping a library runs its code")]
+
+mod common {
+    pub(crate) mod hooked;
+    pub(crate) fn run(command: &mut std::process::Command) {
+        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io::{Write as _, pipe};
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, hooks, process};
+
+use common::hooked::{Library, Module, finish, wait_for};
+
+fn at_once() -> EndPolicy {
+    EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }
+}
+
+/// A ring is seen in the whole process, so one test at a time has some.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The descriptor of a new ring; none where the system gives out none.
+fn ring(module: &Module) -> Option<c_int> {
+    let open: extern "C" fn() -> c_int = module.function(c"ring_open");
+    match open() {
+        ring @ 0.. => Some(ring),
+        error => {
+            let error = std::io::Error::from_raw_os_error(-error);
+            eprintln!("skipped: this system gives out no io_uring: {error}");
+            None
+        }
+    }
+}
+
+fn read(module: &Module, from: c_int, place: *mut c_void) {
+    let read: extern "C" fn(c_int, *mut c_void) -> c_int = module.function(c"ring_read");
+    assert_eq!(read(from, place), 1);
+}
+
+/// What keeps the image, in words; it is a ring, and stays one for some looks.
+fn kept(ending: &mut Ending) -> String {
+    let mut name = String::new();
+    for _ in 0..20 {
+        let EndState::Waiting(holders) = ending.poll() else { panic!("the ring is there") };
+        assert_eq!((holders.len(), holders[0].kind), (1, HolderKind::Ring), "{holders:?}");
+        name.clone_from(&holders[0].name);
+    }
+    name
+}
+
+#[test]
+fn an_image_with_a_request_in_flight_keeps_its_memory_until_the_ring_is_closed() {
+    let (_alone, library, (from, mut to)) = (alone(), Library::new(), pipe().expect("a pipe"));
+    let module = library.map();
+    let Some(fd) = ring(&module) else { return };
+    // SAFETY: the word is that of a living ledger.
+    let page = unsafe { hooks::heap_grow(module.ledger.word(), 64 * 1024) };
+    read(&module, from.as_raw_fd(), page);
+    let unmap: extern "C" fn() = module.function(c"ring_unmap");
+    let close: extern "C" fn() = module.function(c"ring_close");
+    let (mut ending, _ledger) = module.begin_end(at_once());
+    assert_eq!(kept(&mut ending), format!("io_uring (descriptor {fd}) with requests in flight"));
+    to.write_all(b"x").expect("the ring reads");
+    // SAFETY: the image is still there, and its heap with it.
+    let byte = unsafe { &*page.cast::<AtomicU8>() };
+    wait_for(|| (byte.load(SeqCst) == b'x').then_some(())).expect("the kernel has written");
+    assert_eq!(kept(&mut ending), format!("io_uring (descriptor {fd}) that may have requests in flight"));
+    close();
+    assert_eq!(kept(&mut ending), "io_uring (closed, but still mapped)");
+    unmap();
+    assert_eq!(finish(&mut ending).heap_bytes, 64 * 1024);
+}
+
+#[test]
+fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
+    let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
+    let module = library.map();
+    let Some(_fd) = ring(&module) else { return };
+    // SAFETY: the word is that of a living ledger.
+    read(&module, from.as_raw_fd(), unsafe { hooks::heap_grow(module.ledger.word(), 64 * 1024) });
+    // As a host does before it runs exit hooks.
+    module.ledger.ask_to_stop();
+    let unmap: extern "C" fn() = module.function(c"ring_unmap");
+    let close: extern "C" fn() = module.function(c"ring_close");
+    unmap();
+    close();
+    let (mut ending, _ledger) = module.begin_end(at_once());
+    let EndState::Waiting(holders) = ending.poll() else { panic!("the kernel may not have done yet") };
+    assert_eq!((holders[0].kind, holders[0].name.as_str()), (HolderKind::Ring, "io_uring (closed a moment ago)"));
+    finish(&mut ending);
+}
+
+#[test]
+fn a_ring_that_was_there_before_or_was_never_used_keeps_nobody() {
+    let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
+    let first = library.map();
+    let Some(_fd) = ring(&first) else { return };
+    let mut place = 0u8;
+    read(&first, from.as_raw_fd(), (&raw mut place).cast());
+    let second = library.map();
+    let idle = ring(&second).expect("there was one before");
+    // Without its descriptor, nobody could tell what a mapped ring was given to do.
+    let unmap: extern "C" fn() = second.function(c"ring_unmap");
+    unmap();
+    second.end(at_once());
+    let unmap: extern "C" fn() = first.function(c"ring_unmap");
+    let close: extern "C" fn() = first.function(c"ring_close");
+    let (mut ending, _ledger) = first.begin_end(at_once());
+    assert!(kept(&mut ending).contains("with requests in flight"));
+    // SAFETY: it was the second image's, which has gone.
+    unsafe { libc::close(idle) };
+    unmap();
+    close();
+    finish(&mut ending);
+}
+
+#[test]
+fn a_ring_is_known_by_more_than_its_number() {
+    let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
+    let module = library.map();
+    let Some(fd) = ring(&module) else { return };
+    let mut place = 0u8;
+    read(&module, from.as_raw_fd(), (&raw mut place).cast());
+    let unmap: extern "C" fn() = module.function(c"ring_unmap");
+    let close: extern "C" fn() = module.function(c"ring_close");
+    // SAFETY: the descriptor is open.
+    let given_away = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().expect("a descriptor");
+    unmap();
+    close();
+    // Its number is somebody else's now, and the ring has another.
+    let other = File::open("/dev/null").expect("a file");
+    let (mut ending, _ledger) = module.begin_end(at_once());
+    let name = format!("io_uring (descriptor {}) with requests in flight", given_away.as_raw_fd());
+    assert_eq!(kept(&mut ending), name);
+    drop(given_away);
+    finish(&mut ending);
+    drop(other);
+}
+
+#[test]
+fn a_ring_that_the_host_says_is_its_own_keeps_nobody() {
+    let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
+    let (first, second) = (library.map(), library.map());
+    let Some(fd) = ring(&first) else { return };
+    let place = Box::leak(Box::new(0u8));
+    read(&first, from.as_raw_fd(), (&raw mut *place).cast());
+    let (mut ending, _ledger) = second.begin_end(at_once());
+    assert!(kept(&mut ending).starts_with("io_uring"));
+    // SAFETY: its only request is for memory of the test.
+    let said = [fd, from.as_raw_fd(), -1].map(|fd| unsafe { process::own_ring(fd) });
+    assert_eq!(said, [true, false, false]);
+    finish(&mut ending);
+    let unmap: extern "C" fn() = first.function(c"ring_unmap");
+    let close: extern "C" fn() = first.function(c"ring_close");
+    unmap();
+    close();
+    first.end(at_once());
+}

@@ -1,0 +1,8 @@
+// Statics with destructors, one of them made when it is used first.
+#include <map>
+#include <string>
+static std::string greeting = "a text that is too long to stand in the object itself";
+extern "C" int row_work() {
+    static std::map<std::string, int> answers{{greeting, 42}};
+    return answers[greeting];
+}
