@@ -66,7 +66,9 @@ pub const LAYOUT_HASH: u64 = layout! {
     HookTable {
         thread_atexit, key_create, key_delete, key_set, thread_create, thread_join, thread_detach, map, unmap, remap,
         signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,
-        heap_grow, heap_shrink
+        heap_grow, heap_shrink,
+        alternate_stack, interval_timer, alarm, ualarm, timer_create, timer_delete, queue_notify, io_begin,
+        io_begin_list, names_begin, fd_signals, jumps, child_started
     }
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
     Slices { out, module }

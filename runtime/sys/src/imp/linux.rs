@@ -1,21 +1,31 @@
 //! Linux with glibc, where `dlclose` may unmap an image and may as well decide not to, without a word.
 #![expect(unsafe_code, reason = "mapping, unmapping and asking the loader are calls into C")]
 
+mod altstack;
+mod async_fds;
 mod c_heap;
+mod children;
 mod crash;
 mod evict;
 mod exits;
 mod fds;
 mod fork;
+mod handlers;
 pub(crate) mod hooks;
 mod lease;
 mod locals;
 mod memory;
+mod notices;
+mod onstack;
 mod panics;
 mod ranges;
 mod records;
+mod requests;
+mod signal_hooks;
 mod signals;
+mod sources;
 mod threads;
+mod timers;
 
 pub(crate) use crash::report_crashes;
 pub(crate) use exits::at_exit;
@@ -225,6 +235,7 @@ pub(crate) fn ending_is_over() {
 }
 
 pub(crate) fn checkpoint() -> u64 {
+    children::reap_ended();
     if ENDING.load(Ordering::Relaxed) == 0 { 0 } else { locals::settle_ending() }
 }
 

@@ -5,13 +5,13 @@ use std::ffi::c_int;
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::locals::Locals;
 use super::memory::Pages;
 use super::threads::Threads;
 use super::{Mapping, c_heap, evict, exits, fds, fork, locals, signals, threads};
+use super::{altstack, children, sources, timers};
 use crate::ending::{EndPolicy, EndReport};
 use crate::ledger::plan::Facts;
 use crate::ledger::{Holder, HolderKind, Ledger, LedgerCounts};
@@ -24,6 +24,8 @@ pub(crate) struct Records {
     pub(super) pages: Pages,
     fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
+    /// Its handlers were taken out: nothing of it may raise a signal any more.
+    is_closed: AtomicBool,
 }
 
 impl Records {
@@ -36,6 +38,7 @@ impl Records {
             pages: Pages::new(),
             fds_before: fds::open_now(),
             code: OnceLock::new(),
+            is_closed: AtomicBool::new(false),
         }
     }
 
@@ -52,15 +55,7 @@ impl Records {
     pub(crate) fn holders(&self, ledger: &Ledger) -> Vec<Holder> {
         let mut holders = threads::holders(ledger);
         holders.extend(self.locals.holders(ledger));
-        if signals::may_run(owner(ledger)) {
-            holders.push(Holder {
-                kind: HolderKind::Handler,
-                name: "a running signal handler".to_owned(),
-                thread: String::new(),
-                since: Instant::now(),
-                place: None,
-            });
-        }
+        holders.extend(sources::holders(ledger));
         holders
     }
 
@@ -85,20 +80,23 @@ impl Records {
             c_heap_bytes,
             c_heap_blocks,
             fds: fds::held(owner(ledger)),
+            timers: timers::held(owner(ledger)),
+            children: children::held(owner(ledger)),
         }
     }
 
     pub(crate) fn facts(&self, ledger: &Ledger, may_evict: bool) -> Facts {
         let locals = self.locals.whereabouts(ledger);
+        let stacks = altstack::whereabouts(ledger);
         Facts {
             gone: false,
             process_exits: exits::process_exits(),
-            locals_here: locals.here,
+            locals_here: locals.here || stacks.0,
             threads: !threads::holding(ledger).is_empty(),
-            locals_elsewhere: locals.elsewhere,
+            locals_elsewhere: locals.elsewhere || stacks.1 || sources::must_end_first(owner(ledger)),
             may_evict: may_evict && evict::IS_POSSIBLE,
-            signals: signals::held(owner(ledger)) > 0,
-            handler_runs: signals::may_run(owner(ledger)),
+            signals: sources::are_held(ledger),
+            handler_runs: sources::may_call(owner(ledger)),
             exit_handlers: exits::held(owner(ledger)) > 0,
         }
     }
@@ -108,7 +106,16 @@ impl Records {
     }
 
     pub(crate) fn release_signals(&self, ledger: &Ledger) -> u64 {
-        signals::release(owner(ledger))
+        sources::release(ledger)
+    }
+
+    /// Nothing of the image may raise a signal any more.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
     }
 
     pub(crate) fn run_exit_handlers(&self, ledger: &Ledger) -> u64 {
@@ -125,7 +132,9 @@ impl Records {
         // What the finalisers have registered while the image was being closed cannot be called any more.
         report.keys = self.locals.forget(ledger);
         exits::forget(owner);
-        report.signals += signals::release(owner);
+        report.signals += sources::release(ledger);
+        altstack::forget(ledger);
+        (report.children_left, report.children_reaped) = children::take(owner, policy.reap_children);
         let (joined, not_joined) = threads::join_ended(ledger);
         report.threads_joined = joined;
         // SAFETY: the blocks were the image's, and whoever set the policy says that it gives none away.
