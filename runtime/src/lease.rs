@@ -47,6 +47,10 @@ pub enum LeaseKind {
     Finalizer,
     /// A handler that the module has put somewhere in the process: a signal's, for one.
     Handler,
+    /// The alternate signal stack that the module has set for a thread, and that only this thread can give back.
+    SignalStack,
+    /// A request of the module that a thread of the C library works on.
+    Request,
 }
 
 impl fmt::Display for LeaseKind {
@@ -65,6 +69,8 @@ impl fmt::Display for LeaseKind {
             Self::ThreadLocal => "thread-local destructor",
             Self::Finalizer => "finalizer",
             Self::Handler => "handler",
+            Self::SignalStack => "signal stack",
+            Self::Request => "request",
         })
     }
 }

@@ -40,7 +40,7 @@ const fn row(name: &'static str, crates: &'static [&'static str], use_of: &'stat
     Row { name, crates, use_of, fate, backtrace: false, most: u64::MAX }
 }
 
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 39] = [
     row("bare", &[], "nothing: what the others are compared with", Fate::Unmapped),
     row("std", &[], "output, thread-locals, threads, a megabyte in a static", Fate::Unmapped),
     row("tracing", &["tracing", "tracing-subscriber"], "a subscriber of its own, and the host's", Fate::Unmapped),
@@ -65,6 +65,23 @@ const ROWS: [Row; 23] = [
     row("ctor", &["ctor"], "code before main with a thread-local", Fate::Unmapped),
     row("mimalloc", &["mimalloc"], "as the allocator of the plugin, with `local_dynamic_tls`", Fate::Unmapped),
     Row { backtrace: true, ..row("panic-backtrace", &[], "a caught panic with RUST_BACKTRACE=1", Fate::Unmapped) },
+    // What POSIX has to raise signals and to call back.
+    row("posix-itimer", &[], "`setitimer` that strikes all the time, left running", Fate::Unmapped),
+    row("posix-itimer-ended", &[], "the same, stopped at the end", Fate::Unmapped),
+    row("posix-alarm", &[], "`alarm` for a second that never comes", Fate::Unmapped),
+    row("posix-timer", &[], "`timer_create` with a signal, left running", Fate::Unmapped),
+    row("posix-timer-ended", &[], "the same, deleted at the end", Fate::Unmapped),
+    row("posix-timer-thread", &[], "`timer_create` with a function, left running", Fate::Unmapped),
+    row("posix-timer-thread-ended", &[], "the same, deleted at the end", Fate::Unmapped),
+    row("posix-sigio", &[], "a socket that raises SIGIO, left open", Fate::Unmapped),
+    row("posix-mq-notify", &[], "`mq_notify` with a function, the queue left open", Fate::Unmapped),
+    row("posix-mq-notify-ended", &[], "the same, closed at the end", Fate::Unmapped),
+    row("posix-aio", &[], "`aio_read` with a function", Fate::Unmapped),
+    row("posix-altstack", &[], "a signal stack that ends with a thread-local", Fate::Unmapped),
+    row("posix-siglongjmp", &[], "a handler that leaves by `siglongjmp`", Fate::Unmapped),
+    row("onstack-frame", &[], "a handler with 8 KiB of stack and without `SA_ONSTACK`", Fate::Unmapped),
+    row("command-not-waited", &[], "a process that nobody waits for", Fate::Unmapped),
+    row("command-waited", &[], "a process that is waited for", Fate::Unmapped),
 ];
 
 /// The rows of these names, in the order of the table; all of them where none is named.

@@ -219,9 +219,12 @@ fn blocker(holder: Holder) -> Blocker {
     let kind = match holder.kind {
         HolderKind::Thread => LeaseKind::Thread,
         HolderKind::ThreadLocal => LeaseKind::ThreadLocal,
+        HolderKind::SignalStack => LeaseKind::SignalStack,
+        HolderKind::Request => LeaseKind::Request,
         _ => LeaseKind::Handler,
     };
-    let owner = holder.name.strip_prefix("thread ").map(str::to_owned).unwrap_or(holder.name);
+    let own = ["thread ", "the handler "].iter().find_map(|kind| holder.name.strip_prefix(kind));
+    let owner = own.map(str::to_owned).unwrap_or(holder.name);
     let thread = if holder.thread.is_empty() { thread_in_words(None, None) } else { holder.thread };
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
@@ -241,6 +244,8 @@ fn end_of(module: &str, report: EndReport) -> ModuleEnd {
         maps_bytes: report.maps_bytes,
         fds_left: report.fds_left,
         fds_closed: report.fds_closed.len() as u64,
+        children_left: report.children_left,
+        children_reaped: report.children_reaped,
     }
 }
 

@@ -89,6 +89,11 @@ pub struct ModuleEnd {
     pub fds_left: Vec<(i32, String)>,
     /// File descriptors that were closed, because the host allows that.
     pub fds_closed: u64,
+    /// Processes that the module had started and that nobody has waited for: their numbers, names, and whether they have
+    /// ended.
+    pub children_left: Vec<(i32, String)>,
+    /// Such processes that had ended and were waited for, because the host wants that.
+    pub children_reaped: u64,
 }
 
 /// An image that stays mapped until the process ends.
@@ -538,6 +543,7 @@ impl ModuleEnd {
             (self.keys, "thread key", "deleted"),
             (self.c_heap_blocks, "C heap block", "freed"),
             (self.fds_closed, "file descriptor", "closed"),
+            (self.children_reaped, "ended process", "waited for"),
         ];
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let mut words: Vec<_> = counted
@@ -549,6 +555,7 @@ impl ModuleEnd {
         let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
         words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));
         words.extend(self.fds_left.iter().map(|(fd, to)| format!("fd {fd} left open ({to})")));
+        words.extend(self.children_left.iter().map(|(pid, is)| format!("process {pid} not waited for ({is})")));
         (!words.is_empty()).then(|| format!("{} left {}", self.module, words.join(" · ")))
     }
 }

@@ -368,14 +368,24 @@ impl fmt::Debug for Digest {
 
 /// Functions by which addresses of a library's code get into the process: each ends in a call to that address later,
 /// in a thread that runs there, or in the loader's refusal to unmap it. Sorted.
-const LEAVE_CODE_BEHIND: [&str; 20] = [
+const LEAVE_CODE_BEHIND: [&str; 30] = [
     "__cxa_thread_atexit",
     "__cxa_thread_atexit_impl",
     "__sigaction",
     "__sysv_signal",
     "_pthread_create",
+    "aio_fsync",
+    "aio_fsync64",
+    "aio_read",
+    "aio_read64",
+    "aio_write",
+    "aio_write64",
     "bsd_signal",
     "clone",
+    "getaddrinfo_a",
+    "lio_listio",
+    "lio_listio64",
+    "mq_notify",
     "on_exit",
     "pthread_create",
     "pthread_key_create",

@@ -145,7 +145,7 @@ pub(super) fn whereabouts(ledger: &Ledger) -> (bool, bool) {
 pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
     let holder = |(tid, since)| Holder {
         kind: HolderKind::SignalStack,
-        name: "the alternate signal stack".to_owned(),
+        name: "the alternate signal stack that the module has set".to_owned(),
         thread: thread_in_words(tid),
         since,
         place: None,

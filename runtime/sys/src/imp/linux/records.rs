@@ -14,7 +14,7 @@ use super::{Mapping, c_heap, evict, exits, fds, fork, locals, signals, threads};
 use super::{altstack, children, sources, timers};
 use crate::ending::{EndPolicy, EndReport};
 use crate::ledger::plan::Facts;
-use crate::ledger::{Holder, HolderKind, Ledger, LedgerCounts};
+use crate::ledger::{Holder, Ledger, LedgerCounts};
 
 /// The records of one image. What belongs to one image at a time but may be given up by another (blocks, descriptors,
 /// handles of threads) stands in books for all of them, under the address of the ledger.

@@ -29,7 +29,7 @@ pub unsafe extern "C" fn interval_timer(
 ) -> c_int {
     if fork::is_child() {
         // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_setitimer(which, new, old) };
+        return unsafe { c_setitimer(which, new.cast(), old.cast()) };
     }
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { borrow(image) };
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn child_started(image: *const c_void, pid: c_int) {
 
 unsafe extern "C" {
     #[link_name = "setitimer"]
-    fn c_setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int;
+    fn c_setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
     #[link_name = "ualarm"]
     fn c_ualarm(first: c_uint, then: c_uint) -> c_uint;
     #[link_name = "timer_create"]
