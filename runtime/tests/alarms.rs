@@ -9,7 +9,7 @@ mod support;
 
 use std::ffi::{CString, c_int};
 use std::mem;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,7 +28,7 @@ const LONG: Duration = Duration::from_secs(60);
 const ROUNDS: u32 = 30;
 
 /// Runs `work` in a process of its own.
-fn alone(test: &str, work: impl FnOnce(&PathBuf)) {
+fn alone(test: &str, work: impl FnOnce(&Path)) {
     let library = support::plugin("alarms", &[]);
     if std::env::var_os(FOLDER).is_some() {
         return work(&library);
@@ -60,10 +60,10 @@ fn calls(host: &Runtime) -> u64 {
 }
 
 /// A host that waits for nobody before it says who keeps an image.
-fn host(library: &PathBuf, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
+fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(library)).unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
     host
 }
 
@@ -250,9 +250,11 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
     alone("the_alarm_of_the_new_generation_outlives_the_old_one", |library| {
         let host = host(library, |_| ());
         leave(&host, "alarm");
-        host.reload(std::slice::from_ref(library)).expect("there is a Master").into_result().expect("it is loaded");
+        let lease = host.lease_master("a test").expect("there is a Master");
+        host.reload(&[library]).expect("there is a Master").into_result().expect("it is loaded");
         let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
         leave(&host, "interval");
+        drop(lease);
         let begun = Instant::now();
         while ticket.wait(Duration::from_millis(1)).is_err() {
             assert!(begun.elapsed() < LONG);
@@ -315,6 +317,7 @@ fn a_message_is_not_told_to_a_module_that_is_gone() {
             leave(&host, what);
             unload(&host);
             send();
+            drop(host);
             let host = self::host(library, |_| ());
             leave(&host, what);
             send();
@@ -362,6 +365,7 @@ fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
         ["waited", "child", "child"].into_iter().for_each(|what| leave(&host, what));
         let report = unload(&host);
         assert_eq!((report.modules[0].children_reaped, report.modules[0].children_left.len()), (2, 0), "{report}");
+        drop(host);
         let host = self::host(library, |policy| policy.reap_children = true);
         leave(&host, "running_child");
         let report = unload(&host);
@@ -377,5 +381,5 @@ fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
 }
 
 fn exists(pid: i32) -> bool {
-    std::path::Path::new(&format!("/proc/{pid}")).exists()
+    Path::new(&format!("/proc/{pid}")).exists()
 }

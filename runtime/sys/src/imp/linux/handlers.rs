@@ -112,7 +112,9 @@ impl Frame {
     /// Whether a thread with this stack pointer, which has not been seen to jump, cannot be in the handler any more. No
     /// is said where it may have gone to a stack of its own.
     fn is_left_by_thread_at(&self, stack: usize) -> bool {
-        (self.interrupted..self.interrupted.saturating_add(SAME_STACK)).contains(&stack)
+        let above = self.interrupted..self.interrupted.saturating_add(SAME_STACK);
+        // An alternate stack may well lie just above the other.
+        above.contains(&stack) && !self.alternate.contains(&stack)
     }
 
     /// Whether another signal of this thread has arrived from outside of the handler.
@@ -394,6 +396,8 @@ mod tests {
             assert!(!frame.is_left_by_thread_at(9_999) && !frame.is_left_by_thread_at(1_500), "{frame:?}");
             assert!(!frame.is_left_by_thread_at(10_000 + SAME_STACK), "another stack: {frame:?}");
         }
+        let just_above = Frame { top: 11_900, alternate: 11_000..12_000, ..plain() };
+        assert!(!just_above.is_left_by_thread_at(11_500), "it is in the handler");
     }
 
     #[test]

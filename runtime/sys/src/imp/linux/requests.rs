@@ -205,7 +205,8 @@ impl Request {
             Kind::Io => (offset_of!(IoBlock, error), libc::EINPROGRESS),
             Kind::Name => (offset_of!(NameBlock, error), NAME_IN_PROGRESS),
         };
-        self.is_done = self.is_given && read_word(self.block + at) != Some(in_progress);
+        let seen = read_word(self.block + at);
+        self.is_done = self.is_given && seen != Seen::Word(in_progress) && seen != Seen::Unknown;
     }
 }
 
@@ -229,11 +230,21 @@ fn as_image_knows_it(book: &Book, block: usize, event: Event) -> Event {
 }
 
 fn is_nothing(block: usize) -> bool {
-    read_word(block + offset_of!(IoBlock, what)) == Some(NOTHING)
+    read_word(block + offset_of!(IoBlock, what)) == Seen::Word(NOTHING)
 }
 
-/// A word of this process's memory; `None` where there is none to read any more.
-fn read_word(address: usize) -> Option<c_int> {
+/// What stands at an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Seen {
+    Word(c_int),
+    /// There is no memory to read any more.
+    Nothing,
+    /// The kernel does not let a process look.
+    Unknown,
+}
+
+/// A word of this process's memory.
+fn read_word(address: usize) -> Seen {
     let mut word: c_int = 0;
     let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<c_int>() };
     let remote = libc::iovec { iov_base: ptr::with_exposed_provenance_mut(address), iov_len: size_of::<c_int>() };
@@ -241,14 +252,10 @@ fn read_word(address: usize) -> Option<c_int> {
     let process = unsafe { libc::getpid() };
     // SAFETY: the local place is a word; the kernel refuses what cannot be read.
     let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
-    if read == size_of::<c_int>() as isize {
-        return Some(word);
-    }
-    // Where the kernel does not let a process read itself, what it cannot do is told from what is not there.
-    match super::errno() {
-        // SAFETY: a block that is on record and was not freed is readable; one that was is so as a rule, too.
-        libc::ENOSYS | libc::EPERM => Some(unsafe { ptr::with_exposed_provenance::<c_int>(address).read_volatile() }),
-        _ => None,
+    match (read == size_of::<c_int>() as isize, super::errno()) {
+        (true, _) => Seen::Word(word),
+        (false, libc::EFAULT) => Seen::Nothing,
+        (false, _) => Seen::Unknown,
     }
 }
 
@@ -256,28 +263,20 @@ fn read_word(address: usize) -> Option<c_int> {
 mod tests {
     use std::mem::offset_of;
 
-    use super::{IoBlock, NameBlock, read_word};
+    use super::{IoBlock, NameBlock, Seen, read_word};
 
     #[test]
     fn blocks_lie_as_the_c_library_has_them() {
         // `sigevent`, behind five words.
         assert_eq!(offset_of!(IoBlock, event), offset_of!(libc::aiocb, aio_sigevent));
         assert_eq!((offset_of!(IoBlock, what), offset_of!(IoBlock, fd)), (4, 0));
-        let mut block: libc::aiocb = unsafe_zeroed();
-        block.aio_fildes = -1;
-        assert_eq!(offset_of!(NameBlock, error), 32);
-    }
-
-    #[expect(unsafe_code, reason = "a block of C")]
-    fn unsafe_zeroed<T>() -> T {
-        // SAFETY: used for plain blocks of C only.
-        unsafe { std::mem::zeroed() }
+        assert_eq!((offset_of!(IoBlock, error), offset_of!(NameBlock, error)), (112, 32));
     }
 
     #[test]
     fn memory_that_is_not_there_is_not_read() {
         let word = 4711_i32;
-        assert_eq!(read_word((&raw const word).expose_provenance()), Some(4711));
-        assert_eq!(read_word(8), None);
+        assert_eq!(read_word((&raw const word).expose_provenance()), Seen::Word(4711));
+        assert_eq!(read_word(8), Seen::Nothing);
     }
 }

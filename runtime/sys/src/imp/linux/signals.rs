@@ -104,7 +104,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
             is_spent: AtomicBool::new(false),
         });
         let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut own.into_iter()];
-        swap(&mut retired, signal, original, entries)?;
+        swap(&mut retired, signal, original, entries, Fate::Its)?;
     }
     collect(&mut retired);
     Ok(old)
@@ -133,7 +133,9 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
         let Some(table) = current(signal).filter(|table| table.has(owner)) else { continue };
         let Ok(original) = original(signal, Some(table)) else { continue };
         let others = table.entries().iter().filter(|entry| entry.owner != owner);
-        if swap(&mut retired, signal, original, [&mut others.map(Entry::again), &mut std::iter::empty()]).is_ok() {
+        let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut std::iter::empty()];
+        let fate = Fate::of(signal, raised, late);
+        if swap(&mut retired, signal, original, entries, fate).is_ok() {
             count += 1;
         }
         collect(&mut retired);
@@ -142,25 +144,60 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     count
 }
 
-/// Drops those of these signals (one bit each) that wait to be delivered and that nobody handles.
+/// What becomes of a signal that was raised and that nobody handles any more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// What the system does with it by itself.
+    Its,
+    /// It is dropped if it has been raised already.
+    Dropped,
+    /// It is ignored from now on.
+    Ignored,
+}
+
+impl Fate {
+    fn of(signal: c_int, raised: u64, late: u64) -> Self {
+        match (late & bit(signal) != 0, raised & bit(signal) != 0) {
+            (true, _) => Self::Ignored,
+            (false, true) => Self::Dropped,
+            (false, false) => Self::Its,
+        }
+    }
+}
+
+/// Drops those of these signals (one bit each) that wait to be delivered and that nobody handles: a timer may have been
+/// set for a signal that its image has never handled.
 fn drop_pending(raised: u64, late: u64) {
     for signal in (1..COUNT as c_int).filter(|signal| (raised | late) & bit(*signal) != 0 && is_ours(*signal)) {
         let _quiet = Quiet::new();
         let _retired = lock(&RETIRED);
-        let (mut now, mut ignore) = (nothing(), nothing());
+        let mut now = nothing();
         // SAFETY: nothing is set, and `now` is a place for what there is.
         let asked = unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) };
-        if asked != 0 || wish(&now) != Wish::Default {
-            continue;
+        if asked == 0 {
+            // Nothing can be done about an error here.
+            let _set = put(signal, &now, Fate::of(signal, raised, late));
         }
-        ignore.sa_sigaction = libc::SIG_IGN;
-        // A signal that comes to be ignored is forgotten, also where it was blocked.
-        // SAFETY: the action is a whole one.
-        unsafe { libc::sigaction(signal, &raw const ignore, ptr::null_mut()) };
-        if late & bit(signal) == 0 {
-            // SAFETY: it is the action that was there.
-            unsafe { libc::sigaction(signal, &raw const now, ptr::null_mut()) };
-        }
+    }
+}
+
+/// Makes a signal do this, and where that is what the system does by itself, what its fate is.
+fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int> {
+    let mut ignore = nothing();
+    ignore.sa_sigaction = libc::SIG_IGN;
+    let is_changed = fate != Fate::Its && wish(action) == Wish::Default;
+    // A signal that comes to be ignored is forgotten, also where it was blocked.
+    // SAFETY: the action is a whole one.
+    if is_changed && unsafe { libc::sigaction(signal, &raw const ignore, ptr::null_mut()) } != 0 {
+        return Err(errno());
+    }
+    if is_changed && fate == Fate::Ignored {
+        return Ok(());
+    }
+    // SAFETY: the action is a whole one: the original, the host's dispatcher, or one of the two standard ones.
+    match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(errno()),
     }
 }
 
@@ -464,6 +501,7 @@ fn swap(
     signal: c_int,
     original: libc::sigaction,
     entries: [&mut dyn Iterator<Item = Entry>; 2],
+    fate: Fate,
 ) -> Result<(), c_int> {
     let before = current(signal);
     let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
@@ -473,11 +511,7 @@ fn swap(
     // handlers would be: a dispatcher that finds nobody calls the original, so both orders do.
     let table: *mut Table = table;
     TABLES[signal as usize].store(table, Ordering::SeqCst);
-    // SAFETY: the action is a whole one: the original, the host's dispatcher, or one of the two standard ones.
-    let set = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
-    if set != 0 {
-        return Err(errno());
-    }
+    put(signal, &action, fate)?;
     if let Some(before) = before {
         before.next.set(retired.0);
         retired.0 = ptr::from_ref(before).cast_mut();
@@ -526,7 +560,10 @@ fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigact
         return Err(errno());
     }
     Ok(match table {
-        Some(table) if now.sa_sigaction == real(table, signal).sa_sigaction => table.original,
+        // A table that leaves things as they were says nothing of what the process does about them meanwhile.
+        Some(table) if table.effect != Effect::Original && now.sa_sigaction == real(table, signal).sa_sigaction => {
+            table.original
+        }
         _ => now,
     })
 }
