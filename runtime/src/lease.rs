@@ -53,6 +53,10 @@ pub enum LeaseKind {
     Reference,
     /// An io_uring of the module, for which the kernel may write into its memory.
     Ring,
+    /// The alternate signal stack that the module has set for a thread, and that only this thread can give back.
+    SignalStack,
+    /// A request of the module that a thread of the C library works on.
+    Request,
 }
 
 impl fmt::Display for LeaseKind {
@@ -74,6 +78,8 @@ impl fmt::Display for LeaseKind {
             Self::Stream => "stream",
             Self::Reference => "reference",
             Self::Ring => "io_uring",
+            Self::SignalStack => "signal stack",
+            Self::Request => "request",
         })
     }
 }

@@ -164,8 +164,26 @@ rows! {
     "wasmi" wasmi_row "rows/wasmi.rs"
 }
 
-// What the system, the C library, C and C++ offer to leave something behind with.
-rows! {}
+
+// What POSIX has to raise signals and to call back: one file for all of them.
+rows! {
+    "posix-itimer" posix_itimer "rows/posix_signals.rs"
+    "posix-itimer-ended" posix_itimer_ended "rows/posix_signals.rs"
+    "posix-alarm" posix_alarm "rows/posix_signals.rs"
+    "posix-timer" posix_timer "rows/posix_signals.rs"
+    "posix-timer-ended" posix_timer_ended "rows/posix_signals.rs"
+    "posix-timer-thread" posix_timer_thread "rows/posix_signals.rs"
+    "posix-timer-thread-ended" posix_timer_thread_ended "rows/posix_signals.rs"
+    "posix-sigio" posix_sigio "rows/posix_signals.rs"
+    "posix-mq-notify" posix_mq_notify "rows/posix_signals.rs"
+    "posix-mq-notify-ended" posix_mq_notify_ended "rows/posix_signals.rs"
+    "posix-aio" posix_aio "rows/posix_signals.rs"
+    "posix-altstack" posix_altstack "rows/posix_signals.rs"
+    "posix-siglongjmp" posix_siglongjmp "rows/posix_signals.rs"
+    "onstack-frame" onstack_frame "rows/posix_signals.rs"
+    "command-not-waited" command_not_waited "rows/posix_signals.rs"
+    "command-waited" command_waited "rows/posix_signals.rs"
+}
 
 /// Which build this is, so that the host has different files to swap between.
 const BUILD_TAG: Option<&str> = option_env!("ALCEDO_BUILD_TAG");

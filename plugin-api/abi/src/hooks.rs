@@ -184,4 +184,47 @@ pub struct HookTable {
     pub random_set: unsafe extern "C" fn(image: *const c_void, state: *mut c_char) -> *mut c_char,
     /// `pthread_setname_np` for the calling thread has been done: the name in full, `len` bytes of it.
     pub thread_named: unsafe extern "C" fn(image: *const c_void, name: *const u8, len: usize),
+
+    // What raises signals, and what starts processes.
+    /// `sigaltstack`; both are `stack_t` or null. The thread gets back what it had before the image is unmapped.
+    pub alternate_stack: unsafe extern "C" fn(image: *const c_void, new: *const c_void, old: *mut c_void) -> c_int,
+    /// `setitimer`; both are `struct itimerval`, the second may be null.
+    pub interval_timer:
+        unsafe extern "C" fn(image: *const c_void, which: c_int, new: *const c_void, old: *mut c_void) -> c_int,
+    /// `alarm`, in seconds.
+    pub alarm: unsafe extern "C" fn(image: *const c_void, seconds: c_uint) -> c_uint,
+    /// `ualarm`, in microseconds.
+    pub ualarm: unsafe extern "C" fn(image: *const c_void, first: c_uint, then: c_uint) -> c_uint,
+    /// `timer_create`; `event` is a `struct sigevent` or null, `timer` a place for a `timer_t`.
+    pub timer_create:
+        unsafe extern "C" fn(image: *const c_void, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int,
+    /// `timer_delete`, the `timer_t` as a word.
+    pub timer_delete: unsafe extern "C" fn(image: *const c_void, timer: usize) -> c_int,
+    /// `mq_notify`; `event` as above.
+    pub queue_notify: unsafe extern "C" fn(image: *const c_void, queue: c_int, event: *const c_void) -> c_int,
+    /// `aio_read` where `what` is 0, `aio_write` where it is 1, else `aio_fsync` with `what` less two; `block` is an
+    /// `aiocb`.
+    pub io_begin: unsafe extern "C" fn(image: *const c_void, what: c_int, block: *mut c_void) -> c_int,
+    /// `lio_listio`.
+    pub io_begin_list: unsafe extern "C" fn(
+        image: *const c_void,
+        mode: c_int,
+        list: *const *mut c_void,
+        count: c_int,
+        event: *const c_void,
+    ) -> c_int,
+    /// `getaddrinfo_a`.
+    pub names_begin: unsafe extern "C" fn(
+        image: *const c_void,
+        mode: c_int,
+        list: *const *mut c_void,
+        count: c_int,
+        event: *const c_void,
+    ) -> c_int,
+    /// The module has changed whom a descriptor tells of what happens to it, by which signal, or whether it does at all.
+    pub fd_signals: unsafe extern "C" fn(image: *const c_void, fd: c_int),
+    /// The module is about to jump to where `setjmp` or one of its kin has filled this buffer.
+    pub jumps: unsafe extern "C" fn(image: *const c_void, buffer: *const c_void),
+    /// The module has started a process of this number.
+    pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
 }

@@ -67,7 +67,9 @@ pub const LAYOUT_HASH: u64 = layout! {
         thread_atexit, key_create, key_delete, key_set, thread_create, thread_join, thread_detach, map, unmap, remap,
         signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,
         heap_grow, heap_shrink, frame_registered, frame_deregistered, stream_open, stream_bound, stream_closed, log_open,
-        random_init, random_set, thread_named
+        random_init, random_set, thread_named,
+        alternate_stack, interval_timer, alarm, ualarm, timer_create, timer_delete, queue_notify, io_begin,
+        io_begin_list, names_begin, fd_signals, jumps, child_started
     }
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
     Slices { out, module }

@@ -9,6 +9,7 @@ macro_rules! __alcedo_hooks {
     () => {
         $crate::__alcedo_hooks_of_life!();
         $crate::__alcedo_hooks_of_tables!();
+        $crate::__alcedo_hooks_of_signals!();
         $crate::__alcedo_hooks_of_memory!();
     };
 }
@@ -22,6 +23,7 @@ macro_rules! __alcedo_hooks {
     () => {
         $crate::__alcedo_hooks_of_life!();
         $crate::__alcedo_hooks_of_tables!();
+        $crate::__alcedo_hooks_of_signals!();
     };
 }
 
@@ -118,6 +120,47 @@ macro_rules! __alcedo_hooks_of_tables {
             "openlog" openlog,
             "initstate" initstate,
             "setstate" setstate,
+        }
+    };
+}
+
+/// What raises signals, jumps out of handlers, processes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_hooks_of_signals {
+    () => {
+        $crate::__alcedo_name! {
+            "sigaltstack" sigaltstack,
+            "setitimer" setitimer,
+            "alarm" alarm,
+            "ualarm" ualarm,
+            "timer_create" timer_create,
+            "timer_delete" timer_delete,
+            "mq_open" mq_open,
+            "mq_close" mq_close,
+            "mq_notify" mq_notify,
+            "aio_read" aio_read,
+            "aio_read64" aio_read,
+            "aio_write" aio_write,
+            "aio_write64" aio_write,
+            "aio_fsync" aio_fsync,
+            "aio_fsync64" aio_fsync,
+            "lio_listio" lio_listio,
+            "lio_listio64" lio_listio,
+            "getaddrinfo_a" getaddrinfo_a,
+            "ioctl" ioctl,
+            "longjmp" longjmp,
+            "_longjmp" _longjmp,
+            "siglongjmp" siglongjmp,
+            "__longjmp_chk" __longjmp_chk,
+            "fork" fork,
+            "__fork" fork,
+            "posix_spawn" posix_spawn,
+            "posix_spawnp" posix_spawnp,
+        }
+        #[cfg(target_arch = "x86_64")]
+        $crate::__alcedo_name! {
+            "vfork" vfork,
         }
     };
 }

@@ -49,6 +49,19 @@ static TABLE: HookTable = {
         random_init: hooks::random_init,
         random_set: hooks::random_set,
         thread_named: hooks::thread_named,
+        alternate_stack: hooks::alternate_stack,
+        interval_timer: hooks::interval_timer,
+        alarm: hooks::alarm,
+        ualarm: hooks::ualarm,
+        timer_create: hooks::timer_create,
+        timer_delete: hooks::timer_delete,
+        queue_notify: hooks::queue_notify,
+        io_begin: hooks::io_begin,
+        io_begin_list: hooks::io_begin_list,
+        names_begin: hooks::names_begin,
+        fd_signals: hooks::fd_signals,
+        jumps: hooks::jumps,
+        child_started: hooks::child_started,
     }
 };
 

@@ -229,10 +229,12 @@ fn blocker(holder: Holder) -> Blocker {
         HolderKind::Stream => LeaseKind::Stream,
         HolderKind::Reference => LeaseKind::Reference,
         HolderKind::Ring => LeaseKind::Ring,
+        HolderKind::SignalStack => LeaseKind::SignalStack,
+        HolderKind::Request => LeaseKind::Request,
         _ => LeaseKind::Handler,
     };
-    let owner = ["thread ", "io_uring "].iter().find_map(|kind| holder.name.strip_prefix(kind)).map(str::to_owned);
-    let owner = owner.unwrap_or(holder.name);
+    let own = ["thread ", "io_uring ", "the handler "].iter().find_map(|kind| holder.name.strip_prefix(kind));
+    let owner = own.map(str::to_owned).unwrap_or(holder.name);
     let thread = if holder.thread.is_empty() { thread_in_words(None, None) } else { holder.thread };
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
@@ -259,6 +261,8 @@ fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {
         maps_bytes: report.maps_bytes,
         fds_left: report.fds_left,
         fds_closed: report.fds_closed.len() as u64,
+        children_left: report.children_left,
+        children_reaped: report.children_reaped,
     }
 }
 

@@ -21,6 +21,10 @@ pub struct UnloadPolicy {
     pub parked_budget: usize,
     /// How long the end of the host waits for what is still unloading. 5 s unless said otherwise.
     pub shutdown: Duration,
+    /// Whether processes that a module has started, and that it has not waited for, are waited for: those that have ended
+    /// when it goes, and the others in the safe point after their end. They are only reported unless said otherwise, and
+    /// one that has ended then stays a zombie. For hosts where nobody but the module waits for these.
+    pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
     /// Set by [`UnloadPolicy::close_fds`].
@@ -42,6 +46,7 @@ impl Default for UnloadPolicy {
             park_after: Some(Duration::from_secs(10)),
             parked_budget: 64,
             shutdown: Duration::from_secs(5),
+            reap_children: false,
             evict_after: None,
             close_fds: false,
             free_c_heap: true,
@@ -86,6 +91,7 @@ impl UnloadPolicy {
             free_c_heap: self.free_c_heap,
             look: self.look_for_references,
             evict: self.evict_after.map(|_| Duration::ZERO),
+            reap_children: self.reap_children,
             live_heap: None,
         }
     }

@@ -111,6 +111,11 @@ pub struct ModuleEnd {
     pub fds_left: Vec<(i32, String)>,
     /// File descriptors that were closed, because the host allows that.
     pub fds_closed: u64,
+    /// Processes that the module had started and that nobody has waited for: their numbers, names, and whether they have
+    /// ended.
+    pub children_left: Vec<(i32, String)>,
+    /// Such processes that had ended and were waited for, because the host wants that.
+    pub children_reaped: u64,
 }
 
 /// An image that stays mapped until the process ends.
@@ -562,6 +567,7 @@ impl ModuleEnd {
             (self.fds_closed, "file descriptor", "closed"),
             (self.frames, "unwind table", "taken back"),
             (self.addresses, "address in variables of the C library", "led elsewhere"),
+            (self.children_reaped, "ended process", "waited for"),
         ];
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let mut words: Vec<_> = counted
@@ -577,6 +583,7 @@ impl ModuleEnd {
         let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
         words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));
         words.extend(self.fds_left.iter().map(|(fd, to)| format!("fd {fd} left open ({to})")));
+        words.extend(self.children_left.iter().map(|(pid, is)| format!("process {pid} not waited for ({is})")));
         (!words.is_empty()).then(|| format!("{} left {}", self.module, words.join(" · ")))
     }
 }

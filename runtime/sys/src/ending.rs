@@ -43,6 +43,8 @@ pub struct EndPolicy {
     /// After how long, counted from the beginning, threads that sit in a blocking system call are led out of it by
     /// force. Their stacks are left as they are: no destructor of a value on them runs. `None`: never.
     pub evict: Option<Duration>,
+    /// Whether processes that the image has started and that nobody has waited for are waited for as soon as they end.
+    pub reap_children: bool,
     /// Tells how many bytes of the module's own heap are in use; called just before the image is closed.
     pub live_heap: Option<extern "C" fn() -> u64>,
 }
@@ -133,6 +135,10 @@ pub struct EndReport {
     /// Descriptors that were not open when the image was mapped and that no hook has told of: the image has made them
     /// with system calls of its own, or the host has opened them meanwhile.
     pub fds_unknown: Vec<(i32, String)>,
+    /// Processes that the image has started and that nobody has waited for, each with what is known of it.
+    pub children_left: Vec<(i32, String)>,
+    /// Those that had ended and were waited for now.
+    pub children_reaped: u64,
     /// From the beginning to the end.
     pub took: Duration,
 }
@@ -164,6 +170,7 @@ impl Default for EndPolicy {
             free_c_heap: true,
             look: false,
             evict: None,
+            reap_children: false,
             live_heap: None,
         }
     }

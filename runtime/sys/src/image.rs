@@ -387,7 +387,7 @@ impl fmt::Debug for Digest {
 
 /// Functions by which addresses of a library's code or data get into the process: each ends in a call to that address
 /// later, in a look behind it, in a thread that runs there, or in the loader's refusal to unmap it. Sorted.
-const LEAVE_CODE_BEHIND: [&str; 53] = [
+const LEAVE_CODE_BEHIND: [&str; 63] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",
     "ENGINE_add",
@@ -409,14 +409,24 @@ const LEAVE_CODE_BEHIND: [&str; 53] = [
     "__sigaction",
     "__sysv_signal",
     "_pthread_create",
+    "aio_fsync",
+    "aio_fsync64",
+    "aio_read",
+    "aio_read64",
+    "aio_write",
+    "aio_write64",
     "bsd_signal",
     "clone",
     "fmemopen",
     "fopencookie",
+    "getaddrinfo_a",
     "hsearch",
     "initstate",
+    "lio_listio",
+    "lio_listio64",
     "mcheck",
     "mcheck_pedantic",
+    "mq_notify",
     "on_exit",
     "open_memstream",
     "open_wmemstream",

@@ -49,7 +49,7 @@ pub enum HolderKind {
     Thread,
     /// Destructors of thread-locals that wait for their own thread, or run on it now.
     ThreadLocal,
-    /// A signal handler of the image that runs now.
+    /// A handler of the image that runs now: a signal's, or a function that the C library calls on a thread of its own.
     Handler,
     /// A stream of the C library that leads to the image's memory.
     Stream,
@@ -57,6 +57,10 @@ pub enum HolderKind {
     Reference,
     /// An io_uring for which the kernel may write into the image's memory.
     Ring,
+    /// The alternate signal stack of a thread that runs, which the image has set.
+    SignalStack,
+    /// A request that a thread of the C library works on, in memory of the image's.
+    Request,
 }
 
 /// How much is on record. What is counted "so far" only grows; the rest is as of now.
@@ -91,6 +95,10 @@ pub struct LedgerCounts {
     pub c_heap_blocks: u64,
     /// File descriptors, now.
     pub fds: u64,
+    /// Timers that are made or run, now.
+    pub timers: u64,
+    /// Processes that the image has started and that nobody has waited for, now.
+    pub children: u64,
 }
 
 impl Ledger {

@@ -27,6 +27,7 @@ use common::hooked::{Library, Mode, Seen, finish, wait_for};
 const EVICTING: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
+    reap_children: false,
     free_c_heap: true,
     look: false,
     evict: Some(Duration::ZERO),

@@ -25,8 +25,15 @@ use alcedo_sys::{EndPolicy, EndState, HolderKind, hooks};
 
 use common::hooked::{Library, Mode, Module, Seen, finish, wait_for};
 
-const AT_ONCE: EndPolicy =
-    EndPolicy { grace: Duration::ZERO, close_fds: false, free_c_heap: true, look: false, evict: None, live_heap: None };
+const AT_ONCE: EndPolicy = EndPolicy {
+    grace: Duration::ZERO,
+    close_fds: false,
+    free_c_heap: true,
+    look: false,
+    evict: None,
+    reap_children: false,
+    live_heap: None,
+};
 
 const DEFAULT: usize = libc::SIG_DFL;
 
@@ -146,6 +153,8 @@ fn a_running_handler_keeps_its_image() {
         for _ in 0..20 {
             let EndState::Waiting(holders) = ending.poll() else { panic!("its handler is running") };
             assert_eq!((holders.len(), holders[0].kind), (1, HolderKind::Handler));
+            assert_eq!(holders[0].name, "the handler for SIGURG (23) of module");
+            assert!(!holders[0].thread.is_empty(), "{holders:?}");
         }
         assert_eq!(real(SIGNAL).0, DEFAULT, "no other can begin");
         seen.go.store(1, SeqCst);

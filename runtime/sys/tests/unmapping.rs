@@ -21,8 +21,15 @@ use alcedo_sys::{EndPolicy, EndState, HolderKind, checkpoint, hooks};
 
 use common::hooked::{Library, Mode, Seen, finish, wait_for};
 
-const AT_ONCE: EndPolicy =
-    EndPolicy { grace: Duration::ZERO, close_fds: false, free_c_heap: true, look: false, evict: None, live_heap: None };
+const AT_ONCE: EndPolicy = EndPolicy {
+    grace: Duration::ZERO,
+    close_fds: false,
+    free_c_heap: true,
+    look: false,
+    evict: None,
+    reap_children: false,
+    live_heap: None,
+};
 
 fn stale(library: &Library) -> usize {
     stale_mappings(library.stage().path()).expect("the maps can be read").len()

@@ -4,9 +4,14 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::platform;
+use super::signals::asked;
 use crate::slot::context;
 
-fn opened(fd: c_int) -> c_int {
+const F_SETOWN: c_int = 8;
+const F_SETSIG: c_int = 10;
+const F_SETOWN_EX: c_int = 15;
+
+pub(super) fn opened(fd: c_int) -> c_int {
     if fd >= 0
         && let Some(context) = context()
     {
@@ -31,7 +36,7 @@ unsafe fn opened_both(result: c_int, pair: *const c_int) -> c_int {
 }
 
 /// The module does not hold it any longer, or not as a descriptor.
-fn gone(fd: c_int) {
+pub(super) fn gone(fd: c_int) {
     if let Some(context) = context() {
         // SAFETY: the image is that of the same context; any number will do.
         unsafe { (context.table.fd_closed)(context.image, fd) };
@@ -106,7 +111,7 @@ pub unsafe extern "C" fn socketpair(domain: c_int, kind: c_int, protocol: c_int,
     unsafe { opened_both(result, pair) }
 }
 
-/// `fcntl` of this module: two of its commands make a descriptor.
+/// `fcntl` of this module: two of its commands make a descriptor, others have one raise signals.
 ///
 /// # Safety
 /// As the C function says.
@@ -115,6 +120,8 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
     let result = unsafe { platform::fcntl(fd, command, argument) };
     match command {
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => opened(result),
+        F_SETOWN | F_SETSIG | F_SETOWN_EX | libc::F_NOTIFY | libc::F_SETLEASE => asked(fd, result),
+        libc::F_SETFL if argument & libc::O_ASYNC as usize != 0 => asked(fd, result),
         _ => result,
     }
 }

@@ -8,8 +8,10 @@
 //! merely link this crate keep the platform's.
 
 mod descriptors;
+#[macro_use]
 mod functions;
 pub(crate) mod platform;
+mod signals;
 mod tables;
 mod told;
 
@@ -25,8 +27,15 @@ pub use functions::{
     reallocarray, sigaction, signal,
 };
 pub use platform::resolve;
+#[cfg(target_arch = "x86_64")]
+pub use signals::vfork;
+pub use signals::{
+    __longjmp_chk, _longjmp, aio_fsync, aio_read, aio_write, alarm, fork, getaddrinfo_a, ioctl, lio_listio, longjmp,
+    mq_close, mq_notify, mq_open, posix_spawn, posix_spawnp, setitimer, sigaltstack, siglongjmp, timer_create,
+    timer_delete, ualarm,
+};
 pub use tables::{
-    deregister_frame, fclose, fmemopen, fopencookie, initstate, open_memstream, open_wmemstream, openlog, register_frame,
-    setbuf, setbuffer, setstate, setvbuf, StreamFunctions,
+    StreamFunctions, deregister_frame, fclose, fmemopen, fopencookie, initstate, open_memstream, open_wmemstream,
+    openlog, register_frame, setbuf, setbuffer, setstate, setvbuf,
 };
 pub use told::{pthread_setname_np, syscall};

@@ -4,7 +4,7 @@
 //! being mapped, when this thread has it anyway; later no thread waits for somebody who maps a library.
 #![expect(unsafe_code, reason = "calls C functions whose addresses the loader told")]
 
-use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -91,8 +91,10 @@ fn missing() -> c_int {
 /// Asks for every address that this module will need. Called by its first initialiser.
 pub extern "C" fn resolve() {
     resolve_told();
+    resolve_told_of_signals();
     if context().is_none() {
         resolve_replaced();
+        resolve_replaced_of_signals();
     }
 }
 
@@ -175,4 +177,38 @@ pub(crate) fn deregister() -> Option<Deregister> {
     let address = TOLD.__deregister_frame.get();
     // SAFETY: this is the address of that very function.
     (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
+}
+
+// Of what raises signals: those for which a host has functions of its own.
+platform! {
+    resolve_replaced_of_signals, ReplacedOfSignals, REPLACED_OF_SIGNALS;
+
+    fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int, without: missing();
+    fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, without: missing();
+    fn alarm(seconds: c_uint) -> c_uint, without: 0;
+    fn ualarm(first: c_uint, then: c_uint) -> c_uint, without: 0;
+    fn timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int, without: missing();
+    fn timer_delete(timer: usize) -> c_int, without: missing();
+    fn mq_notify(queue: c_int, event: *const c_void) -> c_int, without: missing();
+    fn aio_read(block: *mut c_void) -> c_int, without: missing();
+    fn aio_write(block: *mut c_void) -> c_int, without: missing();
+    fn aio_fsync(how: c_int, block: *mut c_void) -> c_int, without: missing();
+    fn lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: missing();
+    fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
+}
+
+// And those of which a host is only told.
+platform! {
+    resolve_told_of_signals, ToldOfSignals, TOLD_OF_SIGNALS;
+
+    fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, without: missing();
+    fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int, without: missing();
+    fn mq_close(queue: c_int) -> c_int, without: missing();
+    fn longjmp(buffer: *mut c_void, value: c_int);
+    fn _longjmp(buffer: *mut c_void, value: c_int);
+    fn siglongjmp(buffer: *mut c_void, value: c_int);
+    fn __longjmp_chk(buffer: *mut c_void, value: c_int);
+    fn fork() -> c_int, without: missing();
+    fn posix_spawn(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
+    fn posix_spawnp(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
 }

@@ -1,7 +1,10 @@
 //! Linux with glibc, where `dlclose` may unmap an image and may as well decide not to, without a word.
 #![expect(unsafe_code, reason = "mapping, unmapping and asking the loader are calls into C")]
 
+mod altstack;
+mod async_fds;
 mod c_heap;
+mod children;
 mod companions;
 mod crash;
 mod environment;
@@ -10,26 +13,33 @@ mod exits;
 mod fds;
 mod fork;
 mod frames;
+mod handlers;
 pub(crate) mod hooks;
 mod lease;
 mod loaded;
 mod locals;
 mod memory;
 mod names;
+mod notices;
+mod onstack;
 mod panics;
 mod peek;
 mod random;
 mod ranges;
 mod records;
+mod requests;
 mod rings;
 mod scan;
+mod signal_hooks;
 mod signals;
+mod sources;
 mod stacks;
 mod streams;
 mod system_log;
 #[cfg(target_arch = "x86_64")]
 mod tails;
 mod threads;
+mod timers;
 
 pub(crate) use crash::{clock, report_crashes};
 pub(crate) use exits::at_exit;
@@ -247,6 +257,7 @@ pub(crate) fn ending_is_over() {
 }
 
 pub(crate) fn checkpoint() -> u64 {
+    children::reap_ended();
     if ENDING.load(Ordering::Relaxed) == 0 { 0 } else { locals::settle_ending() }
 }
 

@@ -17,10 +17,13 @@ use std::sync::Arc;
 
 use super::exits::Handler;
 use super::streams::StreamFunctions;
-use super::{
-    c_heap, exits, fds, fork, frames, names, random, rings, set_errno, signals, streams, system_log, threads,
-};
+use super::{c_heap, exits, fds, fork, frames, names, random, rings, set_errno, signals, streams, system_log, threads};
 use crate::ledger::Ledger;
+
+pub use super::signal_hooks::{
+    alarm, alternate_stack, child_started, fd_signals, interval_timer, io_begin, io_begin_list, jumps, names_begin,
+    queue_notify, timer_create, timer_delete, ualarm,
+};
 
 /// The destructor of a thread-local, and of a thread-specific value.
 pub type Destructor = unsafe extern "C" fn(*mut c_void);
@@ -402,7 +405,7 @@ pub unsafe extern "C" fn heap_shrink(image: *const c_void, address: *mut c_void,
 /// # Safety
 ///
 /// The word is that of a ledger that lives.
-unsafe fn borrow<'a>(image: *const c_void) -> &'a Ledger {
+pub(super) unsafe fn borrow<'a>(image: *const c_void) -> &'a Ledger {
     // SAFETY: our caller promises it.
     unsafe { &*image.cast::<Ledger>() }
 }
@@ -410,7 +413,7 @@ unsafe fn borrow<'a>(image: *const c_void) -> &'a Ledger {
 /// # Safety
 ///
 /// The word is that of a ledger that lives.
-unsafe fn share(image: *const c_void) -> Arc<Ledger> {
+pub(super) unsafe fn share(image: *const c_void) -> Arc<Ledger> {
     let ledger = image.cast::<Ledger>();
     // SAFETY: ledgers are only made as shares, and our caller promises that one is left.
     unsafe { Arc::increment_strong_count(ledger) };

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use super::hooks::Destructor;
 use super::threads::Started;
-use super::{evict, lock, thread_exists, thread_name};
+use super::{altstack, evict, lock, thread_exists, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::process;
 
@@ -402,17 +402,25 @@ impl Owed {
 
 /// Runs what the calling thread owes to this image.
 pub(super) fn settle_here(ledger: &Ledger) -> u64 {
+    altstack::put_back(|other| ptr::eq(other, ledger));
     if HERE.get().is_null() { 0 } else { Record::here().settle(|other| ptr::eq(other, ledger)) }
 }
 
 /// Runs what the calling thread owes to images that are about to go.
 pub(super) fn settle_ending() -> u64 {
+    altstack::put_back(Ledger::is_ending);
     if HERE.get().is_null() { 0 } else { Record::here().settle(Ledger::is_ending) }
 }
 
 /// Runs all that the calling thread owes.
 pub(super) fn settle_all() -> u64 {
+    altstack::put_back(|_| true);
     if HERE.get().is_null() { 0 } else { Record::here().settle(|_| true) }
+}
+
+/// However the calling thread ends, this is noticed.
+pub(super) fn arm_here() {
+    Record::here().arm();
 }
 
 /// The calling thread is one that an image has started. However it ends, this is noticed.

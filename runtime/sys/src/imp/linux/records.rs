@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::ops::Range;
 use std::path::Path;
 use std::ptr;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -16,7 +16,8 @@ use super::memory::Pages;
 use super::rings::Rings;
 use super::threads::Threads;
 use super::{
-    Mapping, c_heap, environment, evict, exits, fds, fork, frames, locals, lock, random, scan, signals, streams, threads,
+    Mapping, altstack, c_heap, children, environment, evict, exits, fds, fork, frames, locals, lock, random, scan,
+    signals, sources, streams, threads, timers,
 };
 use crate::ending::{EndPolicy, EndReport};
 use crate::ledger::plan::{Facts, Step};
@@ -36,6 +37,8 @@ pub(crate) struct Records {
     outside: Mutex<Option<Holder>>,
     fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
+    /// Its handlers were taken out: nothing of it may raise a signal any more.
+    is_closed: AtomicBool,
 }
 
 impl Records {
@@ -53,6 +56,7 @@ impl Records {
             outside: Mutex::new(None),
             fds_before: fds::open_now(),
             code: OnceLock::new(),
+            is_closed: AtomicBool::new(false),
         }
     }
 
@@ -89,15 +93,7 @@ impl Records {
         }));
         holders.extend(self.locals.holders(ledger));
         holders.extend(lock(&self.outside).clone());
-        if signals::may_run(owner(ledger)) {
-            holders.push(Holder {
-                kind: HolderKind::Handler,
-                name: "a running signal handler".to_owned(),
-                thread: String::new(),
-                since: Instant::now(),
-                place: None,
-            });
-        }
+        holders.extend(sources::holders(ledger));
         holders
     }
 
@@ -122,20 +118,23 @@ impl Records {
             c_heap_bytes,
             c_heap_blocks,
             fds: fds::held(owner(ledger)),
+            timers: timers::held(owner(ledger)),
+            children: children::held(owner(ledger)),
         }
     }
 
     pub(crate) fn facts(&self, ledger: &Ledger, may_evict: bool) -> Facts {
         let locals = self.locals.whereabouts(ledger);
+        let stacks = altstack::whereabouts(ledger);
         let mut facts = Facts {
             gone: false,
             process_exits: exits::process_exits(),
-            locals_here: locals.here,
+            locals_here: locals.here || stacks.0,
             threads: !threads::holding(ledger).is_empty() || !self.companions.guests().is_empty(),
-            locals_elsewhere: locals.elsewhere,
+            locals_elsewhere: locals.elsewhere || stacks.1 || sources::must_end_first(owner(ledger)),
             may_evict: may_evict && evict::IS_POSSIBLE,
-            signals: signals::held(owner(ledger)) > 0,
-            handler_runs: signals::may_run(owner(ledger)),
+            signals: sources::are_held(ledger),
+            handler_runs: sources::may_call(owner(ledger)),
             exit_handlers: exits::held(owner(ledger)) > 0 || streams::lead_to(owner(ledger)),
             outside: false,
         };
@@ -192,7 +191,16 @@ impl Records {
     }
 
     pub(crate) fn release_signals(&self, ledger: &Ledger) -> u64 {
-        signals::release(owner(ledger))
+        sources::release(ledger)
+    }
+
+    /// Nothing of the image may raise a signal any more.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
     }
 
     pub(crate) fn run_exit_handlers(&self, ledger: &Ledger) -> u64 {
@@ -221,7 +229,9 @@ impl Records {
         // What the finalisers have registered while the image was being closed cannot be called any more.
         report.keys = self.locals.forget(ledger);
         exits::forget(owner);
-        report.signals += signals::release(owner);
+        report.signals += sources::release(ledger);
+        altstack::forget(ledger);
+        (report.children_left, report.children_reaped) = children::take(owner, policy.reap_children);
         let (joined, not_joined) = threads::join_ended(ledger);
         report.threads_joined = joined;
         let is_kept = |address| !policy.free_c_heap || kept.contains(&address);

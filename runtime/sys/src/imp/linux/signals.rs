@@ -10,12 +10,13 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::mem::{self, MaybeUninit};
+use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use super::{errno, lock, set_errno};
+use super::handlers::{self, Frame, Running, Taken};
+use super::{errno, lock, onstack, set_errno};
 use crate::ledger::disposition::{Effect, Wish};
 
 /// Signals are numbered from 1 to 64.
@@ -70,10 +71,17 @@ struct Entry {
 }
 
 /// A table that cannot be freed while this is there.
-struct Reading(&'static Table);
+struct InUse(&'static Table);
+
+/// The same for the dispatcher: until it returns, or until the handlers called from it were left by a jump.
+struct Reading {
+    table: ManuallyDrop<InUse>,
+    run: Option<Taken>,
+    frame: Frame,
+}
 
 /// All signals are blocked on this thread.
-struct Quiet(libc::sigset_t);
+pub(super) struct Quiet(libc::sigset_t);
 
 /// `sigaction` for one image: sets what is asked, and returns what this image had set before or what the process has.
 /// The error is that of the C function.
@@ -96,7 +104,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
             is_spent: AtomicBool::new(false),
         });
         let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut own.into_iter()];
-        swap(&mut retired, signal, original, entries)?;
+        swap(&mut retired, signal, original, entries, Fate::Its)?;
     }
     collect(&mut retired);
     Ok(old)
@@ -114,8 +122,10 @@ pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<
     set(owner, signal, Some(&action)).map(|old| old.sa_sigaction)
 }
 
-/// Takes the image out of every signal; returns of how many.
-pub(super) fn release(owner: usize) -> u64 {
+/// Takes the image out of every signal; returns of how many. Signals that something of the image has raised (one bit
+/// each) and that nobody has got yet are dropped: what they would do by themselves is most often the end of the process.
+/// Those that may still come `late` are ignored from now on, unless somebody has another opinion.
+pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     let mut count = 0;
     for signal in 1..COUNT as c_int {
         let _quiet = Quiet::new();
@@ -123,12 +133,72 @@ pub(super) fn release(owner: usize) -> u64 {
         let Some(table) = current(signal).filter(|table| table.has(owner)) else { continue };
         let Ok(original) = original(signal, Some(table)) else { continue };
         let others = table.entries().iter().filter(|entry| entry.owner != owner);
-        if swap(&mut retired, signal, original, [&mut others.map(Entry::again), &mut std::iter::empty()]).is_ok() {
+        let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut std::iter::empty()];
+        let fate = Fate::of(signal, raised, late);
+        if swap(&mut retired, signal, original, entries, fate).is_ok() {
             count += 1;
         }
         collect(&mut retired);
     }
+    drop_pending(raised, late);
     count
+}
+
+/// What becomes of a signal that was raised and that nobody handles any more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// What the system does with it by itself.
+    Its,
+    /// It is dropped if it has been raised already.
+    Dropped,
+    /// It is ignored from now on.
+    Ignored,
+}
+
+impl Fate {
+    fn of(signal: c_int, raised: u64, late: u64) -> Self {
+        match (late & bit(signal) != 0, raised & bit(signal) != 0) {
+            (true, _) => Self::Ignored,
+            (false, true) => Self::Dropped,
+            (false, false) => Self::Its,
+        }
+    }
+}
+
+/// Drops those of these signals (one bit each) that wait to be delivered and that nobody handles: a timer may have been
+/// set for a signal that its image has never handled.
+fn drop_pending(raised: u64, late: u64) {
+    for signal in (1..COUNT as c_int).filter(|signal| (raised | late) & bit(*signal) != 0 && is_ours(*signal)) {
+        let _quiet = Quiet::new();
+        let _retired = lock(&RETIRED);
+        let mut now = nothing();
+        // SAFETY: nothing is set, and `now` is a place for what there is.
+        let asked = unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) };
+        if asked == 0 {
+            // Nothing can be done about an error here.
+            let _set = put(signal, &now, Fate::of(signal, raised, late));
+        }
+    }
+}
+
+/// Makes a signal do this, and where that is what the system does by itself, what its fate is.
+fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int> {
+    let mut ignore = nothing();
+    ignore.sa_sigaction = libc::SIG_IGN;
+    let is_changed = fate != Fate::Its && wish(action) == Wish::Default;
+    // A signal that comes to be ignored is forgotten, also where it was blocked.
+    // SAFETY: the action is a whole one.
+    if is_changed && unsafe { libc::sigaction(signal, &raw const ignore, ptr::null_mut()) } != 0 {
+        return Err(errno());
+    }
+    if is_changed && fate == Fate::Ignored {
+        return Ok(());
+    }
+    // SAFETY: the action is a whole one: the original, the host's dispatcher, or one of the two standard ones.
+    match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(errno()),
+    }
 }
 
 /// How many signals lead to the image, or are set as it has asked.
@@ -140,6 +210,39 @@ pub(super) fn held(owner: usize) -> u64 {
 
 /// Whether a handler of an image that was released may still be running.
 pub(super) fn may_run(owner: usize) -> bool {
+    visit_kept(|table| table.has(owner).then_some(())).is_some()
+}
+
+/// The handlers for which an image that was released waits: those of its own, and of others that were called from the
+/// same tables. Empty where none is known by name.
+pub(super) fn running(owner: usize) -> Vec<Running> {
+    let mut found = Vec::new();
+    let _all: Option<()> = visit_kept(|table| {
+        if table.has(owner) {
+            found.extend(handlers::reading(ptr::from_ref(table).addr()));
+        }
+        None
+    });
+    found
+}
+
+/// The calling thread is about to jump to where this buffer says: handlers that it leaves have ended.
+///
+/// # Safety
+///
+/// `buffer` was filled by `setjmp` or one of its kin.
+pub(super) unsafe fn jumps(buffer: *const c_void) {
+    if handlers::is_any() {
+        // SAFETY: our caller promises it.
+        unsafe { handlers::target_of(buffer) }.into_iter().for_each(|target| handlers::jumps(target, let_go));
+    }
+}
+
+/// Hands over the tables that were swapped out and may still be read, until there is an answer.
+fn visit_kept<T>(mut see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
+    if handlers::is_any() {
+        handlers::look(let_go);
+    }
     let _quiet = Quiet::new();
     let mut retired = lock(&RETIRED);
     collect(&mut retired);
@@ -147,12 +250,19 @@ pub(super) fn may_run(owner: usize) -> bool {
     while !at.is_null() {
         // SAFETY: a table on the list is mapped until `collect` takes it off, under the lock that is held.
         let table = unsafe { &*at };
-        if table.has(owner) {
-            return true;
+        if let Some(answer) = see(table) {
+            return Some(answer);
         }
         at = table.next.get();
     }
-    false
+    None
+}
+
+/// A run that has read this table has ended without coming back.
+fn let_go(table: usize) {
+    // SAFETY: the run counts as a user of the table, so that is mapped until this one is taken off.
+    let table = unsafe { &*ptr::with_exposed_provenance::<Table>(table) };
+    table.users.fetch_sub(1, Ordering::SeqCst);
 }
 
 impl Table {
@@ -217,7 +327,7 @@ impl Entry {
     }
 }
 
-impl Reading {
+impl InUse {
     /// What the signal leads to now.
     fn of(signal: c_int) -> Option<Self> {
         READERS.fetch_add(1, Ordering::SeqCst);
@@ -230,14 +340,83 @@ impl Reading {
     }
 }
 
-impl Drop for Reading {
+impl Drop for InUse {
     fn drop(&mut self) {
         self.0.users.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
+impl Reading {
+    /// What the signal leads to now.
+    ///
+    /// # Safety
+    ///
+    /// The context is what the kernel has lent to the handler that asks.
+    unsafe fn of(signal: c_int, context: *mut c_void) -> Option<Self> {
+        let here = 0_u8;
+        // SAFETY: our caller promises it.
+        let frame = unsafe { Frame::of(context, ptr::from_ref(&here).addr()) };
+        let run = handlers::enter(signal, &frame, let_go);
+        match (InUse::of(signal), run) {
+            (Some(table), run) => {
+                if let Some(run) = &run {
+                    run.reads(ptr::from_ref(table.0).expose_provenance());
+                }
+                Some(Self { table: ManuallyDrop::new(table), run, frame })
+            }
+            (None, run) => {
+                let _over = run.is_some_and(|run| run.leave());
+                None
+            }
+        }
+    }
+
+    /// Calls a handler on the stack that it has asked for; `owner` is the image's, or zero.
+    ///
+    /// # Safety
+    ///
+    /// As for [`call`].
+    unsafe fn call(
+        &self,
+        owner: usize,
+        action: &libc::sigaction,
+        signal: c_int,
+        info: *mut libc::siginfo_t,
+        context: *mut c_void,
+    ) {
+        // SAFETY: the kernel lends the record for the length of this call.
+        let record = unsafe { &*info };
+        // SAFETY: a signal without an address has another number there, which is compared and not followed.
+        let fault = unsafe { record.si_addr() }.addr();
+        let wants_alternate = action.sa_flags & libc::SA_ONSTACK != 0;
+        let stack = if wants_alternate { None } else { onstack::below(&self.frame, signal, fault) };
+        if let Some(run) = &self.run {
+            run.calls(owner, stack.is_some());
+        }
+        match stack {
+            // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` takes its one argument where the
+            // other has its first. What is below the stack pointer of what was interrupted is nobody's.
+            Some(stack) => unsafe { onstack::call(signal, info, context, action.sa_sigaction, stack) },
+            // SAFETY: our caller promises it.
+            None => unsafe { call(action, signal, info, context) },
+        }
+        if let Some(run) = &self.run {
+            run.calls(0, false);
+        }
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        if self.run.as_ref().is_none_or(Taken::leave) {
+            // SAFETY: it is dropped here and nowhere else.
+            unsafe { ManuallyDrop::drop(&mut self.table) };
+        }
+    }
+}
+
 impl Quiet {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut all = MaybeUninit::uninit();
         // SAFETY: the function initialises the set.
         unsafe { libc::sigfillset(all.as_mut_ptr()) };
@@ -259,15 +438,16 @@ impl Drop for Quiet {
 /// The real handler.
 unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let error = errno();
-    if let Some(reading) = Reading::of(signal) {
+    // SAFETY: the kernel lends the context for the length of this call.
+    if let Some(reading) = unsafe { Reading::of(signal, context) } {
         let outer = PASSED_ON.replace(PASSED_ON.get() & !bit(signal));
-        for entry in reading.0.entries().iter().rev().filter(|entry| entry.wish() == Wish::Handle) {
+        for entry in reading.table.0.entries().iter().rev().filter(|entry| entry.wish() == Wish::Handle) {
             let once = entry.action.sa_flags & libc::SA_RESETHAND != 0;
             if once && entry.is_spent.swap(true, Ordering::SeqCst) {
                 continue;
             }
             // SAFETY: the image that has set the handler is not unmapped while its table is being read.
-            unsafe { call(&entry.action, signal, info, context) };
+            unsafe { reading.call(entry.owner, &entry.action, signal, info, context) };
             if once {
                 let mut default = entry.action;
                 default.sa_sigaction = libc::SIG_DFL;
@@ -275,10 +455,10 @@ unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context
                 let _old = set(entry.owner, signal, Some(&default));
             }
         }
-        let original = &reading.0.original;
+        let original = &reading.table.0.original;
         if wish(original) == Wish::Handle && PASSED_ON.get() & bit(signal) == 0 {
             // SAFETY: the process had set this handler, with the arguments that the kernel gave.
-            unsafe { call(original, signal, info, context) };
+            unsafe { reading.call(0, original, signal, info, context) };
         }
         PASSED_ON.set(outer);
     }
@@ -287,7 +467,7 @@ unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context
 
 /// What images see as the process's own handler: it calls that one, and notes that it has been called.
 unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let Some(reading) = Reading::of(signal).filter(|_| is_ours(signal)) else { return };
+    let Some(reading) = InUse::of(signal).filter(|_| is_ours(signal)) else { return };
     PASSED_ON.set(PASSED_ON.get() | bit(signal));
     if wish(&reading.0.original) == Wish::Handle {
         // SAFETY: an image calls what it saw as the handler before, with the arguments that it got itself.
@@ -321,6 +501,7 @@ fn swap(
     signal: c_int,
     original: libc::sigaction,
     entries: [&mut dyn Iterator<Item = Entry>; 2],
+    fate: Fate,
 ) -> Result<(), c_int> {
     let before = current(signal);
     let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
@@ -330,11 +511,7 @@ fn swap(
     // handlers would be: a dispatcher that finds nobody calls the original, so both orders do.
     let table: *mut Table = table;
     TABLES[signal as usize].store(table, Ordering::SeqCst);
-    // SAFETY: the action is a whole one: the original, the host's dispatcher, or one of the two standard ones.
-    let set = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
-    if set != 0 {
-        return Err(errno());
-    }
+    put(signal, &action, fate)?;
     if let Some(before) = before {
         before.next.set(retired.0);
         retired.0 = ptr::from_ref(before).cast_mut();
@@ -357,9 +534,12 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
                 let original = Some(&table.original).filter(|original| wish(original) == Wish::Handle);
                 images.map(|entry| &entry.action).chain(original)
             };
+            // The alternate stack is for those who have asked for it: who needs it could not be called without it, and for
+            // the others the dispatcher goes back to where the signal has come.
+            let alternate = handlers().fold(0, |flags, action| flags | action.sa_flags & libc::SA_ONSTACK);
             let common = libc::SA_RESTART | libc::SA_NODEFER | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
             let shared = handlers().fold(common, |flags, action| flags & action.sa_flags);
-            action.sa_flags = shared | libc::SA_SIGINFO | libc::SA_ONSTACK;
+            action.sa_flags = shared | libc::SA_SIGINFO | alternate;
             for blocked in (1..COUNT as c_int).filter(|other| *other != signal) {
                 // SAFETY: the sets are initialised and the number is a signal's.
                 if handlers().any(|action| unsafe { libc::sigismember(&raw const action.sa_mask, blocked) } == 1) {
@@ -380,7 +560,10 @@ fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigact
         return Err(errno());
     }
     Ok(match table {
-        Some(table) if now.sa_sigaction == real(table, signal).sa_sigaction => table.original,
+        // A table that leaves things as they were says nothing of what the process does about them meanwhile.
+        Some(table) if table.effect != Effect::Original && now.sa_sigaction == real(table, signal).sa_sigaction => {
+            table.original
+        }
         _ => now,
     })
 }
@@ -443,6 +626,20 @@ fn nothing() -> libc::sigaction {
     unsafe { mem::zeroed() }
 }
 
-fn bit(signal: c_int) -> u64 {
-    1 << (signal - 1)
+/// One bit for each signal; none for what is not the number of one.
+pub(super) fn bit(signal: c_int) -> u64 {
+    if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
+}
+
+/// A signal by name and number.
+pub(super) fn in_words(signal: c_int) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+        "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
+        "WINCH", "IO", "PWR", "SYS",
+    ];
+    match usize::try_from(signal - 1).ok().and_then(|at| NAMES.get(at)) {
+        Some(name) => format!("SIG{name} ({signal})"),
+        None => format!("SIGRTMIN+{} ({signal})", signal - libc::SIGRTMIN()),
+    }
 }

@@ -1,0 +1,50 @@
+//! Plugins that set timers, handlers, signal stacks and requests going, and leave them: hosts are tested with it.
+
+#![deny(unsafe_code)]
+
+mod raw;
+mod requests;
+
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "alarms" }
+
+/// Sets going what is named, and leaves it.
+#[zcall(ex = "alarms.leave")]
+fn leave(what: String) {
+    match what.as_str() {
+        "interval" => raw::interval(),
+        "alarm" => raw::alarm(),
+        "rearming" => raw::rearming(),
+        "timer" => raw::timer(),
+        "timer_call" => raw::timer_call(),
+        "timer_call_slow" => raw::timer_call_slow(),
+        "descriptor" => raw::descriptor(),
+        "plain_handler" => raw::plain_handler(),
+        "jump" => raw::jump(),
+        "alternate_handler" => raw::alternate_handler(),
+        "stack" => raw::stack(),
+        "stack_there" => raw::stack_there(),
+        "child" => raw::child(),
+        "waited" => raw::waited(),
+        "running_child" => raw::running_child(),
+        "message" => requests::message(),
+        "message_call" => requests::message_call(),
+        "read" => requests::read(),
+        "read_call" => requests::read_call(),
+        "names" => requests::names(),
+        unknown => panic!("nothing here is called `{unknown}`"),
+    }
+}
+
+/// How often a handler or a function of this module was called.
+#[zcall(ex = "alarms.calls")]
+fn calls() -> u64 {
+    raw::calls()
+}
+
+/// Whether the last handler ran on the alternate stack.
+#[zcall(ex = "alarms.was_on_alternate")]
+fn was_on_alternate() -> bool {
+    raw::was_on_alternate()
+}

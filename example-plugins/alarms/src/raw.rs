@@ -1,0 +1,306 @@
+//! Timers, handlers, stacks and processes.
+#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+
+use std::ffi::{c_int, c_void};
+use std::mem;
+use std::process::{Command, Stdio};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+static ON_ALTERNATE: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn calls() -> u64 {
+    CALLS.load(Ordering::SeqCst)
+}
+
+pub(crate) fn was_on_alternate() -> bool {
+    ON_ALTERNATE.load(Ordering::SeqCst)
+}
+
+pub(crate) fn called() {
+    CALLS.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Returns once a handler or function of this module was called since `before`.
+fn until_called(before: u64) {
+    let begun = Instant::now();
+    while calls() == before {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nobody was called");
+        std::thread::yield_now();
+    }
+}
+
+extern "C" fn count(_signal: c_int) {
+    called();
+}
+
+pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
+    // SAFETY: all zeroes are an action.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = handler as *const () as libc::sighandler_t;
+    action.sa_flags = flags;
+    // SAFETY: the handler does only what handlers may.
+    assert_eq!(unsafe { libc::sigaction(signal, &raw const action, null_mut()) }, 0);
+}
+
+pub(crate) fn count_on(signal: c_int) {
+    handle(signal, count, libc::SA_RESTART);
+}
+
+const OFTEN: libc::itimerval = {
+    let millisecond = libc::timeval { tv_sec: 0, tv_usec: 1000 };
+    libc::itimerval { it_interval: millisecond, it_value: millisecond }
+};
+
+/// A timer of the process that strikes all the time.
+pub(crate) fn interval() {
+    let before = calls();
+    count_on(libc::SIGALRM);
+    // SAFETY: the timer is a whole one.
+    assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &OFTEN, null_mut()) }, 0);
+    until_called(before);
+}
+
+/// One that strikes in a second, long after the module may be gone.
+pub(crate) fn alarm() {
+    count_on(libc::SIGALRM);
+    // SAFETY: any number will do.
+    unsafe { libc::alarm(1) };
+}
+
+extern "C" fn again(_signal: c_int) {
+    called();
+    let once = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, ..OFTEN };
+    // SAFETY: the timer is a whole one, and a handler may set it.
+    unsafe { setitimer(libc::ITIMER_REAL, &once, null_mut()) };
+}
+
+/// One whose handler sets it again.
+pub(crate) fn rearming() {
+    let before = calls();
+    handle(libc::SIGALRM, again, libc::SA_RESTART);
+    again(libc::SIGALRM);
+    until_called(before + 1);
+}
+
+/// `struct sigevent` with a function.
+#[repr(C)]
+pub(crate) struct Event {
+    value: usize,
+    signal: c_int,
+    how: c_int,
+    function: Option<extern "C" fn(usize)>,
+    attributes: *const c_void,
+    rest: [usize; 4],
+}
+
+impl Event {
+    pub(crate) const fn signal(signal: c_int) -> Self {
+        Self { value: 0, signal, how: libc::SIGEV_SIGNAL, function: None, attributes: null(), rest: [0; 4] }
+    }
+
+    pub(crate) const fn call(function: extern "C" fn(usize)) -> Self {
+        Self { how: libc::SIGEV_THREAD, value: 4711, function: Some(function), ..Self::signal(0) }
+    }
+}
+
+pub(crate) extern "C" fn hear(value: usize) {
+    assert_eq!(value, 4711, "the value of the event arrives");
+    called();
+}
+
+fn start_timer(event: &Event) {
+    let mut timer = 0_usize;
+    // SAFETY: the event is a whole one, and `timer` a place for the timer.
+    assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) }, 0);
+    let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    let often = libc::itimerspec { it_interval: millisecond, it_value: millisecond };
+    // SAFETY: the timer was made just now.
+    assert_eq!(unsafe { timer_settime(timer, 0, &often, null_mut()) }, 0);
+}
+
+/// A timer that raises a signal of its own all the time.
+pub(crate) fn timer() {
+    let (before, signal) = (calls(), libc::SIGRTMIN() + 5);
+    count_on(signal);
+    start_timer(&Event::signal(signal));
+    until_called(before);
+}
+
+/// One that has a function called all the time.
+pub(crate) fn timer_call() {
+    let before = calls();
+    start_timer(&Event::call(hear));
+    until_called(before);
+}
+
+extern "C" fn hear_slowly(_value: usize) {
+    called();
+    let file = std::env::var_os("ALARMS_RELEASE").expect("somebody says what it waits for");
+    while !std::path::Path::new(&file).exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// One whose function does not come back before there is a file.
+pub(crate) fn timer_call_slow() {
+    let before = calls();
+    let mut timer = 0_usize;
+    // SAFETY: the event is a whole one, and `timer` a place for the timer.
+    assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, &Event::call(hear_slowly), &raw mut timer) }, 0);
+    let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    let once = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: millisecond };
+    // SAFETY: the timer was made just now.
+    assert_eq!(unsafe { timer_settime(timer, 0, &once, null_mut()) }, 0);
+    until_called(before);
+}
+
+/// A socket that tells by a signal when something can be read, left open. Whoever knows the other end's number, given in
+/// the environment of the process, writes to it.
+pub(crate) fn descriptor() {
+    let before = calls();
+    count_on(libc::SIGIO);
+    let mut pair = [0; 2];
+    // SAFETY: `pair` is a place for two.
+    assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, pair.as_mut_ptr()) }, 0);
+    // SAFETY: asks for a number.
+    let own = unsafe { libc::getpid() };
+    // SAFETY: the descriptor was made just now.
+    assert_eq!(unsafe { libc::fcntl(pair[0], F_SETOWN, own) }, 0);
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::fcntl(pair[0], libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) }, 0);
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::write(pair[1], b"x".as_ptr().cast(), 1) }, 1);
+    until_called(before);
+}
+
+const F_SETOWN: c_int = 8;
+
+/// Uses eight KiB of stack, as a sampling profiler does.
+extern "C" fn spacious(_signal: c_int) {
+    let mut space = [0_u8; 8 * 1024];
+    for (at, byte) in space.iter_mut().enumerate() {
+        // SAFETY: the byte is there.
+        unsafe { std::ptr::from_mut(byte).write_volatile(at as u8) };
+    }
+    note_stack(space.as_ptr().addr());
+}
+
+extern "C" fn noting(_signal: c_int) {
+    let here = 0_u8;
+    note_stack((&raw const here).addr());
+}
+
+fn note_stack(here: usize) {
+    // SAFETY: all zeroes are a stack.
+    let mut stack: libc::stack_t = unsafe { mem::zeroed() };
+    // SAFETY: nothing is set.
+    unsafe { libc::sigaltstack(null(), &raw mut stack) };
+    let (start, size) = (stack.ss_sp.addr(), stack.ss_size);
+    let is_there = stack.ss_flags & libc::SS_DISABLE == 0;
+    ON_ALTERNATE.store(is_there && (start..start + size).contains(&here), Ordering::SeqCst);
+    called();
+}
+
+/// A handler that wants no alternate stack and has no room on a small one.
+pub(crate) fn plain_handler() {
+    handle(libc::SIGPROF, spacious, libc::SA_RESTART);
+}
+
+/// A handler for the same signal that wants one.
+pub(crate) fn alternate_handler() {
+    handle(libc::SIGPROF, noting, libc::SA_RESTART | libc::SA_ONSTACK);
+}
+
+/// As large as any platform's buffer for a jump.
+#[repr(C, align(16))]
+struct JumpBuffer([usize; 64]);
+
+static mut BACK: JumpBuffer = JumpBuffer([0; 64]);
+
+extern "C" fn leap(_signal: c_int) {
+    called();
+    // SAFETY: the buffer was filled in a frame that is still there: the one in which the signal was raised.
+    unsafe { siglongjmp(&raw mut BACK, 1) };
+}
+
+/// A handler that leaves by a jump instead of returning.
+pub(crate) fn jump() {
+    handle(libc::SIGUSR2, leap, 0);
+    // SAFETY: the second return is into this frame, which holds nothing that could have changed.
+    if unsafe { sigsetjmp(&raw mut BACK, 1) } == 0 {
+        // SAFETY: the signal has a handler.
+        unsafe { libc::raise(libc::SIGUSR2) };
+        unreachable!("the handler jumps over this");
+    }
+}
+
+/// Memory for signals, unmapped when its thread's locals end: as wasmtime has it.
+struct Stack(*mut c_void);
+
+const SIZE: usize = 64 * 1024;
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: mapped with this length, by nobody else.
+        unsafe { libc::munmap(self.0, SIZE) };
+    }
+}
+
+thread_local! {
+    static STACK: Stack = {
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a fresh mapping wherever there is room.
+        let memory = unsafe { libc::mmap(null_mut(), SIZE, protection, flags, -1, 0) };
+        assert_ne!(memory, libc::MAP_FAILED);
+        let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: SIZE };
+        // SAFETY: the memory is there until this thread ends.
+        assert_eq!(unsafe { libc::sigaltstack(&raw const stack, null_mut()) }, 0);
+        Stack(memory)
+    };
+}
+
+/// An alternate stack for this thread.
+pub(crate) fn stack() {
+    STACK.with(|_| {});
+}
+
+/// The same without a thread-local: memory of the module's, for a thread of somebody else's.
+pub(crate) fn stack_there() {
+    static mut MEMORY: [u128; SIZE / 16] = [0; SIZE / 16];
+    let memory = (&raw mut MEMORY).cast();
+    let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: SIZE };
+    // SAFETY: the memory is there as long as this module is.
+    assert_eq!(unsafe { libc::sigaltstack(&raw const stack, null_mut()) }, 0);
+}
+
+/// A process that ends at once, and that nobody waits for.
+pub(crate) fn child() {
+    let child = Command::new("true").stdin(Stdio::null()).spawn().expect("every Linux has it");
+    let mut info = mem::MaybeUninit::<libc::siginfo_t>::uninit();
+    // SAFETY: the place is one for a record; the child stays one.
+    unsafe { libc::waitid(libc::P_PID, child.id(), info.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT) };
+}
+
+/// One that is waited for.
+pub(crate) fn waited() {
+    let status = Command::new("true").stdin(Stdio::null()).status().expect("every Linux has it");
+    assert!(status.success());
+}
+
+/// One that runs until nobody holds the other end of its input.
+pub(crate) fn running_child() {
+    let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    mem::forget(child.expect("every Linux has it"));
+}
+
+unsafe extern "C" {
+    fn setitimer(which: c_int, new: &libc::itimerval, old: *mut libc::itimerval) -> c_int;
+    fn timer_create(clock: c_int, event: &Event, timer: *mut usize) -> c_int;
+    fn timer_settime(timer: usize, flags: c_int, new: &libc::itimerspec, old: *mut libc::itimerspec) -> c_int;
+    #[link_name = "__sigsetjmp"]
+    fn sigsetjmp(buffer: *mut JumpBuffer, mask: c_int) -> c_int;
+    fn siglongjmp(buffer: *mut JumpBuffer, value: c_int) -> !;
+}

@@ -1,0 +1,96 @@
+//! Messages, reads and look-ups that a thread of the C library tells of.
+#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+
+use std::ffi::{CString, c_int, c_uint, c_void};
+use std::mem;
+use std::ptr::{null, null_mut};
+use std::sync::Mutex;
+
+use crate::raw::{Event, count_on, hear};
+
+/// Opens the queue that `ALARMS_QUEUE` names and leaves it open.
+fn queue() -> c_int {
+    let name = std::env::var("ALARMS_QUEUE").expect("somebody names the queue");
+    let name = CString::new(name).expect("a name without zeroes");
+    // SAFETY: the name is a C string; no attributes are given.
+    let queue = unsafe { mq_open(name.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK, 0o600, null()) };
+    assert!(queue >= 0, "{}", std::io::Error::last_os_error());
+    queue
+}
+
+/// A message shall raise a signal.
+pub(crate) fn message() {
+    count_on(libc::SIGUSR1);
+    // SAFETY: the queue is open and the event a whole one.
+    assert_eq!(unsafe { mq_notify(queue(), &Event::signal(libc::SIGUSR1)) }, 0);
+}
+
+/// A message shall have a function called.
+pub(crate) fn message_call() {
+    // SAFETY: the queue is open and the event a whole one.
+    assert_eq!(unsafe { mq_notify(queue(), &Event::call(hear)) }, 0);
+}
+
+/// The ends of pipes that are read from, to be written to later.
+static WAITING: Mutex<Option<c_int>> = Mutex::new(None);
+
+fn begin_read(event: Event) {
+    let mut pair = [0; 2];
+    // SAFETY: `pair` is a place for two.
+    assert_eq!(unsafe { libc::pipe(pair.as_mut_ptr()) }, 0);
+    let buffer = Box::leak(Box::new([0_u8; 16]));
+    // SAFETY: all zeroes are a block.
+    let block: &'static mut libc::aiocb = Box::leak(Box::new(unsafe { mem::zeroed() }));
+    block.aio_fildes = pair[0];
+    block.aio_buf = buffer.as_mut_ptr().cast();
+    block.aio_nbytes = buffer.len();
+    let place = (&raw mut block.aio_sigevent).cast::<Event>();
+    // SAFETY: the two are of one form.
+    unsafe { place.write(event) };
+    // SAFETY: the block and its buffer are never freed.
+    assert_eq!(unsafe { libc::aio_read(block) }, 0);
+    // The number of the other end, for whoever is to end it.
+    let name = std::env::var_os("ALARMS_PIPE").expect("somebody says where");
+    std::fs::write(name, pair[1].to_string()).expect("a file");
+    *WAITING.lock().expect("nobody panics with it") = Some(pair[1]);
+}
+
+/// A read from a pipe that nobody writes to.
+pub(crate) fn read() {
+    count_on(libc::SIGUSR1);
+    begin_read(Event::signal(libc::SIGUSR1));
+}
+
+/// The same with a function that is called when it is done.
+pub(crate) fn read_call() {
+    begin_read(Event::call(hear));
+}
+
+/// A look-up of a name that needs nobody, told by a function; done when this returns.
+pub(crate) fn names() {
+    #[repr(C)]
+    struct Block {
+        name: *const libc::c_char,
+        service: *const libc::c_char,
+        hints: *const libc::addrinfo,
+        result: *mut libc::addrinfo,
+        error: c_int,
+        rest: [c_int; 5],
+    }
+    let (result, rest) = (null_mut(), [0; 5]);
+    let block = Block { name: c"127.0.0.1".as_ptr(), service: null(), hints: null(), result, error: 0, rest };
+    let block: &'static mut Block = Box::leak(Box::new(block));
+    let list: &'static mut [*mut c_void; 1] = Box::leak(Box::new([(&raw mut *block).cast()]));
+    let before = crate::raw::calls();
+    // SAFETY: the list and its block are never freed.
+    assert_eq!(unsafe { getaddrinfo_a(1, list.as_mut_ptr(), 1, &Event::call(hear)) }, 0);
+    while crate::raw::calls() == before {
+        std::thread::yield_now();
+    }
+}
+
+unsafe extern "C" {
+    fn mq_open(name: *const libc::c_char, flags: c_int, mode: c_uint, attributes: *const c_void) -> c_int;
+    fn mq_notify(queue: c_int, event: &Event) -> c_int;
+    fn getaddrinfo_a(mode: c_int, list: *mut *mut c_void, count: c_int, event: &Event) -> c_int;
+}

@@ -1,0 +1,161 @@
+//! Descriptors that images have asked for signals, and message queues that they have asked to be told of. Both are open
+//! files that may outlive the image; whoever has the descriptor next, or nobody, would raise its signals.
+#![expect(unsafe_code, reason = "asks about descriptors and changes how they tell, in C")]
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Mutex;
+
+use super::notices::{self, Event};
+use super::{fds, lock, set_errno, signals};
+use crate::ledger::Ledger;
+
+static BOOK: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
+
+struct Asked {
+    owner: usize,
+    fd: c_int,
+    identity: Identity,
+    how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// `O_ASYNC`, an owner, a signal, a lease, changes of a folder.
+    Signals,
+    /// `mq_notify`, with the number of the notice and the signal, if it is by one of them.
+    Message { notice: Option<usize>, signal: Option<c_int> },
+}
+
+/// Device and number of what a descriptor leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity(libc::dev_t, libc::ino_t);
+
+const F_GETSIG: c_int = 11;
+const F_SETSIG: c_int = 10;
+const F_SETOWN: c_int = 8;
+
+/// An image has asked a descriptor for signals, or to stop it.
+pub(super) fn asked(ledger: &Ledger, fd: c_int) {
+    let Some(identity) = identity(fd) else { return };
+    let owner = ptr::from_ref(ledger).addr();
+    if ledger.records.is_closed() {
+        calm(fd);
+        return;
+    }
+    let mut book = lock(&BOOK);
+    book.retain(|asked| !(asked.identity == identity && asked.how == How::Signals));
+    book.push(Asked { owner, fd, identity, how: How::Signals });
+}
+
+/// `mq_notify` for one image.
+///
+/// # Safety
+///
+/// What the C function demands.
+pub(super) unsafe fn tell_of_message(ledger: &Ledger, queue: c_int, event: *const c_void) -> c_int {
+    let owner = ptr::from_ref(ledger).addr();
+    // SAFETY: our caller promises an event, or null.
+    let event = unsafe { Event::read(event) };
+    let mut book = lock(&BOOK);
+    if event.is_some() && ledger.records.is_closed() {
+        set_errno(libc::EBUSY);
+        return -1;
+    }
+    let (told, notice) = event.map_or((None, None), |event| {
+        let (event, notice) = event.through_host(owner, "a message queue", true);
+        (Some(event), notice)
+    });
+    let told_at = told.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: our caller promises the queue, and the event is theirs but for the function.
+    let result = unsafe { c_mq_notify(queue, told_at.cast()) };
+    if result != 0 {
+        notice.into_iter().for_each(notices::strike);
+        return result;
+    }
+    let Some(identity) = identity(queue) else { return result };
+    book.retain(|asked| asked.identity != identity || asked.how == How::Signals);
+    if let Some(event) = event {
+        let how = How::Message { notice, signal: event.raises() };
+        book.push(Asked { owner, fd: queue, identity, how });
+    }
+    result
+}
+
+/// Whether anything of an image may still tell.
+pub(super) fn held(owner: usize) -> bool {
+    lock(&BOOK).iter().any(|asked| asked.owner == owner)
+}
+
+/// Has everything that an image has asked say nothing any more; the signals that it has asked for, one bit each.
+pub(super) fn disarm(owner: usize) -> u64 {
+    let mut own = Vec::new();
+    lock(&BOOK).retain(|asked| {
+        let is_own = asked.owner == owner;
+        if is_own {
+            own.push((asked.fd, asked.identity, asked.how));
+        }
+        !is_own
+    });
+    let mut raised = 0;
+    for (fd, identified, how) in own {
+        match how {
+            // The file may be open under other numbers, too: what was asked for is asked of the file.
+            How::Signals => {
+                let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
+                same.for_each(|fd| raised |= calm(fd));
+                raised |= signals::bit(libc::SIGIO) | signals::bit(libc::SIGURG);
+            }
+            How::Message { notice, signal } => {
+                raised |= signal.map_or(0, signals::bit);
+                let is_open = notice.is_none_or(notices::is_open);
+                notice.into_iter().for_each(notices::strike);
+                if is_open && identity(fd) == Some(identified) {
+                    // SAFETY: it is the same queue, and without an event it is told to forget who asked.
+                    unsafe { c_mq_notify(fd, ptr::null()) };
+                }
+            }
+        }
+    }
+    raised
+}
+
+/// A descriptor that raises no signals for anybody; those it did, one bit each.
+fn calm(fd: c_int) -> u64 {
+    let ask = |command, argument: c_int| {
+        // SAFETY: none of these commands follows an address; a number that is no descriptor is refused.
+        unsafe { libc::fcntl(fd, command, argument) }
+    };
+    let raised = match ask(F_GETSIG, 0) {
+        signal @ 1..=64 => signals::bit(signal),
+        _ => 0,
+    };
+    let flags = ask(libc::F_GETFL, 0);
+    if flags >= 0 && flags & libc::O_ASYNC != 0 {
+        ask(libc::F_SETFL, flags & !libc::O_ASYNC);
+    }
+    ask(libc::F_NOTIFY, 0);
+    if [libc::F_RDLCK, libc::F_WRLCK].contains(&ask(libc::F_GETLEASE, 0)) {
+        ask(libc::F_SETLEASE, libc::F_UNLCK);
+    }
+    ask(F_SETOWN, 0);
+    ask(F_SETSIG, 0);
+    raised
+}
+
+fn identity(fd: c_int) -> Option<Identity> {
+    let mut stat = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the call writes to the place it is given, and a number that is no descriptor is refused.
+    let asked = unsafe { libc::fstat(fd, stat.as_mut_ptr()) };
+    (asked == 0).then(|| {
+        // SAFETY: the call has succeeded and so has written all of it.
+        let stat = unsafe { stat.assume_init() };
+        Identity(stat.st_dev, stat.st_ino)
+    })
+}
+
+unsafe extern "C" {
+    #[link_name = "mq_notify"]
+    fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
+}

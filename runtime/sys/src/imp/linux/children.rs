@@ -1,0 +1,166 @@
+//! Processes that images have started. One that has ended and that nobody has waited for stays a zombie for as long as
+//! the host lives, and whoever knew its number is gone with the image.
+//!
+//! Who was waited for is asked of the kernel, not of hooks: a number that is no child any more, or another one by now, was.
+#![expect(unsafe_code, reason = "asks about children and waits for them, in C")]
+
+use std::ffi::c_int;
+use std::fs;
+use std::mem::MaybeUninit;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::lock;
+
+static BOOK: Mutex<Book> = Mutex::new(Book { children: Vec::new(), look_at: 64 });
+
+/// How many children are to be waited for as soon as they end.
+static ORPHANS: AtomicUsize = AtomicUsize::new(0);
+
+struct Book {
+    children: Vec<Child>,
+    /// As soon as there are so many, those who were waited for are struck out.
+    look_at: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Child {
+    /// The address of the ledger of whoever started it; zero for one whose image is gone and for whom the host waits.
+    owner: usize,
+    pid: i32,
+    /// When it was started, in the kernel's own count: what tells it from another process of the same number.
+    started: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Runs,
+    Ended { status: c_int, by_signal: bool },
+    WaitedFor,
+}
+
+/// An image has started a process.
+pub(super) fn started(owner: usize, pid: i32) {
+    let Some(started) = started_at(pid) else { return };
+    let mut book = lock(&BOOK);
+    if book.children.len() >= book.look_at {
+        book.children.retain(|child| state(child) != State::WaitedFor);
+        book.look_at = (book.children.len() * 2).max(64);
+    }
+    book.children.push(Child { owner, pid, started });
+}
+
+/// How many of an image nobody has waited for.
+pub(super) fn held(owner: usize) -> u64 {
+    let of_image = of_image(owner);
+    of_image.iter().filter(|child| state(child) != State::WaitedFor).count() as u64
+}
+
+/// Strikes out all of an image; those that nobody has waited for, each with what is known of it. If `reaps`, those that
+/// have ended are waited for here, and the others as soon as [`reap_ended`] finds that they have.
+pub(super) fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
+    let mut left = Vec::new();
+    let mut reaped = 0;
+    for child in of_image(owner) {
+        let state = state(&child);
+        let Some(words) = in_words(child.pid, state) else { continue };
+        match state {
+            State::Ended { .. } if reaps => {
+                reap(child.pid);
+                reaped += 1;
+            }
+            _ => left.push((child.pid, words)),
+        }
+    }
+    let mut book = lock(&BOOK);
+    if reaps {
+        let orphans = book.children.iter_mut().filter(|child| child.owner == owner);
+        orphans.for_each(|child| {
+            child.owner = 0;
+            ORPHANS.fetch_add(1, Ordering::SeqCst);
+        });
+    } else {
+        book.children.retain(|child| child.owner != owner);
+    }
+    (left, reaped)
+}
+
+/// Waits for those that have ended since their image has gone. Costs one look at a number where there are none.
+pub(super) fn reap_ended() {
+    if ORPHANS.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    lock(&BOOK).children.retain(|child| {
+        let state = if child.owner == 0 { state(child) } else { State::Runs };
+        if matches!(state, State::Ended { .. }) {
+            reap(child.pid);
+        }
+        let is_over = state != State::Runs;
+        ORPHANS.fetch_sub(usize::from(is_over), Ordering::SeqCst);
+        !is_over
+    });
+}
+
+fn of_image(owner: usize) -> Vec<Child> {
+    lock(&BOOK).children.iter().filter(|child| child.owner == owner).copied().collect()
+}
+
+fn state(child: &Child) -> State {
+    if started_at(child.pid) != Some(child.started) {
+        return State::WaitedFor;
+    }
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the place is one for a record, and nobody's child is taken from him.
+    let asked = unsafe { libc::waitid(libc::P_PID, child.pid as libc::id_t, info.as_mut_ptr(), how) };
+    if asked != 0 {
+        return State::WaitedFor;
+    }
+    // SAFETY: all zeroes are a record, and the call has written the rest.
+    let info = unsafe { info.assume_init() };
+    // SAFETY: it is the record of a child, or was left as zeroes.
+    if unsafe { info.si_pid() } != child.pid {
+        return State::Runs;
+    }
+    // SAFETY: as above.
+    State::Ended { status: unsafe { info.si_status() }, by_signal: info.si_code != libc::CLD_EXITED }
+}
+
+fn in_words(pid: i32, state: State) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = name.trim_end_matches('\n');
+    match state {
+        State::WaitedFor => None,
+        State::Runs => Some(format!("{name}, still running")),
+        State::Ended { status, by_signal: false } => Some(format!("{name}, ended with status {status}")),
+        State::Ended { status, by_signal: true } => Some(format!("{name}, ended by signal {status}")),
+    }
+}
+
+fn reap(pid: i32) {
+    // SAFETY: the place for the status may be null; it is a child that has ended and for whom nobody else can wait.
+    unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+}
+
+/// When a process was started: the 22nd field of what the kernel says of it, behind a name that may contain anything.
+fn started_at(pid: i32) -> Option<u64> {
+    started_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn started_in(stat: &str) -> Option<u64> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{started_at, started_in};
+
+    #[test]
+    fn the_start_of_a_process_is_read_whatever_its_name_is() {
+        let stat = "7 (a) b 1 2) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21\n";
+        assert_eq!(started_in(stat), Some(4711));
+        assert_eq!((started_in("7 (cat) S 1 2"), started_in("")), (None, None));
+        let own = started_at(std::process::id() as i32);
+        assert!(own.is_some_and(|started| started > 0), "{own:?}");
+    }
+}

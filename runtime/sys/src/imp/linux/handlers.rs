@@ -1,0 +1,424 @@
+//! Which handlers of images run now: on which thread, since when, and whether they were left by a jump.
+//!
+//! A handler that leaves by `siglongjmp` never comes back to the dispatcher, so somebody else has to notice that it is
+//! over. Each run has a place in a row that is there from the beginning, since a handler may not allocate. The row says
+//! where on the stack the run stands; a jump to a frame outside of it, or a thread found at one, ends it.
+#![expect(unsafe_code, reason = "reads where a thread was interrupted, and where a jump leads")]
+
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, ptr};
+
+use super::thread_exists;
+
+/// As many run at the same time and are known by thread. One more is counted all the same, and known by nobody.
+const MOST: usize = 128;
+
+/// A thread that is so many bytes above the frame it was interrupted in, and not more, is on the same stack.
+const SAME_STACK: usize = 256 * 1024;
+
+static RUNS: [Run; MOST] = [const { Run::new() }; MOST];
+
+/// How many of the row are taken: most jumps are none of ours.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+
+/// One call of the dispatcher that leads to handlers.
+struct Run {
+    /// The thread in the lower half, a number of this run's own in the upper. Zero while the place is free.
+    state: AtomicU64,
+    /// The address of the table that is read; zero before it is known.
+    table: AtomicUsize,
+    /// The address of the ledger of whose handler is called; zero in between.
+    owner: AtomicUsize,
+    signal: AtomicI32,
+    /// In nanoseconds of the monotonic clock.
+    since: AtomicU64,
+    frame: FrameCell,
+}
+
+/// Where a handler stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Frame {
+    /// An address in the dispatcher's own frame: the handler's are below it, if it runs on the same stack.
+    pub(super) top: usize,
+    /// The stack pointer of what was interrupted.
+    pub(super) interrupted: usize,
+    /// The alternate stack of the thread, empty where it has none.
+    pub(super) alternate: Range<usize>,
+    /// The handler was called on the stack that was interrupted, though the dispatcher is on the alternate one.
+    pub(super) is_switched: bool,
+}
+
+struct FrameCell {
+    top: AtomicUsize,
+    interrupted: AtomicUsize,
+    start: AtomicUsize,
+    end: AtomicUsize,
+    is_switched: AtomicUsize,
+}
+
+/// The place of a run, for the dispatcher that has taken it.
+pub(super) struct Taken {
+    run: &'static Run,
+    state: u64,
+}
+
+/// A run as whoever waits for it is told.
+pub(super) struct Running {
+    pub(super) owner: usize,
+    pub(super) signal: c_int,
+    pub(super) tid: i32,
+    pub(super) since: Instant,
+}
+
+impl Frame {
+    /// What the kernel's context of a signal says, for a dispatcher that has something at `top`.
+    ///
+    /// # Safety
+    ///
+    /// The context is one that the kernel has lent to a handler that has not returned.
+    pub(super) unsafe fn of(context: *mut c_void, top: usize) -> Self {
+        let context = context.cast::<libc::ucontext_t>();
+        // SAFETY: our caller promises a context.
+        let context = unsafe { &*context };
+        let (start, size) = (context.uc_stack.ss_sp.addr(), context.uc_stack.ss_size);
+        let is_there = context.uc_stack.ss_flags & libc::SS_DISABLE == 0;
+        let alternate = if is_there { start..start.saturating_add(size) } else { 0..0 };
+        Self { top, interrupted: stack_pointer(context), alternate, is_switched: false }
+    }
+
+    fn is_on_alternate(&self) -> bool {
+        self.alternate.contains(&self.top)
+    }
+
+    /// The dispatcher is on the alternate stack because of the signal, and not because the thread was there anyway.
+    pub(super) fn has_come_to_alternate(&self) -> bool {
+        self.is_on_alternate() && !self.alternate.contains(&self.interrupted)
+    }
+
+    /// Whether a jump to a frame with this stack pointer leaves the handler.
+    fn is_left_by_jump_to(&self, target: usize) -> bool {
+        if self.is_switched {
+            return target >= self.interrupted;
+        }
+        let is_on_same_stack = self.alternate.contains(&target) == self.is_on_alternate();
+        !is_on_same_stack || target >= self.top
+    }
+
+    /// Whether a thread with this stack pointer, which has not been seen to jump, cannot be in the handler any more. No
+    /// is said where it may have gone to a stack of its own.
+    fn is_left_by_thread_at(&self, stack: usize) -> bool {
+        let above = self.interrupted..self.interrupted.saturating_add(SAME_STACK);
+        // An alternate stack may well lie just above the other.
+        above.contains(&stack) && !self.alternate.contains(&stack)
+    }
+
+    /// Whether another signal of this thread has arrived from outside of the handler.
+    fn is_left_by_arrival_of(&self, other: &Self) -> bool {
+        // The kernel begins an alternate stack anew only for a thread that is not on it.
+        let begun_anew = self.is_on_alternate() && !self.is_switched && other.has_come_to_alternate();
+        begun_anew && other.alternate == self.alternate || self.is_left_by_thread_at(other.interrupted)
+    }
+}
+
+impl FrameCell {
+    const fn new() -> Self {
+        Self {
+            top: AtomicUsize::new(0),
+            interrupted: AtomicUsize::new(0),
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            is_switched: AtomicUsize::new(0),
+        }
+    }
+
+    fn store(&self, frame: &Frame) {
+        self.top.store(frame.top, Ordering::SeqCst);
+        self.interrupted.store(frame.interrupted, Ordering::SeqCst);
+        self.start.store(frame.alternate.start, Ordering::SeqCst);
+        self.end.store(frame.alternate.end, Ordering::SeqCst);
+        self.is_switched.store(usize::from(frame.is_switched), Ordering::SeqCst);
+    }
+
+    fn load(&self) -> Frame {
+        Frame {
+            top: self.top.load(Ordering::SeqCst),
+            interrupted: self.interrupted.load(Ordering::SeqCst),
+            alternate: self.start.load(Ordering::SeqCst)..self.end.load(Ordering::SeqCst),
+            is_switched: self.is_switched.load(Ordering::SeqCst) != 0,
+        }
+    }
+}
+
+impl Run {
+    const fn new() -> Self {
+        Self {
+            state: AtomicU64::new(0),
+            table: AtomicUsize::new(0),
+            owner: AtomicUsize::new(0),
+            signal: AtomicI32::new(0),
+            since: AtomicU64::new(0),
+            frame: FrameCell::new(),
+        }
+    }
+
+    /// Gives the place back; the table that was read, for the one who has come first.
+    fn end(&self, state: u64) -> Option<usize> {
+        let table = self.table.load(Ordering::SeqCst);
+        self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
+        self.table.store(0, Ordering::SeqCst);
+        self.owner.store(0, Ordering::SeqCst);
+        self.state.store(0, Ordering::SeqCst);
+        TAKEN.fetch_sub(1, Ordering::SeqCst);
+        Some(table)
+    }
+}
+
+impl Taken {
+    /// From now on whoever ends this run lets go of the table, too.
+    pub(super) fn reads(&self, table: usize) {
+        self.run.table.store(table, Ordering::SeqCst);
+    }
+
+    /// The handler of this image is called now, on the stack that was interrupted or on the dispatcher's.
+    pub(super) fn calls(&self, owner: usize, is_switched: bool) {
+        self.run.frame.is_switched.store(usize::from(is_switched), Ordering::SeqCst);
+        self.run.owner.store(owner, Ordering::SeqCst);
+    }
+
+    /// The dispatcher returns. Whether the table that was read is still its to let go of: nobody has taken it for left.
+    pub(super) fn leave(&self) -> bool {
+        self.run.end(self.state).is_some()
+    }
+}
+
+/// The state of a place that is neither free nor anybody's yet.
+const CHANGING: u64 = u64::MAX;
+
+fn tid_of(state: u64) -> i32 {
+    if state == CHANGING { 0 } else { state as u32 as i32 }
+}
+
+fn here() -> i32 {
+    // SAFETY: asking for one's own number has no conditions.
+    unsafe { libc::gettid() }
+}
+
+/// A dispatcher has been called. `None` when the row is full.
+pub(super) fn enter(signal: c_int, frame: &Frame, let_go: impl Fn(usize)) -> Option<Taken> {
+    let tid = here();
+    end_where(tid, |known| known.is_left_by_arrival_of(frame), &let_go);
+    let run = RUNS.iter().find(|run| {
+        let taken = run.state.compare_exchange(0, CHANGING, Ordering::SeqCst, Ordering::SeqCst);
+        taken.is_ok()
+    })?;
+    TAKEN.fetch_add(1, Ordering::SeqCst);
+    run.frame.store(frame);
+    run.signal.store(signal, Ordering::SeqCst);
+    run.since.store(now(), Ordering::SeqCst);
+    let serial = u64::from(SERIAL.fetch_add(1, Ordering::SeqCst) & 0x7fff_ffff);
+    let state = serial << 32 | u64::from(tid as u32);
+    run.state.store(state, Ordering::SeqCst);
+    Some(Taken { run, state })
+}
+
+/// The calling thread is about to jump to where `target` says.
+pub(super) fn jumps(target: usize, let_go: impl Fn(usize)) {
+    end_where(here(), |frame| frame.is_left_by_jump_to(target), &let_go);
+}
+
+/// Whether any handler runs, as far as the row tells.
+pub(super) fn is_any() -> bool {
+    TAKEN.load(Ordering::SeqCst) != 0
+}
+
+fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, let_go: &impl Fn(usize)) {
+    if !is_any() {
+        return;
+    }
+    for run in &RUNS {
+        let state = run.state.load(Ordering::SeqCst);
+        if tid_of(state) == tid && is_left(&run.frame.load()) {
+            run.end(state).into_iter().filter(|table| *table != 0).for_each(let_go);
+        }
+    }
+}
+
+/// Looks at the threads of all runs, and ends those whose thread is gone or stands where no handler can be. Not for
+/// handlers: it reads files.
+pub(super) fn look(let_go: impl Fn(usize)) {
+    for run in &RUNS {
+        let state = run.state.load(Ordering::SeqCst);
+        let tid = tid_of(state);
+        if tid == 0 {
+            continue;
+        }
+        let frame = run.frame.load();
+        let is_over = !thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack));
+        // Whoever has begun another run in this place meanwhile has another state.
+        if is_over {
+            run.end(state).into_iter().filter(|table| *table != 0).for_each(&let_go);
+        }
+    }
+}
+
+/// The runs that read a table.
+pub(super) fn reading(table: usize) -> Vec<Running> {
+    let found = RUNS.iter().filter_map(|run| {
+        let state = run.state.load(Ordering::SeqCst);
+        (tid_of(state) != 0 && run.table.load(Ordering::SeqCst) == table).then(|| Running {
+            owner: run.owner.load(Ordering::SeqCst),
+            signal: run.signal.load(Ordering::SeqCst),
+            tid: tid_of(state),
+            since: instant(run.since.load(Ordering::SeqCst)),
+        })
+    });
+    found.collect()
+}
+
+/// Where a thread stands that waits in the kernel; nothing is told of one that runs.
+fn stack_of(tid: i32) -> Option<usize> {
+    if tid == here() {
+        let here = 0_u8;
+        return Some(ptr::from_ref(&here).addr());
+    }
+    let text = fs::read_to_string(format!("/proc/self/task/{tid}/syscall")).ok()?;
+    stack_in(&text)
+}
+
+/// The last field but one of what the kernel says of a thread: its stack pointer.
+fn stack_in(text: &str) -> Option<usize> {
+    let field = text.split_whitespace().rev().nth(1)?;
+    usize::from_str_radix(field.strip_prefix("0x")?, 16).ok()
+}
+
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is one for a time.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn instant(then: u64) -> Instant {
+    let (here, age) = (Instant::now(), Duration::from_nanos(now().saturating_sub(then)));
+    here.checked_sub(age).unwrap_or(here)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn stack_pointer(context: &libc::ucontext_t) -> usize {
+    context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
+}
+
+#[cfg(target_arch = "aarch64")]
+fn stack_pointer(context: &libc::ucontext_t) -> usize {
+    context.uc_mcontext.sp as usize
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn stack_pointer(_context: &libc::ucontext_t) -> usize {
+    0
+}
+
+/// The stack pointer of the frame that a `jmp_buf` leads to; `None` where it is not known how it is kept.
+///
+/// # Safety
+///
+/// `buffer` was filled by `setjmp` or one of its kin.
+#[cfg(target_arch = "x86_64")]
+pub(super) unsafe fn target_of(buffer: *const c_void) -> Option<usize> {
+    /// Where glibc keeps it, mangled: rotated by 17 bits after it was mixed with a word of the thread's.
+    const STACK: usize = 6;
+    let word = buffer.cast::<usize>().wrapping_add(STACK);
+    // SAFETY: our caller promises a buffer that is filled; it has eight words at least.
+    let mangled = unsafe { word.read() };
+    let guard: usize;
+    // SAFETY: the word is in every thread's own block, at the place that the platform's ABI gives it.
+    unsafe { std::arch::asm!("mov {}, fs:0x30", out(reg) guard, options(nostack, readonly, preserves_flags)) };
+    Some(mangled.rotate_right(17) ^ guard)
+}
+
+/// Likewise.
+///
+/// # Safety
+///
+/// Likewise.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) unsafe fn target_of(_buffer: *const c_void) -> Option<usize> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, SAME_STACK, stack_in};
+
+    /// On the stack of the thread, which was interrupted at 10_000.
+    fn plain() -> Frame {
+        Frame { top: 9_000, interrupted: 10_000, alternate: 0..0, is_switched: false }
+    }
+
+    /// On an alternate stack.
+    fn alternate() -> Frame {
+        Frame { top: 1_900, interrupted: 10_000, alternate: 1_000..2_000, is_switched: false }
+    }
+
+    /// The dispatcher on an alternate stack, the handler not.
+    fn switched() -> Frame {
+        Frame { is_switched: true, ..alternate() }
+    }
+
+    #[test]
+    fn a_jump_out_of_a_handler_leaves_it_and_a_jump_within_does_not() {
+        for (frame, target, expected) in [
+            (plain(), 10_000, true),
+            (plain(), 60_000, true),
+            (plain(), 9_000, true),
+            (plain(), 8_000, false),
+            (alternate(), 10_000, true),
+            (alternate(), 500, true),
+            (alternate(), 1_500, false),
+            (alternate(), 1_950, true),
+            (switched(), 10_000, true),
+            (switched(), 9_900, false),
+            (switched(), 12_000, true),
+        ] {
+            assert_eq!(frame.is_left_by_jump_to(target), expected, "{frame:?} {target}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_above_the_frame_it_was_interrupted_in_has_left() {
+        for frame in [plain(), alternate(), switched()] {
+            assert!(frame.is_left_by_thread_at(10_000) && frame.is_left_by_thread_at(11_000), "{frame:?}");
+            assert!(!frame.is_left_by_thread_at(9_999) && !frame.is_left_by_thread_at(1_500), "{frame:?}");
+            assert!(!frame.is_left_by_thread_at(10_000 + SAME_STACK), "another stack: {frame:?}");
+        }
+        let just_above = Frame { top: 11_900, alternate: 11_000..12_000, ..plain() };
+        assert!(!just_above.is_left_by_thread_at(11_500), "it is in the handler");
+    }
+
+    #[test]
+    fn a_nested_signal_leaves_nothing_and_one_from_outside_does() {
+        let nested = Frame { top: 7_000, interrupted: 8_000, ..plain() };
+        assert!(!plain().is_left_by_arrival_of(&nested));
+        let outside = Frame { top: 11_000, interrupted: 12_000, ..plain() };
+        assert!(plain().is_left_by_arrival_of(&outside) && nested.is_left_by_arrival_of(&outside));
+        let on_alternate = Frame { top: 1_200, interrupted: 1_300, ..alternate() };
+        assert!(!alternate().is_left_by_arrival_of(&on_alternate));
+        let deeper_than_before = Frame { interrupted: 5_000, ..alternate() };
+        assert!(alternate().is_left_by_arrival_of(&deeper_than_before), "its frames are written over");
+        assert!(!switched().is_left_by_arrival_of(&deeper_than_before), "it runs on the thread's own stack");
+    }
+
+    #[test]
+    fn where_a_thread_stands_is_read_from_what_the_kernel_says() {
+        let waiting = "202 0x7f 0x80 0x0 0x0 0x0 0xffffffff 0x7ffc80 0x7f43ab\n";
+        assert_eq!(stack_in(waiting), Some(0x7f_fc80));
+        assert_eq!(stack_in("running\n"), None);
+        assert_eq!(stack_in("-1 0x7ffc80 0x7f43ab\n"), Some(0x7f_fc80));
+        assert_eq!(stack_in(""), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! Calling a handler on the stack that its signal has interrupted, where another handler has asked for the alternate one
+//! and this one has not. It is the stack that the kernel would have taken for it.
+#![expect(unsafe_code, reason = "goes to another stack for the length of a call")]
+
+use std::ffi::{c_int, c_void};
+
+use super::handlers::Frame;
+
+/// Bytes below the stack pointer that a function may use without saying so.
+#[cfg(target_arch = "x86_64")]
+const RED_ZONE: usize = 128;
+#[cfg(not(target_arch = "x86_64"))]
+const RED_ZONE: usize = 0;
+
+/// A fault so near to the stack pointer is taken for a stack that has come to its end.
+const NEAR: usize = 64 * 1024;
+
+/// The stack on which a handler that has not asked for the alternate one is to be called; none if that is where the
+/// dispatcher is anyway, or where there is no room on the other: the signal itself may say that it is full.
+pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize> {
+    if !IS_POSSIBLE || !frame.has_come_to_alternate() {
+        return None;
+    }
+    let is_fault = signal == libc::SIGSEGV || signal == libc::SIGBUS;
+    let is_full = is_fault && fault.abs_diff(frame.interrupted) < NEAR;
+    (!is_full).then(|| frame.interrupted.saturating_sub(RED_ZONE) & !15)
+}
+
+/// Calls the handler with its arguments on that stack. What unwinds from there goes on in the dispatcher.
+///
+/// # Safety
+///
+/// The handler may be called with these arguments, and nobody uses what is below the address.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn call(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+    handler: usize,
+    stack: usize,
+) {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "mov rsp, r8",
+        "call rcx",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+/// Likewise.
+///
+/// # Safety
+///
+/// Likewise.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn call(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+    handler: usize,
+    stack: usize,
+) {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, #-16]!",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset x29, -16",
+        ".cfi_offset x30, -8",
+        "mov x29, sp",
+        ".cfi_def_cfa_register x29",
+        "mov sp, x4",
+        "blr x3",
+        "mov sp, x29",
+        "ldp x29, x30, [sp], #16",
+        ".cfi_def_cfa sp, 0",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const IS_POSSIBLE: bool = true;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const IS_POSSIBLE: bool = false;
+
+/// Never called: [`below`] says that there is no other stack.
+///
+/// # Safety
+///
+/// None needed.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) unsafe extern "C" fn call(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void, _: usize, _: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::{NEAR, below};
+    use crate::imp::linux::handlers::Frame;
+
+    #[test]
+    fn a_handler_goes_back_to_the_stack_that_was_interrupted_if_there_is_room() {
+        let come = Frame { top: 1_900, interrupted: 1_000_000, alternate: 1_000..2_000, is_switched: false };
+        let stack = below(&come, libc::SIGPROF, 0).expect("there is one");
+        assert!(stack <= 1_000_000 - super::RED_ZONE && stack.is_multiple_of(16));
+        assert_eq!(below(&come, libc::SIGSEGV, 0), Some(stack), "a null pointer");
+        assert_eq!(below(&come, libc::SIGSEGV, 1_000_000 - NEAR / 2), None, "the end of the stack");
+        let plain = Frame { top: 900_000, ..come.clone() };
+        assert_eq!(below(&plain, libc::SIGPROF, 0), None, "it is there already");
+        let was_there = Frame { interrupted: 1_950, ..come };
+        assert_eq!(below(&was_there, libc::SIGPROF, 0), None, "and so was the thread");
+    }
+}

@@ -1,0 +1,282 @@
+//! Requests that images have given to threads of the C library: to read and write behind their backs (`aio_read` and its
+//! kin), and to look up names (`getaddrinfo_a`). Until one is done its block, its buffer and its names are used by a thread
+//! that nobody can stop; so the image and its memory stay until then.
+//!
+//! Whether a request is done stands in its own block, which may be freed as soon as the image knows. So a block is looked
+//! at through the kernel, which says no where C would crash.
+#![expect(unsafe_code, reason = "reads and changes the blocks of requests, and hands them to C")]
+
+use std::ffi::{c_int, c_void};
+use std::mem::offset_of;
+use std::ptr;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use super::notices::{self, Event};
+use super::{lock, signals};
+use crate::ledger::{Holder, HolderKind, Ledger};
+
+static BOOK: Mutex<Book> = Mutex::new(Book { requests: Vec::new(), signals: Vec::new() });
+
+struct Book {
+    requests: Vec<Request>,
+    /// Which signals the requests of an image raise, one bit each.
+    signals: Vec<(usize, u64)>,
+}
+
+struct Request {
+    owner: usize,
+    /// The address of the block.
+    block: usize,
+    kind: Kind,
+    since: Instant,
+    /// The C library has it. Before that, its block says nothing.
+    is_given: bool,
+    is_done: bool,
+    /// The number of the notice and what the image had written there, where the host's function stands now.
+    event: Option<(usize, Event)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Io,
+    Name,
+}
+
+/// `struct aiocb` of glibc, as far as it is looked at.
+#[repr(C)]
+struct IoBlock {
+    fd: c_int,
+    what: c_int,
+    priority: c_int,
+    buffer: usize,
+    len: usize,
+    event: Event,
+    next: usize,
+    absolute: c_int,
+    policy: c_int,
+    error: c_int,
+}
+
+/// `struct gaicb` of glibc, likewise.
+#[repr(C)]
+struct NameBlock {
+    name: usize,
+    service: usize,
+    hints: usize,
+    result: usize,
+    error: c_int,
+}
+
+/// `EAI_INPROGRESS`.
+const NAME_IN_PROGRESS: c_int = -100;
+
+/// `LIO_NOP`.
+const NOTHING: c_int = 2;
+
+/// Gives one request to the C library by `submit`, which says whether it was taken.
+///
+/// # Safety
+///
+/// The block is an `aiocb` that may be given to the C library now.
+pub(super) unsafe fn begin_io(ledger: &Ledger, block: *mut c_void, submit: impl FnOnce() -> c_int) -> c_int {
+    if block.is_null() {
+        return submit();
+    }
+    let owner = ptr::from_ref(ledger).addr();
+    let at = block.cast::<IoBlock>();
+    // SAFETY: our caller promises a whole block.
+    let place = unsafe { &raw mut (*at).event };
+    // SAFETY: as above.
+    let own = unsafe { place.read() };
+    let mut book = lock(&BOOK);
+    let own = as_image_knows_it(&book, block.addr(), own);
+    let (told, serial) = own.through_host(owner, "an asynchronous request", true);
+    // SAFETY: as above; it is the image's block until the C library has it.
+    unsafe { place.write(told) };
+    book.note(owner, block.addr(), Kind::Io, serial.map(|serial| (serial, own)));
+    book.is_given(block.addr());
+    own.raises().into_iter().for_each(|signal| book.raises(owner, signal));
+    // Under the lock: whoever asks whether all are done must see this one before it can be.
+    let result = submit();
+    if result != 0 {
+        book.requests.retain(|request| request.block != block.addr());
+        serial.into_iter().for_each(notices::strike);
+        // SAFETY: as above; the C library has refused it.
+        unsafe { place.write(own) };
+    }
+    result
+}
+
+/// Likewise for a list, with one event for all of it: `submit` is given that event. `of_names` says what blocks they are.
+///
+/// # Safety
+///
+/// The list has so many blocks, or nulls, that may be given to the C library now; the event is one or null.
+pub(super) unsafe fn begin_list(
+    ledger: &Ledger,
+    of_names: bool,
+    list: *const *mut c_void,
+    count: c_int,
+    event: *const c_void,
+    submit: impl FnOnce(*const c_void) -> c_int,
+) -> c_int {
+    let owner = ptr::from_ref(ledger).addr();
+    let kind = if of_names { Kind::Name } else { Kind::Io };
+    let mut book = lock(&BOOK);
+    let mut blocks = Vec::new();
+    for at in 0..usize::try_from(count).unwrap_or(0) {
+        let place = list.wrapping_add(at);
+        // SAFETY: our caller promises so many.
+        let block = unsafe { place.read() }.addr();
+        if block != 0 && (of_names || !is_nothing(block)) {
+            book.note(owner, block, kind, None);
+            blocks.push(block);
+        }
+    }
+    // SAFETY: our caller promises it.
+    let event = unsafe { Event::read(event) };
+    let told = event.map(|event| event.through_host(owner, "a list of asynchronous requests", true).0);
+    event.and_then(|event| event.raises()).into_iter().for_each(|signal| book.raises(owner, signal));
+    drop(book);
+    // Not under the lock: it may wait for all of them. Those that are refused say so in their blocks.
+    let result = submit(told.as_ref().map_or(ptr::null(), ptr::from_ref).cast());
+    let mut book = lock(&BOOK);
+    blocks.into_iter().for_each(|block| book.is_given(block));
+    result
+}
+
+/// Whether any of an image's is under way.
+pub(super) fn are_under_way(owner: usize) -> bool {
+    !under_way(owner).is_empty()
+}
+
+pub(super) fn holders(owner: usize) -> Vec<Holder> {
+    let holder = |(kind, since)| Holder {
+        kind: HolderKind::Request,
+        name: match kind {
+            Kind::Io => "asynchronous input or output that is not done".to_owned(),
+            Kind::Name => "a look-up of a name that is not done".to_owned(),
+        },
+        thread: String::new(),
+        since,
+        place: None,
+    };
+    under_way(owner).into_iter().map(holder).collect()
+}
+
+/// The signals that requests of an image have raised or may still raise, one bit each; nothing of it stays on record.
+pub(super) fn take(owner: usize) -> u64 {
+    let mut book = lock(&BOOK);
+    book.requests.retain(|request| request.owner != owner);
+    let raised = book.signals.iter().filter(|(known, _)| *known == owner).fold(0, |all, (_, signals)| all | signals);
+    book.signals.retain(|(known, _)| *known != owner);
+    raised
+}
+
+impl Book {
+    fn note(&mut self, owner: usize, block: usize, kind: Kind, event: Option<(usize, Event)>) {
+        // What is done and was not asked to call is remembered by nobody. Looked for now and then.
+        if self.requests.len().is_power_of_two() {
+            self.requests.iter_mut().filter(|request| !request.is_done).for_each(Request::look);
+            self.requests.retain(|request| !request.is_done || request.event.is_some());
+        }
+        self.requests.retain(|request| request.block != block);
+        let (since, is_given, is_done) = (Instant::now(), false, false);
+        self.requests.push(Request { owner, block, kind, since, is_given, is_done, event });
+    }
+
+    fn is_given(&mut self, block: usize) {
+        self.requests.iter_mut().filter(|request| request.block == block).for_each(|request| request.is_given = true);
+    }
+
+    fn raises(&mut self, owner: usize, signal: c_int) {
+        let bit = signals::bit(signal);
+        match self.signals.iter_mut().find(|(known, _)| *known == owner) {
+            Some((_, signals)) => *signals |= bit,
+            None => self.signals.push((owner, bit)),
+        }
+    }
+}
+
+impl Request {
+    fn look(&mut self) {
+        let (at, in_progress) = match self.kind {
+            Kind::Io => (offset_of!(IoBlock, error), libc::EINPROGRESS),
+            Kind::Name => (offset_of!(NameBlock, error), NAME_IN_PROGRESS),
+        };
+        let seen = read_word(self.block + at);
+        self.is_done = self.is_given && seen != Seen::Word(in_progress) && seen != Seen::Unknown;
+    }
+}
+
+fn under_way(owner: usize) -> Vec<(Kind, Instant)> {
+    let mut book = lock(&BOOK);
+    let of_image = book.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done);
+    let looked = of_image.map(|request| {
+        request.look();
+        request
+    });
+    looked.filter(|request| !request.is_done).map(|request| (request.kind, request.since)).collect()
+}
+
+/// A block that is given again may still have the host's function in it.
+fn as_image_knows_it(book: &Book, block: usize, event: Event) -> Event {
+    let known = book.requests.iter().find(|request| request.block == block).and_then(|request| request.event);
+    match known {
+        Some((serial, own)) if event.calls() && event.value == serial => own,
+        _ => event.as_image_knows_it(),
+    }
+}
+
+fn is_nothing(block: usize) -> bool {
+    read_word(block + offset_of!(IoBlock, what)) == Seen::Word(NOTHING)
+}
+
+/// What stands at an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Seen {
+    Word(c_int),
+    /// There is no memory to read any more.
+    Nothing,
+    /// The kernel does not let a process look.
+    Unknown,
+}
+
+/// A word of this process's memory.
+fn read_word(address: usize) -> Seen {
+    let mut word: c_int = 0;
+    let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<c_int>() };
+    let remote = libc::iovec { iov_base: ptr::with_exposed_provenance_mut(address), iov_len: size_of::<c_int>() };
+    // SAFETY: asking for one's own number has no conditions.
+    let process = unsafe { libc::getpid() };
+    // SAFETY: the local place is a word; the kernel refuses what cannot be read.
+    let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
+    match (read == size_of::<c_int>() as isize, super::errno()) {
+        (true, _) => Seen::Word(word),
+        (false, libc::EFAULT) => Seen::Nothing,
+        (false, _) => Seen::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::{IoBlock, NameBlock, Seen, read_word};
+
+    #[test]
+    fn blocks_lie_as_the_c_library_has_them() {
+        // `sigevent`, behind five words.
+        assert_eq!(offset_of!(IoBlock, event), offset_of!(libc::aiocb, aio_sigevent));
+        assert_eq!((offset_of!(IoBlock, what), offset_of!(IoBlock, fd)), (4, 0));
+        assert_eq!((offset_of!(IoBlock, error), offset_of!(NameBlock, error)), (112, 32));
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_not_read() {
+        let word = 4711_i32;
+        assert_eq!(read_word((&raw const word).expose_provenance()), Seen::Word(4711));
+        assert_eq!(read_word(8), Seen::Nothing);
+    }
+}

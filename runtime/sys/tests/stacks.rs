@@ -1,0 +1,116 @@
+//! Alternate signal stacks that an image has set for threads of others: each is given back on its own thread.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "hooks stand for C functions")]
+
+mod common {
+    pub(crate) mod hooked;
+    pub(crate) fn run(command: &mut std::process::Command) {
+        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+use std::ptr;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use alcedo_sys::{EndPolicy, EndState, HolderKind, checkpoint, hooks};
+
+use common::hooked::{Library, Module, finish};
+
+const AT_ONCE: EndPolicy = EndPolicy {
+    grace: Duration::ZERO,
+    close_fds: false,
+    free_c_heap: true,
+    evict: None,
+    reap_children: false,
+    live_heap: None,
+};
+
+/// Where this thread's alternate stack is, and whether there is one.
+fn here() -> (usize, bool) {
+    // SAFETY: all zeroes are a stack.
+    let mut stack: libc::stack_t = unsafe { std::mem::zeroed() };
+    // SAFETY: nothing is set, and the place is one for a stack.
+    assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
+    (stack.ss_sp.addr(), stack.ss_flags & libc::SS_DISABLE == 0)
+}
+
+/// Has an image set a stack for this thread.
+fn set(word: usize) {
+    let memory = Box::leak(vec![0_u8; 65536].into_boxed_slice());
+    let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: memory.len() };
+    let image = ptr::with_exposed_provenance(word);
+    // SAFETY: the word is that of a living ledger, and the memory is never freed.
+    assert_eq!(unsafe { hooks::alternate_stack(image, (&raw const stack).cast(), ptr::null_mut()) }, 0);
+    assert_eq!(here(), (memory.as_ptr().addr(), true));
+}
+
+fn word(module: &Module) -> usize {
+    module.ledger.word().expose_provenance()
+}
+
+#[test]
+fn a_thread_of_somebody_else_gives_it_back_at_its_checkpoint_and_keeps_the_image_until_then() {
+    let library = Library::new();
+    let module = library.map();
+    let (word, (say, hear), (done, over)) = (word(&module), mpsc::channel(), mpsc::channel());
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let before = here();
+            set(word);
+            done.send(()).expect("somebody waits");
+            hear.recv().expect("somebody speaks");
+            checkpoint();
+            assert_eq!(here(), before);
+            done.send(()).expect("somebody waits");
+            hear.recv().expect("somebody speaks");
+        });
+        over.recv().expect("it is set");
+        let (mut ending, _ledger) = module.begin_end(AT_ONCE);
+        let EndState::Waiting(holders) = ending.poll() else { panic!("a thread has its stack") };
+        assert_eq!((holders.len(), holders[0].kind), (1, HolderKind::SignalStack), "{holders:?}");
+        assert!(!holders[0].thread.is_empty(), "{holders:?}");
+        say.send(()).expect("it waits");
+        over.recv().expect("it is given back");
+        finish(&mut ending);
+        say.send(()).expect("it waits");
+    });
+}
+
+#[test]
+fn a_thread_that_has_ended_has_no_stack() {
+    let library = Library::new();
+    let module = library.map();
+    let word = word(&module);
+    thread::spawn(move || set(word)).join().expect("it ends well");
+    module.end(AT_ONCE);
+}
+
+#[test]
+fn stacks_of_two_images_are_given_back_in_either_order() {
+    for first_goes_first in [true, false] {
+        thread::spawn(move || {
+            let library = Library::new();
+            let before = here();
+            let (first, second) = (library.map(), library.map());
+            set(word(&first));
+            let of_first = here();
+            set(word(&second));
+            let of_second = here();
+            if first_goes_first {
+                first.end(AT_ONCE);
+                assert_eq!(here(), of_second);
+                second.end(AT_ONCE);
+            } else {
+                second.end(AT_ONCE);
+                assert_eq!(here(), of_first);
+                first.end(AT_ONCE);
+            }
+            assert_eq!(here(), before);
+        })
+        .join()
+        .expect("it ends well");
+    }
+}

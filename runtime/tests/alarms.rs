@@ -1,0 +1,385 @@
+//! What raises signals or has a library call back goes before the code that it leads to: timers, descriptors, queues,
+//! requests, alternate stacks; and handlers that never return are known to be over. Each of these ended the process.
+//!
+//! So each test starts this program again with only itself to run, and that does the work.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "handles signals and looks at timers, as a host's own code may")]
+
+mod support;
+
+use std::ffi::{CString, c_int};
+use std::mem;
+use std::path::Path;
+use std::process::Command;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Runtime, UnloadReport, UnloadTicket, Value};
+use alcedo_sys::process;
+
+/// Set for the program that a test starts: a folder of its own.
+const FOLDER: &str = "ALARMS_FOLDER";
+
+/// Long enough for a machine that is shared; nothing that works waits for it.
+const LONG: Duration = Duration::from_secs(60);
+
+/// As often as it takes for a timer of a millisecond to strike in every moment of an unload.
+const ROUNDS: u32 = 30;
+
+/// Runs `work` in a process of its own.
+fn alone(test: &str, work: impl FnOnce(&Path)) {
+    let library = support::plugin("alarms", &[]);
+    if std::env::var_os(FOLDER).is_some() {
+        return work(&library);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, folder.path())
+        .env("ALARMS_RELEASE", folder.path().join("release"))
+        .env("ALARMS_PIPE", folder.path().join("pipe"))
+        .env("ALARMS_QUEUE", format!("/alcedo-{test}-{}", std::process::id()))
+        .output()
+        .expect("this program starts");
+    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}: {said}", output.status);
+    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+}
+
+fn leave(host: &Runtime, what: &str) {
+    let left = host.zcall("ex:/alarms.leave", &[Value::Text(what.to_owned())]);
+    left.unwrap_or_else(|error| panic!("{what}: {error}"));
+}
+
+fn calls(host: &Runtime) -> u64 {
+    match host.zcall("ex:/alarms.calls", &[]).expect("it counts") {
+        Some(Value::U64(calls)) => calls,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A host that waits for nobody before it says who keeps an image.
+fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
+    let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
+    let host = host.unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
+    host
+}
+
+/// Unloads what there is; what is told of it once it is gone.
+fn unload(host: &Runtime) -> UnloadReport {
+    end(host, &host.unload_master().expect("there is a Master").ticket)
+}
+
+fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
+    let begun = Instant::now();
+    loop {
+        host.safe_point();
+        match ticket.wait(Duration::from_millis(1)) {
+            Ok(report) => {
+                assert!(process::stale_mappings(&host.stage_dir()).expect("the process map").is_empty());
+                return report;
+            }
+            Err(report) => assert!(begun.elapsed() < LONG && host.parked().is_empty(), "{report}"),
+        }
+    }
+}
+
+/// What keeps the image that is to go.
+fn blocked(host: &Runtime) -> (UnloadTicket, String) {
+    let ticket = host.unload_master().expect("there is a Master").ticket;
+    let report = ticket.wait(Duration::ZERO).expect_err("somebody keeps it");
+    (ticket, report.to_string())
+}
+
+/// Leaves it, unloads, and again: nothing that comes later finds the code gone.
+fn check(what: &str) {
+    let library = support::plugin("alarms", &[]);
+    for _ in 0..ROUNDS {
+        let host = host(&library, |_| ());
+        leave(&host, what);
+        unload(&host);
+    }
+    // What has struck and was not delivered is delivered now.
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+static OURS: AtomicU64 = AtomicU64::new(0);
+static WAS_ON_ALTERNATE: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn ours(_signal: c_int) {
+    let here = 0_u8;
+    let stack = alternate_stack();
+    let range = stack.ss_sp.addr()..stack.ss_sp.addr() + stack.ss_size;
+    WAS_ON_ALTERNATE.store(range.contains(&(&raw const here).addr()), Ordering::SeqCst);
+    OURS.fetch_add(1, Ordering::SeqCst);
+}
+
+fn alternate_stack() -> libc::stack_t {
+    // SAFETY: all zeroes are a stack.
+    let mut stack: libc::stack_t = unsafe { mem::zeroed() };
+    // SAFETY: nothing is set, and the place is one for a stack.
+    assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
+    stack
+}
+
+fn handle(signal: c_int, flags: c_int) {
+    // SAFETY: all zeroes are an action.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = ours as *const () as usize;
+    action.sa_flags = flags;
+    // SAFETY: the handler only counts.
+    assert_eq!(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) }, 0);
+}
+
+fn raise(signal: c_int) {
+    // SAFETY: a handler is there, or the test fails.
+    assert_eq!(unsafe { libc::raise(signal) }, 0);
+}
+
+fn was_on_alternate(host: &Runtime) -> bool {
+    host.zcall("ex:/alarms.was_on_alternate", &[]).expect("it looks") == Some(Value::Bool(true))
+}
+
+#[test]
+fn a_handler_that_wants_no_alternate_stack_gets_none() {
+    alone("a_handler_that_wants_no_alternate_stack_gets_none", |library| {
+        let host = host(library, |_| ());
+        leave(&host, "plain_handler");
+        assert_eq!(alternate_stack().ss_flags & libc::SS_DISABLE, 0, "std has set a small one");
+        raise(libc::SIGPROF);
+        assert!(calls(&host) == 1 && !was_on_alternate(&host));
+    });
+}
+
+#[test]
+fn a_handler_that_wants_an_alternate_stack_gets_one() {
+    alone("a_handler_that_wants_an_alternate_stack_gets_one", |library| {
+        let host = host(library, |_| ());
+        leave(&host, "alternate_handler");
+        raise(libc::SIGPROF);
+        assert!(calls(&host) == 1 && was_on_alternate(&host));
+    });
+}
+
+#[test]
+fn each_handler_of_a_signal_gets_the_stack_that_it_wants() {
+    alone("each_handler_of_a_signal_gets_the_stack_that_it_wants", |library| {
+        for (flags, of_module) in [(libc::SA_ONSTACK, "plain_handler"), (0, "alternate_handler")] {
+            handle(libc::SIGPROF, flags);
+            let host = host(library, |_| ());
+            leave(&host, of_module);
+            for round in 1..=3 {
+                raise(libc::SIGPROF);
+                assert_eq!(calls(&host), round);
+                assert_eq!(was_on_alternate(&host), of_module == "alternate_handler");
+                assert_eq!(WAS_ON_ALTERNATE.load(Ordering::SeqCst), flags != 0);
+            }
+            unload(&host);
+            raise(libc::SIGPROF);
+        }
+        assert_eq!(OURS.load(Ordering::SeqCst), 8);
+    });
+}
+
+#[test]
+fn a_thread_gets_back_the_alternate_stack_that_it_had() {
+    alone("a_thread_gets_back_the_alternate_stack_that_it_had", |library| {
+        handle(libc::SIGUSR1, libc::SA_ONSTACK);
+        let before = alternate_stack();
+        for what in ["stack", "stack_there"] {
+            let host = host(library, |_| ());
+            leave(&host, what);
+            assert_ne!(alternate_stack().ss_sp, before.ss_sp);
+            unload(&host);
+            let after = alternate_stack();
+            assert_eq!((after.ss_sp, after.ss_size, after.ss_flags), (before.ss_sp, before.ss_size, before.ss_flags));
+            raise(libc::SIGUSR1);
+        }
+        assert_eq!(OURS.load(Ordering::SeqCst), 2);
+    });
+}
+
+/// Whether the timer of the process runs.
+fn is_running() -> bool {
+    let mut now = mem::MaybeUninit::<libc::itimerval>::zeroed();
+    // SAFETY: the place is one for a timer's state.
+    assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
+    // SAFETY: the call has written all of it.
+    let now = unsafe { now.assume_init() };
+    now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0
+}
+
+unsafe extern "C" {
+    fn getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
+}
+
+/// Tests of what is left and struck again and again.
+macro_rules! left {
+    ($($name:ident: $what:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            alone(stringify!($name), |_| check($what));
+        }
+    )*};
+}
+
+left! {
+    a_timer_of_the_process_does_not_strike_when_its_handler_is_gone: "interval";
+    a_timer_that_its_handler_sets_again_does_not_strike_either: "rearming";
+    a_timer_with_a_signal_of_its_own_goes_before_the_handler: "timer";
+    a_timer_with_a_function_goes_before_the_function: "timer_call";
+    a_look_up_of_a_name_that_is_done_leaves_nothing: "names";
+    a_handler_that_left_by_a_jump_is_over: "jump";
+}
+
+#[test]
+fn an_alarm_for_later_is_called_off() {
+    alone("an_alarm_for_later_is_called_off", |library| {
+        let first = host(library, |_| ());
+        leave(&first, "alarm");
+        assert!(is_running());
+        unload(&first);
+        assert!(!is_running(), "it would end the process in a second");
+    });
+}
+
+#[test]
+fn the_alarm_of_the_new_generation_outlives_the_old_one() {
+    alone("the_alarm_of_the_new_generation_outlives_the_old_one", |library| {
+        let host = host(library, |_| ());
+        leave(&host, "alarm");
+        let lease = host.lease_master("a test").expect("there is a Master");
+        host.reload(&[library]).expect("there is a Master").into_result().expect("it is loaded");
+        let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+        leave(&host, "interval");
+        drop(lease);
+        let begun = Instant::now();
+        while ticket.wait(Duration::from_millis(1)).is_err() {
+            assert!(begun.elapsed() < LONG);
+            host.safe_point();
+        }
+        let calls_then = calls(&host);
+        assert!(is_running());
+        support::until("it strikes on", || calls(&host) > calls_then);
+        unload(&host);
+        assert!(!is_running());
+    });
+}
+
+#[test]
+fn a_function_of_a_timer_that_runs_is_waited_for_and_named() {
+    alone("a_function_of_a_timer_that_runs_is_waited_for_and_named", |library| {
+        let host = host(library, |_| ());
+        leave(&host, "timer_call_slow");
+        let (ticket, report) = blocked(&host);
+        assert!(report.contains("the function that hears of a timer"), "{report}");
+        std::fs::write(std::env::var_os("ALARMS_RELEASE").expect("a name"), "").expect("a file");
+        end(&host, &ticket);
+    });
+}
+
+#[test]
+fn a_descriptor_that_is_left_open_raises_no_signals() {
+    alone("a_descriptor_that_is_left_open_raises_no_signals", |library| {
+        let host = host(library, |_| ());
+        leave(&host, "descriptor");
+        let report = unload(&host);
+        let left = &report.modules[0].fds_left;
+        assert_eq!(left.len(), 2, "{report}");
+        for (fd, _) in left {
+            // SAFETY: the module is gone, and nobody else knows the descriptor.
+            assert_eq!(unsafe { libc::write(*fd, b"x".as_ptr().cast(), 1) }, 1);
+        }
+    });
+}
+
+fn send() {
+    let name = std::env::var("ALARMS_QUEUE").expect("a name");
+    let name = CString::new(name).expect("a name without zeroes");
+    // SAFETY: the name is a C string, and the module has made the queue.
+    let queue = unsafe { libc::mq_open(name.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK) };
+    assert!(queue >= 0);
+    // SAFETY: the queue is open and the message a byte.
+    assert_eq!(unsafe { libc::mq_send(queue, b"x".as_ptr().cast(), 1, 0) }, 0);
+    // SAFETY: as above.
+    unsafe { libc::mq_close(queue) };
+    // SAFETY: the name is a C string.
+    unsafe { libc::mq_unlink(name.as_ptr()) };
+}
+
+#[test]
+fn a_message_is_not_told_to_a_module_that_is_gone() {
+    alone("a_message_is_not_told_to_a_module_that_is_gone", |library| {
+        for what in ["message", "message_call"] {
+            let host = host(library, |_| ());
+            leave(&host, what);
+            unload(&host);
+            send();
+            drop(host);
+            let host = self::host(library, |_| ());
+            leave(&host, what);
+            send();
+            support::until("a message is told as long as the module is there", || calls(&host) == 1);
+            unload(&host);
+        }
+    });
+}
+
+#[test]
+fn a_read_that_is_under_way_keeps_the_module_and_is_named() {
+    alone("a_read_that_is_under_way_keeps_the_module_and_is_named", |library| {
+        for what in ["read", "read_call"] {
+            let host = host(library, |_| ());
+            leave(&host, what);
+            let (ticket, report) = blocked(&host);
+            assert!(report.contains("request") && report.contains("input or output"), "{report}");
+            let pipe = std::fs::read_to_string(std::env::var_os("ALARMS_PIPE").expect("a name")).expect("a number");
+            let pipe: c_int = pipe.parse().expect("a number");
+            // SAFETY: the module has left it open, and nobody else has it.
+            assert_eq!(unsafe { libc::write(pipe, b"x".as_ptr().cast(), 1) }, 1);
+            end(&host, &ticket);
+        }
+    });
+}
+
+#[test]
+fn a_child_that_nobody_waits_for_is_told() {
+    alone("a_child_that_nobody_waits_for_is_told", |library| {
+        let host = host(library, |_| ());
+        leave(&host, "waited");
+        leave(&host, "child");
+        let report = unload(&host);
+        let [(pid, is)] = &report.modules[0].children_left[..] else { panic!("{report}") };
+        assert_eq!(is, "true, ended with status 0");
+        assert!(report.to_string().contains(&format!("process {pid} not waited for (true, ended with status 0)")));
+        assert!(exists(*pid), "it is only told");
+    });
+}
+
+#[test]
+fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
+    alone("a_child_that_nobody_waits_for_is_waited_for_on_request", |library| {
+        let host = host(library, |policy| policy.reap_children = true);
+        ["waited", "child", "child"].into_iter().for_each(|what| leave(&host, what));
+        let report = unload(&host);
+        assert_eq!((report.modules[0].children_reaped, report.modules[0].children_left.len()), (2, 0), "{report}");
+        drop(host);
+        let host = self::host(library, |policy| policy.reap_children = true);
+        leave(&host, "running_child");
+        let report = unload(&host);
+        let [(pid, is)] = &report.modules[0].children_left[..] else { panic!("{report}") };
+        assert_eq!(is, "cat, still running");
+        // SAFETY: it is our child, and stays one until it was waited for.
+        assert_eq!(unsafe { libc::kill(*pid, libc::SIGKILL) }, 0);
+        support::until("it is waited for", || {
+            host.safe_point();
+            !exists(*pid)
+        });
+    });
+}
+
+fn exists(pid: i32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}

@@ -1,0 +1,247 @@
+//! What POSIX has to raise signals and to call back, each left as it is or properly ended, as the feature says. One file for
+//! all of these rows: they differ in a call or two.
+#![expect(unsafe_code, reason = "calls C functions, as crates do that wrap them")]
+#![allow(dead_code, reason = "each row uses its own part")]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::mem;
+use std::process::{Command, Stdio};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+/// What `end` is to end: a timer, a descriptor.
+static LEFT: AtomicUsize = AtomicUsize::new(0);
+static QUEUE: AtomicI32 = AtomicI32::new(-1);
+
+pub(crate) fn begin() {}
+
+pub(crate) fn work() -> String {
+    let before = CALLS.load(Ordering::SeqCst);
+    let is_called = set_going();
+    let begun = Instant::now();
+    while is_called && CALLS.load(Ordering::SeqCst) == before {
+        if begun.elapsed() > Duration::from_secs(20) {
+            return "nobody was called".to_owned();
+        }
+        std::thread::yield_now();
+    }
+    "ok".to_owned()
+}
+
+extern "C" fn count(_signal: c_int) {
+    CALLS.fetch_add(1, Ordering::SeqCst);
+}
+
+extern "C" fn hear(_value: usize) {
+    CALLS.fetch_add(1, Ordering::SeqCst);
+}
+
+fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
+    // SAFETY: all zeroes are an action.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = handler as *const () as libc::sighandler_t;
+    action.sa_flags = flags;
+    // SAFETY: the handlers do only what handlers may.
+    unsafe { libc::sigaction(signal, &raw const action, null_mut()) };
+}
+
+#[repr(C)]
+struct Event {
+    value: usize,
+    signal: c_int,
+    how: c_int,
+    function: Option<extern "C" fn(usize)>,
+    attributes: *const c_void,
+    rest: [usize; 4],
+}
+
+const fn signal(signal: c_int) -> Event {
+    Event { value: 0, signal, how: libc::SIGEV_SIGNAL, function: None, attributes: null(), rest: [0; 4] }
+}
+
+const CALL: Event = Event { how: libc::SIGEV_THREAD, function: Some(hear), ..signal(0) };
+
+const TICK: libc::timeval = libc::timeval { tv_sec: 0, tv_usec: 1000 };
+const NEVER: libc::timeval = libc::timeval { tv_sec: 0, tv_usec: 0 };
+
+fn interval(which: c_int, tick: libc::timeval) {
+    let timer = libc::itimerval { it_interval: tick, it_value: tick };
+    // SAFETY: the timer is a whole one.
+    unsafe { setitimer(which, &timer, null_mut()) };
+}
+
+fn timer(event: &Event) {
+    let mut timer = 0;
+    // SAFETY: the event is a whole one, and `timer` a place for a timer.
+    unsafe { timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) };
+    let tick = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    let often = libc::itimerspec { it_interval: tick, it_value: tick };
+    // SAFETY: the timer was made just now.
+    unsafe { timer_settime(timer, 0, &often, null_mut()) };
+    LEFT.store(timer, Ordering::SeqCst);
+}
+
+extern "C" fn spacious(_signal: c_int) {
+    let mut space = [0_u8; 8 * 1024];
+    // SAFETY: the byte is there.
+    unsafe { (&raw mut space[17]).write_volatile(1) };
+    std::hint::black_box(&mut space);
+    CALLS.fetch_add(1, Ordering::SeqCst);
+}
+
+fn raise(signal: c_int) {
+    // SAFETY: the signal has a handler.
+    unsafe { libc::raise(signal) };
+}
+
+struct Stack(*mut c_void);
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: mapped with this length.
+        unsafe { libc::munmap(self.0, 65536) };
+    }
+}
+
+thread_local! {
+    static STACK: Stack = {
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a fresh mapping wherever there is room.
+        let memory = unsafe { libc::mmap(null_mut(), 65536, protection, flags, -1, 0) };
+        let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: 65536 };
+        // SAFETY: the memory is there until this thread's locals end.
+        unsafe { libc::sigaltstack(&raw const stack, null_mut()) };
+        Stack(memory)
+    };
+}
+
+static mut BACK: [u128; 32] = [0; 32];
+
+extern "C" fn leap(_signal: c_int) {
+    CALLS.fetch_add(1, Ordering::SeqCst);
+    // SAFETY: the buffer was filled in a frame that is still there.
+    unsafe { siglongjmp((&raw mut BACK).cast(), 1) };
+}
+
+fn socket_that_tells() {
+    handle(libc::SIGIO, count, libc::SA_RESTART);
+    let mut pair = [0; 2];
+    // SAFETY: `pair` is a place for two.
+    unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, pair.as_mut_ptr()) };
+    // SAFETY: asks for a number.
+    let own = unsafe { libc::getpid() };
+    // SAFETY: 8 is `F_SETOWN`; the descriptor was made just now.
+    unsafe { libc::fcntl(pair[0], 8, own) };
+    // SAFETY: as above.
+    unsafe { libc::fcntl(pair[0], libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) };
+    // SAFETY: as above.
+    unsafe { libc::write(pair[1], b"x".as_ptr().cast(), 1) };
+}
+
+fn queue_that_tells() {
+    let name = std::ffi::CString::new(format!("/alcedo-survey-{}", std::process::id())).expect("no zeroes");
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK;
+    // SAFETY: the name is a C string; no attributes are given.
+    let queue = unsafe { mq_open(name.as_ptr(), flags, 0o600, null()) };
+    // SAFETY: the name is a C string; the queue goes with its last descriptor.
+    unsafe { libc::mq_unlink(name.as_ptr()) };
+    // SAFETY: the queue is open and the event a whole one.
+    unsafe { mq_notify(queue, &CALL) };
+    // SAFETY: as above; the message is a byte.
+    unsafe { libc::mq_send(queue, b"x".as_ptr().cast(), 1, 0) };
+    QUEUE.store(queue, Ordering::SeqCst);
+}
+
+fn read_that_tells() {
+    let file = Box::leak(Box::new([0_u8; 16]));
+    // SAFETY: all zeroes are a block.
+    let block: &'static mut libc::aiocb = Box::leak(Box::new(unsafe { mem::zeroed() }));
+    // SAFETY: the name is a C string.
+    block.aio_fildes = unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY) };
+    block.aio_buf = file.as_mut_ptr().cast();
+    block.aio_nbytes = file.len();
+    let place = (&raw mut block.aio_sigevent).cast::<Event>();
+    // SAFETY: the two are of one form.
+    unsafe { place.write(CALL) };
+    // SAFETY: the block and its buffer are never freed.
+    unsafe { libc::aio_read(block) };
+}
+
+/// Does what the row is about; whether somebody will be called then.
+fn set_going() -> bool {
+    if cfg!(any(feature = "posix-itimer", feature = "posix-itimer-ended")) {
+        handle(libc::SIGALRM, count, libc::SA_RESTART);
+        interval(libc::ITIMER_REAL, TICK);
+        true
+    } else if cfg!(feature = "posix-alarm") {
+        handle(libc::SIGALRM, count, libc::SA_RESTART);
+        // SAFETY: any number will do.
+        unsafe { libc::alarm(1) };
+        false
+    } else if cfg!(any(feature = "posix-timer", feature = "posix-timer-ended")) {
+        handle(libc::SIGRTMIN() + 6, count, libc::SA_RESTART);
+        timer(&signal(libc::SIGRTMIN() + 6));
+        true
+    } else if cfg!(any(feature = "posix-timer-thread", feature = "posix-timer-thread-ended")) {
+        timer(&CALL);
+        true
+    } else if cfg!(feature = "posix-sigio") {
+        socket_that_tells();
+        true
+    } else if cfg!(any(feature = "posix-mq-notify", feature = "posix-mq-notify-ended")) {
+        queue_that_tells();
+        true
+    } else if cfg!(feature = "posix-aio") {
+        read_that_tells();
+        true
+    } else if cfg!(feature = "posix-altstack") {
+        STACK.with(|_| {});
+        false
+    } else if cfg!(feature = "posix-siglongjmp") {
+        handle(libc::SIGUSR2, leap, 0);
+        // SAFETY: the second return is into this frame, which holds nothing that could have changed.
+        if unsafe { sigsetjmp((&raw mut BACK).cast(), 1) } == 0 {
+            raise(libc::SIGUSR2);
+        }
+        false
+    } else if cfg!(feature = "onstack-frame") {
+        handle(libc::SIGPROF, spacious, libc::SA_RESTART);
+        raise(libc::SIGPROF);
+        false
+    } else if cfg!(feature = "command-not-waited") {
+        let child = Command::new("true").stdin(Stdio::null()).spawn();
+        drop(child);
+        false
+    } else {
+        let status = Command::new("true").stdin(Stdio::null()).status();
+        drop(status);
+        false
+    }
+}
+
+pub(crate) fn end() {
+    if cfg!(feature = "posix-itimer-ended") {
+        interval(libc::ITIMER_REAL, NEVER);
+    } else if cfg!(any(feature = "posix-timer-ended", feature = "posix-timer-thread-ended")) {
+        // SAFETY: it was made and not deleted.
+        unsafe { timer_delete(LEFT.load(Ordering::SeqCst)) };
+    } else if cfg!(feature = "posix-mq-notify-ended") {
+        // SAFETY: it was opened and not closed.
+        unsafe { mq_close(QUEUE.load(Ordering::SeqCst)) };
+    }
+}
+
+unsafe extern "C" {
+    fn setitimer(which: c_int, new: &libc::itimerval, old: *mut libc::itimerval) -> c_int;
+    fn timer_create(clock: c_int, event: &Event, timer: *mut usize) -> c_int;
+    fn timer_settime(timer: usize, flags: c_int, new: &libc::itimerspec, old: *mut libc::itimerspec) -> c_int;
+    fn timer_delete(timer: usize) -> c_int;
+    fn mq_open(name: *const libc::c_char, flags: c_int, mode: c_uint, attributes: *const c_void) -> c_int;
+    fn mq_notify(queue: c_int, event: &Event) -> c_int;
+    fn mq_close(queue: c_int) -> c_int;
+    #[link_name = "__sigsetjmp"]
+    fn sigsetjmp(buffer: *mut c_void, mask: c_int) -> c_int;
+    fn siglongjmp(buffer: *mut c_void, value: c_int) -> !;
+}
