@@ -36,8 +36,9 @@ fn free_address() -> String {
     }
 }
 
-/// A host, the address that its harbor serves, and what goes wrong there.
+/// A host, the address that its harbor serves, and what goes wrong there. One at a time, since all write into one record.
 struct Scene {
+    record: support::Record,
     host: Runtime,
     address: String,
     _folder: tempfile::TempDir,
@@ -50,6 +51,7 @@ impl Scene {
     }
 
     fn with(libraries: &[PathBuf], args: impl Fn(&str) -> Vec<String>) -> Self {
+        let record = support::record("harbor");
         let (address, folder) = (free_address(), tempfile::tempdir().expect("a folder"));
         let orders = folder.path().join("orders");
         let mut args = args(&address);
@@ -59,7 +61,7 @@ impl Scene {
         if !libraries.is_empty() {
             host.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
         }
-        Self { host, address, _folder: folder, orders }
+        Self { record, host, address, _folder: folder, orders }
     }
 
     fn order(&self, orders: &str) {
@@ -105,21 +107,19 @@ fn failure(reload: &Reload) -> (Phase, String) {
 
 #[test]
 fn a_fixed_port_goes_from_generation_to_generation() {
-    let record = support::record("harbor");
     let scene = Scene::new(&[harbor(1)]);
     scene.assert_serves("1");
     let reload = committed(scene.reload(&[harbor(2)]));
     assert!(reload.remainder.suspended.is_empty(), "it was committed: {reload}");
     scene.assert_serves("2");
-    assert_eq!(record.take(), "harbor 1 main\nharbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
+    assert_eq!(scene.record.take(), "harbor 1 main\nharbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
     let _unload = scene.host.unload_master().expect("there is one");
-    assert_eq!(record.take(), "harbor 2 exit\n", "an unload suspends nobody");
+    assert_eq!(scene.record.take(), "harbor 2 exit\n", "an unload suspends nobody");
     assert_eq!(scene.serving(), None);
 }
 
 #[test]
 fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
-    let record = support::record("harbor");
     let scene = Scene::new(&[harbor(1)]);
     for how in ["panic", "bomb", "error"] {
         scene.order(&format!("harbor 2 main {how}"));
@@ -134,7 +134,7 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
         assert!(reload.to_string().contains("\n  suspended: harbor\n  and resumed: harbor"), "{reload}");
         scene.assert_serves("1");
     }
-    let _before = record.take();
+    let _before = scene.record.take();
     scene.order("");
     // The new one has the port when it goes, and its exit hook gives it back before the old one takes it.
     let fault = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
@@ -142,10 +142,10 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
     assert!(fault.has_fired() && !reload.is_committed());
     drop(fault);
     scene.assert_serves("1");
-    assert_eq!(record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 2 exit\nharbor 1 resume\n");
+    assert_eq!(scene.record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 2 exit\nharbor 1 resume\n");
     // One that is refused while staging disturbs nobody.
     assert!(!scene.reload(&[PathBuf::from("/nowhere/libharbor.so")]).is_committed());
-    assert_eq!(record.take(), "");
+    assert_eq!(scene.record.take(), "");
     committed(scene.reload(&[harbor(2)]));
     scene.assert_serves("2");
 }
@@ -169,7 +169,6 @@ fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend
 
 #[test]
 fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
-    let record = support::record("harbor");
     let addresses = |address: &str| vec![format!("harbor={address}"), format!("tug={}", free_address())];
     let scene = Scene::with(&[harbor(1), tug(1)], addresses);
     let (dependent_first, both) = ("tug 1 suspend\nharbor 1 suspend\n", "harbor 1 resume\ntug 1 resume\n");
@@ -184,30 +183,30 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
             "suspend of harbor failed, so nothing was replaced: panicked: \"a panic without a message\" at harbor",
         ),
     ] {
-        let _before = record.take();
+        let _before = scene.record.take();
         scene.order(&format!("harbor 1 suspend {how}"));
         let reload = scene.reload(&[harbor(2), tug(2)]);
         let (phase, error) = failure(&reload);
         assert_eq!(phase, Phase::Quiesce);
         assert!(error.starts_with(words), "{error}");
-        assert_eq!(record.take(), format!("{dependent_first}{both}"), "no main has run");
+        assert_eq!(scene.record.take(), format!("{dependent_first}{both}"), "no main has run");
         assert!(reload.remainder.mains.is_empty(), "{reload}");
         scene.assert_serves("1");
     }
     // One that was not asked has nothing to take again.
     scene.order("tug 1 suspend error");
     assert!(!scene.reload(&[harbor(2), tug(2)]).is_committed());
-    assert_eq!(record.take(), "tug 1 suspend\ntug 1 resume\n");
+    assert_eq!(scene.record.take(), "tug 1 suspend\ntug 1 resume\n");
     scene.order("");
     committed(scene.reload(&[harbor(2), tug(2)]));
     assert_eq!(
-        record.take(),
+        scene.record.take(),
         format!("{dependent_first}harbor 2 main\ntug 2 main\ntug 1 exit\nharbor 1 exit\n"),
         "dependents first, as with exit hooks; mains the other way round"
     );
     // Only what is replaced is suspended.
     committed(scene.host.reload_changed(&[harbor(2), tug(1)]).expect("a Master"));
-    assert_eq!(record.take(), "tug 2 suspend\ntug 1 main\ntug 2 exit\n");
+    assert_eq!(scene.record.take(), "tug 2 suspend\ntug 1 main\ntug 2 exit\n");
     scene.assert_serves("2");
 }
 
@@ -230,7 +229,6 @@ fn a_resume_that_fails_is_reported_and_its_module_goes_on() {
 /// What `suspend` and `resume` may do: all that the living generation may.
 #[test]
 fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
-    let record = support::record("harbor");
     let scene = Scene::new(&[harbor(1)]);
     let (library, text) = (harbor(2), |what: String| Ok(Some(Value::Text(what))));
     let deed = move |host: &Runtime, arguments: &[Value]| {
@@ -244,12 +242,12 @@ fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
         text(format!("in {moment}: {born:?} {answer:?} {reload:?} {shutdown:?}"))
     };
     scene.host.register("host.deed", "String -> String".parse().expect("a signature"), deed).expect("a free name");
-    scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 suspend post");
+    scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 resume post");
     let count = scene.host.counters().objects;
     assert_eq!(failure(&scene.reload(&[harbor(2)])).0, Phase::Start);
     assert_eq!(scene.host.counters().objects, count + 2, "what it makes is there for good");
     scene.assert_serves("1");
-    let told = record.take();
+    let told = scene.record.take();
     let deeds: Vec<_> = told.lines().filter(|line| line.contains(" did ")).collect();
     assert_eq!(deeds.len(), 2, "{told}");
     for deed in deeds {
@@ -259,14 +257,15 @@ fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
     assert!(!told.contains("posted"), "{told}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
-    // What was posted is the old one's, which lives; what was asked for is done after it.
+    // What was posted is the old one's, which lives; the reload that was asked for comes after it.
     assert_eq!(scene.host.take_reloads().len(), 1);
-    assert!(record.take().starts_with("harbor 1 posted\n"), "it goes on where it was");
+    assert!(scene.record.take().starts_with("harbor 1 posted\n"), "it goes on where it was");
     scene.assert_serves("2");
 }
 
 #[test]
 fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
+    let _alone = support::record("harbor");
     let folder = tempfile::tempdir().expect("a folder");
     let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
     let (told, hangs) = channel();
@@ -286,14 +285,15 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     assert_eq!(hang.phase, ["a reload", "quiesce"]);
 }
 
+/// Who is about to go leaves nothing for later, as in every unload.
 #[test]
-fn what_was_posted_in_a_suspend_that_is_for_good_never_runs() {
-    let record = support::record("harbor");
+fn a_suspend_may_not_post() {
     let scene = Scene::new(&[harbor(1)]);
     scene.order("harbor 1 suspend post");
-    committed(scene.reload(&[harbor(2)]));
-    scene.host.tick(alcedo_runtime::Budget::frame());
-    assert!(!record.take().contains("posted"));
+    let (phase, error) = failure(&scene.reload(&[harbor(2)]));
+    assert_eq!(phase, Phase::Quiesce);
+    assert!(error.contains("a new posted closure of harbor of generation 1 is not available"), "{error}");
+    scene.assert_serves("1");
 }
 
 #[test]
@@ -341,7 +341,6 @@ fn two_hundred_reloads_with_rollbacks_in_between_lose_no_port() {
 
 #[test]
 fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
-    let record = support::record("harbor");
     let scene = Scene::new(&[]);
     let slim = scene.host.load_contexts().create_slim("harbor").expect("a free name");
     slim.load_path(harbor(1)).unwrap_or_else(|error| panic!("{error}"));
@@ -363,11 +362,11 @@ fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
         serves("1");
     }
     scene.order("");
-    let _before = record.take();
+    let _before = scene.record.take();
     let gone = slim.replace(harbor(2)).unwrap_or_else(|error| panic!("{error}")).wait(Duration::from_secs(60));
     assert!(gone.is_ok(), "{gone:?}");
     serves("2");
-    assert_eq!(record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
+    assert_eq!(scene.record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
     let stubborn = scene.host.load_contexts().create_slim("stubborn").expect("a free name");
     let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("nobody holds it");
     stubborn.load_path(support::tagged("harbor", &["stubborn"], 1)).unwrap_or_else(|error| panic!("{error}"));

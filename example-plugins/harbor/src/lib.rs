@@ -37,11 +37,11 @@ const BUILD: &str = match option_env!("ALCEDO_BUILD_TAG") {
     None => "0",
 };
 
-/// Serves until it is closed: whoever connects is told the build.
+/// Serves until it is dropped: whoever connects is told the build.
 struct Server {
     address: SocketAddr,
     is_closing: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
@@ -58,15 +58,17 @@ impl Server {
                 let _told = client.and_then(|mut client| client.write_all(BUILD.as_bytes()));
             }
         })?;
-        Ok(Self { address, is_closing, thread })
+        Ok(Self { address, is_closing, thread: Some(thread) })
     }
+}
 
-    /// The port is free when this returns.
-    fn close(self) {
+/// The port is free then.
+impl Drop for Server {
+    fn drop(&mut self) {
         self.is_closing.store(true, Ordering::Release);
         // Whom the thread waits for.
         let _woken = TcpStream::connect(self.address);
-        let _ended = self.thread.join();
+        let _ended = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -84,27 +86,24 @@ fn argument(name: &str) -> Option<&'static str> {
     arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
 }
 
-fn open() -> Result<(), String> {
-    let Some(address) = argument(NAME) else { return Ok(()) };
+fn open() -> Result<Option<Server>, String> {
+    let Some(address) = argument(NAME) else { return Ok(None) };
     let address: SocketAddr = address.parse().map_err(|error| format!("{address}: {error}"))?;
-    *server() = Some(Server::open(address).map_err(|error| format!("{address}: {error}"))?);
-    Ok(())
+    Server::open(address).map(Some).map_err(|error| format!("{address}: {error}"))
 }
 
 fn close() {
     let server = server().take();
-    server.into_iter().for_each(Server::close);
+    drop(server);
 }
 
 fn started(args: &[&str]) {
     let _first = ARGUMENTS.set(args.iter().map(|arg| (*arg).to_owned()).collect());
     tracing::info!(target: "harbor", "{NAME} {BUILD} main");
-    open().unwrap_or_else(|error| panic!("{error}"));
-    if let Err(error) = obey("main") {
-        // Who has it and does not come up gives it back: nobody calls the exit hook.
-        close();
-        panic!("{error}");
-    }
+    let opened = open().unwrap_or_else(|error| panic!("{error}"));
+    obey("main").unwrap_or_else(|error| panic!("{error}"));
+    // Last: a main that panics has no exit hook, but what it has in its hands is dropped.
+    *server() = opened;
 }
 
 /// After a `suspend` there is nothing left to close.
@@ -124,9 +123,11 @@ fn suspended() -> Result<(), String> {
 #[cfg_attr(feature = "stubborn", expect(dead_code, reason = "it has no such hook"))]
 fn resumed() -> Result<(), String> {
     tracing::info!(target: "harbor", "{NAME} {BUILD} resume");
-    if server().is_none() {
-        open()?;
+    let mut server = server();
+    if server.is_none() {
+        *server = open()?;
     }
+    drop(server);
     obey("resume")
 }
 

@@ -47,7 +47,7 @@ pub struct Module {
     pub dispose: unsafe extern "C" fn(failure: &mut Failure) -> Status,
     /// Not zero where the author has written `suspend` and `resume`: without, both do nothing.
     #[sabi(missing_field(option))]
-    pub suspends: u8,
+    pub suspends: extern "C" fn() -> u8,
     /// Gives up what another generation of the module needs to start. Called before the mains of that generation.
     #[sabi(missing_field(option))]
     pub suspend: unsafe extern "C" fn(failure: &mut Failure) -> Status,

@@ -121,8 +121,9 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// So `exit` and `resume` find either what `suspend` has left or, if that failed half-way, what it had not come to. Of several
 /// modules `suspend` runs for dependents first, `resume` for dependencies first. The module lives in both: it may call, be
-/// called, make objects and post, all of it for good; fields that are kept are read after `suspend`. Between `suspend` and what
-/// follows no call, task, timer or posted closure of it runs, but its own threads do. A `replace` of a Slim does the same,
+/// called and make objects, all of it for good; what `suspend` would leave for later (`task::post`, timers) is refused. Fields
+/// that are kept are read after `suspend`. Between `suspend` and what follows no call, task, timer or posted closure of it
+/// runs, but its own threads do. A `replace` of a Slim does the same,
 /// on the thread that asks for it; calls that are inside on other threads go on, and others still come.
 ///
 /// What the module allocates lies in a heap of its own, which goes with its code. `allocator: own` leaves the choice of a

@@ -119,7 +119,7 @@ impl<M: ModuleHooks> Root<M> {
         heap_bytes,
         interfaces: registry::interfaces,
         dispose: dispose_shell,
-        suspends: M::SUSPENDS as u8,
+        suspends: suspends::<M>,
         suspend: suspend_shell::<M>,
         resume: resume_shell::<M>,
     }));
@@ -165,6 +165,10 @@ unsafe extern "C" fn main_shell<M: ModuleHooks>(args: RSlice<'_, RStr<'_>>, fail
     // A main is where panic hooks are set as a rule.
     keep_hook();
     status
+}
+
+extern "C" fn suspends<M: ModuleHooks>() -> u8 {
+    M::SUSPENDS.into()
 }
 
 unsafe extern "C" fn suspend_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {

@@ -72,7 +72,7 @@ impl ModuleInfo {
 
 /// Whether a module has a `suspend` and a `resume`; one that is older than they are has none.
 pub(crate) fn suspends(root: ModuleRef) -> bool {
-    root.suspends().is_some_and(|suspends| suspends != 0)
+    root.suspends().is_some_and(|suspends| suspends() != 0)
 }
 
 /// A loaded module. It stays mapped until it has left; dropped without, its image is parked.
