@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn words(images: Vec<Noted>) -> Words {
-        let (taken, time) = (vec![0x1000..0x2000], Some(Duration::from_secs(100)));
+        let (taken, time) = (vec![0x1000..0x2000, 0x3000..0x4000], Some(Duration::from_secs(100)));
         Words { signal: signal_hook::consts::SIGSEGV, pc: 0x1000, images, taken, time, ..Words::default() }
     }
 

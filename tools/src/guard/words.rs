@@ -50,7 +50,7 @@ pub(super) struct Words {
     /// All that was mapped, in order; empty if nobody could say.
     pub(super) taken: Vec<Range<u64>>,
     /// How many bytes the list of what was mapped had in the host.
-    maps_len: Option<usize>,
+    pub(super) maps_len: Option<usize>,
     /// When that was, by a clock of the host's.
     pub(super) time: Option<Duration>,
     /// Images, those that went first being first; of these the last ones only.

@@ -167,7 +167,7 @@ mod tests {
         let mut rewritten = 0;
         for reload in 0..100_000 {
             file += &book.module(reload as u64, "cube", &copy(reload));
-            file += &book.mapped(&copy(reload), &[0x7000..0x8000]);
+            file += &book.mapped(&copy(reload), &[0x7000..0x8000, 0x9000..0xa000]);
             if let Some(last) = reload.checked_sub(1) {
                 file += &book.gone(&copy(last), Duration::from_millis(last as u64)).unwrap();
             }
@@ -186,7 +186,10 @@ mod tests {
         );
         assert!(whole.contains("module 1 stays /tmp/s/stays.so .\n"), "what is mapped is never forgotten");
         assert!(whole.contains(&format!("forgotten {} .\n", 99_999 - MOST_GONE)));
-        assert!(whole.contains("gone 99998 /tmp/s/cube.99998.so .\n") && whole.contains("cube.99999.so 7000-8000 .\n"));
+        assert!(
+            whole.contains("gone 99998 /tmp/s/cube.99998.so .\n")
+                && whole.contains("cube.99999.so 7000-8000 9000-a000 .\n")
+        );
         assert_eq!(book.gone.len(), MOST_GONE);
     }
 
