@@ -16,7 +16,7 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     LIBRARY.work(|library| {
-        // SAFETY: `ns_name_ntop` would have this type; of `__p_rcode` it is documented: a number in, a text out.
+        // SAFETY: in <resolv.h> it has this type: a number in, a text out.
         let name: Symbol<'_, unsafe extern "C" fn(c_int) -> *const std::ffi::c_char> =
             unsafe { library.get(b"__p_rcode\0") }?;
         // SAFETY: any number may be asked for.

@@ -6,7 +6,11 @@ use super::{Fate, Row, row};
 pub(super) const CRATES: &[Row] = &[
     row("redb", &["redb"], "a database in a file, dropped at the end", Fate::Unmapped),
     row("redb-leaked", &["redb"], "a database in a file that nobody drops", Fate::Unmapped),
-    row("sled", &["sled"], "a database in a folder, dropped; its threads have no end", Fate::Parked),
+    Row {
+        note: "It starts seven threads that wait for ever, and has no call that ends them; dropping the database \
+               ends only the thread that flushes.",
+        ..row("sled", &["sled"], "a database in a folder, dropped; its threads have no end", Fate::Parked)
+    },
     row("sled-leaked", &["sled"], "a database in a folder that nobody drops", Fate::Parked),
     row("zstd", &["zstd"], "a frame that two threads of C compress, finished at the end", Fate::Unmapped),
     row("zstd-leaked", &["zstd"], "a frame that two threads of C compress, left open", Fate::Parked),
@@ -53,14 +57,27 @@ pub(super) const CRATES: &[Row] = &[
     row("metrics-local", &["metrics"], "a recorder for the length of a call", Fate::Unmapped),
     row("prometheus", &["prometheus"], "the registry of the process, which has no end", Fate::Unmapped),
     row("prometheus-own", &["prometheus"], "a registry that is dropped", Fate::Unmapped),
-    row("crossterm", &["crossterm"], "raw mode and keys on a pty, put back at the end", Fate::Unmapped),
+    Row {
+        note: "What it waits for events with lies in a static and has no end: three files per reload. The mode of \
+               the terminal is put back at the end of each call; in `exit` it would be taken from the next \
+               generation, which has begun by then.",
+        ..row("crossterm", &["crossterm"], "raw mode and keys on a pty, put back at the end", Fate::Unmapped)
+    },
     Row { most: 400, ..row("crossterm-leaked", &["crossterm"], "raw mode and keys on a pty, left so", Fate::Unmapped) },
     row("memmap2", &["memmap2"], "a file and memory, unmapped at the end", Fate::Unmapped),
     row("memmap2-leaked", &["memmap2"], "a file and memory that nobody unmaps", Fate::Unmapped),
     row("libloading", &["libloading"], "a library of the system, closed at the end", Fate::Unmapped),
     row("libloading-leaked", &["libloading"], "a library of the system that nobody closes", Fate::Unmapped),
-    row("async-std", &["async-std"], "the global executor, which has no end", Fate::Parked),
-    Row { most: 40, ..row("backtrace", &["backtrace"], "a backtrace, its symbols kept", Fate::Unmapped) },
+    Row {
+        note: "As with `smol`, three descriptors per reload stay, also with eviction.",
+        ..row("async-std", &["async-std"], "the global executor, which has no end", Fate::Parked)
+    },
+    Row {
+        most: 40,
+        note: "Each generation reads the symbols of the whole process anew, the host's too, which takes long with \
+               a debug host: hence no more than 40 reloads.",
+        ..row("backtrace", &["backtrace"], "a backtrace, its symbols kept", Fate::Unmapped)
+    },
     Row {
         most: 40,
         ..row("backtrace-cleared", &["backtrace"], "a backtrace, its symbols let go at the end", Fate::Unmapped)
@@ -84,12 +101,15 @@ pub(super) const CRATES: &[Row] = &[
         "a module compiled and called, dropped at the end, its handlers taken off",
         Fate::Unmapped,
     ),
-    row(
-        "wasmtime-trap",
-        &["wasmtime"],
-        "a module with two calls that trap, dropped at the end, its handlers left",
-        Fate::Unmapped,
-    ),
+    Row {
+        note: "Its handlers stay where nobody calls `Engine::unload_process_handlers`; they go with the image.",
+        ..row(
+            "wasmtime-trap",
+            &["wasmtime"],
+            "a module with two calls that trap, dropped at the end, its handlers left",
+            Fate::Unmapped,
+        )
+    },
     row("wasmtime-leaked", &["wasmtime"], "a module compiled and called that nobody drops", Fate::Unmapped),
     row("command", &[], "a child process that is waited for", Fate::Unmapped),
     row("arc-swap", &["arc-swap"], "a value swapped under a guard", Fate::Unmapped),
@@ -108,7 +128,11 @@ pub(super) const CRATES: &[Row] = &[
     row("dashmap", &["dashmap"], "a map in a static, filled by four threads", Fate::Unmapped),
     row("flate2", &["flate2"], "text to gzip and back", Fate::Unmapped),
     row("flexi_logger", &["flexi_logger"], "a file that a thread writes, shut down at the end", Fate::Unmapped),
-    row("flexi_logger-flushed", &["flexi_logger"], "a file that a thread flushes, which has no end", Fate::Parked),
+    Row {
+        note: "The thread of `WriteMode::BufferAndFlush` has no end, also where the logger is shut down; that of \
+               `WriteMode::Async` has.",
+        ..row("flexi_logger-flushed", &["flexi_logger"], "a file that a thread flushes, which has no end", Fate::Parked)
+    },
     row("flexi_logger-leaked", &["flexi_logger"], "a file that a thread writes, left", Fate::Parked),
     row("futures", &["futures"], "a pool of threads, dropped at the end", Fate::Unmapped),
     row("futures-leaked", &["futures"], "a pool of threads that nobody drops", Fate::Parked),
@@ -142,12 +166,16 @@ pub(super) const CRATES: &[Row] = &[
     row("polling", &["polling"], "a poller with a socket, dropped at the end", Fate::Unmapped),
     row("polling-leaked", &["polling"], "a poller with a socket that nobody drops", Fate::Unmapped),
     row("r2d2", &["r2d2"], "a pool with threads that discard what waits, dropped at the end", Fate::Unmapped),
-    row(
-        "r2d2-dropped",
-        &["r2d2"],
-        "a pool with threads of its own making, dropped: they wait on for half a minute",
-        Fate::Parked,
-    ),
+    Row {
+        note: "Its threads wait for what they are to do next, which may be half a minute, unless they are of a \
+               pool that discards what waits.",
+        ..row(
+            "r2d2-dropped",
+            &["r2d2"],
+            "a pool with threads of its own making, dropped: they wait on for half a minute",
+            Fate::Parked,
+        )
+    },
     row("r2d2-leaked", &["r2d2"], "a pool with threads that nobody drops", Fate::Parked),
     row("rhai", &["rhai"], "scripts with a function of Rust", Fate::Unmapped),
     row("ring", &["ring"], "a key and a signature", Fate::Unmapped),
@@ -166,7 +194,10 @@ pub(super) const CRATES: &[Row] = &[
     row("tempfile", &["tempfile"], "a file and a folder", Fate::Unmapped),
     row("thread_local", &["thread_local"], "a value per thread in a static", Fate::Unmapped),
     row("time", &["time"], "a date as text", Fate::Unmapped),
-    row("tokio-signal", &["tokio"], "a signal awaited; the handler has no end", Fate::Unmapped),
+    Row {
+        note: "Signals come by a pair of sockets in a static, which has no end: two files per reload.",
+        ..row("tokio-signal", &["tokio"], "a signal awaited; the handler has no end", Fate::Unmapped)
+    },
     row(
         "tokio-util",
         &["tokio-util", "bytes", "futures"],
