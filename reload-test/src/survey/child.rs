@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::mem;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -53,18 +54,12 @@ fn host(plan: &Plan) -> Result<()> {
     });
     let runtime = builder.build().context("could not make a runtime")?;
     let mut host = Host { plan, runtime, known: BTreeSet::new(), parked: 0 };
-    let library = |reload: u64| &plan.libraries[(reload % plan.libraries.len() as u64) as usize];
-    host.runtime.create_master(&[library(0)]).context("could not load the plugin")?;
-    host.work()?;
-    host.say(0, Step::Done, Vec::new())?;
-    for reload in 1..=plan.reloads {
-        match plan.way {
-            Way::Alternating => host.alternate(reload, library(reload))?,
-            Way::OntoItself | Way::Evicting => host.reload_onto_itself(reload, library(reload))?,
-        }
+    if let Err(error) = host.run() {
+        // What has been found is told before anything else is tried: where memory or files have been harmed, an orderly
+        // end may be none.
+        mem::forget(host);
+        return Err(error);
     }
-    host.runtime.unload_master().context("could not unload the last generation")?;
-    host.wait_for_the_old(0)?;
     drop(host.runtime.shutdown());
     Ok(())
 }
@@ -79,6 +74,22 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
+    fn run(&mut self) -> Result<()> {
+        let plan = self.plan;
+        let library = |reload: u64| &plan.libraries[(reload % plan.libraries.len() as u64) as usize];
+        self.runtime.create_master(&[library(0)]).context("could not load the plugin")?;
+        self.work()?;
+        self.say(0, Step::Done, Vec::new())?;
+        for reload in 1..=plan.reloads {
+            match plan.way {
+                Way::Alternating => self.alternate(reload, library(reload))?,
+                Way::OntoItself | Way::Evicting => self.reload_onto_itself(reload, library(reload))?,
+            }
+        }
+        self.runtime.unload_master().context("could not unload the last generation")?;
+        self.wait_for_the_old(0).map(drop)
+    }
+
     fn reload_onto_itself(&mut self, reload: u64, library: &Path) -> Result<()> {
         let before = mappings()?;
         self.swap(library)?;
@@ -91,7 +102,7 @@ impl Host<'_> {
     /// The plugin goes, the neighbor lives in its place for a while, the plugin comes again.
     fn alternate(&mut self, reload: u64, library: &Path) -> Result<()> {
         let before = mappings()?;
-        self.swap(&self.plan.neighbor.clone())?;
+        self.swap(&self.plan.neighbor)?;
         let names = self.wait_for_the_old(1)?;
         self.say(reload - 1, Step::Away, names)?;
         let free = freed(&before, &mappings()?);

@@ -91,7 +91,8 @@ impl Heard {
             parked: self.parked,
             growth: growth(&self.readings),
             names: self.names,
-            fault: broken.or(self.fault).or(short),
+            // What was found is told first: a host in which something is amiss may well end badly.
+            fault: self.fault.or(broken).or(short),
         }
     }
 }
@@ -180,7 +181,8 @@ mod tests {
         for fault in ["first", "second"] {
             heard.hear(Said { fault: Some(fault.to_owned()), step: Step::Ended, ..Said::default() });
         }
-        assert_eq!(heard.outcome(8, &End::Well).fault.as_deref(), Some("after reload 8: first"));
+        let end = End::Died("signal: 6 (SIGABRT)".to_owned());
+        assert_eq!(heard.outcome(8, &end).fault.as_deref(), Some("after reload 8: first"));
     }
 
     #[test]
