@@ -202,7 +202,10 @@ mod tests {
                 assert!(row.iter().eq(map.iter().map(|(number, value)| (*number, value))), "{step}");
                 assert!(row.iter_from(number).eq(map.range(number..).map(|(number, value)| (*number, value))));
                 let odd = row.take_if(|value| *value % 3 == 0);
-                assert_eq!(odd, map.extract_if(.., |_, value| *value % 3 == 0).map(|(_, value)| value).collect::<Vec<_>>());
+                assert_eq!(
+                    odd,
+                    map.extract_if(.., |_, value| *value % 3 == 0).map(|(_, value)| value).collect::<Vec<_>>()
+                );
             }
         }
         row.places();
@@ -214,9 +217,10 @@ mod tests {
         for number in [3, 1000, 2000] {
             row.insert(number, number);
         }
-        assert_eq!([2, 3, 4, 999, 1000, 1001, 2000, 2001].map(|at| row.get(at).is_some()), [
-            false, true, false, false, true, false, true, false
-        ]);
+        assert_eq!(
+            [2, 3, 4, 999, 1000, 1001, 2000, 2001].map(|at| row.get(at).is_some()),
+            [false, true, false, false, true, false, true, false]
+        );
         assert_eq!((row.insert(999, 0), row.insert(1001, 1), row.insert(0, 2)), (None, None, None));
         let numbers: Vec<_> = row.iter().map(|(number, value)| (number, *value)).collect();
         assert_eq!(numbers, [(0, 2), (3, 3), (999, 0), (1000, 1000), (1001, 1), (2000, 2000)]);
