@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, ObjectHandle, Runtime, UnloadTicket, Value};
+use alcedo_runtime::{Budget, ContextState, LoadContext, ObjectHandle, Runtime, UnloadTicket, Value};
 
 use counting::{Counting, Living};
 
@@ -271,7 +271,7 @@ fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
         }
         settle(&host);
         assert_eq!(ticket.wait(Duration::ZERO).expect("it is gone").modules.len(), 1);
-        assert_eq!((ticket.poll(), ticket.report().blockers.len()), (alcedo_runtime::ContextState::Dead, 0));
+        assert_eq!((ticket.poll(), ticket.report().blockers.len()), (ContextState::Dead, 0));
         assert!(contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().is_empty());
         assert!(host.park(first).is_err());
         let dead = host.zcall_handle(handle, &[]).expect_err("its module is over").to_string();
@@ -282,5 +282,29 @@ fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
         assert_ne!(again, handle);
         assert_eq!(host.zcall_handle(again, &[]).expect("it answers"), Some(Value::U64(2)));
         greet(&host, object);
+    });
+}
+
+#[test]
+fn contexts_that_are_there_all_at_once_leave_nothing_and_weak_handles_to_them_lead_nowhere() {
+    alone(|| {
+        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        let contexts = host.load_contexts();
+        let reports = support::tagged("reports", &[], 1);
+        check(3, |_| {
+            let slims: Vec<_> = (0..1000)
+                .map(|number| contexts.create_slim(&format!("slim {number}")).unwrap_or_else(|error| panic!("{error}")))
+                .collect();
+            slims.iter().step_by(100).for_each(|slim| {
+                slim.load_path(&reports).unwrap_or_else(|error| panic!("{error}"));
+            });
+            let weak: Vec<_> = slims.iter().map(LoadContext::downgrade).collect();
+            assert_eq!(weak[0].upgrade().expect("it is there").name(), "slim 0");
+            slims.iter().for_each(|slim| gone(&slim.begin_unload().expect("it is collectible")));
+            assert!(slims.iter().all(|slim| slim.state() == ContextState::Dead && slim.unloads().is_empty()));
+            drop(slims);
+            assert!(weak.iter().all(|weak| weak.upgrade().is_none()));
+            assert_eq!(contexts.all().len(), 1, "the Default");
+        });
     });
 }
