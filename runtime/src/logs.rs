@@ -25,7 +25,8 @@ const OWN_FIELDS: usize = 3;
 #[derive(Default)]
 pub(crate) struct Logs {
     modules: Mutex<HashMap<u64, ModuleTag>>,
-    spans: Mutex<HashMap<u64, Span>>,
+    /// Those that are open, and whose they are.
+    spans: Mutex<HashMap<u64, (u64, Span)>>,
     next_span: AtomicU64,
 }
 
@@ -38,6 +39,9 @@ impl Logs {
     /// The module is gone; what it left open is closed.
     pub(crate) fn forget(&self, tag: &ModuleTag) {
         lock(&self.modules).remove(&tag.id.0);
+        let open: Vec<_> = lock(&self.spans).extract_if(|_, (module, _)| *module == tag.id.0).collect();
+        // Not under the lock: whoever listens is told.
+        drop(open);
     }
 
     /// An event of a module.
@@ -59,15 +63,15 @@ impl Logs {
         let mut span = Span::none();
         with_values(callsite, &tag, record, |values| span = Span::new(callsite.facts(), values));
         let id = self.next_span.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.spans).insert(id, span);
+        lock(&self.spans).insert(id, (module, span));
         id
     }
 
     /// A thread goes into a span or comes out, or the span ends.
     pub(crate) fn step(&self, id: u64, step: SpanStep) {
         let span = match step {
-            SpanStep::CLOSE => lock(&self.spans).remove(&id),
-            _ => lock(&self.spans).get(&id).cloned(),
+            SpanStep::CLOSE => lock(&self.spans).remove(&id).map(|(_, span)| span),
+            _ => lock(&self.spans).get(&id).map(|(_, span)| span.clone()),
         };
         let Some(span) = span else { return };
         span.with_subscriber(|(id, dispatch)| match step {
@@ -208,4 +212,26 @@ fn with_values(
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that can panic runs under these locks, and a log line is no reason to panic again.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Span;
+
+    use super::{Logs, lock};
+    use crate::conjugate::gate::ModuleTag;
+    use crate::handles::{Generation, ModuleId};
+
+    #[test]
+    fn a_module_that_is_gone_leaves_no_span_open() {
+        let logs = Logs::default();
+        let tag = |id| ModuleTag { id: ModuleId(id), name: "m".into(), generation: Generation(1) };
+        [7, 8].map(|id| logs.introduce(&tag(id)));
+        for (id, module) in [(1, 7), (2, 8), (3, 7)] {
+            lock(&logs.spans).insert(id, (module, Span::none()));
+        }
+        logs.forget(&tag(7));
+        let left: Vec<_> = lock(&logs.spans).iter().map(|(id, (module, _))| (*id, *module)).collect();
+        assert_eq!((left, lock(&logs.modules).len()), (vec![(2, 8)], 1));
+    }
 }
