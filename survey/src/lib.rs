@@ -45,6 +45,11 @@ rows! {
     "ctor" ctor_row "rows/ctor.rs"
     "mimalloc" mimalloc_row "rows/mimalloc.rs"
     "panic-backtrace" panic_backtrace "rows/panic_backtrace.rs"
+    "posix-putenv" posix_putenv "rows/posix_putenv.rs"
+    "posix-openlog" posix_openlog "rows/posix_openlog.rs"
+    "posix-setvbuf" posix_setvbuf "rows/posix_setvbuf.rs"
+    "posix-fopencookie" posix_fopencookie "rows/posix_fopencookie.rs"
+    "register-frame" register_frame "rows/register_frame.rs"
 }
 
 /// Which build this is, so that the host has different files to swap between.

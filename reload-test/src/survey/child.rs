@@ -49,6 +49,7 @@ fn host(plan: &Plan) -> Result<()> {
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let evict = plan.evict.then_some(EVICT_AFTER);
     let builder = builder.unloads(|policy| {
+        policy.look_for_references = true;
         // SAFETY: which crates lend the stacks of their threads, or give descriptors away, is what this process is for.
         unsafe { policy.evict_after(evict) };
         // SAFETY: as above; the host itself takes no descriptor of a plugin.

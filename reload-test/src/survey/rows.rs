@@ -40,7 +40,7 @@ const fn row(name: &'static str, crates: &'static [&'static str], use_of: &'stat
     Row { name, crates, use_of, fate, backtrace: false, most: u64::MAX }
 }
 
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 28] = [
     row("bare", &[], "nothing: what the others are compared with", Fate::Unmapped),
     row("std", &[], "output, thread-locals, threads, a megabyte in a static", Fate::Unmapped),
     row("tracing", &["tracing", "tracing-subscriber"], "a subscriber of its own, and the host's", Fate::Unmapped),
@@ -64,6 +64,11 @@ const ROWS: [Row; 23] = [
     row("signal-hook", &["signal-hook"], "a handler that nobody takes off", Fate::Unmapped),
     row("ctor", &["ctor"], "code before main with a thread-local", Fate::Unmapped),
     row("mimalloc", &["mimalloc"], "as the allocator of the plugin, with `local_dynamic_tls`", Fate::Unmapped),
+    row("posix-putenv", &["libc"], "a string of its own in the environment, read by the next", Fate::Unmapped),
+    row("posix-openlog", &["libc"], "a name of its own for the system's log, which the next writes to", Fate::Unmapped),
+    row("posix-setvbuf", &["libc"], "a buffer of its own for standard error, which the next writes to", Fate::Unmapped),
+    row("posix-fopencookie", &["libc"], "a stream of its own that nobody closes; the next flushes all", Fate::Unmapped),
+    row("register-frame", &["libc"], "an unwind table that nobody takes back; the next panics", Fate::Unmapped),
     Row { backtrace: true, ..row("panic-backtrace", &[], "a caught panic with RUST_BACKTRACE=1", Fate::Unmapped) },
 ];
 
