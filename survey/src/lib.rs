@@ -183,6 +183,11 @@ rows! {
     "onstack-frame" onstack_frame "rows/posix_signals.rs"
     "command-not-waited" command_not_waited "rows/posix_signals.rs"
     "command-waited" command_waited "rows/posix_signals.rs"
+    "posix-putenv" posix_putenv "rows/posix_putenv.rs"
+    "posix-openlog" posix_openlog "rows/posix_openlog.rs"
+    "posix-setvbuf" posix_setvbuf "rows/posix_setvbuf.rs"
+    "posix-fopencookie" posix_fopencookie "rows/posix_fopencookie.rs"
+    "register-frame" register_frame "rows/register_frame.rs"
 }
 
 /// Which build this is, so that the host has different files to swap between.

@@ -30,4 +30,10 @@ pub(super) const FACILITIES: &[Row] = &[
     row("onstack-frame", &[], "a handler with 8 KiB of stack and without `SA_ONSTACK`", Fate::Unmapped),
     row("command-not-waited", &[], "a process that nobody waits for", Fate::Unmapped),
     row("command-waited", &[], "a process that is waited for", Fate::Unmapped),
+    // What puts addresses of its own into tables of the C library.
+    row("posix-putenv", &["libc"], "a string of its own in the environment, read by the next", Fate::Unmapped),
+    row("posix-openlog", &["libc"], "a name of its own for the system's log, which the next writes to", Fate::Unmapped),
+    row("posix-setvbuf", &["libc"], "a buffer of its own for standard error, which the next writes to", Fate::Unmapped),
+    row("posix-fopencookie", &["libc"], "a stream of its own that nobody closes; the next flushes all", Fate::Unmapped),
+    row("register-frame", &["libc"], "an unwind table that nobody takes back; the next panics", Fate::Unmapped),
 ];

@@ -1,0 +1,18 @@
+//! A string of its own in the environment, which the next generation reads.
+
+use std::ffi::{CStr, CString};
+
+pub(crate) fn begin() {}
+
+pub(crate) fn work() -> String {
+    // SAFETY: the name is a C string.
+    let before = unsafe { libc::getenv(c"ALCEDO_SURVEY".as_ptr()) };
+    // SAFETY: what the environment leads to is a C string.
+    let is_sound = before.is_null() || unsafe { CStr::from_ptr(before) } == c"surveyed";
+    let text = CString::new("ALCEDO_SURVEY=surveyed").expect("no zero byte");
+    // SAFETY: the string stays where it is as long as this module does.
+    let refused = unsafe { libc::putenv(text.into_raw()) };
+    if is_sound && refused == 0 { "ok".to_owned() } else { "the environment is spoiled".to_owned() }
+}
+
+pub(crate) fn end() {}
