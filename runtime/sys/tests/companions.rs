@@ -2,7 +2,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_long};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alcedo_sys::process::stale_mappings;
+use alcedo_sys::process::{self, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, Image, ImageFile, Ledger, StageDir};
 use tempfile::TempDir;
 
@@ -275,4 +275,42 @@ fn a_library_that_leaves_a_key_stays_for_good() {
     });
     finish(&mut pair.map().begin_end());
     assert!(pair.is_here());
+}
+
+/// A loop for four threads.
+const LOOP: &str = r#"
+long sum(long count) {
+    long sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(4)
+    for (long at = 0; at < count; at++) sum += at;
+    return sum;
+}
+"#;
+
+#[test]
+fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay() {
+    let pair = Pair::new("libunused.so", &[]);
+    let dir = pair.dir.path();
+    let (source, library) = (dir.join("loop.c"), dir.join("libloop.so"));
+    fs::write(&source, LOOP).expect("the folder is writable");
+    let mut gcc = Command::new("gcc");
+    let built = gcc.args(["-shared", "-fPIC", "-O1", "-fopenmp", "-o"]).arg(&library).arg(&source).output();
+    let built = built.expect("a compiler");
+    if !built.status.success() {
+        eprintln!("skipped: this compiler has no OpenMP: {}", String::from_utf8_lossy(&built.stderr));
+        return;
+    }
+    let file = ImageFile::read(&library).expect("just built");
+    for _ in 0..50 {
+        let staged = pair.stage.stage(&file, "loop").expect("the copy can be written");
+        // SAFETY: the library has no initialisers.
+        let image = unsafe { Image::map(staged, Some(Ledger::new("loop"))) }.expect("the loader accepts it");
+        let user = Mapped { image, _ledger: Ledger::new("unused") };
+        let sum: extern "C" fn(c_long) -> c_long = user.function(c"sum");
+        assert_eq!(sum(1_000), 499_500);
+        finish(&mut user.begin_end());
+    }
+    let asleep = process::thread_names().expect("the threads can be listed").len();
+    assert!(asleep >= 4, "the pool is there: {asleep}");
+    assert!(stale_mappings(pair.stage.path()).expect("the maps can be read").is_empty());
 }
