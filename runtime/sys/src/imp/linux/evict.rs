@@ -157,7 +157,7 @@ mod possible {
         let mut waiting: Vec<_> = WAITING.iter().filter_map(|name| address_of(name)).collect();
         let library = waiting.first().map(|address| ranges_around(*address))?;
         let tails: Vec<_> = waiting.iter().flat_map(|function| tails::of(*function, &library)).collect();
-        drop(tails);
+        waiting.extend(tails);
         waiting.sort_unstable();
         waiting.dedup();
         // The first use of the unwinder loads what it needs; that must not happen in a handler.

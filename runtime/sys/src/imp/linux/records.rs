@@ -63,7 +63,7 @@ impl Records {
 
     /// The image is closed next.
     pub(crate) fn leave(&self, ledger: &Ledger) {
-        
+        self.companions.leave(owner(ledger));
     }
 
     /// Where the image is, as soon as that is known.
@@ -124,7 +124,7 @@ impl Records {
             gone: false,
             process_exits: exits::process_exits(),
             locals_here: locals.here,
-            threads: !threads::holding(ledger).is_empty(),
+            threads: !threads::holding(ledger).is_empty() || !self.companions.guests().is_empty(),
             locals_elsewhere: locals.elsewhere,
             may_evict: may_evict && evict::IS_POSSIBLE,
             signals: signals::held(owner(ledger)) > 0,
