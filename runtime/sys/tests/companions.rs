@@ -2,7 +2,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_long};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alcedo_sys::process::stale_mappings;
+use alcedo_sys::process::{self, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, Image, ImageFile, Ledger, StageDir};
 use tempfile::TempDir;
 
@@ -39,6 +39,7 @@ int worker_start(void (*call)(void)) {
     return failed;
 }
 void worker_stop(void) { sem_post(&go); pthread_join(thread, 0); }
+void worker_let_go(void) { pthread_detach(thread); sem_post(&go); }
 static void hear(int number) { (void)number; heard++; }
 void worker_handle(int number) { signal(number, hear); }
 #ifdef KEY
@@ -54,6 +55,7 @@ void worker_key(void) { }
 const USER: &str = r#"
 int worker_start(void (*)(void));
 void worker_stop(void);
+void worker_let_go(void);
 void worker_handle(int);
 void worker_key(void);
 static void (*volatile wait_here)(void);
@@ -61,6 +63,7 @@ static void back(void) { wait_here(); wait_here = 0; }
 int start(void) { return worker_start(0); }
 int start_and_call_back(void (*wait)(void)) { wait_here = wait; return worker_start(back); }
 void stop(void) { worker_stop(); }
+void let_go(void) { worker_let_go(); }
 void handle(int number) { worker_handle(number); }
 void key(void) { worker_key(); }
 "#;
@@ -209,6 +212,26 @@ fn a_pool_outlives_the_image_that_brought_it_and_goes_with_one_that_ends_its_thr
     assert!(!pair.is_here());
 }
 
+#[test]
+fn a_thread_that_begins_or_ends_just_then_meets_its_code() {
+    let pair = Pair::new("libhasty.so", &[]);
+    for round in 0..200 {
+        let user = pair.map();
+        user.start();
+        let let_go: extern "C" fn() = user.function(c"let_go");
+        if round % 2 == 0 {
+            let_go();
+            finish(&mut user.begin_end());
+        } else {
+            let mut ending = user.begin_end();
+            assert!(matches!(ending.poll(), EndState::Waiting(_)), "its thread has hardly begun");
+            let_go();
+            finish(&mut ending);
+        }
+        assert!(!pair.is_here(), "round {round}");
+    }
+}
+
 /// Whether the thread of the test below waits, and whether it may go on.
 static INSIDE: AtomicI32 = AtomicI32::new(0);
 
@@ -275,4 +298,45 @@ fn a_library_that_leaves_a_key_stays_for_good() {
     });
     finish(&mut pair.map().begin_end());
     assert!(pair.is_here());
+}
+
+/// A loop for four threads.
+const LOOP: &str = r#"
+long sum(long count) {
+    long sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(4)
+    for (long at = 0; at < count; at++) sum += at;
+    return sum;
+}
+"#;
+
+#[test]
+fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay() {
+    let pair = Pair::new("libunused.so", &[]);
+    let dir = pair.dir.path();
+    let (source, library) = (dir.join("loop.c"), dir.join("libloop.so"));
+    fs::write(&source, LOOP).expect("the folder is writable");
+    let mut gcc = Command::new("gcc");
+    let built = gcc.args(["-shared", "-fPIC", "-O1", "-fopenmp", "-o"]).arg(&library).arg(&source).output();
+    let built = built.expect("a compiler");
+    if !built.status.success() {
+        eprintln!("skipped: this compiler has no OpenMP: {}", String::from_utf8_lossy(&built.stderr));
+        return;
+    }
+    let file = ImageFile::read(&library).expect("just built");
+    for _ in 0..50 {
+        let staged = pair.stage.stage(&file, "loop").expect("the copy can be written");
+        // SAFETY: the library has no initialisers.
+        let image = unsafe { Image::map(staged, Some(Ledger::new("loop"))) }.expect("the loader accepts it");
+        let user = Mapped { image, _ledger: Ledger::new("unused") };
+        let sum: extern "C" fn(c_long) -> c_long = user.function(c"sum");
+        assert_eq!(sum(1_000), 499_500);
+        finish(&mut user.begin_end());
+    }
+    // One pool for all of them, and what its threads sleep in.
+    let asleep = process::threads().expect("the threads can be counted");
+    assert!((4..50).contains(&asleep), "{asleep} threads");
+    let here = stale_mappings(Path::new("/")).expect("the maps can be read");
+    assert!(here.iter().any(|path| path.to_string_lossy().contains("libgomp")), "{here:?}");
+    assert!(stale_mappings(pair.stage.path()).expect("the maps can be read").is_empty());
 }

@@ -240,8 +240,17 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
         std::thread::sleep(A_MOMENT);
         seen = stacks::look_at(thread, codes);
     }
-    let is_hosts = seen.start.is_some_and(|start| host.iter().any(|code| code.contains(&start)));
-    (!is_hosts).then_some(seen.stands)
+    let starts_in =
+        |code: &[Range<usize>]| seen.start.is_some_and(|start| code.iter().any(|range| range.contains(&start)));
+    if starts_in(host) {
+        return None;
+    }
+    // One that has not come to its start routine yet has nothing of it on its stack.
+    let stands = |(stands, code): (&Stands, &&[Range<usize>])| match stands {
+        Stands::Outside if starts_in(code) => Stands::Inside,
+        _ => *stands,
+    };
+    Some(seen.stands.iter().zip(codes).map(stands).collect())
 }
 
 /// Whether a thread may stand in the library, or a signal leads into it.
