@@ -23,6 +23,7 @@ const AT_ONCE: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
     free_c_heap: true,
+    look: false,
     evict: None,
     reap_children: false,
     live_heap: None,
