@@ -61,7 +61,7 @@ pub(super) const CRATES: &[Row] = &[
         note: "What it waits for events with lies in a static and has no end: three files per reload. The mode of \
                the terminal is put back at the end of each call; in `exit` it would be taken from the next \
                generation, which has begun by then.",
-        ..row("crossterm", &["crossterm"], "raw mode and keys on a pty, put back at the end", Fate::Unmapped)
+        ..row("crossterm", &["crossterm"], "raw mode and keys on a pty, put back after each call", Fate::Unmapped)
     },
     Row { most: 400, ..row("crossterm-leaked", &["crossterm"], "raw mode and keys on a pty, left so", Fate::Unmapped) },
     row("memmap2", &["memmap2"], "a file and memory, unmapped at the end", Fate::Unmapped),
@@ -110,7 +110,11 @@ pub(super) const CRATES: &[Row] = &[
             Fate::Unmapped,
         )
     },
-    row("wasmtime-leaked", &["wasmtime"], "a module compiled and called that nobody drops", Fate::Unmapped),
+    Row {
+        note: "It maps the memory of its code with system calls of its own, past the C library: it stays, two mappings \
+               per reload.",
+        ..row("wasmtime-leaked", &["wasmtime"], "a module compiled and called that nobody drops", Fate::Unmapped)
+    },
     row("command", &[], "a child process that is waited for", Fate::Unmapped),
     row("arc-swap", &["arc-swap"], "a value swapped under a guard", Fate::Unmapped),
     row("arc-swap-leaked", &["arc-swap"], "a value swapped under a guard that is forgotten", Fate::Unmapped),
