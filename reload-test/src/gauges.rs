@@ -70,7 +70,7 @@ mod tests {
         check(10_000, |reload| Reading { rss_kib: 9000 + reload / 50 * 4, ..steady() }, &[]);
         // A step of a heap late in the run.
         for count in [200, 2000, 10_000] {
-            let step = |reload| Reading { rss_kib: 9000 + u64::from(reload > count * 3 / 4) * 256, ..steady() };
+            let step = |reload: u64| Reading { rss_kib: 9000 + u64::from(reload > count * 3 / 4) * 256, ..steady() };
             check(count, step, &[]);
         }
     }
@@ -82,7 +82,7 @@ mod tests {
         check(199, growing, &[]);
         check(400, |reload| Reading { rss_kib: 9000 + reload.min(100) * 50, ..steady() }, &[]);
         // As it was when generations left records behind.
-        let records = |reload| Reading { rss_kib: 9000 + reload * 18 / 10, ..steady() };
+        let records = |reload: u64| Reading { rss_kib: 9000 + reload * 18 / 10, ..steady() };
         check(2000, records, &["memory grows by 1.800 KiB per reload, more than 0.4"]);
         check(10_000, records, &["memory grows by 1.800 KiB per reload, more than 0.1"]);
     }
