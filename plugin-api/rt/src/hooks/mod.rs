@@ -25,6 +25,6 @@ pub use functions::{
 };
 pub use platform::resolve;
 pub use tables::{
-    deregister_frame, fclose, fmemopen, fopencookie, initstate, open_memstream, open_wmemstream, openlog, register_frame,
-    setbuf, setbuffer, setstate, setvbuf, StreamFunctions,
+    StreamFunctions, deregister_frame, fclose, fmemopen, fopencookie, initstate, open_memstream, open_wmemstream,
+    openlog, register_frame, setbuf, setbuffer, setstate, setvbuf,
 };

@@ -61,7 +61,9 @@ pub unsafe extern "C" fn fopencookie(
 ) -> *mut c_void {
     match context() {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        Some(context) => unsafe { (context.table.stream_open)(context.image, cookie, mode, (&raw const functions).cast()) },
+        Some(context) => unsafe {
+            (context.table.stream_open)(context.image, cookie, mode, (&raw const functions).cast())
+        },
         // SAFETY: our caller keeps to the C function's contract.
         None => unsafe { platform::fopencookie(cookie, mode, functions) },
     }
