@@ -167,4 +167,3 @@ pub(crate) fn memory_stream_closed() {
     // SAFETY: made just now.
     unsafe { libc::fclose(memory()) };
 }
-

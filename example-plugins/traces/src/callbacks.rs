@@ -22,7 +22,8 @@ unsafe extern "C" fn traces_called_back(_data: *mut c_void) {}
 /// An entry in its table, which lies on the C heap.
 pub(crate) fn entry() {
     // SAFETY: the function takes a callback and what it is to be called with.
-    let keep = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(Callback, *mut c_void)>(function(c"staying_keep")) };
+    let keep =
+        unsafe { transmute::<*mut c_void, unsafe extern "C" fn(Callback, *mut c_void)>(function(c"staying_keep")) };
     // SAFETY: the library calls it when it is asked to, and never by itself.
     unsafe { keep(traces_called_back, std::ptr::null_mut()) };
 }

@@ -3,8 +3,8 @@
 
 #![deny(unsafe_code)]
 
-mod callbacks;
 mod c_library;
+mod callbacks;
 mod unwinding;
 
 use alcedo_plugin_api::prelude::*;

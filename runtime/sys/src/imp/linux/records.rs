@@ -226,6 +226,7 @@ impl Records {
     ) {
         let owner = owner(ledger);
         scan::is_gone(owner);
+        streams::forget(owner);
         // What the finalisers have registered while the image was being closed cannot be called any more.
         report.keys = self.locals.forget(ledger);
         exits::forget(owner);

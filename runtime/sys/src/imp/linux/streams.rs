@@ -59,6 +59,9 @@ unsafe impl Send for Bound {}
 
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 
+/// Those that were cut off, until their image is gone.
+static CUT: Mutex<Vec<Open>> = Mutex::new(Vec::new());
+
 static BOUND: Mutex<Vec<Bound>> = Mutex::new(Vec::new());
 
 /// `fopencookie`.
@@ -109,8 +112,17 @@ pub(super) fn lead_to(owner: usize) -> bool {
 
 /// Whether that is the address of a stream which an image has made.
 pub(super) fn is_of(owner: usize, address: usize) -> bool {
-    lock(&OPEN).iter().any(|open| open.owner == owner && open.stream.addr() == address)
+    let is_in = |streams: &Mutex<Vec<Open>>| {
+        lock(streams).iter().any(|open| open.owner == owner && open.stream.addr() == address)
+    };
+    is_in(&OPEN)
+        || is_in(&CUT)
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
+}
+
+/// An image is gone; what was cut off is nobody's now.
+pub(super) fn forget(owner: usize) {
+    lock(&CUT).retain(|open| open.owner != owner);
 }
 
 /// Who keeps an image, in words.
@@ -159,6 +171,7 @@ pub(super) fn cut_off(owner: usize) -> u64 {
         if is_inside {
             lock(&OPEN).push(open);
         } else {
+            lock(&CUT).push(open);
             count += 1;
         }
     }
@@ -202,7 +215,9 @@ unsafe extern "C" fn seek(cookie: *mut c_void, offset: *mut i64, whence: c_int) 
 }
 
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
-    lock(&OPEN).retain(|open| open.led.cast() != cookie.cast_const());
+    for streams in [&OPEN, &CUT] {
+        lock(streams).retain(|open| open.led.cast() != cookie.cast_const());
+    }
     let call = |functions: &StreamFunctions, cookie| {
         // SAFETY: the stream ends, and the module is there.
         functions.close.map_or(0, |close| unsafe { close(cookie) })
