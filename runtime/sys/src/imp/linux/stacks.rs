@@ -293,7 +293,7 @@ mod tests {
         let tid = told.recv().expect("it runs");
         let here =
             ranges_around(a_thread_that_waits_is_seen_in_the_code_it_returns_to_and_nowhere_else as *const () as usize);
-        let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize];
+        let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize, 0xdead_beef_0002..0xdead_beef_0003];
         let found = loop {
             let thread = others().into_iter().find(|thread| thread.tid == tid).expect("it runs");
             assert!(thread.runs_code() && !thread.is_older_than(before));
