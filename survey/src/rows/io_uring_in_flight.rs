@@ -32,11 +32,9 @@ fn wait() -> std::io::Result<Waiting> {
 
 pub(crate) fn work() -> String {
     let mut waiting = WAITING.lock().expect("nobody panics here");
-    match &mut *waiting {
-        Some(waiting) if waiting.ring.completion().next().is_none() => "ok".to_owned(),
-        Some(_) => "there is an answer".to_owned(),
-        None => "there is no ring".to_owned(),
-    }
+    let Some(waiting) = &mut *waiting else { return "there is no ring".to_owned() };
+    let is_silent = waiting.ring.completion().next().is_none();
+    if is_silent { "ok".to_owned() } else { "there is an answer".to_owned() }
 }
 
 pub(crate) fn end() {}

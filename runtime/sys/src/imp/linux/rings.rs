@@ -26,11 +26,10 @@ const SETTLE: Duration = Duration::from_millis(30);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ring(u64, u64);
 
-/// How a ring is there.
+/// How a ring is there: by a descriptor, or only by a mapping.
 #[derive(Clone, Copy, Default, Debug)]
 struct Presence {
     fd: Option<c_int>,
-    is_mapped: bool,
 }
 
 /// The rings of one image.
@@ -80,8 +79,7 @@ impl Rings {
         let now = Instant::now();
         let mut own = lock(&self.own);
         found.keys().for_each(|ring| note(&mut own, *ring));
-        let working = found.iter().find_map(|(_, presence)| Some((presence, in_words(presence)?)));
-        if let Some((_, name)) = working {
+        if let Some(name) = found.values().find_map(in_words) {
             own.gone = None;
             return Some(Kept { name, since: now });
         }
@@ -150,7 +148,7 @@ fn present() -> BTreeMap<Ring, Presence> {
     }
     let maps = fs::read("/proc/self/maps").unwrap_or_default();
     for ring in maps.split(|byte| *byte == b'\n').filter_map(mapped_ring) {
-        found.entry(ring).or_default().is_mapped = true;
+        found.entry(ring).or_default();
     }
     found
 }

@@ -141,7 +141,7 @@ pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
     };
     see(next);
     let Some(record) = read_up(stack, &mut see) else { return unknown() };
-    let start = record.and_then(|record| start_routine(record));
+    let start = record.and_then(start_routine);
     // Whoever has gone on meanwhile may have been anywhere; each call differs in its number, arguments or stack, or was
     // not seen to end.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
@@ -215,8 +215,10 @@ fn find_offset() -> Option<usize> {
     let look = unsafe_start(look);
     // SAFETY: both places live until the thread has been joined.
     if unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), look, place) } == 0 {
-        // SAFETY: the call has succeeded and so has written the handle, which nobody else knows.
-        unsafe { libc::pthread_join(thread.assume_init(), ptr::null_mut()) };
+        // SAFETY: the call has succeeded and so has written the handle.
+        let thread = unsafe { thread.assume_init() };
+        // SAFETY: the thread was started just now, and nobody else knows it.
+        unsafe { libc::pthread_join(thread, ptr::null_mut()) };
     }
     found
 }
@@ -224,7 +226,11 @@ fn find_offset() -> Option<usize> {
 /// The same function, of the type that is asked for here.
 fn unsafe_start(start: unsafe extern "C" fn(*mut c_void) -> *mut c_void) -> extern "C" fn(*mut c_void) -> *mut c_void {
     // SAFETY: the two types differ in what is assumed of callers, and the only one is the C library, which lends what it must.
-    unsafe { std::mem::transmute(start) }
+    unsafe {
+        std::mem::transmute::<unsafe extern "C" fn(*mut c_void) -> *mut c_void, extern "C" fn(*mut c_void) -> *mut c_void>(
+            start,
+        )
+    }
 }
 
 /// Reads words of this process that may be unmapped meanwhile; returns how many.
@@ -241,12 +247,12 @@ fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
 
 fn end_of_mapping(address: usize) -> Option<usize> {
     let maps = fs::read("/proc/self/maps").ok()?;
-    let ranges = maps.split(|byte| *byte == b'\n').filter_map(|line| {
+    let mut ranges = maps.split(|byte| *byte == b'\n').filter_map(|line| {
         let range = std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?;
         let (start, end) = range.split_once('-')?;
         Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
     });
-    ranges.into_iter().find(|range| range.contains(&address)).map(|range| range.end)
+    ranges.find(|range| range.contains(&address)).map(|range| range.end)
 }
 
 #[cfg(test)]
@@ -287,7 +293,7 @@ mod tests {
         let tid = told.recv().expect("it runs");
         let here =
             ranges_around(a_thread_that_waits_is_seen_in_the_code_it_returns_to_and_nowhere_else as *const () as usize);
-        let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize];
+        let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize, 0xdead_beef_0002..0xdead_beef_0003];
         let found = loop {
             let thread = others().into_iter().find(|thread| thread.tid == tid).expect("it runs");
             assert!(thread.runs_code() && !thread.is_older_than(before));
