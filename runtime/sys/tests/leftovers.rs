@@ -25,8 +25,7 @@ use alcedo_sys::{EndPolicy, EndState, HolderKind, hooks};
 
 use common::hooked::{Library, Mode, Module, Seen, finish, wait_for};
 
-const AT_ONCE: EndPolicy =
-    EndPolicy {
+const AT_ONCE: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
     free_c_heap: true,

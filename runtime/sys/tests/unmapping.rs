@@ -21,8 +21,7 @@ use alcedo_sys::{EndPolicy, EndState, HolderKind, checkpoint, hooks};
 
 use common::hooked::{Library, Mode, Seen, finish, wait_for};
 
-const AT_ONCE: EndPolicy =
-    EndPolicy {
+const AT_ONCE: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
     free_c_heap: true,

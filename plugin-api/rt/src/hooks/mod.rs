@@ -28,6 +28,7 @@ pub use platform::resolve;
 #[cfg(target_arch = "x86_64")]
 pub use signals::vfork;
 pub use signals::{
-    __longjmp_chk, _longjmp, aio_fsync, aio_read, aio_write, alarm, fork, getaddrinfo_a, ioctl, lio_listio, longjmp, mq_close,
-    mq_notify, mq_open, posix_spawn, posix_spawnp, setitimer, sigaltstack, siglongjmp, timer_create, timer_delete, ualarm,
+    __longjmp_chk, _longjmp, aio_fsync, aio_read, aio_write, alarm, fork, getaddrinfo_a, ioctl, lio_listio, longjmp,
+    mq_close, mq_notify, mq_open, posix_spawn, posix_spawnp, setitimer, sigaltstack, siglongjmp, timer_create,
+    timer_delete, ualarm,
 };

@@ -22,6 +22,7 @@ mod ranges;
 mod records;
 mod requests;
 mod signal_hooks;
+mod signal_sets;
 mod signals;
 mod sources;
 mod threads;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::locals::thread_in_words;
-use super::{errno, lock, locals, thread_exists};
+use super::{errno, locals, lock, thread_exists};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// All of all images on all threads; of one thread in the order in which they were set.

@@ -13,7 +13,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::notices::{self, Event};
-use super::{lock, signals};
+use super::lock;
+use super::signal_sets::bit;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 static BOOK: Mutex<Book> = Mutex::new(Book { requests: Vec::new(), signals: Vec::new() });
@@ -191,7 +192,7 @@ impl Book {
     }
 
     fn raises(&mut self, owner: usize, signal: c_int) {
-        let bit = signals::bit(signal);
+        let bit = bit(signal);
         match self.signals.iter_mut().find(|(known, _)| *known == owner) {
             Some((_, signals)) => *signals |= bit,
             None => self.signals.push((owner, bit)),

@@ -131,7 +131,9 @@ pub unsafe extern "C" fn io_begin_list(
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { borrow(image) };
     // SAFETY: our caller promises a list and an event as the C function demands them; one that waits takes no event.
-    unsafe { requests::begin_list(ledger, false, list, count, if mode == 0 { std::ptr::null() } else { event }, submit) }
+    unsafe {
+        requests::begin_list(ledger, false, list, count, if mode == 0 { std::ptr::null() } else { event }, submit)
+    }
 }
 
 /// `getaddrinfo_a`.
