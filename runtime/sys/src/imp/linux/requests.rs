@@ -213,12 +213,14 @@ impl Request {
 
 fn under_way(owner: usize) -> Vec<(Kind, Instant)> {
     let mut book = lock(&BOOK);
-    let of_image = book.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done);
-    let looked = of_image.map(|request| {
+    let mut found = Vec::new();
+    for request in book.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done) {
         request.look();
-        request
-    });
-    looked.filter(|request| !request.is_done).map(|request| (request.kind, request.since)).collect()
+        if !request.is_done {
+            found.push((request.kind, request.since));
+        }
+    }
+    found
 }
 
 /// A block that is given again may still have the host's function in it.
