@@ -12,8 +12,8 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use super::notices::{self, Event};
 use super::lock;
+use super::notices::{self, Event};
 use super::signal_sets::bit;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
