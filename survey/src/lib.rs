@@ -164,7 +164,6 @@ rows! {
     "wasmi" wasmi_row "rows/wasmi.rs"
 }
 
-
 // What POSIX has to raise signals and to call back: one file for all of them.
 rows! {
     "posix-itimer" posix_itimer "rows/posix_signals.rs"

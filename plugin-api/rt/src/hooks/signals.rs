@@ -160,9 +160,9 @@ macro_rules! spawners {
             environment: *const *mut c_char,
         ) -> c_int {
             let mut number = 0;
+            let to = &raw mut number;
             // SAFETY: our caller keeps to the C function's contract, and the number is written to our own place first.
-            let result =
-                unsafe { platform::$name(&raw mut number, program, actions, attributes, arguments, environment) };
+            let result = unsafe { platform::$name(to, program, actions, attributes, arguments, environment) };
             if result == 0 {
                 child(number);
                 if !pid.is_null() {

@@ -31,6 +31,7 @@ mod requests;
 mod rings;
 mod scan;
 mod signal_hooks;
+mod signal_sets;
 mod signals;
 mod sources;
 mod stacks;

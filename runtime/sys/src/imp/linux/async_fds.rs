@@ -8,7 +8,8 @@ use std::ptr;
 use std::sync::Mutex;
 
 use super::notices::{self, Event};
-use super::{fds, lock, set_errno, signals};
+use super::signal_sets::bit;
+use super::{fds, lock, set_errno};
 use crate::ledger::Ledger;
 
 static BOOK: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
@@ -105,10 +106,10 @@ pub(super) fn disarm(owner: usize) -> u64 {
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
                 same.for_each(|fd| raised |= calm(fd));
-                raised |= signals::bit(libc::SIGIO) | signals::bit(libc::SIGURG);
+                raised |= bit(libc::SIGIO) | bit(libc::SIGURG);
             }
             How::Message { notice, signal } => {
-                raised |= signal.map_or(0, signals::bit);
+                raised |= signal.map_or(0, bit);
                 let is_open = notice.is_none_or(notices::is_open);
                 notice.into_iter().for_each(notices::strike);
                 if is_open && identity(fd) == Some(identified) {
@@ -128,7 +129,7 @@ fn calm(fd: c_int) -> u64 {
         unsafe { libc::fcntl(fd, command, argument) }
     };
     let raised = match ask(F_GETSIG, 0) {
-        signal @ 1..=64 => signals::bit(signal),
+        signal @ 1..=64 => bit(signal),
         _ => 0,
     };
     let flags = ask(libc::F_GETFL, 0);

@@ -12,8 +12,9 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use super::lock;
 use super::notices::{self, Event};
-use super::{lock, signals};
+use super::signal_sets::bit;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 static BOOK: Mutex<Book> = Mutex::new(Book { requests: Vec::new(), signals: Vec::new() });
@@ -191,7 +192,7 @@ impl Book {
     }
 
     fn raises(&mut self, owner: usize, signal: c_int) {
-        let bit = signals::bit(signal);
+        let bit = bit(signal);
         match self.signals.iter_mut().find(|(known, _)| *known == owner) {
             Some((_, signals)) => *signals |= bit,
             None => self.signals.push((owner, bit)),
@@ -212,12 +213,14 @@ impl Request {
 
 fn under_way(owner: usize) -> Vec<(Kind, Instant)> {
     let mut book = lock(&BOOK);
-    let of_image = book.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done);
-    let looked = of_image.map(|request| {
+    let mut found = Vec::new();
+    for request in book.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done) {
         request.look();
-        request
-    });
-    looked.filter(|request| !request.is_done).map(|request| (request.kind, request.since)).collect()
+        if !request.is_done {
+            found.push((request.kind, request.since));
+        }
+    }
+    found
 }
 
 /// A block that is given again may still have the host's function in it.

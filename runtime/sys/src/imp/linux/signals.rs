@@ -10,17 +10,15 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::mem::{self, ManuallyDrop, MaybeUninit};
+use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use super::handlers::{self, Frame, Running, Taken};
+use super::signal_sets::{COUNT, Quiet, bit, is_ours, nothing, wish};
 use super::{errno, lock, onstack, set_errno};
 use crate::ledger::disposition::{Effect, Wish};
-
-/// Signals are numbered from 1 to 64.
-const COUNT: usize = 65;
 
 /// What each signal leads to; null while no image has ever asked for it. A table once there is only ever replaced.
 static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
@@ -79,9 +77,6 @@ struct Reading {
     run: Option<Taken>,
     frame: Frame,
 }
-
-/// All signals are blocked on this thread.
-pub(super) struct Quiet(libc::sigset_t);
 
 /// `sigaction` for one image: sets what is asked, and returns what this image had set before or what the process has.
 /// The error is that of the C function.
@@ -415,26 +410,6 @@ impl Drop for Reading {
     }
 }
 
-impl Quiet {
-    pub(super) fn new() -> Self {
-        let mut all = MaybeUninit::uninit();
-        // SAFETY: the function initialises the set.
-        unsafe { libc::sigfillset(all.as_mut_ptr()) };
-        let mut before = MaybeUninit::uninit();
-        // SAFETY: the first set was filled, the second is a place for one.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
-        // SAFETY: the call cannot fail with these arguments and has written the set.
-        Self(unsafe { before.assume_init() })
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        // SAFETY: the set is the one that was there before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
-    }
-}
-
 /// The real handler.
 unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let error = errno();
@@ -598,20 +573,6 @@ fn current(signal: c_int) -> Option<&'static Table> {
     unsafe { table.as_ref() }
 }
 
-/// Whether modules may handle the signal: not those that nobody can, and not those of the C library itself.
-fn is_ours(signal: c_int) -> bool {
-    let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
-    (1..32).contains(&signal) && ![libc::SIGKILL, libc::SIGSTOP].contains(&signal) || real_time.contains(&signal)
-}
-
-fn wish(action: &libc::sigaction) -> Wish {
-    match action.sa_sigaction {
-        libc::SIG_DFL => Wish::Default,
-        libc::SIG_IGN => Wish::Ignore,
-        _ => Wish::Handle,
-    }
-}
-
 /// What an image is told that the process has.
 fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
     let mut seen = *original;
@@ -620,6 +581,7 @@ fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
     }
     seen
 }
+<<<<<<< HEAD
 
 fn nothing() -> libc::sigaction {
     // SAFETY: all zeroes are an action: the default one, without flags and with an empty set.
@@ -643,3 +605,5 @@ pub(super) fn in_words(signal: c_int) -> String {
         None => format!("SIGRTMIN+{} ({signal})", signal - libc::SIGRTMIN()),
     }
 }
+=======
+>>>>>>> w-signals

@@ -4,7 +4,7 @@
 use std::ptr;
 
 use super::locals::thread_in_words;
-use super::{async_fds, handlers, notices, requests, signals, timers};
+use super::{async_fds, handlers, notices, requests, signal_sets, signals, timers};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// What has to be over before the image's handlers may go: it will raise a signal, or call, when it is done.
@@ -52,7 +52,7 @@ pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
 }
 
 fn handler(running: &handlers::Running, ledger: &Ledger) -> Holder {
-    let signal = signals::in_words(running.signal);
+    let signal = signal_sets::in_words(running.signal);
     let whose = match running.owner {
         own if own == owner(ledger) => format!("of {}", ledger.label()),
         0 => "of the process".to_owned(),

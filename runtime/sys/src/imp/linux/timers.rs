@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 use super::notices::{self, Event};
-use super::signals::Quiet;
+use super::signal_sets::{Quiet, bit};
 use super::{lock, set_errno};
 use crate::ledger::Ledger;
 
@@ -148,7 +148,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     lock(&MADE).retain(|timer| {
         if timer.owner == owner {
             timer.notice.into_iter().for_each(notices::strike);
-            raised |= timer.signal.map_or(0, super::signals::bit);
+            raised |= timer.signal.map_or(0, bit);
             // SAFETY: the image has made it and not deleted it.
             unsafe { c_timer_delete(timer.timer) };
         }
@@ -161,7 +161,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
         let stopped: libc::itimerval = unsafe { std::mem::zeroed() };
         // SAFETY: the timer is the image's, who set it last.
         unsafe { c_setitimer(which as c_int, &raw const stopped, ptr::null_mut()) };
-        raised |= super::signals::bit(signal);
+        raised |= bit(signal);
     }
     owners.iter_mut().filter(|known| **known == owner).for_each(|known| *known = 0);
     raised
