@@ -581,29 +581,3 @@ fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
     }
     seen
 }
-<<<<<<< HEAD
-
-fn nothing() -> libc::sigaction {
-    // SAFETY: all zeroes are an action: the default one, without flags and with an empty set.
-    unsafe { mem::zeroed() }
-}
-
-/// One bit for each signal; none for what is not the number of one.
-pub(super) fn bit(signal: c_int) -> u64 {
-    if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
-}
-
-/// A signal by name and number.
-pub(super) fn in_words(signal: c_int) -> String {
-    const NAMES: [&str; 31] = [
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
-        "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
-        "WINCH", "IO", "PWR", "SYS",
-    ];
-    match usize::try_from(signal - 1).ok().and_then(|at| NAMES.get(at)) {
-        Some(name) => format!("SIG{name} ({signal})"),
-        None => format!("SIGRTMIN+{} ({signal})", signal - libc::SIGRTMIN()),
-    }
-}
-=======
->>>>>>> w-signals
