@@ -226,7 +226,7 @@ mod tests {
     fn a_module_that_is_gone_leaves_no_span_open() {
         let logs = Logs::default();
         let tag = |id| ModuleTag { id: ModuleId(id), name: "m".into(), generation: Generation(1) };
-        [7, 8].map(|id| logs.introduce(&tag(id)));
+        [7, 8].iter().for_each(|id| logs.introduce(&tag(*id)));
         for (id, module) in [(1, 7), (2, 8), (3, 7)] {
             lock(&logs.spans).insert(id, (module, Span::none()));
         }
