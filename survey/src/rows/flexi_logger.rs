@@ -1,6 +1,9 @@
 //! A logger with a file that a thread writes, shut down when the module ends, or left in a static; and one whose thread
 //! only flushes it, which has no end.
 
+use std::thread;
+use std::time::Duration;
+
 use crate::local::{self, Kept};
 
 use flexi_logger::{DeferredNow, FileSpec, FlexiLoggerError, Logger, LoggerHandle, WriteMode};
@@ -26,10 +29,17 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     LOGGER.work(|logger| {
-        logger.flush();
-        let files = logger.existing_log_files(&flexi_logger::LogfileSelector::default())?;
-        let text = files.iter().map(std::fs::read_to_string).collect::<Result<String, _>>();
-        Ok::<_, FlexiLoggerError>(text.is_ok_and(|text| text == "INFO: a line\n"))
+        // A thread writes it, in its own time.
+        for _ in 0..1000 {
+            logger.flush();
+            let files = logger.existing_log_files(&flexi_logger::LogfileSelector::default())?;
+            let text = files.iter().map(std::fs::read_to_string).collect::<Result<String, _>>();
+            if text.is_ok_and(|text| text == "INFO: a line\n") {
+                return Ok(true);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok::<_, FlexiLoggerError>(false)
     })
 }
 

@@ -189,7 +189,7 @@ pub(super) const CRATES: &[Row] = &[
     },
     Row {
         most: 60,
-        ..row("sentry-leaked", &["sentry"], "a client with a hook for panics that nobody closes", Fate::Parked)
+        ..row("sentry-leaked", &["sentry"], "a client with a hook for panics that nobody closes", Fate::Unmapped)
     },
     row("socket2", &["socket2"], "a socket with options", Fate::Unmapped),
     row("sqlx", &["sqlx"], "a pool of SQLite in memory, closed at the end", Fate::Unmapped),
