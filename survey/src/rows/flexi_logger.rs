@@ -17,7 +17,12 @@ fn line(out: &mut dyn std::io::Write, _now: &mut DeferredNow, record: &log::Reco
 pub(crate) fn begin() {
     let spec = FileSpec::default().directory(local::path("log")).suppress_timestamp();
     // The place of the global logger is taken by the host's, so it is made and used beside it.
-    let mode = if cfg!(feature = "flexi_logger-flushed") { WriteMode::BufferAndFlush } else { WriteMode::Async };
+    // By itself, the mode that writes in a thread has the other thread too.
+    let mode = if cfg!(feature = "flexi_logger-flushed") {
+        WriteMode::BufferAndFlush
+    } else {
+        WriteMode::AsyncWith { pool_capa: 50, message_capa: 200, flush_interval: Duration::ZERO }
+    };
     let made = Logger::try_with_str("info").and_then(|logger| {
         let logger = logger.log_to_file(spec).write_mode(mode).format(line);
         let (logger, handle) = logger.build()?;
