@@ -1,6 +1,9 @@
 //! A logger with a file that a thread writes, shut down when the module ends, or left in a static; and one whose thread
 //! only flushes it, which has no end.
 
+use std::thread;
+use std::time::Duration;
+
 use crate::local::{self, Kept};
 
 use flexi_logger::{DeferredNow, FileSpec, FlexiLoggerError, Logger, LoggerHandle, WriteMode};
@@ -14,7 +17,12 @@ fn line(out: &mut dyn std::io::Write, _now: &mut DeferredNow, record: &log::Reco
 pub(crate) fn begin() {
     let spec = FileSpec::default().directory(local::path("log")).suppress_timestamp();
     // The place of the global logger is taken by the host's, so it is made and used beside it.
-    let mode = if cfg!(feature = "flexi_logger-flushed") { WriteMode::BufferAndFlush } else { WriteMode::Async };
+    // By itself, the mode that writes in a thread has the other thread too.
+    let mode = if cfg!(feature = "flexi_logger-flushed") {
+        WriteMode::BufferAndFlush
+    } else {
+        WriteMode::AsyncWith { pool_capa: 50, message_capa: 200, flush_interval: Duration::ZERO }
+    };
     let made = Logger::try_with_str("info").and_then(|logger| {
         let logger = logger.log_to_file(spec).write_mode(mode).format(line);
         let (logger, handle) = logger.build()?;
@@ -26,10 +34,17 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     LOGGER.work(|logger| {
-        logger.flush();
-        let files = logger.existing_log_files(&flexi_logger::LogfileSelector::default())?;
-        let text = files.iter().map(std::fs::read_to_string).collect::<Result<String, _>>();
-        Ok::<_, FlexiLoggerError>(text.is_ok_and(|text| text == "INFO: a line\n"))
+        // A thread writes it, in its own time.
+        for _ in 0..1000 {
+            logger.flush();
+            let files = logger.existing_log_files(&flexi_logger::LogfileSelector::default())?;
+            let text = files.iter().map(std::fs::read_to_string).collect::<Result<String, _>>();
+            if text.is_ok_and(|text| text == "INFO: a line\n") {
+                return Ok(true);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok::<_, FlexiLoggerError>(false)
     })
 }
 

@@ -133,8 +133,8 @@ pub(super) const CRATES: &[Row] = &[
     row("flate2", &["flate2"], "text to gzip and back", Fate::Unmapped),
     row("flexi_logger", &["flexi_logger"], "a file that a thread writes, shut down at the end", Fate::Unmapped),
     Row {
-        note: "The thread of `WriteMode::BufferAndFlush` has no end, also where the logger is shut down; that of \
-               `WriteMode::Async` has.",
+        note: "The thread that flushes has no end, also where the logger is shut down. The thread of \
+               `WriteMode::AsyncWith` has one; with `Duration::ZERO` for its interval it is the only one.",
         ..row("flexi_logger-flushed", &["flexi_logger"], "a file that a thread flushes, which has no end", Fate::Parked)
     },
     row("flexi_logger-leaked", &["flexi_logger"], "a file that a thread writes, left", Fate::Parked),
@@ -189,7 +189,7 @@ pub(super) const CRATES: &[Row] = &[
     },
     Row {
         most: 60,
-        ..row("sentry-leaked", &["sentry"], "a client with a hook for panics that nobody closes", Fate::Parked)
+        ..row("sentry-leaked", &["sentry"], "a client with a hook for panics that nobody closes", Fate::Unmapped)
     },
     row("socket2", &["socket2"], "a socket with options", Fate::Unmapped),
     row("sqlx", &["sqlx"], "a pool of SQLite in memory, closed at the end", Fate::Unmapped),
