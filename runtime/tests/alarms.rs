@@ -215,7 +215,8 @@ fn is_running() -> bool {
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written all of it.
     let now = unsafe { now.assume_init() };
-    now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0
+    // One that has struck and whose signal is on its way has no time left, and goes on all the same.
+    [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
 unsafe extern "C" {

@@ -44,7 +44,6 @@ fn check(rounds: u64, mut round: impl FnMut(u64)) {
     };
     let (_warm, second, third) = (part(0), part(1), part(2));
     let grown = third - second;
-    println!("{rounds} rounds: {} blocks, {} bytes more", grown.blocks, grown.bytes);
     assert!(
         grown.bytes <= SLACK,
         "{} blocks and {} bytes more live after {rounds} rounds more",

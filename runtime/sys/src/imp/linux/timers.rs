@@ -175,7 +175,8 @@ fn is_running(which: c_int) -> bool {
     }
     // SAFETY: the call has succeeded and so has written all of it.
     let now = unsafe { now.assume_init() };
-    now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0
+    // One that has struck and whose signal is on its way has no time left, and goes on all the same.
+    [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
 unsafe extern "C" {
