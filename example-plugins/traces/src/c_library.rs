@@ -35,7 +35,7 @@ pub(crate) fn putenv() {
 }
 
 /// A row of its own, with one text more.
-pub(crate) fn environ() {
+pub(crate) fn row_of_the_environment() {
     let mut row = Vec::new();
     // SAFETY: no other thread of this process changes the environment now.
     let mut entry = unsafe { environ };

@@ -17,7 +17,7 @@ fn leave(habit: String) {
     match habit.as_str() {
         "nothing" => {}
         "putenv" => c_library::putenv(),
-        "environ" => c_library::environ(),
+        "environ" => c_library::row_of_the_environment(),
         "openlog" => c_library::openlog(),
         "setvbuf" => c_library::setvbuf(),
         "initstate" => c_library::initstate(),
