@@ -74,8 +74,9 @@ fn put_row_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     entries.push(ptr::null_mut());
     // For ever, as is whatever becomes a part of the environment.
     let copy = Box::leak(entries.into_boxed_slice()).as_mut_ptr();
+    let place = &raw mut environ;
     // SAFETY: it is a variable of the C library, which whoever sets the environment writes.
-    unsafe { (&raw mut environ).write_volatile(copy) };
+    unsafe { place.write_volatile(copy) };
     1
 }
 

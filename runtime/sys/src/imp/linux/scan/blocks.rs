@@ -75,7 +75,7 @@ impl Blocks {
         // The next one says that this one is in use.
         let next = self.word(end.checked_add(WORD).filter(|at| *at < region.end)?)?;
         let next_size = next & !FLAGS;
-        let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && next_size < LARGEST && next_size >= 2 * WORD;
+        let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && (2 * WORD..LARGEST).contains(&next_size);
         let is_kept_back = self.freed.is_some() && self.word(address + WORD) == self.freed;
         (is_sound && !is_kept_back).then_some(size - WORD)
     }
