@@ -97,6 +97,11 @@ fn put_strings_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     count
 }
 
+/// The addresses of all texts of the environment.
+pub(super) fn texts() -> impl Iterator<Item = usize> {
+    row().into_iter().flat_map(entries)
+}
+
 fn row() -> Option<usize> {
     peek::word((&raw const environ).addr()).filter(|row| *row != 0)
 }

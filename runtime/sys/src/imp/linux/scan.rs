@@ -3,9 +3,10 @@
 //!
 //! It begins with the variables of every library and of the program. What a variable of a *library* leads to on the C heap
 //! is looked at too, block by block, since tables of callbacks lie there as a rule; blocks that no such variable leads to
-//! are not, because words of what was freed long ago stand in them. From the program and from other images nothing is
-//! followed: on the C heap they keep what the host itself knows of images. Stacks, registers and thread-locals are no part
-//! of it; neither is the loader, which knows each image until it is closed.
+//! are not, because words of what was freed long ago stand in them. Buffers of streams and texts of the environment are not
+//! looked at either: they hold bytes. From the program and from other images nothing is followed: on the C heap they keep
+//! what the host itself knows of images. Stacks, registers and thread-locals are no part of it; neither is the loader,
+//! which knows each image until it is closed.
 //!
 //! Nothing is locked and nobody is stopped: memory is read through the kernel, so what vanishes meanwhile is no fault.
 
@@ -14,6 +15,7 @@
 mod blocks;
 mod names;
 mod objects;
+mod texts;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -86,6 +88,8 @@ struct Walk<'a> {
     objects: &'a [Object],
     targets: Targets,
     blocks: Blocks,
+    /// Blocks without addresses.
+    texts: HashSet<usize>,
     seen: HashSet<usize>,
     next: VecDeque<(usize, usize, Way)>,
     hits: Vec<(Way, usize)>,
@@ -103,6 +107,7 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         objects: &objects,
         targets: Targets::new(going),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
+        texts: texts::all(),
         seen: HashSet::new(),
         next: VecDeque::new(),
         hits: Vec::new(),
@@ -188,6 +193,9 @@ impl Walk<'_> {
             let steps = way.steps + 1;
             if steps > MOST_STEPS || self.seen.len() > MOST_BLOCKS || self.look.block_bytes as usize > MOST_BYTES {
                 self.look.is_cut_short = true;
+                return;
+            }
+            if self.texts.contains(&word) {
                 return;
             }
             self.look.blocks += 1;
