@@ -61,6 +61,7 @@ rows! {
     "io-uring-in-flight" io_uring_in_flight "rows/io_uring_in_flight.rs"
     "gomp" gomp "rows/gomp.rs"
     "cpp-threads" cpp_threads "rows/cpp.rs"
+    "cpp-threads-static" cpp_threads_static "rows/cpp.rs"
     "cpp-statics" cpp_statics "rows/cpp.rs"
     "cpp-exceptions" cpp_exceptions "rows/cpp.rs"
     "cpp-tls" cpp_tls "rows/cpp.rs"

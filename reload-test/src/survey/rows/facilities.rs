@@ -12,17 +12,30 @@ pub(super) const FACILITIES: &[Row] = &[
     },
     Row {
         needs: &[System::IoUring],
+        evicted: Fate::Parked,
+        note: "The answers are in memory that the crate maps and nobody else reads, so the ring may have requests in \
+               flight for all that is known. Its file is not closed: the image is not gone.",
         ..row("io-uring-leaked", &["io-uring"], "a ring that nobody closes, all requests answered", Fate::Parked)
     },
     Row {
         needs: &[System::IoUring],
+        evicted: Fate::Parked,
         ..row("io-uring-in-flight", &["io-uring"], "a ring that nobody closes, with a request in flight", Fate::Parked)
     },
     Row {
         needs: &[System::Gomp],
         ..row("gomp", &[], "a loop of OpenMP in C; libgomp comes with the plugin", Fate::Unmapped)
     },
-    Row { needs: &[System::Cpp], ..row("cpp-threads", &[], "C++ with a thread that is joined", Fate::Parked) },
+    Row {
+        needs: &[System::Cpp],
+        evicted: Fate::Parked,
+        note: "libstdc++, which comes along, starts the thread, so nobody is told of it. Link it into the plugin.",
+        ..row("cpp-threads", &[], "C++ with a thread that is joined", Fate::Parked)
+    },
+    Row {
+        needs: &[System::Cpp],
+        ..row("cpp-threads-static", &[], "the same, libstdc++ linked into the plugin", Fate::Unmapped)
+    },
     Row { needs: &[System::Cpp], ..row("cpp-statics", &[], "C++ with statics that have destructors", Fate::Unmapped) },
     Row { needs: &[System::Cpp], ..row("cpp-exceptions", &[], "C++ that throws and catches", Fate::Unmapped) },
     Row {
