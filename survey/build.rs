@@ -18,17 +18,44 @@ mod native {
         flags: &'static [&'static str],
         /// Libraries of the system that the plugin asks for by name.
         libraries: &'static [&'static str],
+        /// Whether the library of C++ is linked into the plugin.
+        is_static: bool,
     }
 
     /// All of them. For example
-    /// `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"] },`
+    /// `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },`
     const SOURCES: &[Source] = &[
         // One a line.
-        Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"] },
-        Source { feature: "cpp-threads", file: "cpp_threads.cpp", flags: &["-std=c++17"], libraries: &[] },
-        Source { feature: "cpp-statics", file: "cpp_statics.cpp", flags: &["-std=c++17"], libraries: &[] },
-        Source { feature: "cpp-exceptions", file: "cpp_exceptions.cpp", flags: &["-std=c++17"], libraries: &[] },
-        Source { feature: "cpp-tls", file: "cpp_tls.cpp", flags: &["-std=c++17"], libraries: &[] },
+        Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },
+        Source {
+            feature: "cpp-threads",
+            file: "cpp_threads.cpp",
+            flags: &["-std=c++17"],
+            libraries: &[],
+            is_static: false,
+        },
+        Source {
+            feature: "cpp-threads-static",
+            file: "cpp_threads.cpp",
+            flags: &["-std=c++17"],
+            libraries: &[],
+            is_static: true,
+        },
+        Source {
+            feature: "cpp-statics",
+            file: "cpp_statics.cpp",
+            flags: &["-std=c++17"],
+            libraries: &[],
+            is_static: false,
+        },
+        Source {
+            feature: "cpp-exceptions",
+            file: "cpp_exceptions.cpp",
+            flags: &["-std=c++17"],
+            libraries: &[],
+            is_static: false,
+        },
+        Source { feature: "cpp-tls", file: "cpp_tls.cpp", flags: &["-std=c++17"], libraries: &[], is_static: false },
     ];
 
     pub(crate) fn build() {
@@ -38,6 +65,7 @@ mod native {
                 continue;
             }
             let mut build = cc::Build::new();
+            build.cpp_link_stdlib_static(source.is_static);
             build.cpp(source.file.ends_with(".cpp")).file(format!("src/rows/{}", source.file));
             for flag in source.flags {
                 build.flag(flag);

@@ -5,10 +5,12 @@ mod local;
 
 use alcedo_plugin_api::prelude::*;
 
-#[cfg(not(any(feature = "jemalloc", feature = "mimalloc")))]
+#[cfg(not(any(feature = "jemalloc", feature = "mimalloc", feature = "port")))]
 module! { name: "surveyed", main: started, exit: ended }
 #[cfg(any(feature = "jemalloc", feature = "mimalloc"))]
 module! { name: "surveyed", main: started, exit: ended, allocator: own }
+#[cfg(feature = "port")]
+module! { name: "surveyed", main: started, exit: ended, suspend: ended, resume: started }
 
 /// Makes the module of the row that the feature names.
 macro_rules! rows {
@@ -48,12 +50,18 @@ rows! {
     "ctor" ctor_row "rows/ctor.rs"
     "mimalloc" mimalloc_row "rows/mimalloc.rs"
     "panic-backtrace" panic_backtrace "rows/panic_backtrace.rs"
+}
+
+// Threads, rings and libraries that come along, and what only one can have.
+rows! {
+    "port" port "rows/port.rs"
     "ctrlc" ctrlc_row "rows/ctrlc.rs"
     "io-uring" io_uring_row "rows/io_uring.rs"
     "io-uring-leaked" io_uring_leaked "rows/io_uring_leaked.rs"
     "io-uring-in-flight" io_uring_in_flight "rows/io_uring_in_flight.rs"
     "gomp" gomp "rows/gomp.rs"
     "cpp-threads" cpp_threads "rows/cpp.rs"
+    "cpp-threads-static" cpp_threads_static "rows/cpp.rs"
     "cpp-statics" cpp_statics "rows/cpp.rs"
     "cpp-exceptions" cpp_exceptions "rows/cpp.rs"
     "cpp-tls" cpp_tls "rows/cpp.rs"

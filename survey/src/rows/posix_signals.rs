@@ -143,8 +143,12 @@ fn socket_that_tells() {
 fn queue_that_tells() {
     let name = std::ffi::CString::new(format!("/alcedo-survey-{}", std::process::id())).expect("no zeroes");
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK;
-    // SAFETY: the name is a C string; no attributes are given.
-    let queue = unsafe { mq_open(name.as_ptr(), flags, 0o600, null()) };
+    // SAFETY: all zeroes are attributes.
+    let mut attributes: libc::mq_attr = unsafe { mem::zeroed() };
+    // A user may have 800 KiB in queues, which is no more than nine of the usual size.
+    (attributes.mq_maxmsg, attributes.mq_msgsize) = (1, 1);
+    // SAFETY: the name is a C string, and the attributes are whole.
+    let queue = unsafe { mq_open(name.as_ptr(), flags, 0o600, &raw const attributes) };
     // SAFETY: the name is a C string; the queue goes with its last descriptor.
     unsafe { libc::mq_unlink(name.as_ptr()) };
     // SAFETY: the queue is open and the event a whole one.
@@ -238,7 +242,7 @@ unsafe extern "C" {
     fn timer_create(clock: c_int, event: &Event, timer: *mut usize) -> c_int;
     fn timer_settime(timer: usize, flags: c_int, new: &libc::itimerspec, old: *mut libc::itimerspec) -> c_int;
     fn timer_delete(timer: usize) -> c_int;
-    fn mq_open(name: *const libc::c_char, flags: c_int, mode: c_uint, attributes: *const c_void) -> c_int;
+    fn mq_open(name: *const libc::c_char, flags: c_int, mode: c_uint, attributes: *const libc::mq_attr) -> c_int;
     fn mq_notify(queue: c_int, event: &Event) -> c_int;
     fn mq_close(queue: c_int) -> c_int;
     #[link_name = "__sigsetjmp"]

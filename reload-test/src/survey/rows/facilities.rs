@@ -1,18 +1,47 @@
 //! Planted rows: what the system, the C library, C and C++ offer to leave something behind with.
 
-use super::{Fate, Row, row};
+use super::{Fate, Row, System, row};
 
 /// In the order of the page.
 pub(super) const FACILITIES: &[Row] = &[
+    row("port", &[], "a fixed port, given up in `suspend`", Fate::Unmapped),
     row("ctrlc", &["ctrlc"], "a handler for Ctrl-C, which has no end", Fate::Parked),
-    row("io-uring", &["io-uring"], "a ring for the length of a call", Fate::Unmapped),
-    row("io-uring-leaked", &["io-uring"], "a ring that nobody closes, all requests answered", Fate::Parked),
-    row("io-uring-in-flight", &["io-uring"], "a ring that nobody closes, with a request in flight", Fate::Parked),
-    row("gomp", &[], "a loop of OpenMP in C; libgomp comes with the plugin", Fate::Unmapped),
-    row("cpp-threads", &[], "C++ with a thread that is joined", Fate::Parked),
-    row("cpp-statics", &[], "C++ with statics that have destructors", Fate::Unmapped),
-    row("cpp-exceptions", &[], "C++ that throws and catches", Fate::Unmapped),
-    row("cpp-tls", &[], "C++ with a thread-local that has a destructor", Fate::Unmapped),
+    Row {
+        needs: &[System::IoUring],
+        ..row("io-uring", &["io-uring"], "a ring for the length of a call", Fate::Unmapped)
+    },
+    Row {
+        needs: &[System::IoUring],
+        evicted: Fate::Parked,
+        note: "The answers are in memory that the crate maps and nobody else reads, so the ring may have requests in \
+               flight for all that is known. Its file is not closed: the image is not gone.",
+        ..row("io-uring-leaked", &["io-uring"], "a ring that nobody closes, all requests answered", Fate::Parked)
+    },
+    Row {
+        needs: &[System::IoUring],
+        evicted: Fate::Parked,
+        ..row("io-uring-in-flight", &["io-uring"], "a ring that nobody closes, with a request in flight", Fate::Parked)
+    },
+    Row {
+        needs: &[System::Gomp],
+        ..row("gomp", &[], "a loop of OpenMP in C; libgomp comes with the plugin", Fate::Unmapped)
+    },
+    Row {
+        needs: &[System::Cpp],
+        evicted: Fate::Parked,
+        note: "libstdc++, which comes along, starts the thread, so nobody is told of it. Link it into the plugin.",
+        ..row("cpp-threads", &[], "C++ with a thread that is joined", Fate::Parked)
+    },
+    Row {
+        needs: &[System::Cpp],
+        ..row("cpp-threads-static", &[], "the same, libstdc++ linked into the plugin", Fate::Unmapped)
+    },
+    Row { needs: &[System::Cpp], ..row("cpp-statics", &[], "C++ with statics that have destructors", Fate::Unmapped) },
+    Row { needs: &[System::Cpp], ..row("cpp-exceptions", &[], "C++ that throws and catches", Fate::Unmapped) },
+    Row {
+        needs: &[System::Cpp],
+        ..row("cpp-tls", &[], "C++ with a thread-local that has a destructor", Fate::Unmapped)
+    },
     // What POSIX has to raise signals and to call back.
     row("posix-itimer", &[], "`setitimer` that strikes all the time, left running", Fate::Unmapped),
     row("posix-itimer-ended", &[], "the same, stopped at the end", Fate::Unmapped),

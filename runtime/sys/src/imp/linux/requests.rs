@@ -6,6 +6,7 @@
 //! at through the kernel, which says no where C would crash.
 #![expect(unsafe_code, reason = "reads and changes the blocks of requests, and hands them to C")]
 
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 use std::ptr;
@@ -16,6 +17,13 @@ use super::lock;
 use super::notices::{self, Event};
 use super::signal_sets::bit;
 use crate::ledger::{Holder, HolderKind, Ledger};
+
+/// Where blocks of requests have ever been. The C library has the address of one until it uses the place for another, long
+/// after the request is done, and makes no use of it.
+static EVER_GIVEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+/// No more of them are remembered.
+const MOST_REMEMBERED: usize = 1 << 16;
 
 static BOOK: Mutex<Book> = Mutex::new(Book { requests: Vec::new(), signals: Vec::new() });
 
@@ -147,6 +155,11 @@ pub(super) unsafe fn begin_list(
     result
 }
 
+/// Where blocks of requests have ever been; those that are under way keep their image by themselves.
+pub(super) fn ever_given() -> HashSet<usize> {
+    lock(&EVER_GIVEN).iter().copied().collect()
+}
+
 /// Whether any of an image's is under way.
 pub(super) fn are_under_way(owner: usize) -> bool {
     !under_way(owner).is_empty()
@@ -183,6 +196,11 @@ impl Book {
             self.requests.retain(|request| !request.is_done || request.event.is_some());
         }
         self.requests.retain(|request| request.block != block);
+        let mut ever_given = lock(&EVER_GIVEN);
+        if ever_given.len() < MOST_REMEMBERED {
+            ever_given.insert(block);
+        }
+        drop(ever_given);
         let (since, is_given, is_done) = (Instant::now(), false, false);
         self.requests.push(Request { owner, block, kind, since, is_given, is_done, event });
     }

@@ -3,19 +3,19 @@
 //!
 //! It begins with the variables of every library and of the program. What a variable of a *library* leads to on the C heap
 //! is looked at too, block by block, since tables of callbacks lie there as a rule; blocks that no such variable leads to
-//! are not, because words of what was freed long ago stand in them. Buffers of streams and texts of the environment are not
-//! looked at either: they hold bytes. From the program and from other images nothing is followed: on the C heap they keep
-//! what the host itself knows of images. Stacks, registers and thread-locals are no part of it; neither is the loader,
-//! which knows each image until it is closed.
+//! are not, because words of what was freed long ago stand in them. From the program and from other images nothing is
+//! followed: on the C heap they keep what the host itself knows of images. Nor is anything in free memory, in the buffers of
+//! streams and texts of the environment, and from what the C library remembers of requests that are done. Stacks, registers
+//! and thread-locals are no part of it; neither is the loader, which knows each image until it is closed.
 //!
 //! Nothing is locked and nobody is stopped: memory is read through the kernel, so what vanishes meanwhile is no fault.
 
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads a word of the thread's control block"))]
 
 mod blocks;
+mod leaves;
 mod names;
 mod objects;
-mod texts;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -26,7 +26,7 @@ use std::time::Instant;
 use blocks::Blocks;
 use objects::Object;
 
-use super::{lock, peek};
+use super::{environment, lock, peek, requests};
 use crate::reference::{Look, Reference, Target};
 
 const WORD: usize = size_of::<usize>();
@@ -88,8 +88,12 @@ struct Walk<'a> {
     objects: &'a [Object],
     targets: Targets,
     blocks: Blocks,
-    /// Blocks without addresses.
-    texts: HashSet<usize>,
+    /// Words from which nothing is followed: they lead to free memory.
+    free_lists: Option<Range<usize>>,
+    /// Blocks in which nothing is looked at.
+    buffers: HashSet<usize>,
+    /// What the C library may still have the addresses of, and does not use.
+    requests: HashSet<usize>,
     seen: HashSet<usize>,
     next: VecDeque<(usize, usize, Way)>,
     hits: Vec<(Way, usize)>,
@@ -107,7 +111,9 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         objects: &objects,
         targets: Targets::new(going),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
-        texts: texts::all(),
+        free_lists: objects.iter().find_map(leaves::free_lists),
+        buffers: leaves::buffers().chain(environment::texts()).collect(),
+        requests: requests::ever_given(),
         seen: HashSet::new(),
         next: VecDeque::new(),
         hits: Vec::new(),
@@ -161,6 +167,7 @@ impl Targets {
 impl Walk<'_> {
     fn variables(&mut self, object: usize, range: &Range<usize>, follows: bool) {
         let mut bytes = vec![0; 64 * 1024];
+        let is_of_c = self.objects[object].is_c_library();
         let mut at = range.start.next_multiple_of(WORD);
         while at < range.end {
             let room = bytes.len().min(range.end - at);
@@ -168,7 +175,11 @@ impl Walk<'_> {
             self.look.variables += there as u64;
             for (index, word) in words(&bytes[..there]).enumerate() {
                 let way = Way { object, variable: at + index * WORD, steps: 0 };
-                self.word(word, way, follows);
+                if is_of_c && leaves::is_room(word) {
+                    continue;
+                }
+                let is_free = self.free_lists.as_ref().is_some_and(|lists| lists.contains(&way.variable));
+                self.word(word, way, follows && !is_free);
             }
             // What is not there is left out: pages without rights, for one.
             at += if there == 0 { 4096 - at % 4096 } else { there.next_multiple_of(WORD) };
@@ -195,9 +206,6 @@ impl Walk<'_> {
                 self.look.is_cut_short = true;
                 return;
             }
-            if self.texts.contains(&word) {
-                return;
-            }
             self.look.blocks += 1;
             self.look.block_bytes += len as u64;
             self.next.push_back((word, len.min(LONGEST_BLOCK), Way { steps, ..way }));
@@ -208,6 +216,9 @@ impl Walk<'_> {
         let dynamics: HashMap<usize, usize> =
             self.objects.iter().filter_map(|object| Some((object.dynamic?, object.base))).collect();
         while let Some((block, len, way)) = self.next.pop_front() {
+            if self.buffers.contains(&block) {
+                continue;
+            }
             // What the loader knows of an object begins with where it is, its name, and its dynamic table. It knows it
             // until it is closed, and whoever has opened the object has this address.
             let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
@@ -215,7 +226,7 @@ impl Walk<'_> {
                 continue;
             }
             for at in (block..block + (len & !(WORD - 1))).step_by(WORD) {
-                if let Some(word) = self.blocks.word(at) {
+                if let Some(word) = self.blocks.word(at).filter(|word| !self.requests.contains(word)) {
                     self.word(word, way, true);
                 }
             }

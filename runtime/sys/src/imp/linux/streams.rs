@@ -7,17 +7,15 @@
 //! bytes go is known to nobody but the C library, and it may well be a stack that is gone.
 #![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
 
-use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
-use std::ptr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::lock;
 
 /// The functions of a stream; any may be missing.
 #[repr(C)]
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct StreamFunctions {
     /// Reads.
     read: Option<unsafe extern "C" fn(*mut c_void, *mut c_char, usize) -> isize>,
@@ -31,12 +29,18 @@ pub(super) struct StreamFunctions {
 
 /// What the functions of the host know of a stream: the cookie of the stream itself.
 struct Led {
-    /// The functions and the cookie of the module; emptied when it is cut off, so that no look at memory finds them.
-    to: UnsafeCell<(StreamFunctions, *mut c_void)>,
-    /// The functions are not called any more.
-    is_cut: AtomicBool,
+    /// The functions and their cookie; nothing once they are not called any more, so that nobody who looks for what still
+    /// leads to the image takes this for it.
+    to: Mutex<Option<To>>,
     /// How many calls into them have not returned.
     inside: AtomicUsize,
+}
+
+/// Where a stream leads.
+#[derive(Clone, Copy)]
+struct To {
+    functions: StreamFunctions,
+    cookie: *mut c_void,
 }
 
 /// A stream that leads to functions.
@@ -77,8 +81,7 @@ pub(super) unsafe fn open(
     mode: *const c_char,
     functions: StreamFunctions,
 ) -> *mut c_void {
-    let led =
-        Led { to: UnsafeCell::new((functions, cookie)), is_cut: AtomicBool::new(false), inside: AtomicUsize::new(0) };
+    let led = Led { to: Mutex::new(Some(To { functions, cookie })), inside: AtomicUsize::new(0) };
     let led = Box::into_raw(Box::new(led));
     // A function that is missing means something to the C library, so it stays missing.
     let ours = StreamFunctions {
@@ -167,12 +170,8 @@ pub(super) fn cut_off(owner: usize) -> u64 {
         unsafe { fflush_unlocked(open.stream) };
         // SAFETY: nobody can close the stream, and so free this, while this thread has its lock.
         let led = unsafe { &*open.led };
-        led.is_cut.store(true, Ordering::SeqCst);
+        *lock(&led.to) = None;
         let is_inside = led.inside.load(Ordering::SeqCst) > 0;
-        if !is_inside {
-            // SAFETY: whoever comes in from now on sees that it is cut off, and nobody was inside after that was said.
-            unsafe { led.to.get().write((StreamFunctions::default(), ptr::null_mut())) };
-        }
         // SAFETY: this thread has taken the lock above.
         unsafe { funlockfile(open.stream) };
         if is_inside {
@@ -190,14 +189,10 @@ fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void)
     // SAFETY: this is the cookie of one of our streams, which calls its functions only until `close`.
     let led = unsafe { &*cookie.cast::<Led>() };
     led.inside.fetch_add(1, Ordering::SeqCst);
-    // Whoever cuts it off looks at the count afterwards.
-    let result = if led.is_cut.load(Ordering::SeqCst) {
-        cut
-    } else {
-        // SAFETY: it is written only when nobody is inside who was not told that it is cut off.
-        let (functions, cookie) = unsafe { led.to.get().read() };
-        call(&functions, cookie)
-    };
+    // Whoever cuts it off looks at the count afterwards. The functions may close the stream, so they are called without the
+    // lock.
+    let to = *lock(&led.to);
+    let result = to.map_or(cut, |to| call(&to.functions, to.cookie));
     led.inside.fetch_sub(1, Ordering::SeqCst);
     result
 }

@@ -31,6 +31,10 @@ impl Object {
         self.path.as_os_str().is_empty()
     }
 
+    pub(super) fn is_c_library(&self) -> bool {
+        self.name().starts_with("libc.so")
+    }
+
     /// Whether its variables are records about images, and not callbacks into them: the loader knows each image until it
     /// is closed. The unwinder may remember where an image's tables are, and asks the loader before it believes that; the
     /// tables that it was given by hand are on record elsewhere.

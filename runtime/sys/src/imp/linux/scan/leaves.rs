@@ -1,0 +1,128 @@
+//! What the C library leads to and does not believe, though words that look like addresses stand in it: memory that is free,
+//! and the buffers of streams, which are as they were when they were taken from the heap until text is written there.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::super::peek;
+use super::objects::Object;
+use super::{WORD, words};
+
+/// The bins of an arena: pairs of words, each of which leads to itself, less two words, while its bin is empty.
+const BINS: usize = 127;
+const PAIR: usize = 2 * WORD;
+
+/// So many words before the bins lead to free memory as well: ten lists, the top, and what was divided last.
+const BEFORE_BINS: usize = 12 * WORD;
+
+/// Fewer empty bins than this are no sign of an arena.
+const FEWEST_EMPTY: usize = 16;
+
+/// No process has more streams.
+const MOST_STREAMS: usize = 1 << 16;
+
+// Where `struct _IO_FILE` and `struct _IO_wide_data` have what is asked for here, in glibc on machines of 64 bits.
+const BUFFER: usize = 0x38;
+const SAVED: usize = 0x48;
+const CHAIN: usize = 0x68;
+const WIDE: usize = 0xa0;
+const WIDE_BUFFER: usize = 0x30;
+const WIDE_SAVED: usize = 0x40;
+
+/// Heaps of threads lie on multiples of this. The C library remembers where the next would have room, and takes that place
+/// only if nothing else is there by then.
+const HEAP: usize = 64 << 20;
+
+/// Whether a variable of the C library with this word may be such a place and nothing else.
+pub(super) fn is_room(word: usize) -> bool {
+    word.is_multiple_of(HEAP)
+}
+
+/// Where a library has its lists of free memory, if it is the C library.
+pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
+    if !object.is_c_library() {
+        return None;
+    }
+    object.variables.iter().find_map(|range| {
+        let start = range.start.next_multiple_of(WORD);
+        let mut bytes = vec![0; range.end.checked_sub(start)?];
+        let there = peek::read(start, &mut bytes);
+        bins(start, &words(&bytes[..there]).collect::<Vec<_>>())
+    })
+}
+
+/// Where bins are among words that begin at `start`.
+fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
+    let leads_to_itself = |(at, pair): (usize, &[usize])| {
+        let address = start + at * WORD;
+        (pair[0] == pair[1] && pair[0] == address.wrapping_sub(PAIR)).then_some(address)
+    };
+    let empty: Vec<_> = words.windows(2).enumerate().filter_map(leads_to_itself).collect();
+    let (first, last) = (*empty.first()?, *empty.last()?);
+    // The last bin is for what is larger than most programs ever free; the first is for what was freed last.
+    let begin = first.min(last.saturating_sub((BINS - 1) * PAIR)).saturating_sub(BEFORE_BINS);
+    (empty.len() >= FEWEST_EMPTY).then_some(begin.max(start)..last + PAIR)
+}
+
+/// The blocks that open streams have for what is read and written.
+pub(super) fn buffers() -> impl Iterator<Item = usize> {
+    let mut found = HashSet::new();
+    let mut next = peek::word((&raw const _IO_list_all).addr()).unwrap_or_default();
+    for _ in 0..MOST_STREAMS {
+        let Some(chain) = next.checked_add(CHAIN).filter(|_| next != 0).and_then(peek::word) else { break };
+        found.extend([BUFFER, SAVED].into_iter().filter_map(|at| peek::word(next + at)));
+        let wide = peek::word(next + WIDE).filter(|wide| *wide != 0);
+        found.extend(
+            wide.into_iter()
+                .flat_map(|wide| [WIDE_BUFFER, WIDE_SAVED].map(|at| wide.wrapping_add(at)))
+                .filter_map(peek::word),
+        );
+        next = chain;
+    }
+    found.into_iter()
+}
+
+unsafe extern "C" {
+    /// The first of all open streams.
+    static _IO_list_all: *const u8;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::objects::mapped;
+    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, buffers, free_lists};
+
+    #[test]
+    fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
+        let lists: Vec<_> = mapped().iter().filter_map(free_lists).collect();
+        assert_eq!(lists.len(), 1);
+        assert_eq!(lists[0].len(), BEFORE_BINS + BINS * PAIR);
+    }
+
+    #[test]
+    fn bins_are_found_among_other_words_though_some_are_full() {
+        let mut words = vec![7; 20 + 2 * BINS + 20];
+        let first = 0x1000 + 20 * WORD;
+        for bin in (0..BINS).filter(|bin| ![0, 3, 4].contains(bin)) {
+            let empty = first + bin * PAIR - PAIR;
+            words[20 + 2 * bin..][..2].fill(empty);
+        }
+        assert_eq!(bins(0x1000, &words), Some(first - BEFORE_BINS..first + BINS * PAIR));
+        assert_eq!(bins(0x1008, &words), None);
+        assert_eq!(bins(0x1000, &[]), None);
+    }
+
+    #[test]
+    fn the_buffer_of_a_stream_is_known_while_it_is_open() {
+        // SAFETY: two C strings.
+        let stream = unsafe { libc::fopen(c"/dev/null".as_ptr(), c"w".as_ptr()) };
+        assert!(!stream.is_null());
+        let mut buffer = vec![0; 4096];
+        // SAFETY: the stream is open, and the buffer outlives it.
+        assert_eq!(unsafe { libc::setvbuf(stream, buffer.as_mut_ptr(), libc::_IOFBF, buffer.len()) }, 0);
+        assert!(buffers().any(|known| known == buffer.as_ptr().addr()));
+        // SAFETY: opened above.
+        unsafe { libc::fclose(stream) };
+        assert!(buffers().all(|known| known != buffer.as_ptr().addr()));
+    }
+}
