@@ -96,15 +96,21 @@ pub(super) fn without(range: Range<usize>, others: &[Range<usize>]) -> Vec<Range
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::{mapped, without};
 
     #[test]
     fn what_is_constant_is_cut_out() {
-        assert_eq!(without(10..50, &[]), [10..50]);
-        assert_eq!(without(10..50, &[0..20]), [20..50]);
-        assert_eq!(without(10..50, &[20..30]), [10..20, 30..50]);
-        assert_eq!(without(10..50, &[40..60, 0..12]), [12..40]);
-        assert_eq!(without(10..50, &[0..60]), []);
+        let check = |constant: &[Range<usize>], left: &[(usize, usize)]| {
+            let found: Vec<_> = without(10..50, constant).iter().map(|range| (range.start, range.end)).collect();
+            assert_eq!(found, left, "{constant:?}");
+        };
+        check(&[], &[(10, 50)]);
+        check(&[0..20, 70..80], &[(20, 50)]);
+        check(&[20..30, 70..80], &[(10, 20), (30, 50)]);
+        check(&[40..60, 0..12], &[(12, 40)]);
+        check(&[0..60, 70..80], &[]);
     }
 
     #[test]
