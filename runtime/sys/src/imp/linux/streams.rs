@@ -7,6 +7,7 @@
 //! bytes go is known to nobody but the C library, and it may well be a stack that is gone.
 #![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
 
+use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -124,6 +125,11 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
     is_in(&OPEN)
         || is_in(&CUT)
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
+}
+
+/// What the host itself keeps of streams that lead to functions: it is cut off before the image goes, so it leads nowhere.
+pub(super) fn notes() -> HashSet<usize> {
+    lock(&OPEN).iter().map(|open| open.led.addr()).collect()
 }
 
 /// An image is gone; what was cut off is nobody's now.
