@@ -76,6 +76,8 @@ pub(super) struct Running {
 }
 
 impl Frame {
+    const NOWHERE: Self = Self { top: 0, interrupted: 0, alternate: 0..0, is_switched: false };
+
     /// What the kernel's context of a signal says, for a dispatcher that has something at `top`.
     ///
     /// # Safety
@@ -172,6 +174,8 @@ impl Run {
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
         self.table.store(0, Ordering::SeqCst);
         self.owner.store(0, Ordering::SeqCst);
+        // A stack that is gone may lie where an image is next: whoever looks for what leads there takes this for nothing.
+        self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);
         TAKEN.fetch_sub(1, Ordering::SeqCst);
         Some(table)

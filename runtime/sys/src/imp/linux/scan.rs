@@ -26,7 +26,7 @@ use std::time::Instant;
 use blocks::Blocks;
 use objects::Object;
 
-use super::{environment, lock, peek, requests};
+use super::{environment, lock, peek, requests, streams};
 use crate::reference::{Look, Reference, Target};
 
 const WORD: usize = size_of::<usize>();
@@ -112,7 +112,7 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         targets: Targets::new(going),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
         free_lists: objects.iter().find_map(leaves::free_lists),
-        buffers: leaves::buffers().chain(environment::texts()).collect(),
+        buffers: leaves::buffers().chain(environment::texts()).chain(streams::notes()).collect(),
         requests: requests::ever_given(),
         seen: HashSet::new(),
         next: VecDeque::new(),

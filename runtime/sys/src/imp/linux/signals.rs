@@ -527,6 +527,22 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
     action
 }
 
+/// What the C library tells of an action, without what it does not set: it copies the part of the mask that the kernel does
+/// not know from its stack, with whatever addresses stand there.
+fn told_whole(told: &libc::sigaction) -> libc::sigaction {
+    let mut action = nothing();
+    (action.sa_sigaction, action.sa_flags) = (told.sa_sigaction, told.sa_flags);
+    action.sa_restorer = told.sa_restorer;
+    // SAFETY: both masks are whole ones.
+    for signal in
+        (1..COUNT as c_int).filter(|signal| unsafe { libc::sigismember(&raw const told.sa_mask, *signal) } == 1)
+    {
+        // SAFETY: as above.
+        unsafe { libc::sigaddset(&raw mut action.sa_mask, signal) };
+    }
+    action
+}
+
 /// What the process had before any image, or has set since behind the tables' back.
 fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigaction, c_int> {
     let mut now = nothing();
@@ -534,6 +550,7 @@ fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigact
     if unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) } != 0 {
         return Err(errno());
     }
+    let now = told_whole(&now);
     Ok(match table {
         // A table that leaves things as they were says nothing of what the process does about them meanwhile.
         Some(table) if table.effect != Effect::Original && now.sa_sigaction == real(table, signal).sa_sigaction => {

@@ -7,6 +7,7 @@
 //! bytes go is known to nobody but the C library, and it may well be a stack that is gone.
 #![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
 
+use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,9 +30,9 @@ pub(super) struct StreamFunctions {
 
 /// What the functions of the host know of a stream: the cookie of the stream itself.
 struct Led {
-    /// The functions and their cookie; nothing once they are not called any more, so that nobody who looks for what still
-    /// leads to the image takes this for it.
-    to: Mutex<Option<To>>,
+    /// The functions and their cookie; nothing once they are not called any more, so that a look for what still leads to the
+    /// image does not take this for it. In a box: what is in an option itself stays in memory when it becomes `None`.
+    to: Mutex<Option<Box<To>>>,
     /// How many calls into them have not returned.
     inside: AtomicUsize,
 }
@@ -81,7 +82,7 @@ pub(super) unsafe fn open(
     mode: *const c_char,
     functions: StreamFunctions,
 ) -> *mut c_void {
-    let led = Led { to: Mutex::new(Some(To { functions, cookie })), inside: AtomicUsize::new(0) };
+    let led = Led { to: Mutex::new(Some(Box::new(To { functions, cookie }))), inside: AtomicUsize::new(0) };
     let led = Box::into_raw(Box::new(led));
     // A function that is missing means something to the C library, so it stays missing.
     let ours = StreamFunctions {
@@ -124,6 +125,11 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
     is_in(&OPEN)
         || is_in(&CUT)
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
+}
+
+/// What the host itself keeps of streams that lead to functions: it is cut off before the image goes, so it leads nowhere.
+pub(super) fn notes() -> HashSet<usize> {
+    lock(&OPEN).iter().map(|open| open.led.addr()).collect()
 }
 
 /// An image is gone; what was cut off is nobody's now.
@@ -191,7 +197,7 @@ fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void)
     led.inside.fetch_add(1, Ordering::SeqCst);
     // Whoever cuts it off looks at the count afterwards. The functions may close the stream, so they are called without the
     // lock.
-    let to = *lock(&led.to);
+    let to = lock(&led.to).as_deref().copied();
     let result = to.map_or(cut, |to| call(&to.functions, to.cookie));
     led.inside.fetch_sub(1, Ordering::SeqCst);
     result
