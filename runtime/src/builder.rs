@@ -198,7 +198,6 @@ impl Builder {
     #[must_use]
     pub fn development(mut self) -> Self {
         self.development = true;
-        self.unloads.look_for_references = true;
         self
     }
 

@@ -36,8 +36,8 @@ pub struct UnloadPolicy {
     /// that was left in a table of a library, for one. As long as there is such a thing the image is kept, and a report
     /// says where that is and what it leads to. A look took 0.3 to 0.5 ms in a small host, and 0.8 s where variables of a
     /// library led to 100 MB on the C heap in blocks of 1 kB (a debug build, without the limit on how far it follows); what
-    /// only the program leads to is not followed. Off unless said otherwise;
-    /// [`Builder::development`](crate::Builder::development) turns it on.
+    /// only the program leads to is not followed. Off unless said otherwise: a word that has been left in memory and means
+    /// nothing any more may look like an address, and an image that could go is kept for it.
     pub look_for_references: bool,
 }
 
