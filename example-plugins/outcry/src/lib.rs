@@ -40,9 +40,9 @@ fn change(what: String) {
     match &*what {
         "set" => set_hook(Box::new(hear)),
         "set with state" => {
-            let state = vec![1_u32];
+            let state = Box::new(1_u32);
             set_hook(Box::new(move |_| {
-                HEARD.fetch_add(state[0], Ordering::Relaxed);
+                HEARD.fetch_add(*state, Ordering::Relaxed);
             }));
         }
         "set on a thread" => std::thread::spawn(|| set_hook(Box::new(hear))).join().expect("it sets a hook"),

@@ -54,7 +54,7 @@ pub(crate) fn look_at_the_environment() -> String {
     // SAFETY: the name is a C string.
     let value = unsafe { libc::getenv(c"TRACES_PUT".as_ptr()) };
     // SAFETY: what the environment leads to is a C string.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned()).unwrap_or_default()
+    if value.is_null() { String::new() } else { unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned() }
 }
 
 pub(crate) fn openlog() {
