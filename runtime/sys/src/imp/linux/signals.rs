@@ -534,9 +534,7 @@ fn told_whole(told: &libc::sigaction) -> libc::sigaction {
     (action.sa_sigaction, action.sa_flags) = (told.sa_sigaction, told.sa_flags);
     action.sa_restorer = told.sa_restorer;
     // SAFETY: both masks are whole ones.
-    for signal in
-        (1..COUNT as c_int).filter(|signal| unsafe { libc::sigismember(&raw const told.sa_mask, *signal) } == 1)
-    {
+    for signal in (1..COUNT as c_int).filter(|signal| is_in(&told.sa_mask, *signal)) {
         // SAFETY: as above.
         unsafe { libc::sigaddset(&raw mut action.sa_mask, signal) };
     }
@@ -597,4 +595,9 @@ fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
         seen.sa_sigaction = pass_on as *const () as usize;
     }
     seen
+}
+
+fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
+    // SAFETY: the set is initialised, and a number that is no signal's is an error and not more.
+    unsafe { libc::sigismember(set, signal) == 1 }
 }
