@@ -18,22 +18,11 @@ use std::ptr;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
-use std::time::Duration;
 
 use alcedo_sys::process::{fds, rss_kib, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, HolderKind, hooks};
 
-use common::hooked::{Library, Mode, Module, Seen, finish, wait_for};
-
-const AT_ONCE: EndPolicy = EndPolicy {
-    grace: Duration::ZERO,
-    close_fds: false,
-    free_c_heap: true,
-    look: false,
-    evict: None,
-    reap_children: false,
-    live_heap: None,
-};
+use common::hooked::{AT_ONCE, Library, Mode, Module, Seen, finish, wait_for};
 
 const DEFAULT: usize = libc::SIG_DFL;
 

@@ -17,15 +17,10 @@ use std::io::{Write as _, pipe};
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, hooks, process};
+use alcedo_sys::{EndState, Ending, HolderKind, hooks, process};
 
-use common::hooked::{Library, Module, finish, wait_for};
-
-fn at_once() -> EndPolicy {
-    EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }
-}
+use common::hooked::{AT_ONCE, Library, Module, finish, wait_for};
 
 /// A ring is seen in the whole process, so one test at a time has some.
 fn alone() -> MutexGuard<'static, ()> {
@@ -77,7 +72,7 @@ fn an_image_with_a_request_in_flight_keeps_its_memory_until_the_ring_is_closed()
     read(&module, from.as_raw_fd(), page);
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
     let close: extern "C" fn() = module.function(c"ring_close");
-    let (mut ending, _ledger) = module.begin_end(at_once());
+    let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     is_kept(&mut ending, &format!("io_uring (descriptor {fd}) with requests in flight"));
     to.write_all(b"x").expect("the ring reads");
     // SAFETY: the image is still there, and its heap with it.
@@ -103,7 +98,7 @@ fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
     let close: extern "C" fn() = module.function(c"ring_close");
     unmap();
     close();
-    let (mut ending, _ledger) = module.begin_end(at_once());
+    let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     let EndState::Waiting(holders) = ending.poll() else { panic!("the kernel may not have done yet") };
     assert_eq!((holders[0].kind, holders[0].name.as_str()), (HolderKind::Ring, "io_uring (closed a moment ago)"));
     finish(&mut ending);
@@ -121,10 +116,10 @@ fn a_ring_that_was_there_before_or_was_never_used_keeps_nobody() {
     // Without its descriptor, nobody could tell what a mapped ring was given to do.
     let unmap: extern "C" fn() = second.function(c"ring_unmap");
     unmap();
-    second.end(at_once());
+    second.end(AT_ONCE);
     let unmap: extern "C" fn() = first.function(c"ring_unmap");
     let close: extern "C" fn() = first.function(c"ring_close");
-    let (mut ending, _ledger) = first.begin_end(at_once());
+    let (mut ending, _ledger) = first.begin_end(AT_ONCE);
     assert!(kept(&mut ending).contains("with requests in flight"));
     // SAFETY: it was the second image's, which has gone.
     unsafe { libc::close(idle) };
@@ -148,7 +143,7 @@ fn a_ring_is_known_by_more_than_its_number() {
     close();
     // Its number is somebody else's now, and the ring has another.
     let other = File::open("/dev/null").expect("a file");
-    let (mut ending, _ledger) = module.begin_end(at_once());
+    let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     let name = format!("io_uring (descriptor {}) with requests in flight", given_away.as_raw_fd());
     is_kept(&mut ending, &name);
     drop(given_away);
@@ -163,7 +158,7 @@ fn a_ring_that_the_host_says_is_its_own_keeps_nobody() {
     let Some(fd) = ring(&first) else { return };
     let place = Box::leak(Box::new(0u8));
     read(&first, from.as_raw_fd(), (&raw mut *place).cast());
-    let (mut ending, _ledger) = second.begin_end(at_once());
+    let (mut ending, _ledger) = second.begin_end(AT_ONCE);
     assert!(kept(&mut ending).starts_with("io_uring"));
     // SAFETY: its only request is for memory of the test.
     let said = [fd, from.as_raw_fd(), -1].map(|fd| unsafe { process::own_ring(fd) });
@@ -173,5 +168,5 @@ fn a_ring_that_the_host_says_is_its_own_keeps_nobody() {
     let close: extern "C" fn() = first.function(c"ring_close");
     unmap();
     close();
-    first.end(at_once());
+    first.end(AT_ONCE);
 }

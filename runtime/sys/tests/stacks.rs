@@ -13,21 +13,10 @@ mod common {
 use std::ptr;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
-use alcedo_sys::{EndPolicy, EndState, HolderKind, checkpoint, hooks};
+use alcedo_sys::{EndState, HolderKind, checkpoint, hooks};
 
-use common::hooked::{Library, Module, finish};
-
-const AT_ONCE: EndPolicy = EndPolicy {
-    grace: Duration::ZERO,
-    close_fds: false,
-    free_c_heap: true,
-    look: false,
-    evict: None,
-    reap_children: false,
-    live_heap: None,
-};
+use common::hooked::{AT_ONCE, Library, Module, finish};
 
 /// Where this thread's alternate stack is, and whether there is one.
 fn here() -> (usize, bool) {

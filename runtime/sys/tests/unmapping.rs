@@ -19,17 +19,7 @@ use std::time::Duration;
 use alcedo_sys::process::{keys_in_use, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, HolderKind, checkpoint, hooks};
 
-use common::hooked::{Library, Mode, Seen, finish, wait_for};
-
-const AT_ONCE: EndPolicy = EndPolicy {
-    grace: Duration::ZERO,
-    close_fds: false,
-    free_c_heap: true,
-    look: false,
-    evict: None,
-    reap_children: false,
-    live_heap: None,
-};
+use common::hooked::{AT_ONCE, Library, Mode, Seen, finish, wait_for};
 
 fn stale(library: &Library) -> usize {
     stale_mappings(library.stage().path()).expect("the maps can be read").len()

@@ -10,6 +10,7 @@ use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicI64};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use alcedo_sys::{EndPolicy, EndState, Ending, Image, ImageFile, Ledger, StageDir, hooks};
 use tempfile::TempDir;
@@ -17,6 +18,17 @@ use tempfile::TempDir;
 use super::run;
 
 const SOURCE: &str = include_str!("module.c");
+
+/// An ending that waits for nothing.
+pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
+    grace: Duration::ZERO,
+    close_fds: false,
+    free_c_heap: true,
+    look: false,
+    evict: None,
+    reap_children: false,
+    live_heap: None,
+};
 
 /// The hooks that the module calls, in its order.
 #[repr(C)]
@@ -192,9 +204,9 @@ pub(crate) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = std::time::Instant::now();
     loop {
         let found = look();
-        if found.is_some() || begun.elapsed() > std::time::Duration::from_secs(60) {
+        if found.is_some() || begun.elapsed() > Duration::from_secs(60) {
             return found;
         }
-        std::thread::sleep(std::time::Duration::from_micros(200));
+        std::thread::sleep(Duration::from_micros(200));
     }
 }

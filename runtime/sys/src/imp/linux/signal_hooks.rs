@@ -125,15 +125,8 @@ pub unsafe extern "C" fn io_begin_list(
 ) -> c_int {
     // SAFETY: our caller promises what the C function demands.
     let submit = |event: *const c_void| unsafe { c_lio_listio(mode, list, count, event) };
-    if fork::is_child() {
-        return submit(event);
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises a list and an event as the C function demands them; one that waits takes no event.
-    unsafe {
-        requests::begin_list(ledger, false, list, count, if mode == 0 { std::ptr::null() } else { event }, submit)
-    }
+    // SAFETY: our caller promises it.
+    unsafe { begin_list(image, false, mode, list, count, event, submit) }
 }
 
 /// `getaddrinfo_a`.
@@ -146,13 +139,33 @@ pub unsafe extern "C" fn names_begin(
 ) -> c_int {
     // SAFETY: our caller promises what the C function demands.
     let submit = |event: *const c_void| unsafe { c_getaddrinfo_a(mode, list, count, event) };
+    // SAFETY: our caller promises it.
+    unsafe { begin_list(image, true, mode, list, count, event, submit) }
+}
+
+/// A list of requests, for input and output or for names.
+///
+/// # Safety
+///
+/// What the C function demands that `submit` calls, and `image` as for all hooks.
+unsafe fn begin_list(
+    image: *const c_void,
+    is_names: bool,
+    mode: c_int,
+    list: *const *mut c_void,
+    count: c_int,
+    event: *const c_void,
+    submit: impl FnOnce(*const c_void) -> c_int,
+) -> c_int {
     if fork::is_child() {
         return submit(event);
     }
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises a list and an event as the C function demands them; one that waits takes no event.
-    unsafe { requests::begin_list(ledger, true, list, count, if mode == 0 { std::ptr::null() } else { event }, submit) }
+    // One that waits takes no event.
+    let event = if mode == 0 { std::ptr::null() } else { event };
+    // SAFETY: our caller promises a list and an event as the C function demands them.
+    unsafe { requests::begin_list(ledger, is_names, list, count, event, submit) }
 }
 
 /// The module has changed whom a descriptor tells of what happens to it, by which signal, or whether it does at all.
