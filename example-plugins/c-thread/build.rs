@@ -3,5 +3,14 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=src/metronome.c");
+    if std::env::var_os("CARGO_FEATURE_STATIC_TLS").is_some() {
+        println!("cargo::rerun-if-changed=src/static_tls.c");
+        let mut build = cc::Build::new();
+        build
+            .file("src/static_tls.c")
+            .flag("-ftls-model=initial-exec")
+            .warnings_into_errors(true)
+            .compile("static_tls");
+    }
     cc::Build::new().file("src/metronome.c").warnings_into_errors(true).compile("metronome");
 }

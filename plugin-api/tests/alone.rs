@@ -1,7 +1,7 @@
 //! A plugin's own tests have no host: what needs one says so, and nothing crashes.
 
-use alcedo_plugin_api::FailureKind;
 use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::{FailureKind, Value};
 
 /// A struct that lives in host memory.
 #[ustruct(package = "Game")]
@@ -35,4 +35,14 @@ fn without_a_host_making_a_value_is_a_typed_error() {
         assert_eq!(error.kind(), FailureKind::UNAVAILABLE, "{what}");
         assert!(error.to_string().contains(what), "{error}");
     }
+}
+
+#[test]
+fn a_container_of_std_is_the_hosts_own_to_others() {
+    const fn fingerprint<T: Value>() -> u64 {
+        alcedo_abi::fingerprint::Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish()
+    }
+    let described = fingerprint::<UArray<f64>>();
+    assert_eq!(described, fingerprint::<Vec<f64>>());
+    assert_ne!(described, fingerprint::<Vec<f32>>());
 }

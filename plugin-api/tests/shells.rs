@@ -1,7 +1,6 @@
 //! A module and a host face to face over the border: what the attributes wrote is called as the runtime calls it.
 #![expect(unsafe_code, reason = "plays the host, on the raw side of the border")]
 
-#[expect(dead_code, reason = "each test file uses its own part of this")]
 mod fake_host;
 
 use alcedo_abi::call::FailureKind;

@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process;
 use std::thread;
-use tracing_subscriber::EnvFilter;
 
 /// After which reload a sabotage of the process itself strikes.
 const LAST: u64 = 2;
@@ -19,8 +18,7 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
     let text = fs::read(plan).with_context(|| format!("could not read the plan {}", plan.display()))?;
     let plan: Plan = serde_json::from_slice(&text).context("the plan is of another version of this program")?;
     // What plugins log is part of their work, but goes past the lines, and by default only where it warns.
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    crate::log_to_stderr("warn");
     match host(&plan) {
         Ok(end) => say(&end),
         Err(error) => say(&Line::Failed { error: format!("{error:#}") }),

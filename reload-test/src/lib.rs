@@ -29,6 +29,9 @@ mod values;
 
 use clap::Parser;
 use std::process::ExitCode;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Does what the command line of `alcedo-reload-test` says.
 #[must_use]
@@ -52,6 +55,14 @@ pub fn survey() -> ExitCode {
         None => survey::parent::run(&args),
     };
     ended("alcedo-survey", outcome)
+}
+
+/// What is logged in a child goes to its error stream: what RUST_LOG asks for, else `level` and above.
+pub(crate) fn log_to_stderr(level: &str) {
+    let wanted = std::env::var("RUST_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
+    let filter = wanted.unwrap_or_else(|| level.parse().expect("levels of ours are right"));
+    let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(std::io::stderr);
+    logs.finish().with(filter).init();
 }
 
 fn ended(program: &str, outcome: anyhow::Result<bool>) -> ExitCode {

@@ -9,7 +9,7 @@ use crate::subject::{Habits, Subject, subjects};
 use crate::tally::Tally;
 use crate::values::{sample, value};
 use alcedo_runtime::canary::Canary;
-use alcedo_runtime::{Budget, ObjectHandle, Phase, Reload, Runtime, Value, process};
+use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, Reload, Runtime, Value, process};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::thread;
@@ -76,6 +76,7 @@ impl<'p> Trial<'p> {
         let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
         // A plugin that leaves files open is one of those to come through.
         let builder = builder.unloads(|policy| {
+            policy.look_for_references = ReferenceSearch::Always;
             // SAFETY: neither this host nor one of its plugins gives a descriptor to another.
             unsafe { policy.close_fds(true) };
         });

@@ -4,20 +4,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use alcedo_sys::{Demands, PublicKey};
+use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
 use crate::bridge::core::Core;
 use crate::callback::{Registered, Site};
 use crate::development::Invitation;
 use crate::error::Error;
+use crate::handles::with_last_serial;
 use crate::load::canary::{Canary, Rehearsal};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
 use crate::load::policy::UnloadPolicy;
 use crate::native::{Natives, Ticker};
 use crate::object::birth::make_cdo;
-use crate::object::class::Origin;
 use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
+use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 use crate::runtime::Runtime;
 use crate::watchdog::{Hang, Listener};
@@ -45,6 +46,8 @@ pub struct Builder {
     unloads: UnloadPolicy,
     blacks_are_no_roots: bool,
     development: bool,
+    last_serial: Option<u32>,
+    planted_rerun: bool,
 }
 
 impl Builder {
@@ -183,6 +186,10 @@ impl Builder {
     /// One runtime of a process takes part. A host ends by [`Runtime::shutdown`] or by dropping its runtime: an exit without
     /// is taken for a plugin's deed, and the host is started again.
     ///
+    /// Before an image goes, memory is looked through for what still leads into it
+    /// ([`UnloadPolicy::look_for_references`](crate::UnloadPolicy::look_for_references)); [`Builder::unloads`], called after
+    /// this, can switch that off.
+    ///
     /// ```no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// # use alcedo_runtime::{Budget, Runtime};
@@ -198,6 +205,24 @@ impl Builder {
     #[must_use]
     pub fn development(mut self) -> Self {
         self.development = true;
+        self.unloads.look_for_references = ReferenceSearch::Always;
+        self
+    }
+
+    /// For tests only: how many objects or conjugates a slot has, one after the other, so that every slot is soon used up.
+    /// No handle is ever another thing with it either, but memory is used up by the slots that are.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn last_serial(mut self, last: u32) -> Self {
+        self.last_serial = Some(last);
+        self
+    }
+
+    /// For tests only: a host that reruns one class constructor in each reload, which whoever looks must notice.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted_rerun(mut self, planted: bool) -> Self {
+        self.planted_rerun = planted;
         self
     }
 
@@ -216,7 +241,8 @@ impl Builder {
                 tracing::debug!(%error, "the crash guard is not armed here");
             }
         }
-        let core = Core::new().map_err(system("starting the finalizer thread"))?;
+        let core = with_last_serial(self.last_serial.unwrap_or(u32::MAX), Core::new)
+            .map_err(system("starting the finalizer thread"))?;
         if let Some(limit) = self.watchdog {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
         }
@@ -226,6 +252,7 @@ impl Builder {
             .map_err(system("making the folder for copies of libraries"))?;
         loads.hub.set_policy(&self.unloads);
         loads.retirements.policy = self.unloads;
+        loads.planted_rerun = self.planted_rerun;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
         core.world.types.declare_package(ROOT_PACKAGE);
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
@@ -267,5 +294,19 @@ fn declare_implemented(batch: &mut Batch) {
         if !interfaces.iter().any(|known| known.package == path.package && known.name == path.name) {
             interfaces.push(InterfaceDecl::new(&path.package, &path.name, Origin::Native));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Builder, ReferenceSearch, Runtime, UnloadPolicy};
+
+    #[test]
+    fn memory_is_looked_through_for_all_plugins_in_development_and_for_those_with_libraries_in_production() {
+        let check = |builder: Builder, expected| assert_eq!(builder.unloads.look_for_references, expected);
+        check(Runtime::builder(), ReferenceSearch::WithLibraries);
+        check(Runtime::builder().development(), ReferenceSearch::Always);
+        let never = |policy: &mut UnloadPolicy| policy.look_for_references = ReferenceSearch::Never;
+        check(Runtime::builder().development().unloads(never), ReferenceSearch::Never);
     }
 }

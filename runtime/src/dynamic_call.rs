@@ -13,8 +13,8 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, Name, ObjectHandle, ZCallHandle};
-use crate::object::class::Origin;
 use crate::object::mode::{ModeWord, Reach};
+use crate::object::origin::Origin;
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::type_text::{SignatureText, TypeText};
@@ -529,9 +529,10 @@ mod tests {
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
     use crate::object::World;
-    use crate::object::class::Origin;
     use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
+    use crate::object::origin::Origin;
     use crate::object::property::PropertyType;
+    use crate::object::testing::native_thunk;
     use crate::object::thunk::Frame;
     use crate::object::value::Value;
 
@@ -573,7 +574,7 @@ mod tests {
                     .of_type(label_path)
                     .with_flags(property_flags::RETURN),
             ],
-            ..FunctionDecl::new("shout", Rc::new(shout))
+            ..FunctionDecl::new("shout", native_thunk(shout))
         };
         let notes = PropertyDecl::new("notes", PropertyKind::MAP).of_type("String, Array(String)");
         let thing = ClassDecl {

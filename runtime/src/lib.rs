@@ -7,15 +7,15 @@
 //! The thread that builds the runtime is the game thread: nothing here leaves it. Plugins are native code: a
 //! boundary for mistakes, not a sandbox against malice.
 
-mod object;
+// The floors below, by the names that they have in this crate.
+use alcedo_base::{border, cells, game_thread, handles, numbered, shown, trap};
+use alcedo_reflect as object;
 
 #[doc(hidden)]
 pub mod bench;
-mod border;
 mod bridge;
 mod builder;
 mod callback;
-mod cells;
 mod conjugate;
 mod console;
 mod counters;
@@ -28,27 +28,23 @@ mod emit;
 mod error;
 #[doc(hidden)]
 pub mod faults;
-mod game_thread;
-mod handles;
-mod host_table;
+mod host_api;
 mod lease;
 mod load;
 mod logs;
 pub mod native;
-mod numbered;
 mod poster;
 pub mod reload;
 mod runtime;
-mod shown;
 mod slim_watch;
-mod trap;
-mod value_table;
 mod watchdog;
 mod world;
 mod zcall;
 
+pub use alcedo_reflect::plain_struct;
 pub use alcedo_sys::{
-    ImageError, KeyError, PublicKey, SecretKey, SignatureFound, checkpoint, process, seal_file, sign_file,
+    ImageError, KeyError, PublicKey, ReferenceSearch, SecretKey, SignatureFound, checkpoint, process, seal_file,
+    sign_file,
 };
 
 pub use border::{CallError, Place};
@@ -79,7 +75,7 @@ pub use load::master::Unload;
 pub use load::policy::UnloadPolicy;
 pub use load::state::ContextState;
 pub use load::ticket::{BlockerReport, ModuleEnd, ParkedImage, UnloadReport, UnloadTicket};
-pub use object::World;
+pub use native::world::World;
 pub use object::birth::{BirthFailed, BirthStep};
 pub use object::objects::RenameError;
 pub use object::thunk::Frame;
@@ -111,7 +107,7 @@ pub mod canary {
 /// What the macros of this crate expand to. Not for use by hand.
 #[doc(hidden)]
 pub mod plumbing {
-    pub use crate::object::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
+    pub use alcedo_reflect::plumbing::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }
 
 pub use alcedo_abi::kinds;

@@ -1,6 +1,8 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection cannot tell the two apart.
 
+pub(crate) mod world;
+
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -8,12 +10,13 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use crate::border::CallError;
 use crate::callback::{Registered, Site};
 use crate::handles::ObjectHandle;
-use crate::object::World;
-use crate::object::class::{NativeHook, Origin};
 use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
-use crate::object::thunk::{Frame, Thunk};
+use crate::object::origin::Origin;
+use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
+
+use world::World;
 
 /// Called once in every tick, with the seconds since the last.
 pub(crate) type Ticker = Registered<Box<dyn FnMut(&Runtime, f32)>>;
@@ -120,14 +123,14 @@ impl NativeClass {
         flags: u64,
         body: fn(&World, &mut Frame<'_>) -> Result<(), CallError>,
     ) -> Self {
-        self.add_function(name, params, result, flags, Rc::new(body))
+        self.add_function(name, params, result, flags, Rc::new(move |context, frame| body(World::of(context), frame)))
     }
 
     /// Adds an event that subclasses may override; without an override nothing happens.
     #[must_use]
     pub fn event(self, name: &str, params: &[(&str, NativeType)]) -> Self {
-        let nothing: Thunk = Rc::new(|_world: &World, frame: &mut Frame<'_>| {
-            frame.hand_over();
+        let nothing: Thunk = Rc::new(|_context, frame| {
+            hand_over(frame);
             Ok(())
         });
         self.add_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
@@ -143,22 +146,22 @@ impl NativeClass {
 
     /// Runs for every object of the class, once, after its bases'.
     #[must_use]
-    pub fn constructor(mut self, hook: NativeHook) -> Self {
-        self.0.native_constructor = Some(hook);
+    pub fn constructor(mut self, hook: fn(&World, ObjectHandle) -> Result<(), String>) -> Self {
+        self.0.native_constructor = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
 
     /// Runs for every object of the class after the defaults and the plugin's own hook.
     #[must_use]
-    pub fn post_init_properties(mut self, hook: NativeHook) -> Self {
-        self.0.native_post_init = Some(hook);
+    pub fn post_init_properties(mut self, hook: fn(&World, ObjectHandle) -> Result<(), String>) -> Self {
+        self.0.native_post_init = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
 
     /// Runs when the end of an object of the class begins, before that of its bases; nothing of it has ended then.
     #[must_use]
     pub fn begin_destroy(mut self, hook: fn(&World, ObjectHandle)) -> Self {
-        self.0.begin_destroy = Some(hook);
+        self.0.begin_destroy = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
 
@@ -166,7 +169,7 @@ impl NativeClass {
     /// the world and changes nothing. A collection in slices asks it when it comes to the object, and again at its end.
     #[must_use]
     pub fn add_references(mut self, hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle))) -> Self {
-        self.0.add_references = Some(hook);
+        self.0.add_references = Some(Rc::new(move |context, object, visit| hook(World::of(context), object, visit)));
         self
     }
 

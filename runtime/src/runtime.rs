@@ -36,10 +36,10 @@ use crate::handles::{Name, ObjectHandle};
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::Module;
 use crate::load::state::ContextState;
+use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
-use crate::object::World;
-use crate::object::class::Origin;
 use crate::object::objects::RenameError;
+use crate::object::origin::Origin;
 use crate::object::value::Value;
 use crate::reload::digest::{self, WorldDigest};
 use crate::reload::report::Reload;
@@ -283,7 +283,7 @@ impl Runtime {
         match self.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}
             Err(error) => {
-                tracing::warn!(object = %self.world().objects.shown(object), %error, "an object was not destroyed");
+                tracing::warn!(object = %self.core().world.objects.shown(object), %error, "an object was not destroyed");
             }
         }
     }
@@ -458,7 +458,7 @@ impl Runtime {
 
     /// The objects as native code sees them.
     pub fn world(&self) -> &World {
-        &self.inner.core.world
+        World::new(&self.inner.core.world)
     }
 
     /// The stores.
@@ -490,7 +490,7 @@ impl Runtime {
             // A living object has a body.
             let _body = world.objects.with_body(object, |body| {
                 body.class().path.hash(&mut hasher);
-                body.view().hash(&mut hasher);
+                body.view().hash_into(&mut hasher);
             });
         }
         hasher.finish()

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::error::Error;
 use crate::load::context::error::ContextError;

@@ -5,7 +5,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "handles signals and looks at timers, as a host's own code may")]
 
-mod support;
+use crate::support;
 
 use std::ffi::{CString, c_int};
 use std::mem;
@@ -35,7 +35,7 @@ fn alone(test: &str, work: impl FnOnce(&Path)) {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let output = Command::new(std::env::current_exe().expect("this program"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder.path())
         .env("ALARMS_RELEASE", folder.path().join("release"))
         .env("ALARMS_PIPE", folder.path().join("pipe"))
@@ -47,7 +47,7 @@ fn alone(test: &str, work: impl FnOnce(&Path)) {
     assert!(said.contains("1 passed"), "it ran nothing: {said}");
 }
 
-fn leave(host: &Runtime, what: &str) {
+pub(crate) fn leave(host: &Runtime, what: &str) {
     let left = host.zcall("ex:/alarms.leave", &[Value::Text(what.to_owned())]);
     left.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
@@ -60,7 +60,7 @@ fn calls(host: &Runtime) -> u64 {
 }
 
 /// A host that waits for nobody before it says who keeps an image.
-fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
+pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
@@ -68,11 +68,11 @@ fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) 
 }
 
 /// Unloads what there is; what is told of it once it is gone.
-fn unload(host: &Runtime) -> UnloadReport {
+pub(crate) fn unload(host: &Runtime) -> UnloadReport {
     end(host, &host.unload_master().expect("there is a Master").ticket)
 }
 
-fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
+pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
     let begun = Instant::now();
     loop {
         host.safe_point();
@@ -87,7 +87,7 @@ fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
 }
 
 /// What keeps the image that is to go.
-fn blocked(host: &Runtime) -> (UnloadTicket, String) {
+pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
     // Finalizers come first, and their thread takes the time that it takes.
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! A stale handle is never another thing, however often its place is used again. With the feature `tiny-serials` every place
-//! is used up after 255 tenants, so that a million of them see each place to its end and thousands of new ones begun.
+//! A stale handle is never another thing, however often its place is used again. In a host of few serials every place is used
+//! up after 255 tenants, so that a million of them see each place to its end and thousands of new ones begun.
 
 use std::collections::HashSet;
 
@@ -13,6 +13,11 @@ const LIVING: usize = 64;
 /// How many stale ones are tried again and again.
 const STALE: usize = 4096;
 const NODE: &str = "/Script/Graph.Node";
+
+/// So many tenants a place has where there are few.
+const FEW: u32 = 255;
+/// And where there are not.
+const MANY: u32 = u32::MAX;
 
 /// A tiny generator of numbers.
 struct Dice(u64);
@@ -37,7 +42,7 @@ struct Store<H> {
 }
 
 /// Makes and ends a million, keeps handles of those that ended, and tries them.
-fn check<H: Copy + std::fmt::Debug>(host: &Runtime, seed: u64, store: &Store<H>) {
+fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64, store: &Store<H>) {
     let Store { make, end, mark, number } = store;
     let mut dice = Dice(seed);
     let (mut living, mut stale): (Vec<(H, u64)>, Vec<H>) = Default::default();
@@ -68,19 +73,40 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, seed: u64, store: &Store<H>)
     // A place that is used up is given up: the numbers show how many there were.
     let places: HashSet<_> = given.iter().map(|number| *number as u32).collect();
     let tenants = given.len() / places.len();
-    let is_tiny = cfg!(feature = "tiny-serials");
-    assert!(if is_tiny { (100..=255).contains(&tenants) } else { tenants > 255 }, "{tenants} tenants a place");
+    let few = FEW as usize;
+    let is_right = if last_serial == FEW { (100..=few).contains(&tenants) } else { tenants > few };
+    assert!(is_right, "{tenants} tenants a place");
 }
 
-fn host() -> Runtime {
+fn host(last_serial: u32) -> Runtime {
     let node =
         NativeClass::new("Graph", "Node", "/Script/Core.Object").property("mark", (PropertyKind::U64, ""), 0, "");
-    Runtime::builder().natives(Natives::in_package("Graph").class(node)).build().expect("right declarations")
+    let builder = Runtime::builder().natives(Natives::in_package("Graph").class(node)).last_serial(last_serial);
+    builder.build().expect("right declarations")
 }
 
 #[test]
 fn a_million_objects_have_a_million_handles() {
-    let host = host();
+    check_objects(MANY);
+}
+
+#[test]
+fn a_million_objects_have_a_million_handles_where_serials_are_few() {
+    check_objects(FEW);
+}
+
+#[test]
+fn a_million_blacks_have_a_million_handles() {
+    check_blacks(MANY);
+}
+
+#[test]
+fn a_million_blacks_have_a_million_handles_where_serials_are_few() {
+    check_blacks(FEW);
+}
+
+fn check_objects(last_serial: u32) {
+    let host = host(last_serial);
     let store: Store<ObjectHandle> = Store {
         make: |host, made| {
             let object = host.spawn(NODE).expect("an object");
@@ -101,13 +127,12 @@ fn a_million_objects_have_a_million_handles() {
         },
         number: |object| object.0,
     };
-    check(&host, 7, &store);
+    check(&host, last_serial, 7, &store);
     assert_eq!(host.counters().objects, 0);
 }
 
-#[test]
-fn a_million_blacks_have_a_million_handles() {
-    let host = host();
+fn check_blacks(last_serial: u32) {
+    let host = host(last_serial);
     let store: Store<AnyConjugate> = Store {
         make: |host, made| host.make_black("Optional(u64)", &mark_of(made)).expect("a black"),
         end: |host, black| host.drop_black(black),
@@ -125,7 +150,7 @@ fn a_million_blacks_have_a_million_handles() {
         },
         number: AnyConjugate::number,
     };
-    check(&host, 9, &store);
+    check(&host, last_serial, 9, &store);
     assert_eq!(host.blacks().count(), 0);
 }
 

@@ -1,7 +1,7 @@
 //! Values that a real plugin owns in host memory: let go of on the game thread and on others, carried through a rollback,
 //! ended by a reload and an unload.
 
-mod support;
+use crate::support;
 
 use std::fs::write;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! A callback that owns a handle to its own host closes a circle. The host can own weak handles instead, or use what the
 //! callback is given; a circle that is there is opened by the end of what it hangs on, and named.
 
-mod support;
+use crate::support;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

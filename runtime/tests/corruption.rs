@@ -6,7 +6,7 @@
 //! failed test, too, and not the end of all.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
-mod support;
+use crate::support;
 
 use std::env;
 use std::fs::{self, File};
@@ -67,7 +67,9 @@ fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
     }
     let dir = TempDir::new().expect("a temporary directory");
     let mut child = Command::new(env::current_exe().expect("this program"));
-    child.args([test, "--exact", "--nocapture"]).env(WITNESS, dir.path().join("witness"));
+    child
+        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture"])
+        .env(WITNESS, dir.path().join("witness"));
     let child = child.env(OLD, support::plugin("broken", &[])).env(NEW, new()).output().expect("this program runs");
     let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
     let passed = child.status.success() && said.contains("1 passed");

@@ -1,7 +1,7 @@
 //! A class goes away while it has objects, and comes back: they sleep meanwhile, keep what they have, and wake. And a class
 //! that moves to another native class: its objects are born anew under their handles.
 
-mod support;
+use crate::support;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{Budget, Error, ObjectHandle, Reload, Runtime, Value};

@@ -1,7 +1,7 @@
 //! Plugin halves whose object goes while their own code is on the stack: each ends once, and after that code. The tests
 //! count the endings of a whole process, so they have it to themselves.
 
-mod support;
+use crate::support;
 
 use alcedo_runtime::Value;
 

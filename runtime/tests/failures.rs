@@ -1,7 +1,7 @@
 //! What a plugin can do wrong, and what the host makes of it: a typed error that names the place, and a host that goes
 //! on. `broken` misbehaves as its features say; a build without any misbehaves on request.
 
-mod support;
+use crate::support;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

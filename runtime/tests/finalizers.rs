@@ -1,7 +1,7 @@
 //! The plugin halves of objects that ended, on the finalizer thread. What it says is recorded for a whole process, so
 //! nothing else may let halves of these classes end here.
 
-mod support;
+use crate::support;
 
 use std::fs::write;
 use std::time::Duration;

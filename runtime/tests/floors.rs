@@ -1,31 +1,23 @@
 //! The floors of `runtime/src`: a module may use what is on its own floor or below, and nothing above. The list is the
-//! one of ARCHITECTURE.md; a new module has to be given its floor here. And the list of files with unsafe code there.
+//! one of ARCHITECTURE.md; a new module has to be given its floor here. And the list of files with unsafe code there. What
+//! lies in crates below, `alcedo-base` and `alcedo-reflect`, cargo keeps from pointing up.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const FLOORS: &[(&str, u32)] = &[
-    ("handles", 0),
-    ("cells", 0),
     ("deadline", 0),
     ("lease", 0),
     ("watchdog", 0),
     ("faults", 0),
-    ("game_thread", 0),
-    ("border", 0),
-    ("trap", 0),
     ("callback", 0),
-    ("shown", 0),
-    ("numbered", 0),
-    ("object", 1),
     ("zcall", 2),
     ("logs", 3),
     ("conjugate", 3),
     ("bridge", 4),
     ("dynamic_call", 4),
-    ("host_table", 5),
-    ("value_table", 5),
+    ("host_api", 5),
     ("emit", 5),
     ("load", 6),
     ("reload", 7),
@@ -117,7 +109,7 @@ fn the_map_names_every_file_with_unsafe_code_and_no_other() {
     let map = fs::read_to_string(host.join("ARCHITECTURE.md")).expect("the map");
     let section = map.split("\n## ").find(|section| section.starts_with("Where `unsafe` is")).expect("the section");
     let rooms: Vec<_> = section.split("\n| in `").collect();
-    for room in ["runtime/src", "plugin-api/src"] {
+    for room in ["runtime/src", "runtime/reflect/src", "plugin-api/src"] {
         let listed =
             rooms.iter().find_map(|list| list.strip_prefix(room)?.strip_prefix('`')).expect("a list for each room");
         let root = host.join("..").join(room);
@@ -141,19 +133,21 @@ fn the_map_names_every_file_with_unsafe_code_and_no_other() {
 /// thread's own is no store.
 #[test]
 fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    sources(&root, &mut files);
+    for room in ["src", "base/src", "reflect/src"] {
+        sources(&root.join(room), &mut files);
+    }
     let mut wrong = Vec::new();
     for file in files {
-        let path = file.strip_prefix(&root).expect("below the root").display().to_string();
+        let path = file.strip_prefix(root).expect("below the root").display().to_string();
         let source = fs::read_to_string(&file).expect("a source");
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let names = |line: &&str| {
             !line.trim_start().starts_with("//") && line.contains("std::cell") && line.contains("RefCell")
         };
         let is_one = code.lines().any(|line| names(&line)) && !code.contains("thread_local!");
-        if is_one && path != "cells.rs" && !path.contains("test") {
+        if is_one && path != "base/src/cells.rs" && !path.contains("test") {
             wrong.push(path);
         }
     }

@@ -1,7 +1,7 @@
 //! A debugger beside a host that reloads: a breakpoint set by name in a plugin hits in the old code and in the new, and
 //! stands in the source. The host is this binary itself, started under gdb as one of its tests.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,7 +50,8 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     std::fs::write(&script, steps).expect("a script");
     let mut gdb = Command::new("gdb");
     gdb.args(["--batch", "--nx", "-x"]).arg(&script).arg("--args").arg(std::env::current_exe().expect("this binary"));
-    gdb.args(["--exact", "the_host_under_gdb", "--ignored", "--nocapture"]).env(WATCHED, &watched);
+    gdb.args(["--exact", &*support::full_name(module_path!(), "the_host_under_gdb"), "--ignored", "--nocapture"])
+        .env(WATCHED, &watched);
     // Plugins may be built beside it by other tests; what gdb needs to know is in the files.
     let output = gdb.output().expect("gdb was there a moment ago");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

@@ -1,7 +1,7 @@
 //! What is found again by name, path or id: delegates, and every kind of reference, over reloads and over the disk. The
 //! holders are native classes, so that what is tested here is the host; plugins have tests of their own.
 
-mod support;
+use crate::support;
 
 use std::cell::RefCell;
 use std::rc::Rc;

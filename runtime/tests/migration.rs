@@ -1,7 +1,7 @@
 //! A class changes its declaration while it has living objects: `shapeshifter` goes from its first form to its second.
 //! Every object is looked at afterwards, and so is every line of the report.
 
-mod support;
+use crate::support;
 
 use alcedo_runtime::{ObjectHandle, Reload, Runtime, Value};
 use expect_test::{Expect, expect};

@@ -2,7 +2,7 @@
 //! `attributes` and `attributes-plus` writes a line when it runs, and a listener adds the events of the Master. What
 //! the design prescribes is written out below.
 
-mod support;
+use crate::support;
 
 use std::path::PathBuf;
 

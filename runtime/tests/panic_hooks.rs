@@ -1,7 +1,7 @@
 //! A module that sets panic hooks of its own, whenever and wherever: its panics keep message and place in the host's
 //! errors, and the author's hook runs once for each.
 
-mod support;
+use crate::support;
 
 use alcedo_runtime::{Runtime, Value};
 

@@ -1,7 +1,7 @@
 //! A reload that replaces no more than it must: what has changed, and what uses it. Everything else stays mapped in its
 //! generation, with its plugin halves and its handles.
 
-mod support;
+use crate::support;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A panic may throw a value whose drop panics in turn. Whatever of the host's code does so, the runtime catches both: what
 //! it was doing comes to its end, and the other callbacks have their turn.
 
-mod support;
+use crate::support;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};

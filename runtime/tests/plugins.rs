@@ -1,6 +1,6 @@
 //! A real plugin in a real host: it is loaded, called, reloaded, and unloaded until its image is gone.
 
-mod support;
+use crate::support;
 
 use alcedo_runtime::{Budget, Runtime, Value, process};
 

@@ -1,7 +1,7 @@
 //! The recipes of `docs/recipes.md`, each as a plugin that does what it says: work of its own threads comes to the game
 //! thread, and neither a reload nor an unload in the middle of it leaves anything behind.
 
-mod support;
+use crate::support;
 
 use std::time::{Duration, Instant};
 

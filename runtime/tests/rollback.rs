@@ -3,7 +3,7 @@
 //! `alcedo_runtime::faults`. Every other time the new code tries all doors there are (the greedy part of the attacker), so
 //! that something of it would stay: in the host's own tally, in plugin halves of modules that stay, or in a registry.
 
-mod support;
+use crate::support;
 
 use std::cell::Cell;
 use std::path::PathBuf;

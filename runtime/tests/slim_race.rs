@@ -2,7 +2,7 @@
 //! that was current at some moment of it, or is told that the context unloads; none enters an image that is gone, which
 //! would end this process. `ALCEDO_RACE_CALLS` says how many calls; a million unless it does.
 
-mod support;
+use crate::support;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

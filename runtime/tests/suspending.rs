@@ -1,7 +1,7 @@
 //! What only one can have, a port or a database, is given up by the old generation before the main of the new one, and
 //! taken again when the reload is rolled back.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::io::Read as _;

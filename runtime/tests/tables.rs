@@ -5,14 +5,14 @@
 //! itself to run, under a C library that keeps callbacks and that the host knows nothing of.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use alcedo_runtime::{Runtime, Value};
+use alcedo_runtime::{ReferenceSearch, Runtime, Value};
 use alcedo_sys::process;
 
 /// Set for the program that a test starts.
@@ -25,12 +25,15 @@ const STAYING: &str = r#"
     struct entry { struct entry *next; callback call; void *data; };
     static struct entry *staying_table;
     callback staying_variable;
-    static volatile long looked;
-    static void look_at(void *data) { looked += *(long *)data; }
+    static volatile long looked[1024];
+    static void look_at(void *data) { looked[0] += *(long *)data; }
     void staying_keep(callback call, void *data) {
         struct entry *entry = malloc(sizeof *entry);
         *entry = (struct entry){ staying_table, call, data };
         staying_table = entry;
+        // Others register after it, so that it is far from the beginning.
+        for (int others = call == look_at && data == (void *)looked ? 0 : 100; others; others--)
+            staying_keep(look_at, (void *)looked);
     }
     void staying_keep_data(void *data) { staying_keep(look_at, data); }
     void staying_clear(void) {
@@ -41,6 +44,12 @@ const STAYING: &str = r#"
         }
         staying_variable = 0;
     }
+    unsigned long staying_count_filled(unsigned char with) {
+        unsigned long count = 0;
+        for (struct entry *entry = staying_table; entry; entry = entry->next)
+            if (((unsigned char *)entry->data)[0] == with && ((unsigned char *)entry->data)[3999] == with) count++;
+        return count;
+    }
     static void *blocks[4096];
     void staying_churn(unsigned turn) {
         free(blocks[turn % 4096]);
@@ -48,17 +57,23 @@ const STAYING: &str = r#"
     }
 "#;
 
+static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| compiled("staying", STAYING));
+
+/// A library with a function that has the name of one of the C library.
+static ALARM: LazyLock<PathBuf> =
+    LazyLock::new(|| compiled("alarm", "unsigned alarm(unsigned seconds) { return 4711 + seconds; }"));
+
 /// Built once; the folder is taken away when the machine likes.
-static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
+fn compiled(name: &str, text: &str) -> PathBuf {
     let folder = support::test_dir().join(format!("staying-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the test directory is writable");
-    let (source, library) = (folder.join("staying.c"), folder.join("libstaying.so"));
-    std::fs::write(&source, STAYING).expect("the test directory is writable");
+    let (source, library) = (folder.join(format!("{name}.c")), folder.join(format!("lib{name}.so")));
+    std::fs::write(&source, text).expect("the test directory is writable");
     let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).output();
     let built = built.expect("there is a C compiler");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     library
-});
+}
 
 /// Runs `work` in a process of its own; what that printed.
 fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
@@ -66,7 +81,12 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
         work();
         return None;
     }
-    support::plugin("traces", &[]); // built once, not by each
+    alone_with(&[], test)
+}
+
+/// Runs `test` in a process of its own, in which it finds the plugin with these features built.
+fn alone_with(features: &[&str], test: &str) -> Option<String> {
+    support::plugin("traces", features); // built once, not by each
     let output = start(test);
     let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{}: {said}", output.status);
@@ -77,23 +97,21 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
 fn start(test: &str) -> Output {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
-    command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
-    command.env(ALONE, "1").env("LD_PRELOAD", &*LIBRARY).output().expect("this program starts")
-}
-
-/// Whether a host looks through memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Looks {
-    Yes,
-    No,
+    command.args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"]);
+    command
+        .env(ALONE, "1")
+        .env("LD_PRELOAD", &*LIBRARY)
+        .env("TRACES_LIBRARY", &*ALARM)
+        .output()
+        .expect("this program starts")
 }
 
 /// A host that never gives an unload up unless it is told to.
-fn host(library: &Path, park_after: Option<Duration>, looks: Looks) -> Runtime {
+fn host(library: &Path, park_after: Option<Duration>, looks: ReferenceSearch) -> Runtime {
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);
         policy.park_after = park_after;
-        policy.look_for_references = looks == Looks::Yes;
+        policy.look_for_references = looks;
     });
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
@@ -131,8 +149,13 @@ fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
 /// A habit, in three generations, each of which is gone before the next has a look: that sees what is wanted. Nothing is
 /// looked for in memory: what is put right is put right without it.
 fn goes(habit: &str, wanted: &[&str]) {
-    let library = support::plugin("traces", &[]);
-    let host = host(&library, None, Looks::No);
+    goes_with(&[], habit, wanted);
+}
+
+/// The same, with features of the plugin.
+fn goes_with(features: &[&str], habit: &str, wanted: &[&str]) {
+    let library = support::plugin("traces", features);
+    let host = host(&library, None, ReferenceSearch::Never);
     for wanted in wanted {
         leave(&host, habit);
         reload(&host, &library);
@@ -196,7 +219,7 @@ fn standard_output_leads_back_when_the_plugin_that_replaced_it_goes() {
 fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
     alone("a_stream_into_memory_of_a_plugin_keeps_it_and_is_named", || {
         let library = support::plugin("traces", &[]);
-        let host = host(&library, Some(Duration::from_millis(100)), Looks::No);
+        let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Never);
         leave(&host, "memory_stream");
         reload(&host, &library);
         until(&host, "the old image is given up", || !host.parked().is_empty());
@@ -208,7 +231,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
 /// A habit that keeps its image until the library lets go of it, and what the report says of it until then.
 fn is_kept(habit: &str, says: &[&str]) {
     let library = support::plugin("traces", &[]);
-    let host = host(&library, None, Looks::Yes);
+    let host = host(&library, None, ReferenceSearch::Always);
     for _ in 0..3 {
         leave(&host, habit);
         reload(&host, &library);
@@ -225,7 +248,7 @@ fn is_kept(habit: &str, says: &[&str]) {
 #[test]
 fn a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out() {
     alone("a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out", || {
-        is_kept("entry", &["libstaying.so: staying_table still leads to `traces_called_back`, through a block"]);
+        is_kept("entry", &["libstaying.so: staying_table still leads to `traces_called_back`, through 101 blocks"]);
     });
 }
 
@@ -247,7 +270,7 @@ fn data_in_a_table_keeps_its_image_until_it_is_taken_out() {
 fn an_image_whose_callback_stays_is_given_up_with_its_name() {
     alone("an_image_whose_callback_stays_is_given_up_with_its_name", || {
         let library = support::plugin("traces", &[]);
-        let host = host(&library, Some(Duration::from_millis(100)), Looks::Yes);
+        let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Always);
         leave(&host, "entry");
         reload(&host, &library);
         until(&host, "the old image is given up", || !host.parked().is_empty());
@@ -255,4 +278,141 @@ fn an_image_whose_callback_stays_is_given_up_with_its_name() {
         // What it leads to is there.
         assert_eq!(mapped(&host), 2);
     });
+}
+
+/// What the only module of a generation left when it went.
+fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
+    let lease = host.lease_master("the test").expect("there is a Master");
+    reload(host, library);
+    let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+    drop(lease);
+    until(host, "the old image is gone", || mapped(host) == 1);
+    ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Takes and frees blocks of the sizes that a plugin has left, so that what it has given away is written over if it was freed.
+fn churn() {
+    let blocks: Vec<Vec<u8>> = (0..64).map(|turn| vec![turn; 4004 + usize::from(turn % 2) * 1001]).collect();
+    std::hint::black_box(&blocks);
+}
+
+#[test]
+fn blocks_that_only_the_plugin_knew_are_freed_and_those_that_a_library_was_given_are_kept_and_told_apart() {
+    alone(
+        "blocks_that_only_the_plugin_knew_are_freed_and_those_that_a_library_was_given_are_kept_and_told_apart",
+        || {
+            let library = support::plugin("traces", &[]);
+            let host = host(&library, None, ReferenceSearch::Always);
+            leave(&host, "blocks");
+            let report = end_of_first(&host, &library);
+            let [end] = &report.modules[..] else { panic!("{report}") };
+            // Three of its own, and the text, of which the environment has a copy.
+            let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
+            assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
+            assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
+            assert_eq!(end.c_heap_kept_for, "a library still leads to them");
+            let words = report.to_string();
+            assert!(words.contains("4 C heap blocks freed · "), "{words}");
+            assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still leads to them"), "{words}");
+            churn();
+            assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
+            host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+        },
+    );
+}
+
+#[test]
+fn blocks_of_a_plugin_that_may_have_given_them_away_are_kept_and_the_report_says_how() {
+    if std::env::var_os(ALONE).is_none() {
+        support::plugin("traces", &["grows"]);
+    }
+    alone("blocks_of_a_plugin_that_may_have_given_them_away_are_kept_and_the_report_says_how", || {
+        let bytes = 1001 + 2002 + 3003;
+        for (features, freed, kept, why) in
+            [(&[][..], (3, bytes), (0, 0), ""), (&["grows"], (0, 0), (3, bytes), "`getline` may have moved them")]
+        {
+            let library = support::plugin("traces", features);
+            let host = host(&library, None, ReferenceSearch::Never);
+            leave(&host, "blocks_of_others");
+            let report = end_of_first(&host, &library);
+            let [end] = &report.modules[..] else { panic!("{report}") };
+            assert_eq!((end.c_heap_blocks, end.c_heap_bytes), freed, "{report}");
+            assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), kept, "{report}");
+            assert_eq!(end.c_heap_kept_for, why);
+            let words = report.to_string();
+            assert_eq!(words.contains("C heap blocks freed"), freed.0 != 0, "{words}");
+            assert_eq!(words.contains(&format!("3 C heap blocks kept (5.9 KiB): {why}")), kept.0 != 0, "{words}");
+            host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+        }
+    });
+}
+
+// Functions of the C library that the plugin looks up at run time.
+traces! {
+    a_thread_ends_without_the_destructor_of_a_key_whose_plugin_has_gone: "looked_up_key" => NOTHING;
+    a_thread_ends_without_a_destructor_that_was_looked_up_and_has_gone: "looked_up_thread_local" => NOTHING;
+    functions_around_a_fork_go_with_their_plugin: "looked_up_fork_handlers" => ["a child ended with 7"; 3];
+    a_timer_that_was_looked_up_does_not_strike: "looked_up_timer" => ["nothing strikes"; 3];
+    a_function_is_the_same_whichever_way_it_is_looked_up: "looked_up_alike" => NOTHING;
+    a_library_of_the_plugins_own_has_its_own_function_of_a_hooked_name: "looked_up_elsewhere" => NOTHING;
+}
+
+/// Of a habit whose functions run once in each of three generations that go.
+fn runs_thrice(test: &str, habit: &str, says: &str) {
+    if let Some(said) = alone(test, || goes(habit, &NOTHING)) {
+        assert_eq!(said.matches(says).count(), 3, "{said}");
+    }
+}
+
+#[test]
+fn a_thread_whose_start_was_looked_up_is_waited_for() {
+    let test = "a_thread_whose_start_was_looked_up_is_waited_for";
+    runs_thrice(test, "looked_up_thread", "a thread of a plugin has ended");
+}
+
+#[test]
+fn exit_handlers_that_were_looked_up_run_before_their_plugin_goes() {
+    let test = "exit_handlers_that_were_looked_up_run_before_their_plugin_goes";
+    runs_thrice(test, "looked_up_exit_handler", "a function of a plugin ran");
+}
+
+#[test]
+fn exit_handlers_with_a_status_that_were_looked_up_run_before_their_plugin_goes() {
+    let test = "exit_handlers_with_a_status_that_were_looked_up_run_before_their_plugin_goes";
+    runs_thrice(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
+}
+
+/// Tests of what the shared library of C++ keeps: a habit, and what is seen after each reload.
+macro_rules! traces_in_cpp {
+    ($($name:ident: $habit:literal => $wanted:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            in_cpp(stringify!($name), $habit, $wanted);
+        }
+    )*};
+}
+
+traces_in_cpp! {
+    a_new_handler_of_a_plugin_is_not_called_when_that_has_gone: "cpp_new_handler" => "no memory";
+    a_terminate_handler_of_a_plugin_goes_with_it: "cpp_terminate" => "as before";
+    an_unexpected_handler_of_a_plugin_goes_with_it: "cpp_unexpected" => "as before";
+    a_default_memory_resource_of_a_plugin_goes_with_it: "cpp_resource" => "allocated";
+    a_buffer_of_a_plugin_in_a_stream_of_cpp_goes_with_it: "cpp_buffer" => "written";
+    a_buffer_whose_code_is_a_plugins_goes_with_it: "cpp_buffer_on_the_heap" => "written";
+    a_stream_of_a_plugin_is_not_flushed_when_that_has_gone: "cpp_tie" => "written";
+    a_handler_that_was_put_back_after_its_plugin_had_gone_is_not_left: "cpp_stale" => "as before";
+}
+
+fn in_cpp(test: &str, habit: &str, wanted: &str) {
+    if std::env::var_os(ALONE).is_some() {
+        return goes_with(&["cpp"], habit, &[wanted; 3]);
+    }
+    if Command::new("c++").arg("--version").output().is_err() {
+        eprintln!("{test} did not run: there is no C++ compiler");
+        return;
+    }
+    let said = alone_with(&["cpp"], test).expect("it ran in a process of its own");
+    if wanted == "written" {
+        assert_eq!(said.matches("written by C++ after the reload").count(), 3, "{said}");
+    }
 }

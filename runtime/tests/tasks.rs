@@ -1,7 +1,7 @@
 //! Tasks, timers and posted closures of a real plugin: in which order they run, on which clock, what ends them, and that
 //! a reload sets them aside, takes them back when it fails, and never lets an old one run in a new generation.
 
-mod support;
+use crate::support;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 //! parked without holding the host up. The plugin is `lingering`, whose things end when a file appears.
 #![expect(unsafe_code, reason = "one host leads threads out of their sleep by force")]
 
-mod support;
+use crate::support;
 
 use std::cell::RefCell;
 use std::fs;

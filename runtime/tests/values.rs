@@ -1,6 +1,6 @@
 //! Every kind of value, used by a real plugin through the real host: what it does is told as text and compared.
 
-mod support;
+use crate::support;
 
 use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
 use expect_test::{Expect, expect};
@@ -216,4 +216,66 @@ fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
     assert_eq!(host.get(ringer, "bell").expect("a value"), Value::ScriptInterface(bell), "it was not overwritten");
     assert_eq!(reload("second"), rings(), "so it leads there again");
     drop(host.shutdown());
+}
+
+fn shelf(function: &str, wanted: &str) {
+    let host = host();
+    let shelf = host.spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(ask(&host, shelf, function), wanted);
+    let kept = u64::from(function == "blacks");
+    support::until("what was made is given back", || {
+        host.tick(Budget::frame());
+        host.blacks().count() == kept
+    });
+    if kept == 1 {
+        assert_eq!(ask(&host, shelf, "uses_kept"), "[1.0, 2.0, 3.0]");
+    }
+    host.destroy(shelf);
+    support::until("the finalizer gives back what was kept", || {
+        host.tick(Budget::frame());
+        host.blacks().count() == 0
+    });
+}
+
+#[test]
+fn every_verb_of_a_container_does_what_it_does_in_std() {
+    shelf("arrays", "10 (7) false");
+    shelf("nests", r#"(("a", "b", "d"), ("c")) ((7, (4, 5)))"#);
+    shelf("sets_and_maps", r#"("round") (("Ada", 37), ("Eve", 5), ("Kay", 1))"#);
+    shelf("texts_and_optionals", "short some(2.5)");
+    shelf("std_types", r#"[1, 2] {"a": 1, "b": 2} Some(3)"#);
+}
+
+#[test]
+fn plugin_code_owns_copies_and_drops_them_anywhere() {
+    shelf("blacks", "(1, 2, 3) (57) read");
+}
+
+#[test]
+fn whoever_holds_a_part_of_what_has_moved_learns_its_kind_and_age() {
+    shelf(
+        "expires",
+        "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its \
+         call or generation",
+    );
+}
+
+#[test]
+fn a_lent_slice_excludes_calls_and_writes() {
+    shelf(
+        "lends",
+        "Array(f64) is refused while a slice of host memory is lent: finish the closure of `with_slice` first, and let it \
+         return what is to be done",
+    );
+}
+
+#[test]
+fn no_way_to_write_forgets_to_ask() {
+    let host = host();
+    let [one, other] = [(); 2].map(|()| host.spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}")));
+    host.set(one, "other", &Value::Object(other)).unwrap_or_else(|error| panic!("{error}"));
+    host.set(other, "numbers", &Value::Array(vec![Value::F64(7.0)])).unwrap_or_else(|error| panic!("{error}"));
+    let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
+    assert_eq!(report.outcome, Outcome::Committed, "{report}");
+    assert_eq!(ask(&host, one, "refused_writes"), "all");
 }

@@ -1,7 +1,7 @@
 //! The watchdog with a real plugin that does not return until it is let go: what hangs is named while it hangs, and the
 //! host goes on afterwards.
 
-mod support;
+use crate::support;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};

@@ -1,7 +1,7 @@
 //! The world on disk: saved by one host and loaded by another, by the same code and by code that has changed since; files
 //! that are damaged; and loads that fail half-way.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! A run of some seconds is a part of the tests. `ALCEDO_FUZZ_SECONDS` lets it go on for so long; `ALCEDO_FUZZ_SEED` and
 //! `ALCEDO_FUZZ_FROM` say where it begins, and a failure tells both.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! An object of the wrong class is refused at every door where values come in by name: the same error, with the place, the
 //! class wanted, and the object with its class. What suits, none, and an object that is gone pass everywhere.
 
-mod support;
+use crate::support;
 
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeType, Natives};

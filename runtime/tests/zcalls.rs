@@ -1,7 +1,7 @@
 //! Calls by name in both directions, over the border of a real plugin: the host calls what `switchboard` offers, and
 //! `switchboard` calls what the host and it itself offer.
 
-mod support;
+use crate::support;
 
 use std::cell::RefCell;
 use std::rc::Rc;

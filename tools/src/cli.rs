@@ -115,6 +115,9 @@ enum Verb {
         /// One JSON object a line on standard output, and nothing else there.
         #[arg(long)]
         json: bool,
+        /// For tests of the demo: a host that reruns a class constructor in each reload, which the demo must notice.
+        #[arg(long, hide = true)]
+        planted_rerun: bool,
     },
 }
 
@@ -150,10 +153,10 @@ pub(crate) fn run() -> ExitCode {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
         }
         Verb::DevWorld { world: World { objects, packages }, args } => {
-            crate::world::run_sample(&HostOptions { packages, args, objects })
+            crate::world::run_sample(&HostOptions { packages, args, objects, planted_rerun: false })
         }
         Verb::Guard { program, args } => guard::run(&program, &args),
-        Verb::Demo { objects, json } => demo::run(objects, json),
+        Verb::Demo { objects, json, planted_rerun } => demo::run(objects, json, planted_rerun),
     };
     ended.unwrap_or_else(|error| {
         // Whoever closed our error stream does not want to read this.

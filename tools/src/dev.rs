@@ -44,7 +44,8 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let screen = Screen::new(interactive);
     log_to(&screen, "info", paint.is_on());
     let options = BuildOptions { release: wish.plugins.release, color: paint.is_on(), target_dir: None };
-    let sample = HostOptions { packages: wish.world.packages, args: wish.args, objects: wish.world.objects };
+    let (packages, objects) = (wish.world.packages, wish.world.objects);
+    let sample = HostOptions { packages, args: wish.args, objects, planted_rerun: false };
     let input = || Input::open(interactive);
     if wish.no_guard {
         let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));

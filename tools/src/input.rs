@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use crossbeam::channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

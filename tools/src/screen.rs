@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossterm::cursor::MoveToColumn;
 use crossterm::queue;
 use crossterm::terminal::{Clear, ClearType, size};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::paint::{Paint, for_terminal};
 
@@ -138,11 +141,11 @@ impl Drop for LogLine {
 
 /// Sends what the host and its plugins log to `screen`: what ALCEDO_LOG asks for, else `level` and above.
 pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("ALCEDO_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(color).without_time();
+    let wanted = std::env::var("ALCEDO_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
+    let filter = wanted.unwrap_or_else(|| level.parse().expect("levels of ours are right"));
+    let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(color).without_time();
     // There is a subscriber already when a test runs us twice; one is enough.
-    let _ = logs.with_writer(Logs(screen.clone())).try_init();
+    let _ = logs.with_writer(Logs(screen.clone())).finish().with(filter).try_init();
 }
 
 /// Sends what this process logs to standard error, for a process whose output the tool prints.

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use expect_test::{Expect, expect};
-use support::Dev;
+use support::{Dev, target};
 use tempfile::TempDir;
 
 /// A folder in which something new is made. What cargo made of it in the shared target folder goes with it.
@@ -88,11 +88,6 @@ impl Drop for Folder {
             let _ = cargo.stderr(Stdio::null()).status();
         }
     }
-}
-
-/// One for all: what new things are made of is compiled once.
-fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("new-test")
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::Dev;
+use support::{Dev, target};
 use tempfile::TempDir;
 
 /// What is for the workspace, the host and the plugin; `REPOSITORY` is where Alcedo is.
@@ -19,6 +19,15 @@ resolver = "3"
 members = ["rig", "gadgets"]
 [profile.dev]
 debug = "line-tables-only"
+# As `alcedo new` writes it, so that tests compile one runtime for both.
+[profile.dev.package]
+abi_stable = { opt-level = 2 }
+alcedo-runtime = { opt-level = 1 }
+alcedo-sys = { opt-level = 3 }
+curve25519-dalek = { opt-level = 3 }
+object = { opt-level = 3 }
+sha2 = { opt-level = 3 }
+xxhash-rust = { opt-level = 3 }
 "#,
     ),
     (
@@ -29,6 +38,9 @@ name = "rig"
 edition = "2024"
 [dependencies]
 alcedo-runtime = { path = "REPOSITORY/runtime" }
+# As a new host has them, for the same reason.
+tracing = "0.1"
+tracing-subscriber = "0.3"
 "#,
     ),
     (
@@ -128,7 +140,7 @@ struct Own {
 impl Own {
     fn new() -> Self {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("dev-test");
+        let target = target();
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in FILES {
             let path = dir.path().join(path);

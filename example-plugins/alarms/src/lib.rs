@@ -2,6 +2,8 @@
 
 #![deny(unsafe_code)]
 
+mod last;
+mod past;
 mod raw;
 mod requests;
 
@@ -33,6 +35,18 @@ fn leave(what: String) {
         "read" => requests::read(),
         "read_call" => requests::read_call(),
         "names" => requests::names(),
+        "cpu_limit" => past::cpu_limit(),
+        "size_limit" => past::size_limit(),
+        "size_limit_for_good" => past::size_limit_for_good(),
+        "interval_past" => past::interval(),
+        "timer_past" => past::timer(),
+        "filter" => past::filter(),
+        "held_mutex" => past::held_mutex(),
+        "held_mutex_in_heap" => past::held_mutex_in_heap(),
+        "last_thread" => last::choose(last::THREAD),
+        "last_string" => last::choose(last::STRING),
+        "last_stack" => last::choose(last::STACK),
+        "last_everything" => last::choose(last::EVERYTHING),
         unknown => panic!("nothing here is called `{unknown}`"),
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn called() {
 }
 
 /// Returns once a handler or function of this module was called since `before`.
-fn until_called(before: u64) {
+pub(crate) fn until_called(before: u64) {
     let begun = Instant::now();
     while calls() == before {
         assert!(begun.elapsed() < Duration::from_secs(60), "nobody was called");

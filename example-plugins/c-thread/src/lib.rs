@@ -7,10 +7,14 @@ use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
 mod metronome;
+#[cfg(feature = "static-tls")]
+mod static_tls;
 
 module! { name: "c_thread", exit: ended }
 
 fn ended() {
+    #[cfg(feature = "static-tls")]
+    static_tls::touch();
     if !cfg!(feature = "forgets-to-stop") {
         metronome::stop();
     }

@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod habits;
+mod maps;
 mod raw;
 
 use std::io::Write as _;
@@ -48,6 +49,9 @@ fn leave(habit: String) {
         "at_exit" => raw::at_exit(),
         "signal_handler" => raw::signal_handler(),
         "mapping" => raw::mapping(),
+        "mapping_by_number" => maps::by_number(),
+        "mapping_by_itself" => maps::by_itself(),
+        "mapping_by_itself_undone" => maps::by_itself_undone(),
         "c_heap" => raw::c_heap(),
         "key" => raw::key(),
         #[cfg(feature = "bypass")]

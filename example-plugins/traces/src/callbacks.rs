@@ -8,7 +8,7 @@ use std::mem::transmute;
 type Callback = unsafe extern "C" fn(*mut c_void);
 
 /// A function of the library.
-fn function(name: &CStr) -> *mut c_void {
+pub(crate) fn function(name: &CStr) -> *mut c_void {
     // SAFETY: the name is a C string.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     assert!(!address.is_null(), "the library that stays has no {name:?}");

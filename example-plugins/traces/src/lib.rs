@@ -3,8 +3,12 @@
 
 #![deny(unsafe_code)]
 
+mod blocks;
 mod c_library;
 mod callbacks;
+#[cfg(feature = "cpp")]
+mod cpp;
+mod looked_up;
 mod unwinding;
 
 use alcedo_plugin_api::prelude::*;
@@ -32,6 +36,19 @@ fn leave(habit: String) {
         "entry" => callbacks::entry(),
         "variable" => callbacks::variable(),
         "data" => callbacks::data(),
+        "blocks" => blocks::leave(),
+        "blocks_of_others" => blocks::leave_where_somebody_else_could_free_them(),
+        "looked_up_thread" => looked_up::leave_thread(),
+        "looked_up_exit_handler" => looked_up::leave_exit_handler(),
+        "looked_up_exit_handler_with_status" => looked_up::leave_exit_handler_with_status(),
+        "looked_up_key" => looked_up::leave_key(),
+        "looked_up_thread_local" => looked_up::leave_thread_local(),
+        "looked_up_fork_handlers" => looked_up::leave_fork_handlers(),
+        "looked_up_timer" => looked_up::leave_timer(),
+        "looked_up_alike" => looked_up::compare(),
+        "looked_up_elsewhere" => looked_up::look_elsewhere(),
+        #[cfg(feature = "cpp")]
+        of_cpp if cpp::leave(of_cpp) => {}
         unknown => panic!("there is no habit `{unknown}`"),
     }
 }
@@ -46,6 +63,11 @@ fn look(habit: String) -> String {
         "initstate" => c_library::look_at_random(),
         "name_of_the_program" => c_library::look_at_the_name(),
         "register_frame" => unwinding::look(),
+        "blocks" => c_library::look_at_the_environment() + ", " + &blocks::look(),
+        "looked_up_fork_handlers" => looked_up::fork(),
+        "looked_up_timer" => looked_up::wait_for_timer(),
+        #[cfg(feature = "cpp")]
+        of_cpp if of_cpp.starts_with("cpp_") => cpp::look(of_cpp),
         _ => "nothing to see".to_owned(),
     }
 }

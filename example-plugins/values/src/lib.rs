@@ -5,6 +5,7 @@
 
 mod bell;
 mod gauge;
+mod shelf;
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -227,4 +227,9 @@ pub struct HookTable {
     pub jumps: unsafe extern "C" fn(image: *const c_void, buffer: *const c_void),
     /// The module has started a process of this number.
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
+
+    // What may not be left by a module that is being closed.
+    /// Not zero if the module is being closed: its finalisers run. Then `function`, named by a C string, is refused, and the
+    /// host says so later.
+    pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,
 }

@@ -1,5 +1,10 @@
-//! The functions a plugin may call. A prefix type: functions may be added at its end without breaking a plugin
-//! that was built before they existed.
+//! What a module is told of its host, and the table of the functions that it may call. The table is a prefix type: functions
+//! may be added at its end without breaking a plugin that was built before they existed. It is made from its list in
+//! [`crate::list`].
+#![allow(
+    unsafe_code,
+    reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
+)]
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -137,100 +142,4 @@ pub struct ModuleContext {
     pub level: LogLevel,
 }
 
-/// The functions a plugin may call. Unless a line says otherwise: game thread only, refused elsewhere with
-/// `WRONG_THREAD`.
-///
-/// # Safety
-/// For all of them: `host` is the word of this module's [`ModuleContext`]; references are live for the call;
-/// texts are UTF-8.
-#[repr(C)]
-#[derive(StableAbi)]
-#[sabi(kind(Prefix(prefix_ref = HostTableRef)))]
-#[sabi(missing_field(panic))]
-pub struct HostTable {
-    /// An event. Any thread.
-    pub log_event: unsafe extern "C" fn(host: HostRef, module: u64, record: &LogRecord<'_>),
-    /// A span starts; its number, or zero when nobody listens. Any thread.
-    pub span_open: unsafe extern "C" fn(host: HostRef, module: u64, record: &LogRecord<'_>) -> u64,
-    /// A span goes on. Any thread.
-    pub span_step: unsafe extern "C" fn(host: HostRef, span: u64, step: SpanStep),
-    /// Finds what a ZCall name stands for; `fingerprint` zero is not compared.
-    pub zcall_resolve: unsafe extern "C" fn(
-        host: HostRef,
-        name: RStr<'_>,
-        fingerprint: u64,
-        out: &mut ZCallHandle,
-        failure: &mut Failure,
-    ) -> ZCallStatus,
-    /// Calls it.
-    pub zcall: unsafe extern "C" fn(
-        host: HostRef,
-        handle: ZCallHandle,
-        buffer: &mut ZCallBuffer,
-        failure: &mut Failure,
-    ) -> ZCallStatus,
-    /// The memory of a living object of `class` or a subclass; class zero takes any.
-    pub object_resolve: unsafe extern "C" fn(
-        host: HostRef,
-        object: ObjectHandle,
-        class: ClassId,
-        out: &mut *mut u8,
-        failure: &mut Failure,
-    ) -> Status,
-    /// The plugin half that the asking module made for `class` of the object; none where another made it.
-    pub object_part: unsafe extern "C" fn(
-        host: HostRef,
-        module: u64,
-        object: ObjectHandle,
-        class: ClassId,
-        out: &mut PartPtr,
-        failure: &mut Failure,
-    ) -> Status,
-    /// Whether a property of the object may be written now; asked when the mode word is not normal.
-    pub may_write: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status,
-    /// The object's name.
-    pub object_name: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status,
-    /// The path of the object's class.
-    pub object_class: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status,
-    /// A new object of `class` inside `outer` (none: the world's package).
-    pub spawn: unsafe extern "C" fn(
-        host: HostRef,
-        class: ClassId,
-        outer: ObjectHandle,
-        out: &mut ObjectHandle,
-        failure: &mut Failure,
-    ) -> Status,
-    /// Destroys an object now; its memory stays readable until the safe point.
-    pub destroy: unsafe extern "C" fn(host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status,
-    /// Overwrites a text in host memory.
-    pub text_assign: unsafe extern "C" fn(host: HostRef, target: *mut TextRaw, text: TextView) -> Status,
-    /// The name of a text.
-    pub name_intern: unsafe extern "C" fn(host: HostRef, text: TextView, out: &mut Name) -> Status,
-    /// The text of a name.
-    pub name_text: unsafe extern "C" fn(host: HostRef, name: Name, sink: &TextSink) -> Status,
-    /// Takes an errand of the asking module. It is the host's unless this fails. Any thread for a posted one.
-    pub errand_take: unsafe extern "C" fn(
-        host: HostRef,
-        module: u64,
-        errand: &Errand<'_>,
-        out: &mut ErrandId,
-        failure: &mut Failure,
-    ) -> Status,
-    /// Ends an errand before its time; without effect on one that has ended. Off the game thread it ends at the next
-    /// safe point. Any thread.
-    pub errand_cancel: unsafe extern "C" fn(host: HostRef, errand: ErrandId),
-    /// One if the errand has neither ended nor been cancelled, else zero; also zero off the game thread.
-    pub errand_lives: unsafe extern "C" fn(host: HostRef, errand: ErrandId) -> u8,
-    /// Nanoseconds of game time since the host began; zero off the game thread.
-    pub game_time: unsafe extern "C" fn(host: HostRef) -> u64,
-    /// One more holder of a waker that the host has lent; the same address. Any thread.
-    pub waker_clone: unsafe extern "C" fn(waker: *const ()) -> *const (),
-    /// The task of a waker is to be run again; without effect when it has ended. Any thread.
-    pub waker_wake: unsafe extern "C" fn(waker: *const ()),
-    /// One holder of a waker less. Any thread.
-    pub waker_drop: unsafe extern "C" fn(waker: *const ()),
-    /// A panic of the module's has begun on this thread, at this place of its sources, and nothing has been unwound yet. Any
-    /// thread.
-    #[sabi(last_prefix_field)]
-    pub panicked: unsafe extern "C" fn(host: HostRef, file: RStr<'_>, line: u32, column: u32),
-}
+crate::host_functions!(crate::list::table);

@@ -69,7 +69,8 @@ pub const LAYOUT_HASH: u64 = layout! {
         heap_grow, heap_shrink, frame_registered, frame_deregistered, stream_open, stream_bound, stream_closed, log_open,
         random_init, random_set, thread_named,
         alternate_stack, interval_timer, alarm, ualarm, timer_create, timer_delete, queue_notify, io_begin,
-        io_begin_list, names_begin, fd_signals, jumps, child_started
+        io_begin_list, names_begin, fd_signals, jumps, child_started,
+        refuses
     }
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
     Slices { out, module }

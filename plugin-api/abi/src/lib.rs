@@ -11,6 +11,7 @@ pub mod handles;
 pub mod hooks;
 pub mod host;
 pub mod kinds;
+pub mod list;
 pub mod log;
 pub mod manifest;
 pub mod module;
@@ -31,8 +32,17 @@ pub const ABI_NUMBER: u32 = 1;
 /// The oldest host API this crate's plugins can live with.
 pub const API_OLDEST: u32 = 1;
 
-/// The host API of this crate: it grows when a function is added to [`host::HostTable`].
-pub const API_CURRENT: u32 = 4;
+/// The host API of this crate: it grows with each function that is added to [`host::HostTable`] or [`values::ValueTable`].
+pub const API_CURRENT: u32 =
+    4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
+
+/// How many functions the tables had at host API 4, when their marks were set.
+const MARKED_HOST_FUNCTIONS: usize = 23;
+const MARKED_VALUE_FUNCTIONS: usize = 35;
+
+const fn added(names: &[&str], before: usize) -> u32 {
+    (names.len() - before) as u32
+}
 
 /// Whether the slots of a ZCall buffer carry their type byte in this build.
 pub const SLOT_TYPES: bool = cfg!(feature = "slot-types");

@@ -10,6 +10,8 @@ macro_rules! __alcedo_hooks {
         $crate::__alcedo_hooks_of_life!();
         $crate::__alcedo_hooks_of_tables!();
         $crate::__alcedo_hooks_of_signals!();
+        $crate::__alcedo_hooks_of_closing!();
+        $crate::__alcedo_hooks_of_lookups!();
         $crate::__alcedo_hooks_of_memory!();
     };
 }
@@ -24,6 +26,8 @@ macro_rules! __alcedo_hooks {
         $crate::__alcedo_hooks_of_life!();
         $crate::__alcedo_hooks_of_tables!();
         $crate::__alcedo_hooks_of_signals!();
+        $crate::__alcedo_hooks_of_closing!();
+        $crate::__alcedo_hooks_of_lookups!();
     };
 }
 
@@ -124,6 +128,17 @@ macro_rules! __alcedo_hooks_of_tables {
     };
 }
 
+/// What may not be left by a module that is being closed.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_hooks_of_closing {
+    () => {
+        $crate::__alcedo_name! {
+            "putenv" putenv,
+        }
+    };
+}
+
 /// What raises signals, jumps out of handlers, processes.
 #[doc(hidden)]
 #[macro_export]
@@ -165,6 +180,21 @@ macro_rules! __alcedo_hooks_of_signals {
     };
 }
 
+/// What finds functions by their names, and what is called around a `fork`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_hooks_of_lookups {
+    () => {
+        $crate::__alcedo_lookup! {
+            "dlsym" dlsym,
+            "dlvsym" dlvsym,
+        }
+        $crate::__alcedo_name! {
+            "__register_atfork" register_atfork,
+        }
+    };
+}
+
 /// The C heap and mappings.
 #[doc(hidden)]
 #[macro_export]
@@ -191,11 +221,45 @@ macro_rules! __alcedo_hooks_of_memory {
 macro_rules! __alcedo_name {
     ($($name:literal $function:ident,)*) => {$(
         #[cfg(target_arch = "x86_64")]
-        $crate::__alcedo_name! { @jump "jmp", $name, $function }
+        $crate::__alcedo_symbol! { $name, $function, "jmp {function}" }
         #[cfg(target_arch = "aarch64")]
-        $crate::__alcedo_name! { @jump "b", $name, $function }
+        $crate::__alcedo_symbol! { $name, $function, "b {function}" }
     )*};
-    (@jump $jump:literal, $name:literal, $function:ident) => {
+}
+
+/// The same for what looks names up: the function is handed the table of all names behind its first three arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_lookup {
+    ($($name:literal $function:ident,)*) => {$(
+        #[cfg(target_arch = "x86_64")]
+        $crate::__alcedo_symbol! {
+            $name, $function,
+            ".hidden __start_alcedo_hooked",
+            ".hidden __stop_alcedo_hooked",
+            "lea rcx, [rip + __start_alcedo_hooked]",
+            "lea r8, [rip + __stop_alcedo_hooked]",
+            "jmp {function}"
+        }
+        #[cfg(target_arch = "aarch64")]
+        $crate::__alcedo_symbol! {
+            $name, $function,
+            ".hidden __start_alcedo_hooked",
+            ".hidden __stop_alcedo_hooked",
+            "adrp x3, __start_alcedo_hooked",
+            "add x3, x3, :lo12:__start_alcedo_hooked",
+            "adrp x4, __stop_alcedo_hooked",
+            "add x4, x4, :lo12:__stop_alcedo_hooked",
+            "b {function}"
+        }
+    )*};
+}
+
+/// One hidden C name with its code, and its entry in the table of all names (`HookedName`), whose ends the linker knows.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_symbol {
+    ($name:literal, $function:ident, $($code:literal),+) => {
         $crate::hooks::global_asm!(
             ::core::concat!(".pushsection .text.alcedo.", $name, ",\"ax\",@progbits"),
             ::core::concat!(".globl ", $name),
@@ -203,8 +267,18 @@ macro_rules! __alcedo_name {
             ::core::concat!(".type ", $name, ",@function"),
             ".p2align 4",
             ::core::concat!($name, ":"),
-            ::core::concat!($jump, " {function}"),
+            $($code,)+
             ::core::concat!(".size ", $name, ", . - ", $name),
+            ".popsection",
+            ::core::concat!(".pushsection .rodata.alcedo.", $name, ",\"a\",@progbits"),
+            ::core::concat!(".Lalcedo_name_of_", $name, ":"),
+            ::core::concat!(".asciz \"", $name, "\""),
+            ".popsection",
+            // Retained: only its ends are referred to.
+            ".pushsection alcedo_hooked,\"aR\",@progbits",
+            ".p2align 2",
+            ::core::concat!(".long .Lalcedo_name_of_", $name, " - ."),
+            ::core::concat!(".long ", $name, " - ."),
             ".popsection",
             function = sym $crate::hooks::$function,
         );

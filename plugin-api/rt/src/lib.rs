@@ -15,6 +15,7 @@ mod hook_names;
 #[cfg(hooked)]
 #[doc(hidden)]
 pub mod hooks;
+mod host;
 mod log_bridge;
 mod panic_hook;
 mod records;
@@ -27,6 +28,7 @@ mod trap;
 pub use attach::{attach, context, detach, is_game_thread, mode};
 pub use error::{CallError, Place};
 pub use heap::{ModuleHeap, live_bytes};
+pub use host::{Host, lent_text, put_text};
 pub use stop::{StopToken, stop_requested};
 pub use trap::{fail, keep_hook, trap};
 

@@ -1,21 +1,20 @@
-//! The host's functions for values, with plain errors. Like all of them they check their thread themselves.
-#![expect(unsafe_code, reason = "calls the host's functions")]
+//! What plugin code asks of the host about values. As for all functions of the host, each checks its thread itself.
+#![expect(unsafe_code, reason = "calls functions that follow addresses of values")]
 
 use core::panic::Location;
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
-use alcedo_abi::call::Failure;
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber, ZCallHandle};
 use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry};
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::{TextSink, TextView};
+use alcedo_abi::value::TextView;
 use alcedo_abi::values::{ConjugateState, Place, Site};
-use alcedo_abi::zcall::{Slot, ZCallBuffer};
+use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use super::{check, context, outcome, put_text};
+use super::{buffer_of, harmless_host, host};
 use crate::Value;
 
 /// The numbers that the host gave to the types of this module. It has one host in its life.
@@ -29,13 +28,14 @@ pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
         return Ok(known);
     }
     let text = T::TYPE.as_str();
-    let context = context(text)?;
-    let resolve = context.values.type_resolve();
-    let mut number = TypeNumber::NONE;
-    // SAFETY: host and module are the words of this module's context; text and references are live for the call.
-    check(|failure| unsafe { resolve(context.host, context.module, TextView::of(text), &mut number, failure) })?;
+    let number = host(text)?.type_resolve(text)?;
     NUMBERS.write().unwrap_or_else(PoisonError::into_inner).insert(key, number);
     Ok(number)
+}
+
+/// A place in the author's sources, as it crosses for a call: it leads to the text that the place has.
+fn site_of(site: &Location<'_>) -> Site {
+    Site { file: TextView::of(site.file()), line: site.line() }
 }
 
 /// A value of type `T` in host memory, as calls name it.
@@ -55,33 +55,25 @@ pub(crate) fn black_zero<T: Value>(site: &Location<'_>) -> Result<BlackHandle, C
 /// `from` is null or a live value of type `T`.
 pub(crate) unsafe fn black_new<T: Value>(from: *const T::Raw, site: &Location<'_>) -> Result<BlackHandle, CallError> {
     let ty = type_number::<T>()?;
-    let context = context(T::TYPE.as_str())?;
-    let black_new = context.values.black_new();
-    let site = Site { file: TextView::of(site.file()), line: site.line() };
-    let mut black = BlackHandle::NONE;
-    // SAFETY: host and module are the words of this module's context; `from` is right by contract; the rest is live for
-    // the call.
-    check(|failure| unsafe { black_new(context.host, context.module, ty, from.cast(), &site, &mut black, failure) })?;
-    Ok(black)
+    let host = host(T::TYPE.as_str())?;
+    let site = site_of(site);
+    // SAFETY: `from` is right by contract, and the site is live for the call.
+    unsafe { host.black_new(ty, from.cast(), &site) }
 }
 
 /// Gives a value of plugin code back. Any thread; also while memory is lent, since a drop cannot be refused.
 pub(crate) fn black_drop(black: BlackHandle) {
-    if let Some(context) = alcedo_rt::context() {
-        let black_drop = context.values.black_drop();
-        // SAFETY: the host is the word of this module's context, and it accepts any number.
-        unsafe { black_drop(context.host, black) };
+    // SAFETY: only the one value is ended, of which the module has no slice: whoever lends one holds it.
+    if let Some(host) = unsafe { harmless_host() } {
+        host.black_drop(black);
     }
 }
 
 /// What the host knows of a conjugate; `None` without a host.
 pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateState> {
-    let context = alcedo_rt::context()?;
-    let ask = context.values.conjugate_state();
-    let mut state = ConjugateState { color: 0, expired: 1, kind: PropertyKind(0), older: 0, age: 0 };
-    // SAFETY: the host is the word of this module's context, and it accepts any number; the references are live for it.
-    check(|failure| unsafe { ask(context.host, conjugate, &mut state, failure) }).ok()?;
-    Some(state)
+    // SAFETY: facts about a number are copied.
+    let host = unsafe { harmless_host() }?;
+    host.conjugate_state(conjugate).ok()
 }
 
 /// How old a conjugate is that has expired, as the host's own errors say it.
@@ -101,68 +93,41 @@ pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
 /// # Safety
 /// The place is a live property of its owner.
 pub(crate) unsafe fn conjugate_lend(place: &Place) -> Result<ConjugateHandle, CallError> {
-    let context = context("lending a value")?;
-    let lend = context.values.conjugate_lend();
-    let mut conjugate = ConjugateHandle::NONE;
-    // SAFETY: the host is the word of this module's context; the place is right by contract.
-    check(|failure| unsafe { lend(context.host, place, &mut conjugate, failure) })?;
-    Ok(conjugate)
+    let host = host("lending a value")?;
+    // SAFETY: the place is right by contract.
+    unsafe { host.conjugate_lend(place) }
 }
 
 /// Where the value of a conjugate lies, which is one of type `T`.
 pub(crate) fn conjugate_open_as<T: Value>(conjugate: ConjugateHandle) -> Result<Place, CallError> {
     let ty = type_number::<T>()?;
-    let context = context("opening a conjugate")?;
-    let open = context.values.conjugate_open_as();
-    let mut place = Place { owner: ObjectHandle::NONE, at: core::ptr::null_mut(), ty };
-    // SAFETY: the host is the word of this module's context, and it accepts any number; the references are live for it.
-    check(|failure| unsafe { open(context.host, conjugate, ty, &mut place, failure) })?;
-    Ok(place)
+    host("opening a conjugate")?.conjugate_open_as(conjugate, ty)
 }
 
 /// A copy of the value of a conjugate, for plugin code to own.
 pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<BlackHandle, CallError> {
-    let context = context("cloning a conjugate")?;
-    let clone = context.values.conjugate_clone();
-    let site = Site { file: TextView::of(site.file()), line: site.line() };
-    let mut black = BlackHandle::NONE;
-    // SAFETY: host and module are the words of this module's context, and the host accepts any number; the references are
-    // live for the call.
-    check(|failure| unsafe { clone(context.host, context.module, conjugate, &site, &mut black, failure) })?;
-    Ok(black)
+    let host = host("cloning a conjugate")?;
+    // SAFETY: the site is live for the call.
+    unsafe { host.conjugate_clone(conjugate, &site_of(site)) }
 }
 
 /// The type of the value of a conjugate, in words.
 pub(crate) fn conjugate_type(conjugate: ConjugateHandle) -> Result<String, CallError> {
-    let context = context("asking for the type of a conjugate")?;
-    let ask = context.values.conjugate_type();
-    let mut text = String::new();
-    let sink = TextSink { context: (&raw mut text).cast(), put: put_text };
-    // SAFETY: the host is the word of this module's context, and it accepts any number; the sink is live for the call.
-    check(|failure| unsafe { ask(context.host, conjugate, &sink, failure) })?;
-    Ok(text)
+    host("asking for the type of a conjugate")?.conjugate_type(conjugate)
 }
 
 /// The kind of what a call through a handle gives back; zero for nothing.
 pub(crate) fn zcall_result(handle: ZCallHandle) -> Result<PropertyKind, CallError> {
-    let context = context("asking what a ZCall gives")?;
-    let ask = context.values.zcall_result();
-    let mut kind = PropertyKind(0);
-    // SAFETY: the host is the word of this module's context, and it accepts any handle; the references are live for it.
-    check(|failure| unsafe { ask(context.host, handle, &mut kind, failure) })?;
-    Ok(kind)
+    host("asking what a ZCall gives")?.zcall_result(handle)
 }
 
 /// Calls through a handle with conjugates where the callee wants values that have one.
 pub(crate) fn conjugate_zcall(handle: ZCallHandle, what: &str, slots: &mut [Slot]) -> Result<(), CallError> {
-    let context = context(what)?;
-    let zcall = context.values.conjugate_zcall();
-    let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
-    let mut failure = Failure::none();
-    // SAFETY: host and module are the words of this module's context; the buffer lends `slots`, of which the host follows
-    // no address: what is neither plain nor a conjugate that it knows, it refuses.
-    let status = unsafe { zcall(context.host, context.module, handle, &mut buffer, &mut failure) };
-    outcome(status, failure, what)
+    let host = host(what)?;
+    let mut buffer = buffer_of(slots);
+    // SAFETY: the buffer lends `slots`, of which the host follows no address: what is neither plain nor a conjugate that it
+    // knows, it refuses.
+    unsafe { host.conjugate_zcall(handle, &mut buffer) }
 }
 
 /// What the module may read of the host's objects; `None` for a module that has to do with none.
@@ -267,10 +232,9 @@ pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
 /// # Safety
 /// `to` is a live value of its type, and `from` another one of the same.
 pub(crate) unsafe fn copy(to: &Place, from: *const u8) -> Result<(), CallError> {
-    let context = context("copying a value")?;
-    let copy = context.values.copy();
-    // SAFETY: the host is the word of this module's context; both values are live by contract.
-    check(|failure| unsafe { copy(context.host, to, from, failure) })
+    let host = host("copying a value")?;
+    // SAFETY: both values are live by contract.
+    unsafe { host.copy(to, from) }
 }
 
 /// Whether two values are equal.
@@ -279,12 +243,9 @@ pub(crate) unsafe fn copy(to: &Place, from: *const u8) -> Result<(), CallError> 
 /// Both are live values of type `T`.
 pub(crate) unsafe fn equal<T: Value>(one: *const T::Raw, two: *const T::Raw) -> Result<bool, CallError> {
     let ty = type_number::<T>()?;
-    let context = context("comparing values")?;
-    let equal = context.values.equal();
-    let mut same = 0;
-    // SAFETY: the host is the word of this module's context; both values are live by contract.
-    check(|failure| unsafe { equal(context.host, ty, one.cast(), two.cast(), &mut same, failure) })?;
-    Ok(same != 0)
+    let host = host("comparing values")?;
+    // SAFETY: both values are live by contract.
+    unsafe { host.equal(ty, one.cast(), two.cast()) }.map(|same| same != 0)
 }
 
 /// A hash of a value.
@@ -293,12 +254,9 @@ pub(crate) unsafe fn equal<T: Value>(one: *const T::Raw, two: *const T::Raw) -> 
 /// It is a live value of type `T`.
 pub(crate) unsafe fn hash<T: Value>(at: *const T::Raw) -> Result<u64, CallError> {
     let ty = type_number::<T>()?;
-    let context = context("hashing a value")?;
-    let hash = context.values.hash();
-    let mut out = 0;
-    // SAFETY: the host is the word of this module's context; the value is live by contract.
-    check(|failure| unsafe { hash(context.host, ty, at.cast(), &mut out, failure) })?;
-    Ok(out)
+    let host = host("hashing a value")?;
+    // SAFETY: the value is live by contract.
+    unsafe { host.hash(ty, at.cast()) }
 }
 
 /// A value as text.
@@ -307,13 +265,9 @@ pub(crate) unsafe fn hash<T: Value>(at: *const T::Raw) -> Result<u64, CallError>
 /// It is a live value of type `T`.
 pub(crate) unsafe fn print<T: Value>(at: *const T::Raw) -> Result<String, CallError> {
     let ty = type_number::<T>()?;
-    let context = context("printing a value")?;
-    let print = context.values.print();
-    let mut text = String::new();
-    let sink = TextSink { context: (&raw mut text).cast(), put: put_text };
-    // SAFETY: the host is the word of this module's context; the value is live by contract, the sink for the call.
-    check(|failure| unsafe { print(context.host, ty, at.cast(), &sink, failure) })?;
-    Ok(text)
+    let host = host("printing a value")?;
+    // SAFETY: the value is live by contract.
+    unsafe { host.print(ty, at.cast()) }
 }
 
 /// Overwrites a value with what a text says.
@@ -321,10 +275,9 @@ pub(crate) unsafe fn print<T: Value>(at: *const T::Raw) -> Result<String, CallEr
 /// # Safety
 /// The place is a live value.
 pub(crate) unsafe fn parse(place: &Place, text: &str) -> Result<(), CallError> {
-    let context = context("reading a value from text")?;
-    let parse = context.values.parse();
-    // SAFETY: the host is the word of this module's context; the place is live by contract, the text for the call.
-    check(|failure| unsafe { parse(context.host, place, TextView::of(text), failure) })
+    let host = host("reading a value from text")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.parse(place, text) }
 }
 
 /// Frees what a value owns and leaves zero bytes.
@@ -332,10 +285,9 @@ pub(crate) unsafe fn parse(place: &Place, text: &str) -> Result<(), CallError> {
 /// # Safety
 /// The place is a live value that plugin code keeps for a call.
 pub(crate) unsafe fn clear(place: &Place) -> Result<(), CallError> {
-    let context = context("freeing a value")?;
-    let clear = context.values.clear();
-    // SAFETY: the host is the word of this module's context; the place is live by contract.
-    check(|failure| unsafe { clear(context.host, place, failure) })
+    let host = host("freeing a value")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.clear(place) }
 }
 
 /// Overwrites a text of one byte a character.
@@ -343,10 +295,9 @@ pub(crate) unsafe fn clear(place: &Place) -> Result<(), CallError> {
 /// # Safety
 /// The place is a live text of that kind.
 pub(crate) unsafe fn ansi_assign(place: &Place, bytes: &[u8]) -> Result<(), CallError> {
-    let context = context("writing a text")?;
-    let assign = context.values.ansi_assign();
-    // SAFETY: the host is the word of this module's context; the place is live by contract, the bytes for the call.
-    check(|failure| unsafe { assign(context.host, place, bytes.as_ptr(), bytes.len(), failure) })
+    let host = host("writing a text")?;
+    // SAFETY: the place is live by contract, the bytes for the call.
+    unsafe { host.ansi_assign(place, bytes.as_ptr(), bytes.len()) }
 }
 
 /// Takes values out of an array and puts such in that zero bytes mean.
@@ -354,10 +305,9 @@ pub(crate) unsafe fn ansi_assign(place: &Place, bytes: &[u8]) -> Result<(), Call
 /// # Safety
 /// The place is a live array.
 pub(crate) unsafe fn array_splice(array: &Place, at: u32, remove: u32, insert: u32) -> Result<(), CallError> {
-    let context = context("changing the length of an array")?;
-    let splice = context.values.array_splice();
-    // SAFETY: the host is the word of this module's context; the place is live by contract.
-    check(|failure| unsafe { splice(context.host, array, at, remove, insert, failure) })
+    let host = host("changing the length of an array")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.array_splice(array, at, remove, insert) }
 }
 
 /// Makes room in an array.
@@ -365,10 +315,9 @@ pub(crate) unsafe fn array_splice(array: &Place, at: u32, remove: u32, insert: u
 /// # Safety
 /// The place is a live array.
 pub(crate) unsafe fn array_reserve(array: &Place, more: u32) -> Result<(), CallError> {
-    let context = context("making room in an array")?;
-    let reserve = context.values.array_reserve();
-    // SAFETY: the host is the word of this module's context; the place is live by contract.
-    check(|failure| unsafe { reserve(context.host, array, more, failure) })
+    let host = host("making room in an array")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.array_reserve(array, more) }
 }
 
 /// Where in the row of a set or map a key stands.
@@ -376,11 +325,9 @@ pub(crate) unsafe fn array_reserve(array: &Place, more: u32) -> Result<(), CallE
 /// # Safety
 /// The place is a live set or map, and `key` a live value of its key type.
 pub(crate) unsafe fn map_find(map: &Place, key: *const u8) -> Result<Option<u32>, CallError> {
-    let context = context("looking a key up")?;
-    let find = context.values.map_find();
-    let mut at = u32::MAX;
-    // SAFETY: the host is the word of this module's context; place and key are live by contract.
-    check(|failure| unsafe { find(context.host, map, key, &mut at, failure) })?;
+    let host = host("looking a key up")?;
+    // SAFETY: place and key are live by contract.
+    let at = unsafe { host.map_find(map, key) }?;
     Ok((at != u32::MAX).then_some(at))
 }
 
@@ -389,12 +336,9 @@ pub(crate) unsafe fn map_find(map: &Place, key: *const u8) -> Result<Option<u32>
 /// # Safety
 /// As [`map_find`].
 pub(crate) unsafe fn map_insert(map: &Place, key: *const u8) -> Result<(u32, bool), CallError> {
-    let context = context("inserting a key")?;
-    let insert = context.values.map_insert();
-    let (mut at, mut is_new) = (0, 0);
-    // SAFETY: the host is the word of this module's context; place and key are live by contract.
-    check(|failure| unsafe { insert(context.host, map, key, &mut at, &mut is_new, failure) })?;
-    Ok((at, is_new != 0))
+    let host = host("inserting a key")?;
+    // SAFETY: place and key are live by contract.
+    unsafe { host.map_insert(map, key) }.map(|(at, is_new)| (at, is_new != 0))
 }
 
 /// Takes an entry out.
@@ -402,10 +346,9 @@ pub(crate) unsafe fn map_insert(map: &Place, key: *const u8) -> Result<(u32, boo
 /// # Safety
 /// The place is a live set or map.
 pub(crate) unsafe fn map_remove(map: &Place, at: u32) -> Result<(), CallError> {
-    let context = context("removing a key")?;
-    let remove = context.values.map_remove();
-    // SAFETY: the host is the word of this module's context; the place is live by contract.
-    check(|failure| unsafe { remove(context.host, map, at, failure) })
+    let host = host("removing a key")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.map_remove(map, at) }
 }
 
 /// Points a reference to an object.
@@ -413,10 +356,9 @@ pub(crate) unsafe fn map_remove(map: &Place, at: u32) -> Result<(), CallError> {
 /// # Safety
 /// The place is a live reference.
 pub(crate) unsafe fn reference_assign(place: &Place, object: ObjectHandle) -> Result<(), CallError> {
-    let context = context("pointing a reference")?;
-    let assign = context.values.reference_assign();
-    // SAFETY: the host is the word of this module's context; the place is live by contract.
-    check(|failure| unsafe { assign(context.host, place, object, failure) })
+    let host = host("pointing a reference")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.reference_assign(place, object) }
 }
 
 /// The object a reference leads to.
@@ -425,12 +367,9 @@ pub(crate) unsafe fn reference_assign(place: &Place, object: ObjectHandle) -> Re
 /// It is a live reference of type `T`.
 pub(crate) unsafe fn reference_resolve<T: Value>(at: *const T::Raw) -> Result<ObjectHandle, CallError> {
     let ty = type_number::<T>()?;
-    let context = context("following a reference")?;
-    let resolve = context.values.reference_resolve();
-    let mut object = ObjectHandle::NONE;
-    // SAFETY: the host is the word of this module's context; the reference is live by contract.
-    check(|failure| unsafe { resolve(context.host, ty, at.cast(), &mut object, failure) })?;
-    Ok(object)
+    let host = host("following a reference")?;
+    // SAFETY: the reference is live by contract.
+    unsafe { host.reference_resolve(ty, at.cast()) }
 }
 
 /// Makes a class reference name a class.
@@ -438,10 +377,9 @@ pub(crate) unsafe fn reference_resolve<T: Value>(at: *const T::Raw) -> Result<Ob
 /// # Safety
 /// The place is a live class reference.
 pub(crate) unsafe fn class_assign(place: &Place, path: Name) -> Result<(), CallError> {
-    let context = context("naming a class")?;
-    let assign = context.values.class_assign();
-    // SAFETY: the host is the word of this module's context; the place is live by contract.
-    check(|failure| unsafe { assign(context.host, place, path, failure) })
+    let host = host("naming a class")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.class_assign(place, path) }
 }
 
 /// The class that a class reference names.
@@ -450,20 +388,14 @@ pub(crate) unsafe fn class_assign(place: &Place, path: Name) -> Result<(), CallE
 /// It is a live class reference of type `T`.
 pub(crate) unsafe fn class_resolve<T: Value>(at: *const T::Raw) -> Result<ClassId, CallError> {
     let ty = type_number::<T>()?;
-    let context = context("finding a class")?;
-    let resolve = context.values.class_resolve();
-    let mut class = ClassId::NONE;
-    // SAFETY: the host is the word of this module's context; the reference is live by contract.
-    check(|failure| unsafe { resolve(context.host, ty, at.cast(), &mut class, failure) })?;
-    Ok(class)
+    let host = host("finding a class")?;
+    // SAFETY: the reference is live by contract.
+    unsafe { host.class_resolve(ty, at.cast()) }
 }
 
 /// The path of an object; empty when it is gone.
 pub(crate) fn object_path(object: ObjectHandle) -> String {
-    let Ok(context) = context("object_path") else { return String::new() };
-    let object_path = context.values.object_path();
-    // SAFETY: the host is the word of this module's context; the sink is live for the call.
-    super::collect(|sink| unsafe { object_path(context.host, object, sink) })
+    host("object_path").and_then(|host| host.object_path(object)).unwrap_or_default()
 }
 
 /// Binds a delegate.
@@ -471,10 +403,9 @@ pub(crate) fn object_path(object: ObjectHandle) -> String {
 /// # Safety
 /// The place is a live delegate of any of the three kinds.
 pub(crate) unsafe fn delegate_bind(place: &Place, object: ObjectHandle, function: &str) -> Result<(), CallError> {
-    let context = context("binding a delegate")?;
-    let bind = context.values.delegate_bind();
-    // SAFETY: the host is the word of this module's context; the place is live by contract, the text for the call.
-    check(|failure| unsafe { bind(context.host, place, object, TextView::of(function), failure) })
+    let host = host("binding a delegate")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.delegate_bind(place, object, function) }
 }
 
 /// Takes bindings out of a delegate: how many there were.
@@ -482,12 +413,9 @@ pub(crate) unsafe fn delegate_bind(place: &Place, object: ObjectHandle, function
 /// # Safety
 /// As [`delegate_bind`].
 pub(crate) unsafe fn delegate_unbind(place: &Place, object: ObjectHandle, function: &str) -> Result<u32, CallError> {
-    let context = context("unbinding a delegate")?;
-    let unbind = context.values.delegate_unbind();
-    let mut count = 0;
-    // SAFETY: the host is the word of this module's context; the place is live by contract, the rest for the call.
-    check(|failure| unsafe { unbind(context.host, place, object, TextView::of(function), &mut count, failure) })?;
-    Ok(count)
+    let host = host("unbinding a delegate")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.delegate_unbind(place, object, function) }
 }
 
 /// Calls what is bound.
@@ -495,13 +423,10 @@ pub(crate) unsafe fn delegate_unbind(place: &Place, object: ObjectHandle, functi
 /// # Safety
 /// As [`delegate_bind`]; the slots are those of the delegate's signature.
 pub(crate) unsafe fn delegate_call(place: &Place, slots: &mut [Slot]) -> Result<(), CallError> {
-    let context = context("calling a delegate")?;
-    let call = context.values.delegate_call();
-    let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
-    let mut failure = Failure::none();
-    // SAFETY: the host is the word of this module's context; the place is live by contract, and the buffer lends `slots`.
-    let status = unsafe { call(context.host, place, &mut buffer, &mut failure) };
-    outcome(status, failure, "a delegate")
+    let host = host("calling a delegate")?;
+    let mut buffer = buffer_of(slots);
+    // SAFETY: the place is live by contract, and the buffer lends `slots`.
+    unsafe { host.delegate_call(place, &mut buffer) }
 }
 
 /// Makes a field path name a property.
@@ -509,10 +434,9 @@ pub(crate) unsafe fn delegate_call(place: &Place, slots: &mut [Slot]) -> Result<
 /// # Safety
 /// The place is a live field path.
 pub(crate) unsafe fn field_assign(place: &Place, path: &str) -> Result<(), CallError> {
-    let context = context("naming a property")?;
-    let assign = context.values.field_assign();
-    // SAFETY: the host is the word of this module's context; the place is live by contract, the text for the call.
-    check(|failure| unsafe { assign(context.host, place, TextView::of(path), failure) })
+    let host = host("naming a property")?;
+    // SAFETY: the place is live by contract.
+    unsafe { host.field_assign(place, path) }
 }
 
 /// The text of the type of the property that a field path names; empty when it names none.
@@ -520,27 +444,17 @@ pub(crate) unsafe fn field_assign(place: &Place, path: &str) -> Result<(), CallE
 /// # Safety
 /// It is a live field path.
 pub(crate) unsafe fn field_type(at: *const u8) -> Result<String, CallError> {
-    let context = context("finding a property")?;
-    let field_type = context.values.field_type();
-    let mut text = String::new();
-    let sink = TextSink { context: (&raw mut text).cast(), put: put_text };
-    // SAFETY: the host is the word of this module's context; the path is live by contract, the sink for the call.
-    check(|failure| unsafe { field_type(context.host, at, &sink, failure) })?;
-    Ok(text)
+    let host = host("finding a property")?;
+    // SAFETY: the path is live by contract.
+    unsafe { host.field_type(at) }
 }
 
 /// Another name, another outer, or both.
 pub(crate) fn object_rename(object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), CallError> {
-    let context = context("rename")?;
-    let rename = context.values.object_rename();
-    // SAFETY: the host is the word of this module's context; the text is live for the call.
-    check(|failure| unsafe { rename(context.host, object, TextView::of(name), outer, failure) })
+    host("rename")?.object_rename(object, name, outer)
 }
 
 /// Asks for a collection.
 pub(crate) fn collect_garbage() -> Result<(), CallError> {
-    let context = context("collect")?;
-    let collect = context.values.collect();
-    // SAFETY: the host is the word of this module's context.
-    check(|failure| unsafe { collect(context.host, failure) })
+    host("collect")?.collect()
 }

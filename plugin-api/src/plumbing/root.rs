@@ -8,9 +8,9 @@ use alcedo_abi::abi_stable::library::{CheckTypeLayout, RootModuleResult};
 use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
 use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
 use alcedo_abi::abi_stable::staticref;
-use alcedo_abi::abi_stable::std_types::{RResult, RSlice, RStr};
-use alcedo_abi::call::{Failure, FailureKind, Status};
-use alcedo_abi::host::ModuleContext;
+use alcedo_abi::abi_stable::std_types::RResult;
+use alcedo_abi::call::FailureKind;
+use alcedo_abi::list::prelude::*;
 use alcedo_abi::module::{Module, ModuleRef};
 use alcedo_rt::{CallError, keep_hook, trap};
 
@@ -106,24 +106,25 @@ pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
 
 struct Root<M>(PhantomData<M>);
 
-impl<M: ModuleHooks> Root<M> {
-    staticref!(const MODULE: WithMetadata<Module> = WithMetadata::new(Module {
-        attach,
-        structs: registry::structs,
-        classes: registry::classes,
-        imports: registry::imports,
-        exports: registry::exports,
-        main: main_shell::<M>,
-        exit: exit_shell::<M>,
-        detach,
-        heap_bytes,
-        interfaces: registry::interfaces,
-        dispose: dispose_shell,
-        suspends: suspends::<M>,
-        suspend: suspend_shell::<M>,
-        resume: resume_shell::<M>,
-    }));
+/// Fills the table with the function of the same name, for each line of the list.
+macro_rules! fill {
+    (
+        $(#[doc = $about:tt])*
+        $table:ident, $reference:ident;
+        $(
+            $(#[doc = $doc:tt])*
+            $(#[sabi($($mark:tt)+)])?
+            $since:ident($($safety:tt)?)
+            fn $name:ident($($param:ident: $ty:ty),* $(; or $failure:ident)?) $(-> $result:ty)?;
+        )*
+    ) => {
+        impl<M: ModuleHooks> Root<M> {
+            staticref!(const MODULE: WithMetadata<$table> = WithMetadata::new($table { $($name: Self::$name),* }));
+        }
+    };
 }
+
+alcedo_abi::module_functions!(fill);
 
 /// What the loader finds under the root symbol.
 #[must_use]
@@ -138,52 +139,75 @@ extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
     RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
 }
 
-unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
-    alcedo_rt::attach(context, failure)
-}
+/// What the host calls, under the names of the list.
+impl<M: ModuleHooks> Root<M> {
+    extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
+        registry::structs()
+    }
 
-extern "C" fn detach() {
-    // A host that is older than `dispose` may not have asked for it.
-    let _told = dispose_all(&mut Failure::none());
-    alcedo_rt::detach();
-}
+    extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {
+        registry::classes()
+    }
 
-unsafe extern "C" fn dispose_shell(failure: &mut Failure) -> Status {
-    dispose_all(failure)
-}
+    extern "C" fn interfaces() -> RSlice<'static, &'static InterfaceDesc> {
+        registry::interfaces()
+    }
 
-extern "C" fn heap_bytes() -> u64 {
-    alcedo_rt::live_bytes()
-}
+    extern "C" fn imports() -> RSlice<'static, &'static ImportDesc> {
+        registry::imports()
+    }
 
-unsafe extern "C" fn main_shell<M: ModuleHooks>(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
-    let status = trap(failure, || {
-        let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
-        M::main(&args);
-        Ok(())
-    });
-    // A main is where panic hooks are set as a rule.
-    keep_hook();
-    status
-}
+    extern "C" fn exports() -> RSlice<'static, &'static ExportDesc> {
+        registry::exports()
+    }
 
-extern "C" fn suspends<M: ModuleHooks>() -> u8 {
-    M::SUSPENDS.into()
-}
+    unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
+        alcedo_rt::attach(context, failure)
+    }
 
-unsafe extern "C" fn suspend_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {
-    trap(failure, M::suspend)
-}
+    extern "C" fn detach() {
+        // A host that is older than `dispose` may not have asked for it.
+        let _told = dispose_all(&mut Failure::none());
+        alcedo_rt::detach();
+    }
 
-unsafe extern "C" fn resume_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {
-    trap(failure, M::resume)
-}
+    unsafe extern "C" fn dispose(failure: &mut Failure) -> Status {
+        dispose_all(failure)
+    }
 
-unsafe extern "C" fn exit_shell<M: ModuleHooks>(failure: &mut Failure) -> Status {
-    let exited = trap(failure, || {
-        M::exit();
-        Ok(())
-    });
-    let disposed = dispose_all(failure);
-    if exited == Status::OK { disposed } else { exited }
+    extern "C" fn heap_bytes() -> u64 {
+        alcedo_rt::live_bytes()
+    }
+
+    unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
+        let status = trap(failure, || {
+            let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
+            M::main(&args);
+            Ok(())
+        });
+        // A main is where panic hooks are set as a rule.
+        keep_hook();
+        status
+    }
+
+    extern "C" fn suspends() -> u8 {
+        M::SUSPENDS.into()
+    }
+
+    unsafe extern "C" fn suspend(failure: &mut Failure) -> Status {
+        trap(failure, M::suspend)
+    }
+
+    unsafe extern "C" fn resume(failure: &mut Failure) -> Status {
+        trap(failure, M::resume)
+    }
+
+    unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
+        let exited = trap(failure, || {
+            M::exit();
+            Ok(())
+        });
+        let disposed = dispose_all(failure);
+        if exited == Status::OK { disposed } else { exited }
+    }
 }

@@ -5,6 +5,8 @@
 use core::mem::ManuallyDrop;
 use core::task::{RawWaker, RawWakerVTable, Waker};
 
+use alcedo_rt::Host;
+
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
 /// The waker that the host lends for one step; none for what has no waker.
@@ -19,13 +21,17 @@ pub(super) unsafe fn lent(waker: *const ()) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
 }
 
+fn host() -> Option<Host<'static>> {
+    // SAFETY: holders are counted, and the task is run later: no value is looked at.
+    unsafe { Host::attached("a waker") }
+}
+
 // Without a host, after the detachment, nothing is counted any more: a clone is not, and so its drop is not either.
 
 unsafe fn clone(waker: *const ()) -> RawWaker {
-    if let Some(context) = alcedo_rt::context() {
-        let waker_clone = context.table.waker_clone();
+    if let Some(host) = host() {
         // SAFETY: a waker is cloned by who holds it.
-        unsafe { waker_clone(waker) };
+        unsafe { host.waker_clone(waker) };
     }
     RawWaker::new(waker, &TABLE)
 }
@@ -38,17 +44,15 @@ unsafe fn wake(waker: *const ()) {
 }
 
 unsafe fn wake_by_ref(waker: *const ()) {
-    if let Some(context) = alcedo_rt::context() {
-        let waker_wake = context.table.waker_wake();
+    if let Some(host) = host() {
         // SAFETY: a waker is used by who holds it.
-        unsafe { waker_wake(waker) };
+        unsafe { host.waker_wake(waker) };
     }
 }
 
 unsafe fn drop(waker: *const ()) {
-    if let Some(context) = alcedo_rt::context() {
-        let waker_drop = context.table.waker_drop();
+    if let Some(host) = host() {
         // SAFETY: a waker is dropped once by who holds it.
-        unsafe { waker_drop(waker) };
+        unsafe { host.waker_drop(waker) };
     }
 }

@@ -1,21 +1,20 @@
 //! A host small enough to be read at once: it fills the cells of this module, keeps objects as plain memory, and
-//! calls the module's shells just as the border prescribes. It stands in for the runtime, which a plugin never names.
+//! calls the module's shells just as the border prescribes, with slots that a runtime would never make. What the runtime does
+//! with values, errands and births is tested with the runtime; here it is refused.
 
-pub(crate) mod values;
+mod tables;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Call, Failure, FailureKind, Status};
 use alcedo_abi::describe::{Cell, ClassDesc, FunctionDesc, ImportKind};
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
-use alcedo_abi::host::{HostRef, HostTable, ModuleContext};
+use alcedo_abi::host::{HostRef, ModuleContext};
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
-use alcedo_abi::task::{Errand, ErrandId};
 use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 use alcedo_plugin_api::plumbing::{CLASSES, IMPORTS};
@@ -219,36 +218,10 @@ fn attach() {
     }
     assert!(offset as usize <= WORDS * 16, "objects of the fake host are too small");
 
-    let table = HostTable {
-        log_event,
-        span_open,
-        span_step,
-        zcall_resolve,
-        zcall,
-        object_resolve,
-        object_part,
-        may_write,
-        object_name,
-        object_class,
-        spawn,
-        destroy,
-        text_assign,
-        name_intern,
-        name_text,
-        errand_take,
-        errand_cancel,
-        errand_lives,
-        game_time,
-        waker_clone,
-        waker_wake,
-        waker_drop,
-        panicked,
-    }
-    .leak_into_prefix();
     let context = ModuleContext {
         host: HostRef(std::ptr::null()),
-        table,
-        values: values::table(),
+        table: tables::table::of::<Toys>(),
+        values: tables::values::of::<Toys>(),
         module: 7,
         generation: 1,
         mode: &raw const MODE,
@@ -414,183 +387,152 @@ fn line(record: &LogRecord<'_>) -> String {
     format!("{} {}{fields}", record.target, record.message)
 }
 
-unsafe extern "C" fn log_event(_host: HostRef, module: u64, record: &LogRecord<'_>) {
-    assert_eq!(module, 7);
-    state().logs.push(line(record));
-}
-
-unsafe extern "C" fn span_open(_host: HostRef, _module: u64, record: &LogRecord<'_>) -> u64 {
-    let mut state = state();
-    state.spans += 1;
-    state.logs.push(format!("open {}", line(record)));
-    state.spans
-}
-
-unsafe extern "C" fn span_step(_host: HostRef, _span: u64, step: SpanStep) {
-    state().logs.push(format!("step {}", step.0));
-}
-
-unsafe extern "C" fn zcall_resolve(
-    _host: HostRef,
-    name: RStr<'_>,
-    _fingerprint: u64,
-    out: &mut ZCallHandle,
-    failure: &mut Failure,
-) -> ZCallStatus {
-    let path = name.as_str().split_once(":/").map_or("", |(_protocol, path)| path);
-    match state().by_name.iter().find(|(known, _)| known.trim_start_matches('/') == path) {
-        Some((_, handle)) => {
-            *out = ZCallHandle(*handle);
-            ZCallStatus::SUCCESS
-        }
-        None => {
-            *failure = Failure::new(FailureKind::NOT_FOUND, format!("{name} leads nowhere"));
-            ZCallStatus::DISPATCHER_NOT_FOUND
-        }
-    }
-}
-
-unsafe extern "C" fn zcall(
-    _host: HostRef,
-    handle: ZCallHandle,
-    buffer: &mut ZCallBuffer,
-    failure: &mut Failure,
-) -> ZCallStatus {
-    // SAFETY: the module lends this for the call, as the border prescribes.
-    let slots = unsafe { std::slice::from_raw_parts_mut(buffer.slots, buffer.len) };
-    let target = state().targets[usize::try_from(handle.0 - 1).expect("a handle that was given out")];
-    match target {
-        Target::Native(path) => native(path, slots, failure),
-        Target::Module(function) => {
-            let object = ObjectHandle(slots[0].bits());
-            match invoke(function, object, &mut slots[1..], failure) {
-                Status::OK => ZCallStatus::SUCCESS,
-                _ => ZCallStatus::DISPATCHER_ERROR,
-            }
-        }
-    }
-}
-
-unsafe extern "C" fn object_resolve(
-    _host: HostRef,
-    object: ObjectHandle,
-    _class: ClassId,
-    out: &mut *mut u8,
-    failure: &mut Failure,
-) -> Status {
-    match memory(object) {
-        Some(memory) => {
-            *out = memory;
-            Status::OK
-        }
-        None => {
-            *failure = Failure { object, ..Failure::new(FailureKind::STALE, "gone") };
-            Status::FAILED
-        }
-    }
-}
-
-unsafe extern "C" fn object_part(
-    _host: HostRef,
-    _module: u64,
-    object: ObjectHandle,
-    _class: ClassId,
-    out: &mut PartPtr,
-    _failure: &mut Failure,
-) -> Status {
-    *out = part(object);
-    Status::OK
-}
-
-unsafe extern "C" fn may_write(_host: HostRef, object: ObjectHandle, failure: &mut Failure) -> Status {
-    *failure = Failure::new(FailureKind::DURING_REBUILD, format!("a write to {object}"));
-    Status::FAILED
-}
-
-unsafe extern "C" fn object_name(_host: HostRef, object: ObjectHandle, sink: &TextSink) -> Status {
-    give(sink, &format!("Toy_{}", object.index()))
-}
-
-unsafe extern "C" fn object_class(_host: HostRef, _object: ObjectHandle, sink: &TextSink) -> Status {
-    give(sink, "/Script/Game.Toy")
-}
-
 fn give(sink: &TextSink, text: &str) -> Status {
     // SAFETY: the module's sink copies what it is lent.
     unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
     Status::OK
 }
 
-unsafe extern "C" fn spawn(
-    _host: HostRef,
-    _class: ClassId,
-    _outer: ObjectHandle,
-    _out: &mut ObjectHandle,
-    failure: &mut Failure,
-) -> Status {
-    *failure = Failure::new(FailureKind::OTHER, "the fake host spawns nothing");
-    Status::FAILED
+/// Overwrites a text.
+///
+/// # Safety
+/// `target` is a live one, made here or by nobody.
+unsafe fn assign(target: *mut TextRaw, bytes: &[u8]) {
+    // SAFETY: promised by the caller.
+    let old = unsafe { target.read() };
+    if old.capacity > 0 {
+        // SAFETY: it was made below, as a vector of just this length.
+        drop(unsafe { Vec::from_raw_parts(old.data, old.len, old.capacity) });
+    }
+    let text = bytes.to_vec().into_boxed_slice();
+    let len = text.len();
+    let data = if len == 0 { std::ptr::null_mut() } else { Box::leak(text).as_mut_ptr() };
+    // SAFETY: promised by the caller; what stood there owns nothing any more.
+    unsafe { target.write(TextRaw { data, len, capacity: len }) };
 }
 
-unsafe extern "C" fn destroy(_host: HostRef, _object: ObjectHandle, _failure: &mut Failure) -> Status {
-    Status::OK
+/// It answers what the tests of the shells need, and refuses the rest.
+struct Toys;
+
+impl tables::values::Answers for Toys {}
+
+impl tables::table::Answers for Toys {
+    unsafe fn log_event(module: u64, record: &LogRecord<'_>) {
+        assert_eq!(module, 7);
+        state().logs.push(line(record));
+    }
+
+    unsafe fn span_open(_module: u64, record: &LogRecord<'_>) -> u64 {
+        let mut state = state();
+        state.spans += 1;
+        state.logs.push(format!("open {}", line(record)));
+        state.spans
+    }
+
+    unsafe fn span_step(_span: u64, step: SpanStep) {
+        state().logs.push(format!("step {}", step.0));
+    }
+
+    unsafe fn zcall_resolve(
+        name: RStr<'_>,
+        _fingerprint: u64,
+        out: &mut ZCallHandle,
+        failure: &mut Failure,
+    ) -> ZCallStatus {
+        let path = name.as_str().split_once(":/").map_or("", |(_protocol, path)| path);
+        match state().by_name.iter().find(|(known, _)| known.trim_start_matches('/') == path) {
+            Some((_, handle)) => {
+                *out = ZCallHandle(*handle);
+                ZCallStatus::SUCCESS
+            }
+            None => {
+                *failure = Failure::new(FailureKind::NOT_FOUND, format!("{name} leads nowhere"));
+                ZCallStatus::DISPATCHER_NOT_FOUND
+            }
+        }
+    }
+
+    unsafe fn zcall(handle: ZCallHandle, buffer: &mut ZCallBuffer, failure: &mut Failure) -> ZCallStatus {
+        // SAFETY: the module lends this for the call, as the border prescribes.
+        let slots = unsafe { std::slice::from_raw_parts_mut(buffer.slots, buffer.len) };
+        let target = state().targets[usize::try_from(handle.0 - 1).expect("a handle that was given out")];
+        match target {
+            Target::Native(path) => native(path, slots, failure),
+            Target::Module(function) => {
+                let object = ObjectHandle(slots[0].bits());
+                match invoke(function, object, &mut slots[1..], failure) {
+                    Status::OK => ZCallStatus::SUCCESS,
+                    _ => ZCallStatus::DISPATCHER_ERROR,
+                }
+            }
+        }
+    }
+
+    unsafe fn object_resolve(
+        object: ObjectHandle,
+        _class: ClassId,
+        out: &mut *mut u8,
+        failure: &mut Failure,
+    ) -> Status {
+        match memory(object) {
+            Some(memory) => {
+                *out = memory;
+                Status::OK
+            }
+            None => {
+                *failure = Failure { object, ..Failure::new(FailureKind::STALE, "gone") };
+                Status::FAILED
+            }
+        }
+    }
+
+    unsafe fn object_part(
+        _module: u64,
+        object: ObjectHandle,
+        _class: ClassId,
+        out: &mut PartPtr,
+        _failure: &mut Failure,
+    ) -> Status {
+        *out = part(object);
+        Status::OK
+    }
+
+    unsafe fn may_write(object: ObjectHandle, failure: &mut Failure) -> Status {
+        *failure = Failure::new(FailureKind::DURING_REBUILD, format!("a write to {object}"));
+        Status::FAILED
+    }
+
+    unsafe fn object_name(object: ObjectHandle, sink: &TextSink) -> Status {
+        give(sink, &format!("Toy_{}", object.index()))
+    }
+
+    unsafe fn object_class(_object: ObjectHandle, sink: &TextSink) -> Status {
+        give(sink, "/Script/Game.Toy")
+    }
+
+    unsafe fn text_assign(target: *mut TextRaw, text: TextView) -> Status {
+        // SAFETY: the module lends this for the call, as the border prescribes.
+        let bytes = if text.len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text.data, text.len) } };
+        // SAFETY: the module lends this for the call, as the border prescribes.
+        unsafe { assign(target, bytes) };
+        Status::OK
+    }
+
+    unsafe fn name_intern(text: TextView, out: &mut Name) -> Status {
+        // SAFETY: the module lends this for the call, as the border prescribes.
+        let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let mut state = state();
+        let at = state.names.iter().position(|name| *name == text).unwrap_or_else(|| {
+            state.names.push(text);
+            state.names.len() - 1
+        });
+        *out = Name(u32::try_from(at + 1).expect("few names"));
+        Status::OK
+    }
+
+    unsafe fn name_text(name: Name, sink: &TextSink) -> Status {
+        let text = state().names[name.0 as usize - 1].clone();
+        give(sink, &text)
+    }
 }
-
-unsafe extern "C" fn text_assign(_host: HostRef, target: *mut TextRaw, text: TextView) -> Status {
-    // SAFETY: the module lends this for the call, as the border prescribes.
-    let bytes = if text.len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text.data, text.len) } };
-    // SAFETY: the module lends this for the call, as the border prescribes.
-    unsafe { values::assign(target, bytes) };
-    Status::OK
-}
-
-unsafe extern "C" fn name_intern(_host: HostRef, text: TextView, out: &mut Name) -> Status {
-    // SAFETY: the module lends this for the call, as the border prescribes.
-    let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    let mut state = state();
-    let at = state.names.iter().position(|name| *name == text).unwrap_or_else(|| {
-        state.names.push(text);
-        state.names.len() - 1
-    });
-    *out = Name(u32::try_from(at + 1).expect("few names"));
-    Status::OK
-}
-
-unsafe extern "C" fn name_text(_host: HostRef, name: Name, sink: &TextSink) -> Status {
-    let text = state().names[name.0 as usize - 1].clone();
-    give(sink, &text)
-}
-
-// The fake host takes no errands, so it lends no waker either.
-
-unsafe extern "C" fn errand_take(
-    _host: HostRef,
-    _module: u64,
-    errand: &Errand<'_>,
-    _out: &mut ErrandId,
-    failure: &mut Failure,
-) -> Status {
-    *failure = Failure::new(FailureKind::OTHER, format!("the fake host runs nothing from {}", errand.file));
-    Status::FAILED
-}
-
-unsafe extern "C" fn errand_cancel(_host: HostRef, _errand: ErrandId) {}
-
-unsafe extern "C" fn errand_lives(_host: HostRef, _errand: ErrandId) -> u8 {
-    0
-}
-
-unsafe extern "C" fn game_time(_host: HostRef) -> u64 {
-    0
-}
-
-unsafe extern "C" fn waker_clone(waker: *const ()) -> *const () {
-    waker
-}
-
-unsafe extern "C" fn waker_wake(_waker: *const ()) {}
-
-unsafe extern "C" fn waker_drop(_waker: *const ()) {}
-
-unsafe extern "C" fn panicked(_host: HostRef, _file: RStr<'_>, _line: u32, _column: u32) {}

@@ -8,7 +8,7 @@ use super::plan::{Plan, Said, Step, Way};
 use super::rows::Fate;
 use super::sabotage;
 use crate::trial::reading;
-use alcedo_runtime::{ContextState, Runtime, Value, process};
+use alcedo_runtime::{ContextState, ReferenceSearch, Runtime, Value, process};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,7 +18,6 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
-use tracing_subscriber::EnvFilter;
 
 /// How long a generation may take to go before it is given up, where that is what is to become of it.
 const PARK_AFTER: Duration = Duration::from_millis(100);
@@ -36,8 +35,7 @@ const TOO_MANY: usize = 5;
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let text = fs::read(plan).with_context(|| format!("could not read the plan {}", plan.display()))?;
     let plan: Plan = serde_json::from_slice(&text).context("the plan is of another version of this program")?;
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    crate::log_to_stderr("error");
     let ended = host(&plan);
     say(&Said { fault: ended.err().map(|error| format!("{error:#}")), step: Step::Ended, ..Said::default() })
 }
@@ -47,6 +45,7 @@ fn host(plan: &Plan) -> Result<()> {
     let park_after = if plan.fate == Fate::Unmapped { PARK_AFTER_LONG } else { PARK_AFTER };
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let builder = builder.unloads(|policy| {
+        policy.look_for_references = ReferenceSearch::Always;
         // SAFETY: which crates lend the stacks of their threads, or give descriptors away, is what this process is for.
         unsafe { policy.evict_after(evict.then_some(EVICT_AFTER)) };
         // SAFETY: as above; the host itself takes no descriptor of a plugin.

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 /// The sources that every row depends on, relative to the survey's folder.
 const SHARED: &[&str] = &[
     "../runtime/src",
+    "../runtime/base/src",
+    "../runtime/reflect/src",
     "../runtime/sys/src",
     "../plugin-api/src",
     "../plugin-api/abi/src",

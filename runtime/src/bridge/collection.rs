@@ -119,9 +119,9 @@ mod tests {
     use crate::conjugate::gate::{Gate, ModuleTag};
     use crate::handles::{Generation, ModuleId, ObjectHandle};
     use crate::lease::Leases;
-    use crate::object::class::Origin;
     use crate::object::decl::{Batch, ClassDecl};
     use crate::object::nested::ElementType;
+    use crate::object::origin::Origin;
     use crate::object::owned::OwnedValue;
     use crate::object::property::PropertyType;
     use crate::object::value::Value;

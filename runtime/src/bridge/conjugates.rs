@@ -14,7 +14,7 @@ use crate::conjugate::Color;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::serials::{Age, Facts};
 use crate::handles::ObjectHandle;
-use crate::object::objects::Body;
+use crate::object::body::Body;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::value::Value;

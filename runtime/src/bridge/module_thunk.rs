@@ -11,26 +11,26 @@ use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::Gate;
 use crate::handles::ObjectHandle;
-use crate::object::thunk::{Frame, Thunk};
+use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
 
 /// The thunk for one function of a module.
 pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
-    Rc::new(move |_world, frame| {
+    Rc::new(move |_context, frame| {
         let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
         enter(&core, &gate, invoke, &what, frame)
     })
 }
 
 fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (object, params) = (frame.object, frame.hand_over());
-    let (memory, part) = if is_static(frame.function) {
+    let (object, params) = (frame.object(), hand_over(frame));
+    let (memory, part) = if is_static(function_of(frame)) {
         (std::ptr::null_mut(), std::ptr::null_mut())
     } else {
         let stale = || CallError::Stale { handle: object };
         // In a reload an object may be called before its turn; it has it now.
         crate::bridge::rebuild::rebuild_one(core, object)?;
         let memory = core.world.objects.memory(object).ok_or_else(stale)?;
-        let part = core.pairs.look(&core.world.objects, object, frame.function.owner);
+        let part = core.pairs.look(&core.world.objects, object, function_of(frame).owner);
         let part = part.ok_or_else(|| no_half(core, object, what))?;
         (memory, part.0)
     };

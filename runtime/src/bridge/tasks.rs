@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alcedo_abi::task::{Errand, ErrandId, ErrandKind};
-use crossbeam::channel::{Receiver, Select};
+use crossbeam_channel::{Receiver, Select};
 use serde::{Deserialize, Serialize};
 
 use crate::border::{CallError, trap};

@@ -36,11 +36,11 @@ impl BlackRow {
     /// The value of this number lies there from now on.
     pub(super) fn put(&self, handle: ConjugateHandle, at: *mut u8) {
         let (index, serial) = parts(handle);
-        while self.entries.len() <= index {
+        while self.entries.count() <= index {
             self.entries.push();
         }
         self.entries.set(index, BlackEntry { serial, at });
-        let (entries, len) = (self.entries.at(0).cast_const(), self.entries.len());
+        let (entries, len) = (self.entries.at(0).cast_const(), self.entries.count());
         self.with_head(|head| BlackDirectory { entries, len, ..head });
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::host::BlackDirectory;
-use crossbeam::channel::Receiver;
+use crossbeam_channel::Receiver;
 use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 
@@ -24,7 +24,7 @@ use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Door, Event, Life};
 use crate::conjugate::serials::{Facts, Serials};
-use crate::handles::{LAST_SERIAL, ModuleId, ObjectHandle};
+use crate::handles::{ModuleId, ObjectHandle, last_serial};
 use crate::lease::{Lease, LeaseKind, Leases};
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
@@ -107,7 +107,7 @@ struct Remains {
 
 impl Default for Blacks {
     fn default() -> Self {
-        Self::with_last_serial(LAST_SERIAL)
+        Self::with_last_serial(last_serial())
     }
 }
 

@@ -19,8 +19,9 @@ use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
 use crate::object::birth::{BirthHooks, StepError};
-use crate::object::class::{Class, Origin};
+use crate::object::class::Class;
 use crate::object::dormant::KeptField;
+use crate::object::origin::Origin;
 use crate::object::seats::Half;
 
 /// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which door.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use alcedo_abi::handles::BlackHandle;
-use crossbeam::channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 /// What share of the queue has to be done before a flush may stop: one in so many.
 const SHARE: usize = 20;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_abi::describe::PartHooks;
 use alcedo_sys::process::{thread_in_words, thread_number};
-use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::border::{CallError, from_module};
 use crate::cells::RefCell;

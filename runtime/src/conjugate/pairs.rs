@@ -13,7 +13,7 @@ use crate::cells::RefCell;
 use crate::conjugate::build::ClassHooks;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
-use crate::handles::{ClassId, LAST_SERIAL, ModuleId, ObjectHandle, PartPtr};
+use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};
 use crate::object::objects::Objects;
 use crate::object::seats::Half;
 
@@ -74,10 +74,18 @@ struct Place {
 }
 
 /// All places.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Places {
     places: Vec<Place>,
     free: Vec<u32>,
+    /// That of the last conjugate which a place may have.
+    last_serial: u32,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { places: Vec::new(), free: Vec::new(), last_serial: last_serial() }
+    }
 }
 
 impl Place {
@@ -123,11 +131,12 @@ impl Places {
     /// Ends a conjugate: how far its life had come, and its parts, derived before base. Its place waits for the next one,
     /// unless its serials are used up.
     fn remove(&mut self, key: ConjugateKey) -> Option<(Color, Life, Vec<Part>)> {
+        let last_serial = self.last_serial;
         let place = self.get_mut(key)?;
         let life = std::mem::replace(&mut place.life, Life::Dead);
         place.gate = None;
         let (color, parts) = (place.color, place.parts.drain(..).rev().collect());
-        if place.serial < LAST_SERIAL {
+        if place.serial < last_serial {
             place.serial += 1;
             self.free.push(key.index);
         }

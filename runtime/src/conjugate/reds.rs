@@ -12,7 +12,7 @@ use alcedo_abi::handles::ConjugateHandle;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::serials::{Facts, Serials};
-use crate::handles::LAST_SERIAL;
+use crate::handles::last_serial;
 
 /// The first index of reds: blacks have those below.
 pub(super) const FIRST: u32 = 1 << 31;
@@ -28,7 +28,7 @@ pub(crate) struct Reds {
 
 impl Default for Reds {
     fn default() -> Self {
-        Self::with_last_serial(LAST_SERIAL)
+        Self::with_last_serial(last_serial())
     }
 }
 

@@ -132,7 +132,7 @@ fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
 }
 
 fn class_of(runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Class>, String> {
-    let class = runtime.world().objects.class(object);
+    let class = runtime.core().world.objects.class(object);
     class.ok_or_else(|| CallError::Stale { handle: object }.to_string())
 }
 
@@ -148,7 +148,7 @@ fn functions(class: &Rc<Class>) -> Vec<String> {
 
 /// The path of a class that is named by it, or without the `/Script/` before it.
 fn class_path(runtime: &Runtime, named: &str) -> Result<String, String> {
-    let types = &runtime.world().types;
+    let types = &runtime.core().world.types;
     let paths = [named.to_owned(), format!("/Script/{named}")];
     let known = paths.into_iter().find(|path| types.class_by_path(path).is_some());
     known.ok_or_else(|| Error::UnknownClass { path: named.to_owned(), waiting: 0 }.to_string())
@@ -163,7 +163,7 @@ fn title(runtime: &Runtime, object: ObjectHandle) -> String {
 fn print(runtime: &Runtime, value: &Value) -> String {
     match value {
         Value::Object(object) if runtime.is_alive(*object) => title(runtime, *object),
-        value => value.print(&runtime.world().names),
+        value => value.print(&runtime.core().world.names),
     }
 }
 
@@ -174,7 +174,7 @@ fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, St
     {
         return find(runtime, text).map(Value::Object);
     }
-    let names = &runtime.world().names;
+    let names = &runtime.core().world.names;
     let parsed = Value::parse(text, &property.ty, names);
     parsed.map_err(|error| format!("`{text}` is no value of {}: {error}", property.text))
 }

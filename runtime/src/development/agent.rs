@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::autosave::Autosave;
 use super::link::{FromHost, HangOf, SOCKET, Status, ToHost, VERSION, receive, send};
@@ -340,7 +340,7 @@ mod tests {
             let (mut tool, host) = UnixStream::pair().expect("a pair");
             tool.write_all(bytes).expect("the socket takes it");
             tool.shutdown(Shutdown::Write).expect("it is open");
-            let (sender, orders) = crossbeam::channel::unbounded();
+            let (sender, orders) = crossbeam_channel::unbounded();
             hear(&mut Stream::from(host), &sender, &poster);
             assert_eq!(orders.try_iter().collect::<Vec<_>>(), [ToHost::End]);
             assert_eq!(tool.read(&mut [0]).ok(), Some(0), "the link has ended");

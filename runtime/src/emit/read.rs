@@ -10,8 +10,9 @@ use crate::bridge::core::Core;
 use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
 use crate::emit::error::EmitError;
-use crate::object::class::{Origin, SubobjectRole};
+use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::origin::Origin;
 
 /// The declaration of a struct.
 ///

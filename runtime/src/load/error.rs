@@ -8,6 +8,7 @@ use alcedo_abi::manifest::ManifestError;
 use crate::border::CallError;
 use crate::emit::error::EmitError;
 use crate::faults::FaultInjected;
+use crate::load::advice;
 use crate::load::canary::CanaryStep;
 use crate::load::context::error::ContextError;
 use crate::load::order::OrderError;
@@ -128,6 +129,17 @@ pub enum LoadError {
     /// The private copy could not be made.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),
+    /// It wants thread-local storage of the sort that a process sets aside when it starts, and there is not enough left.
+    #[error(
+        "cannot map {module}: {reason}, of which a process has little, and each generation takes as much again; {}",
+        advice::STATIC_TLS
+    )]
+    StaticTls {
+        /// The module.
+        module: String,
+        /// What the dynamic linker said.
+        reason: String,
+    },
     /// The dynamic linker refused.
     #[error(transparent)]
     Map(#[from] alcedo_sys::MapError),

@@ -62,6 +62,7 @@ static TABLE: HookTable = {
         fd_signals: hooks::fd_signals,
         jumps: hooks::jumps,
         child_started: hooks::child_started,
+        refuses: hooks::refuses,
     }
 };
 

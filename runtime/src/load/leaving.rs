@@ -69,7 +69,7 @@ enum Stage {
 /// How far one module has come.
 enum Step {
     Waiting(Vec<Blocker>),
-    Gone(ModuleEnd),
+    Gone(Box<ModuleEnd>),
     Parked(ParkedImage),
 }
 
@@ -164,7 +164,7 @@ impl LeavingModule {
                 if let Some(forget) = self.forget.take() {
                     forget();
                 }
-                Some(Step::Gone(end_of(&self.name, report, &self.blocks_kept_for)))
+                Some(Step::Gone(Box::new(end_of(&self.name, report, &self.blocks_kept_for))))
             }
             EndState::Parked { path, reason, .. } => Some(Step::Parked(self.stays(&path, reason))),
         }
@@ -256,9 +256,12 @@ fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {
         c_heap_kept_for: if report.c_heap_kept_blocks == 0 { String::new() } else { kept_for.to_owned() },
         frames: report.frames,
         addresses: report.addresses,
+        put_back: report.put_back,
         looks: report.looks,
         look_took: report.look_took,
         maps_bytes: report.maps_bytes,
+        maps_unknown: report.maps_unknown,
+        maps_unknown_bytes: report.maps_unknown_bytes,
         fds_left: report.fds_left,
         fds_closed: report.fds_closed.len() as u64,
         children_left: report.children_left,
@@ -308,7 +311,7 @@ impl Departure for Leaving {
         for module in &mut self.modules {
             match module.advance() {
                 Some(Step::Waiting(held)) => blockers.extend(held),
-                Some(Step::Gone(end)) => self.departed.modules.push(end),
+                Some(Step::Gone(end)) => self.departed.modules.push(*end),
                 Some(Step::Parked(image)) => self.departed.parked.push(image),
                 None => {}
             }

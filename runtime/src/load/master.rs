@@ -19,7 +19,7 @@ use crate::emit::batch::{Declarer, emit};
 use crate::emit::texts;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, Generation, ModuleId, ObjectHandle};
-use crate::host_table::HostWord;
+use crate::host_api::HostWord;
 use crate::lease::LeaseKind;
 use crate::load::canary::Rehearsal;
 use crate::load::context::hub::Hub;
@@ -75,6 +75,8 @@ pub(crate) struct Loads {
     pub told: Told,
     /// What a reload does that cannot be taken back.
     pub recorder: Recorder,
+    /// Whether a class constructor runs again in each reload: a fault that a test plants.
+    pub planted_rerun: bool,
     is_telling: Cell<bool>,
     master: RefCell<Option<Master>>,
     observers: RefCell<Vec<Registered<Observer>>>,
@@ -112,6 +114,7 @@ impl Loads {
             retirements: Retirements::default(),
             told: Told::default(),
             recorder: Recorder::default(),
+            planted_rerun: false,
             is_telling: Cell::default(),
             master: RefCell::default(),
             observers: RefCell::default(),

@@ -6,6 +6,7 @@ pub(crate) mod checks;
 pub(crate) mod context;
 pub(crate) mod end_order;
 pub(crate) mod ending;
+pub(crate) mod entries;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod hooks;

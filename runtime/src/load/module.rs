@@ -12,11 +12,12 @@ use alcedo_abi::abi_stable;
 use alcedo_abi::module::ModuleRef;
 use alcedo_sys::{Image, Ledger, Unmapped};
 
-use crate::border::{CallError, from_module};
+use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::lease::{Lease, Leases};
+use crate::load::entries::Entries;
 use crate::load::leaving::{LeavingModule, Luggage};
 use crate::load::policy::UnloadPolicy;
 use crate::load::stays::Stays;
@@ -68,11 +69,6 @@ impl ModuleInfo {
     pub(crate) fn will_park(&self) -> Option<String> {
         self.stays.as_ref().map(Stays::told)
     }
-}
-
-/// Whether a module has a `suspend` and a `resume`; one that is older than they are has none.
-pub(crate) fn suspends(root: ModuleRef) -> bool {
-    root.suspends().is_some_and(|suspends| suspends() != 0)
 }
 
 /// A loaded module. It stays mapped until it has left; dropped without, its image is parked.
@@ -193,14 +189,14 @@ impl Module {
         red.enter_module(self.name(), &self.main, || {
             self.gate.through(|| {
                 // SAFETY: the module is attached and mapped; the arguments are lent for the call.
-                from_module(|failure| unsafe { self.root.main()(args.as_slice().into(), failure) })
+                unsafe { Entries(self.root).main(args.as_slice().into()) }
             })
         })
     }
 
     /// Whether it gives something up for the next generation.
     pub(crate) fn suspends(&self) -> bool {
-        suspends(self.root)
+        Entries(self.root).gives_up()
     }
 
     /// Has it give up what the next generation needs. Its main has returned.
@@ -208,10 +204,9 @@ impl Module {
     /// # Errors
     /// Its own, or its panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
-        let Some(suspend) = self.root.suspend() else { return Ok(()) };
         red.enter_module(self.name(), &self.suspend, || {
             // SAFETY: the module is attached and mapped.
-            self.gate.through(|| from_module(|failure| unsafe { suspend(failure) }))
+            self.gate.through(|| unsafe { Entries(self.root).suspend() })
         })
     }
 
@@ -220,10 +215,9 @@ impl Module {
     /// # Errors
     /// Its own, or its panic.
     pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
-        let Some(resume) = self.root.resume() else { return Ok(()) };
         red.enter_module(self.name(), &self.resume, || {
             // SAFETY: the module is attached and mapped.
-            self.gate.through(|| from_module(|failure| unsafe { resume(failure) }))
+            self.gate.through(|| unsafe { Entries(self.root).resume() })
         })
     }
 
@@ -233,12 +227,10 @@ impl Module {
     /// # Errors
     /// Its panic.
     pub(crate) fn exit(&self, red: &RedStack, has_started: bool) -> Result<(), CallError> {
-        let last = if has_started { Some(self.root.exit()) } else { self.root.dispose() };
-        let Some(last) = last else { return Ok(()) };
         red.enter_module(self.name(), &self.exit, || {
             // The gate is shut for everybody else by now.
             // SAFETY: the module is attached and mapped.
-            from_module(|failure| unsafe { last(failure) })
+            unsafe { Entries(self.root).last(has_started) }
         })
     }
 
@@ -252,7 +244,7 @@ impl Module {
             // While the module still has its host: a destructor may log.
             ledger.run_thread_locals_here();
         }
-        self.root.detach()();
+        Entries(self.root).detach();
         if self.info.will_park().is_some() {
             return Some(image.park());
         }

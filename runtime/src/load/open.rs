@@ -16,22 +16,21 @@ use alcedo_abi::host::ModuleContext;
 use alcedo_abi::manifest::{self, Manifest};
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
 use alcedo_sys::crash;
-use alcedo_sys::{Image, ImageFile, Ledger, StageDir, StagedFile};
+use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile};
 
-use crate::border::from_module;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ModuleId};
-use crate::host_table::{self, HostWord};
+use crate::host_api::{self, HostWord};
 use crate::load::checks::{HostFacts, admit};
+use crate::load::entries::Entries;
 use crate::load::error::{LoadError, caught};
 use crate::load::hooks::{self, Attachment};
 use crate::load::module::{Module, ModuleInfo};
 use crate::load::order::{OrderInput, order};
 use crate::load::paths::ensure_absolute;
 use crate::load::stays;
-use crate::value_table;
 
 /// A library that passed every check that needs no mapping, and its private copy.
 pub(crate) struct Staged {
@@ -218,8 +217,8 @@ pub(crate) fn open(
     core.world.slices.introduce(id.0, &tag.name);
     let context = ModuleContext {
         host: word.to_ref(),
-        table: host_table::table(),
-        values: value_table::table(),
+        table: host_api::table(),
+        values: host_api::values(),
         module: id.0,
         generation: generation.0,
         mode: core.world.mode.address(),
@@ -233,7 +232,7 @@ pub(crate) fn open(
     core.blacks.admit(module.gate(), Arc::clone(module.leases()));
     let attached = caught(|| {
         // SAFETY: the context's word, table, mode and directory live as long as the runtime, which outlives the module.
-        let attached = from_module(|failure| unsafe { module.root().attach()(&context, failure) });
+        let attached = unsafe { Entries(module.root()).attach(&context) };
         attached.map_err(|error| LoadError::Attach { module: module.name().to_owned(), error })?;
         Ok(faults::at(ReloadStep::Attach)?)
     });
@@ -261,7 +260,7 @@ pub(crate) fn map(staged: Staged) -> Result<(ModuleInfo, Image, ModuleRef), Load
     let Staged { info, file, ledger } = staged;
     // SAFETY: the file's manifest section was read and admitted, so it is a module; its initialisers are the
     // author's and run here, on the thread that loads.
-    let image = unsafe { Image::map(file, ledger) }?;
+    let image = unsafe { Image::map(file, ledger) }.map_err(|error| in_words(&info.name, error))?;
     // An image that is dropped stays mapped, so nothing may unwind past the two places that unmap it.
     let checked = caught(|| {
         faults::at(ReloadStep::Map)?;
@@ -276,6 +275,18 @@ pub(crate) fn map(staged: Staged) -> Result<(ModuleInfo, Image, ModuleRef), Load
             let _gone = unsafe { image.unmap() };
             Err(error)
         }
+    }
+}
+
+/// What the linker said of a module, with the way out where that is known.
+fn in_words(module: &str, error: MapError) -> LoadError {
+    match error {
+        // The only sort of memory that it names.
+        MapError::Open { reason, .. } if reason.contains("static TLS") => {
+            let said = reason.rsplit(": ").next().unwrap_or(&reason).to_owned();
+            LoadError::StaticTls { module: module.to_owned(), reason: said }
+        }
+        error => error.into(),
     }
 }
 

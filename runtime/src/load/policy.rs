@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use alcedo_sys::EndPolicy;
+use alcedo_sys::{EndPolicy, ReferenceSearch};
 
 /// What the host does about unloads that do not come to their end by themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,13 +32,16 @@ pub struct UnloadPolicy {
     /// Whether blocks of the C heap that a module left are freed. They are, unless said otherwise, but for a module that
     /// may have given some away: one that links a library of its own dynamically, or calls `getline`.
     pub free_c_heap: bool,
-    /// Whether the memory of the process is looked through, before an image goes, for what still leads into it: a callback
-    /// that was left in a table of a library, for one. As long as there is such a thing the image is kept, and a report
-    /// says where that is and what it leads to. A look took 0.3 to 0.5 ms in a small host, and 0.8 s where variables of a
-    /// library led to 100 MB on the C heap in blocks of 1 kB (a debug build, without the limit on how far it follows); what
-    /// only the program leads to is not followed. Off unless said otherwise: a word that has been left in memory and means
-    /// nothing any more may look like an address, and an image that could go is kept for it.
-    pub look_for_references: bool,
+    /// For which modules the memory of the process is looked through, before an image goes, for what still leads into it: a
+    /// callback that was left in a table of a library, for one. As long as there is such a thing the image is kept, and a
+    /// report says where that is and what it leads to. For those that use libraries of the system unless said otherwise, and
+    /// for all in [development](crate::Builder::development).
+    ///
+    /// A look took 0.3 to 0.5 ms in a small host, and 0.8 s where variables of a library led to 100 MB on the C heap in blocks
+    /// of 1 kB (a debug build); it stops after 64 MiB or 262,144 blocks and says so in the log. What only the program leads to
+    /// is not followed, and from the C library's variables little is. A word that means nothing any more may look like an
+    /// address; then an image that could go is kept.
+    pub look_for_references: ReferenceSearch,
 }
 
 impl Default for UnloadPolicy {
@@ -52,7 +55,7 @@ impl Default for UnloadPolicy {
             evict_after: None,
             close_fds: false,
             free_c_heap: true,
-            look_for_references: false,
+            look_for_references: ReferenceSearch::default(),
         }
     }
 }

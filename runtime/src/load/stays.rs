@@ -99,7 +99,7 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
     let others: Vec<_> = facts.needed.iter().filter(|needed| !hooks::is_platform(needed)).map(String::as_str).collect();
     match (library, &others[..]) {
         (Some(library), _) if library.starts_with("libstdc++.so") => (
-            format!("it bypasses {symbols} of {library}, which starts threads by itself"),
+            format!("it bypasses {symbols} of {library}, which {}", why_of_cpp(names)),
             "link the C++ library into the plugin: `cpp_link_stdlib_static(true)` of the crate cc, in the build script that \
              compiles the C++ code"
                 .to_owned(),
@@ -116,6 +116,16 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
             format!("it bypasses {symbols}"),
             "build it with `module!`, and without symbols of a library of its own in between".to_owned(),
         ),
+    }
+}
+
+/// Why the library of C++ does not go through the hooks of a plugin.
+fn why_of_cpp(names: &[&str]) -> &'static str {
+    let is_thread = |name: &&str| name.starts_with("_ZNSt6thread");
+    match (names.iter().any(is_thread), names.iter().all(is_thread)) {
+        (_, true) => "starts threads by itself",
+        (true, false) => "starts threads by itself and keeps what it is given",
+        (false, _) => "keeps what it is given",
     }
 }
 
@@ -238,6 +248,24 @@ mod tests {
         let told = told(&[(THREAD, Some("libstdc++.so.6"))], &["libstdc++.so.6", "libc.so.6"], "");
         assert!(told.starts_with("it bypasses std::thread::_M_start_thread of libstdc++.so.6, which starts"), "{told}");
         assert!(told.contains("`cpp_link_stdlib_static(true)` of the crate cc"), "{told}");
+        let keeps = "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi";
+        let at_exit = "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE";
+        for (names, expected) in [
+            (
+                &[keeps, at_exit][..],
+                "std::ios_base::register_callback, std::notify_all_at_thread_exit of libstdc++.so.6, \
+                                     which keeps what it is given: link",
+            ),
+            (
+                &[keeps, THREAD],
+                "std::ios_base::register_callback, std::thread::_M_start_thread of libstdc++.so.6, \
+                                which starts threads by itself and keeps what it is given: link",
+            ),
+        ] {
+            let bypasses: Vec<_> = names.iter().map(|name| (*name, Some("libstdc++.so.6"))).collect();
+            let told = self::told(&bypasses, &["libstdc++.so.6", "libc.so.6"], "");
+            assert!(told.contains(expected), "{told}");
+        }
         let unique = owned(&["_ZZ7countervE3one", "_ZN6HolderIiE5valueE", "_Zc", "_Zd", "_Ze"]);
         let facts = Facts { unique: &unique, is_marked: true, has_no_hooks: true, ..Facts::default() };
         let stays = judge(&facts).unwrap();

@@ -99,6 +99,10 @@ pub struct ModuleEnd {
     /// lead elsewhere now.
     #[serde(default)]
     pub addresses: u64,
+    /// Limits of the process that raise signals which the module has handled, and timers that it has set by bare system
+    /// calls: each with what became of it, in words.
+    #[serde(default)]
+    pub put_back: Vec<String>,
     /// How often memory was looked through for what still leads into the module.
     #[serde(default)]
     pub looks: u64,
@@ -107,6 +111,13 @@ pub struct ModuleEnd {
     pub look_took: Duration,
     /// Bytes of memory maps that were not given back.
     pub maps_bytes: u64,
+    /// Memory maps that stay and that the module's memory led to: it has made them past its hooks, by system calls of its
+    /// own, or they are the host's. Nobody can tell, so they are not given back.
+    #[serde(default)]
+    pub maps_unknown: u64,
+    /// Bytes of those.
+    #[serde(default)]
+    pub maps_unknown_bytes: u64,
     /// Open file descriptors that the module left, and what they lead to.
     pub fds_left: Vec<(i32, String)>,
     /// File descriptors that were closed, because the host allows that.
@@ -582,6 +593,11 @@ impl ModuleEnd {
         let sizes = [(self.leaked_heap_bytes, "heap"), (self.maps_bytes, "memory maps")];
         let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
         words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));
+        if self.maps_unknown != 0 {
+            let (count, bytes) = (self.maps_unknown, size(self.maps_unknown_bytes));
+            words.push(format!("{count} memory map{} that no hook was told of left ({bytes})", plural(count)));
+        }
+        words.extend(self.put_back.iter().cloned());
         words.extend(self.fds_left.iter().map(|(fd, to)| format!("fd {fd} left open ({to})")));
         words.extend(self.children_left.iter().map(|(pid, is)| format!("process {pid} not waited for ({is})")));
         (!words.is_empty()).then(|| format!("{} left {}", self.module, words.join(" · ")))

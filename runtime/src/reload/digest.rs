@@ -14,8 +14,8 @@ use crate::handles::ObjectHandle;
 use crate::lease::LeaseKind;
 use crate::load::master::Loads;
 use crate::load::module::Module;
+use crate::object::body::Body;
 use crate::object::class::Class;
-use crate::object::objects::Body;
 
 /// Everything a rollback has to leave as it was, as text. Comparable within one runtime.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

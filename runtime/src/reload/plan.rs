@@ -13,7 +13,7 @@ use crate::emit::diff::{self, Fate as PropertyFate};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::property::{Property, PropertyType};
-use crate::object::value::Value;
+use crate::object::value::{Value, with_objects};
 use crate::reload::fate::Fate;
 use crate::reload::report::PropertyChange;
 
@@ -342,7 +342,7 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
 /// A value of a class default object, with the object's own subobjects in place of that one's.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
     let pairs = parts_of(core, cdo, object);
-    value.map_objects(&mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
+    with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
 /// The subobjects of a class default object, and the subobjects of the same names that an object has.

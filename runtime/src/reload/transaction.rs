@@ -21,10 +21,10 @@ use crate::load::master::{self, ExitHooks, Loads, Master};
 use crate::load::module::Module;
 use crate::object::birth::destroy;
 use crate::object::bits::Bits;
+use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
-use crate::object::objects::Body;
 use crate::reload::journal::{Journal, Rebuilt};
 use crate::reload::migrate::{self, Goals, Migration};
 use crate::reload::report::{Phase, Reload};
@@ -293,8 +293,9 @@ impl Run<'_> {
     /// One new plugin half for every living object, in creation order.
     fn rebuild(&mut self, migration: &Migration) -> Result<(), LoadError> {
         let core = self.core;
-        #[cfg(feature = "planted-rerun")]
-        planted_rerun(core, &migration.objects);
+        if self.loads.planted_rerun {
+            planted_rerun(core, &migration.objects);
+        }
         core.world.mode.set(mode::REBUILDING);
         let rebuilt = migration.objects.iter().try_for_each(|object| rebuild_one(core, *object));
         core.world.mode.set(mode::STAGING);
@@ -412,7 +413,6 @@ impl Run<'_> {
 }
 
 /// The planted fault: one living object runs a class constructor that it had at birth.
-#[cfg(feature = "planted-rerun")]
 fn planted_rerun(core: &Core, objects: &[ObjectHandle]) {
     let Some(object) = objects.first() else { return };
     let Some(class) = core.world.objects.class(*object) else { return };

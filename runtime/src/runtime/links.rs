@@ -17,29 +17,29 @@ use crate::world::{self, WorldLoad};
 impl Runtime {
     /// The path of an object, as soft references name it: `/World/<outer>/<name>`. `None` when it is gone.
     pub fn path_of(&self, object: ObjectHandle) -> Option<String> {
-        self.world().path_of(object)
+        self.core().world.path_of(object)
     }
 
     /// An object as a line of a log should name it: class and name, `Game.Cube (Cube_1)`; its handle when it is gone.
     pub fn describe(&self, object: ObjectHandle) -> String {
-        self.world().objects.shown(object).to_string()
+        self.core().world.objects.shown(object).to_string()
     }
 
     /// The object that is at a path now.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
-        self.world().object_at(path)
+        self.core().world.object_at(path)
     }
 
     /// The id that lazy references know an object by; none when nobody ever pointed one at it.
     pub fn lazy_id_of(&self, object: ObjectHandle) -> Option<u128> {
-        let id = self.world().lazy.find(object)?;
+        let id = self.core().world.lazy.find(object)?;
         Some(u128::from(id.high) << 64 | u128::from(id.low))
     }
 
     /// The living object of an id.
     pub fn object_of_lazy_id(&self, id: u128) -> Option<ObjectHandle> {
         let id = LazyRaw { high: (id >> 64) as u64, low: id as u64 };
-        self.world().lazy.object(id).filter(|object| self.is_alive(*object))
+        self.core().world.lazy.object(id).filter(|object| self.is_alive(*object))
     }
 
     /// Points a property that is a reference of any kind to an object, or to none.
@@ -48,7 +48,7 @@ impl Runtime {
     /// When the object does not suit, or the property is none such or may not be written now.
     pub fn point(&self, object: ObjectHandle, property: &str, target: ObjectHandle) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
-        self.set(object, property, &self.world().reference_to(&ty, target)?)
+        self.set(object, property, &self.core().world.reference_to(&ty, target)?)
     }
 
     /// The object that a property that is a reference of any kind leads to now; none when it is not there.
@@ -57,7 +57,7 @@ impl Runtime {
     /// When the object is gone or has no such property.
     pub fn resolve(&self, object: ObjectHandle, property: &str) -> Result<ObjectHandle, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.get(object, property)?);
-        Ok(self.world().resolve_reference(&ty, &value))
+        Ok(self.core().world.resolve_reference(&ty, &value))
     }
 
     /// Makes a property that is a reference to a class name the class of that path; the empty path names none.
@@ -66,7 +66,7 @@ impl Runtime {
     /// When the class does not suit, or a `SubclassOf` would name one that is not there.
     pub fn point_at_class(&self, object: ObjectHandle, property: &str, class: &str) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
-        self.set(object, property, &self.world().class_reference(&ty, class)?)
+        self.set(object, property, &self.core().world.class_reference(&ty, class)?)
     }
 
     /// The path of the class that a property names now; nothing when it is not there.
@@ -75,7 +75,7 @@ impl Runtime {
     /// When the object is gone or has no such property.
     pub fn resolve_class(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.get(object, property)?);
-        Ok(self.world().resolve_class(&ty, &value).map(|class| class.path.to_string()))
+        Ok(self.core().world.resolve_class(&ty, &value).map(|class| class.path.to_string()))
     }
 
     /// Makes a property that is a field path name the property of that path; the empty path names none.
@@ -83,7 +83,7 @@ impl Runtime {
     /// # Errors
     /// When there is no property of that path.
     pub fn point_at_field(&self, object: ObjectHandle, property: &str, field: &str) -> Result<(), Error> {
-        self.set(object, property, &self.world().field_path(field)?)
+        self.set(object, property, &self.core().world.field_path(field)?)
     }
 
     /// The path of the property that a field path names now, be it renamed meanwhile.
@@ -92,7 +92,7 @@ impl Runtime {
     /// When the object is gone or has no such property.
     pub fn resolve_field(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let value = self.get(object, property)?;
-        Ok(self.world().resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
+        Ok(self.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
     }
 
     /// Binds a delegate property to a function of an object; one of several gets it in addition, once.
@@ -107,7 +107,7 @@ impl Runtime {
         function: &str,
     ) -> Result<(), Error> {
         let (ty, now) = (self.type_of(object, property)?, self.get(object, property)?);
-        let added = delegates::binding(self.world(), &ty, target, function)?;
+        let added = delegates::binding(&self.core().world, &ty, target, function)?;
         self.set(object, property, &delegates::with(now, added))
     }
 
@@ -125,7 +125,7 @@ impl Runtime {
     ) -> Result<u32, Error> {
         let (ty, now) = (self.type_of(object, property)?, self.get(object, property)?);
         delegates::signature_of(&ty)?;
-        let is_out = |binding: &_| delegates::is_meant(self.world(), binding, target, function);
+        let is_out = |binding: &_| delegates::is_meant(&self.core().world, binding, target, function);
         let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
         // Before the write: a sparse one without bindings has no mark any more.
         let mark = self.delegate_mark(object, property, || None)?;
@@ -153,7 +153,7 @@ impl Runtime {
         }
         let delegates = &self.inner.core.delegates;
         let mark = self.delegate_mark(object, property, || delegates.fresh_mark())?;
-        Ok(delegates.call_with_values(self.world(), &ty, mark, &now, arguments)?)
+        Ok(delegates.call_with_values(&self.core().world, &ty, mark, &now, arguments)?)
     }
 
     fn delegate_mark(
@@ -162,12 +162,12 @@ impl Runtime {
         property: &str,
         fresh: impl FnOnce() -> DelegateMark,
     ) -> Result<DelegateMark, Error> {
-        Ok(self.world().objects.delegate_mark(object, property, fresh)?)
+        Ok(self.core().world.objects.delegate_mark(object, property, fresh)?)
     }
 
     fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
         self.property(object, property)?;
-        let class = self.world().objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        let class = self.core().world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let found = class.find_property(property).map(|property| property.ty.clone());
         Ok(found.ok_or(CallError::Stale { handle: object })?)
     }

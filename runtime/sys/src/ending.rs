@@ -27,6 +27,20 @@ const MOST_STEPS: u32 = 64;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
+/// Of which images memory is looked through, before they are closed, for what still leads into them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub enum ReferenceSearch {
+    /// Of none.
+    Never,
+    /// Of those that need, or have opened, a library that is neither the host's nor the C library: it may keep what it was
+    /// handed, and nothing of that goes through the hooks.
+    #[default]
+    WithLibraries,
+    /// Of all.
+    Always,
+}
+
 /// How an image is let go.
 #[derive(Clone, Copy, Debug)]
 pub struct EndPolicy {
@@ -39,7 +53,7 @@ pub struct EndPolicy {
     pub free_c_heap: bool,
     /// Whether memory is looked through, before the image is closed, for what still leads into it. It stays as long as
     /// something does, and is looked for again. Costs some milliseconds; see [`Look`](crate::Look).
-    pub look: bool,
+    pub look: ReferenceSearch,
     /// After how long, counted from the beginning, threads that sit in a blocking system call are led out of it by
     /// force. Their stacks are left as they are: no destructor of a value on them runs. `None`: never.
     pub evict: Option<Duration>,
@@ -116,6 +130,8 @@ pub struct EndReport {
     /// Variables of the C library and strings of the environment that led into the image or its memory, and lead to a copy
     /// or to what they led to before.
     pub addresses: u64,
+    /// What raises signals and was set past the hooks, or is a limit: each with what became of it, in words.
+    pub put_back: Vec<String>,
     /// How often memory was looked through.
     pub looks: u64,
     /// How long that took in all.
@@ -135,6 +151,11 @@ pub struct EndReport {
     /// Descriptors that were not open when the image was mapped and that no hook has told of: the image has made them
     /// with system calls of its own, or the host has opened them meanwhile.
     pub fds_unknown: Vec<(i32, String)>,
+    /// Mappings that were not there before the image, that its memory led to at the end, and that no hook has told of: the
+    /// image has made them with system calls of its own, or the host has made them meanwhile. They stay.
+    pub maps_unknown: u64,
+    /// Their bytes.
+    pub maps_unknown_bytes: u64,
     /// Processes that the image has started and that nobody has waited for, each with what is known of it.
     pub children_left: Vec<(i32, String)>,
     /// Those that had ended and were waited for now.
@@ -168,7 +189,7 @@ impl Default for EndPolicy {
             grace: Duration::from_millis(50),
             close_fds: false,
             free_c_heap: true,
-            look: false,
+            look: ReferenceSearch::default(),
             evict: None,
             reap_children: false,
             live_heap: None,
@@ -275,7 +296,7 @@ impl Ending {
                     may_evict = false;
                 }
                 (Step::ReleaseSignals, Some(ledger)) => {
-                    self.report.signals += ledger.records.release_signals(ledger);
+                    ledger.records.release_signals(ledger, &mut self.report);
                 }
                 (Step::RunExitHandlers, Some(ledger)) => {
                     self.report.exit_handlers += ledger.records.run_exit_handlers(ledger);
@@ -292,7 +313,12 @@ impl Ending {
             return true;
         }
         ledger.records.put_right(ledger, &mut self.report);
-        if !self.policy.look {
+        let looks = match self.policy.look {
+            ReferenceSearch::Never => false,
+            ReferenceSearch::WithLibraries => ledger.records.has_other_libraries(),
+            ReferenceSearch::Always => true,
+        };
+        if !looks {
             return false;
         }
         if self.next_look.is_some_and(|next| Instant::now() < next) {
@@ -300,6 +326,15 @@ impl Ending {
         }
         let (look, blocks_in_use) = ledger.records.look(ledger, &self.path);
         tracing::debug!(image = ledger.label(), ?look, "memory was looked through");
+        if look.is_cut_short && self.report.looks == 0 {
+            let (blocks, bytes) = (look.blocks, look.block_bytes);
+            tracing::info!(
+                image = ledger.label(),
+                blocks,
+                bytes,
+                "memory was looked through only in part: it is too much"
+            );
+        }
         self.report.looks += 1;
         self.report.look_took += look.took;
         self.blocks_in_use = blocks_in_use;
@@ -344,7 +379,12 @@ impl Ending {
                     staged.recycle();
                 }
             }
-            Err(reason) => self.settle_parked(reason),
+            Err(reason) => {
+                if let Some(ledger) = &ledger {
+                    ledger.records.stays(ledger);
+                }
+                self.settle_parked(reason);
+            }
         }
     }
 

@@ -312,7 +312,11 @@ impl ImageFile {
     ///
     /// What merely wastes memory when it is not hooked (`malloc`, `mmap`, descriptors) is not among them.
     pub fn bypassed_hooks(&self) -> Vec<&str> {
-        self.imports().iter().map(String::as_str).filter(|name| leaves_code_behind(name)).collect()
+        let imports = || self.imports().iter().map(String::as_str);
+        let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
+        let has_streams = imports().any(|name| CPP_STREAMS.contains(&name));
+        let leaves_facet = |name| has_facets && (name == CPP_GLOBAL_LOCALE || has_streams && CPP_IMBUE.contains(&name));
+        imports().filter(|name| leaves_code_behind(name) || leaves_facet(name)).collect()
     }
 
     /// Whether it was linked with `-z nodelete`, so that the loader never unmaps it.
@@ -456,8 +460,33 @@ const LEAVE_CODE_BEHIND: [&str; 63] = [
 /// C++ starts its threads inside its own shared library, whatever the module defines.
 const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
 
+/// Functions of C++'s own shared library by which it keeps an address of the module that nobody can ask for: callbacks of
+/// streams, and what is done when the thread ends. Handlers and the like are not among them: they are put right.
+const CPP_KEEPS: [&str; 3] = [
+    "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi",
+    "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",
+    "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE",
+];
+
+/// A locale gets a facet of the module's own. That alone is harmless.
+const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
+
+/// Makes a locale that of every stream from now on.
+const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
+
+/// Make a locale that of a stream, which matters if it is one of those below.
+const CPP_IMBUE: [&str; 3] = [
+    "_ZNSt8ios_base5imbueERKSt6locale",
+    "_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale",
+    "_ZNSt9basic_iosIwSt11char_traitsIwEE5imbueERKSt6locale",
+];
+
+/// The streams that are there for everybody.
+const CPP_STREAMS: [&str; 8] =
+    ["_ZSt3cin", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt4wcin", "_ZSt5wcout", "_ZSt5wcerr", "_ZSt5wclog"];
+
 fn leaves_code_behind(name: &str) -> bool {
-    LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || name.starts_with(CPP_THREAD)
+    LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || name.starts_with(CPP_THREAD) || CPP_KEEPS.contains(&name)
 }
 
 fn check_signature(name: &Path, content: &[u8], signed: Option<&Signed>, demands: &Demands) -> Result<(), ImageError> {
@@ -485,7 +514,7 @@ pub(crate) fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAVE_CODE_BEHIND, leaves_code_behind};
+    use super::{CPP_GLOBAL_LOCALE, CPP_KEEPS, LEAVE_CODE_BEHIND, leaves_code_behind};
 
     #[test]
     fn what_leaves_code_behind_is_found_by_name() {
@@ -494,6 +523,8 @@ mod tests {
         assert!(leaves_code_behind(
             "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"
         ));
+        assert!(CPP_KEEPS.iter().all(|name| leaves_code_behind(name)));
+        assert!(!leaves_code_behind(CPP_GLOBAL_LOCALE), "alone");
         for harmless in ["malloc", "mmap", "open", "pthread_join", "__cxa_finalize", "signalfd", ""] {
             assert!(!leaves_code_behind(harmless), "{harmless}");
         }

@@ -134,7 +134,7 @@ impl Ledger {
 
     /// Asks the threads of the image to stop: sets the stop word and wakes those that wait on it as on a futex.
     pub fn ask_to_stop(&self) {
-        self.records.look_at_rings(self);
+        self.records.ends(self);
         self.stop.store(1, Ordering::SeqCst);
         crate::imp::wake_all(&self.stop);
     }
@@ -172,7 +172,7 @@ impl Ledger {
 
     /// From now on [`checkpoint`](crate::checkpoint) runs the image's destructors.
     pub(crate) fn begin_ending(&self) {
-        self.records.look_at_rings(self);
+        self.records.ends(self);
         if !self.ending.swap(true, Ordering::SeqCst) {
             crate::imp::ending_begins();
         }

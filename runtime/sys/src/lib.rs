@@ -24,7 +24,7 @@ mod source;
 mod stage;
 mod stamp;
 
-pub use ending::{EndPolicy, EndReport, EndState, Ending};
+pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
 pub use image::{Demands, Digest, ImageError, ImageFile};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};

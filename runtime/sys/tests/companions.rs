@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use alcedo_sys::crash;
 use alcedo_sys::process::{self, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, Image, ImageFile, Ledger, StageDir};
 use tempfile::TempDir;
@@ -39,6 +40,11 @@ int worker_start(void (*call)(void)) {
     return failed;
 }
 void worker_stop(void) { sem_post(&go); pthread_join(thread, 0); }
+int worker_run(void *(*own)(void *)) {
+    pthread_t new;
+    int failed = pthread_create(&new, 0, own, 0);
+    return failed ? failed : pthread_detach(new);
+}
 void worker_let_go(void) { pthread_detach(thread); sem_post(&go); }
 static void hear(int number) { (void)number; heard++; }
 void worker_handle(int number) { signal(number, hear); }
@@ -66,6 +72,22 @@ void stop(void) { worker_stop(); }
 void let_go(void) { worker_let_go(); }
 void handle(int number) { worker_handle(number); }
 void key(void) { worker_key(); }
+int worker_run(void *(*)(void *));
+static void *own(void *unused) { wait_here(); wait_here = 0; return unused; }
+int run(void (*wait)(void)) { wait_here = wait; return worker_run(own); }
+"#;
+
+/// What opens it by its path.
+const OPENER: &str = r#"
+#include <dlfcn.h>
+static void (*volatile wait_here)(void);
+static void *own(void *unused) { wait_here(); wait_here = 0; return unused; }
+int run(void (*wait)(void)) {
+    void *library = dlopen(WORKER, RTLD_NOW);
+    int (*run)(void *(*)(void *)) = library ? (int (*)(void *(*)(void *)))dlsym(library, "worker_run") : 0;
+    wait_here = wait;
+    return run ? run(own) : -1;
+}
 "#;
 
 fn at_once() -> EndPolicy {
@@ -98,6 +120,15 @@ impl Pair {
         gcc(USER, &user, &[&rpath], &[&library]);
         let file = ImageFile::read(&user).expect("just built");
         Self { dir, file, stage: StageDir::new().expect("a stage directory"), _alone: alone }
+    }
+
+    /// The same, of which one opens the other.
+    fn that_opens(worker: &str) -> Self {
+        let mut pair = Self::new(worker, &[]);
+        let opener = pair.dir.path().join("libopener.so");
+        gcc(OPENER, &opener, &[&format!("-DWORKER=\"{}\"", pair.dir.path().join(worker).display())], &[]);
+        pair.file = ImageFile::read(&opener).expect("just built");
+        pair
     }
 
     fn map(&self) -> Mapped {
@@ -261,6 +292,29 @@ fn an_image_that_a_thread_of_a_pool_is_in_waits_for_it() {
     assert!(!pair.is_here());
 }
 
+/// A function of the image runs in a thread that a library has started.
+fn is_run_by(pair: &Pair) {
+    INSIDE.store(0, SeqCst);
+    let user = pair.map();
+    let run: extern "C" fn(extern "C" fn()) -> c_int = user.function(c"run");
+    assert_eq!(run(wait_inside), 0);
+    wait_until("the thread is inside", || INSIDE.load(SeqCst) == 1);
+    let mut ending = user.begin_end();
+    waits_for(&mut ending, "which a library has started and which runs code of the plugin");
+    INSIDE.store(2, SeqCst);
+    finish(&mut ending);
+}
+
+#[test]
+fn an_image_waits_for_a_thread_that_a_library_it_needs_has_started_for_it() {
+    is_run_by(&Pair::new("libhelper.so", &[]));
+}
+
+#[test]
+fn an_image_waits_for_a_thread_that_a_library_it_has_opened_has_started_for_it() {
+    is_run_by(&Pair::that_opens("libopened.so"));
+}
+
 #[test]
 fn a_library_whose_handler_is_set_stays_until_it_is_not() {
     const SIGNAL: c_int = libc::SIGWINCH;
@@ -339,4 +393,34 @@ fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay()
     let here = stale_mappings(Path::new("/")).expect("the maps can be read");
     assert!(here.iter().any(|path| path.to_string_lossy().contains("libgomp")), "{here:?}");
     assert!(stale_mappings(pair.stage.path()).expect("the maps can be read").is_empty());
+}
+
+#[test]
+fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_crash() {
+    let pair = Pair::new("libnoted.so.1", &[]);
+    let folder = TempDir::new().expect("a folder");
+    crash::report_into(folder.path()).expect("the first in this process");
+    let library = pair.dir.path().join("libnoted.so.1").display().to_string();
+    let told = |first: &str| {
+        let notes = fs::read_to_string(folder.path().join(crash::NOTES)).expect("it was written");
+        notes.lines().filter(|line| line.starts_with(first) && line.contains(&library)).count()
+    };
+    // Each time it may be somewhere else.
+    for round in 1..=2 {
+        let mapped = pair.map();
+        assert_eq!((told("mapped "), told("gone ")), (round, round - 1));
+        finish(&mut mapped.begin_end());
+        assert!(!pair.is_here());
+        assert_eq!((told("mapped "), told("gone ")), (round, round));
+    }
+    // One that stays is not said to be gone, until it is.
+    let user = pair.map();
+    let stop: extern "C" fn() = user.function(c"stop");
+    user.start();
+    let mut ending = user.begin_end();
+    waits_for(&mut ending, "of libnoted.so.1");
+    assert_eq!((told("mapped "), told("gone ")), (3, 2));
+    stop();
+    finish(&mut ending);
+    assert_eq!((told("mapped "), told("gone ")), (3, 3));
 }

@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use alcedo_sys::process::stale_mappings;
-use alcedo_sys::{EndPolicy, EndState, HolderKind};
+use alcedo_sys::{EndPolicy, EndState, HolderKind, ReferenceSearch};
 
 use common::hooked::{Library, Mode, Seen, finish, wait_for};
 
@@ -29,7 +29,7 @@ const EVICTING: EndPolicy = EndPolicy {
     close_fds: false,
     reap_children: false,
     free_c_heap: true,
-    look: false,
+    look: ReferenceSearch::Never,
     evict: Some(Duration::ZERO),
     live_heap: None,
 };

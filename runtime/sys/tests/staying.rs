@@ -126,3 +126,89 @@ fn a_program_is_told_to_be_one() {
     let error = ImageFile::read(&std::env::current_exe().expect("this program")).expect_err("it is no library");
     assert!(matches!(error, ImageError::WrongKind { .. }), "{error}");
 }
+
+/// What a shared library of C++ keeps without a way to ask for it, and code that looks like it and leaves nothing.
+const KEEPS: [(&str, &str, &[&str]); 9] = [
+    (
+        "callback",
+        "#include <iostream>\nstatic void called(std::ios_base::event, std::ios_base &, int) {}\n\
+         extern \"C\" int answer() { std::cout.register_callback(called, 0); return 1; }",
+        &["_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi"],
+    ),
+    (
+        "promise",
+        "#include <future>\nstatic std::promise<int> promise;\n\
+         extern \"C\" int answer() { promise.set_value_at_thread_exit(3); return 1; }",
+        &["_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv"],
+    ),
+    (
+        "notify",
+        "#include <condition_variable>\nstatic std::mutex mutex; static std::condition_variable condition;\n\
+         extern \"C\" int answer() { std::notify_all_at_thread_exit(condition, std::unique_lock<std::mutex>(mutex)); \
+         return 1; }",
+        &["_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE"],
+    ),
+    (
+        "global-facet",
+        "#include <locale>\nstruct Own : std::numpunct<char> {};\n\
+         extern \"C\" int answer() { std::locale::global(std::locale(std::locale(), new Own)); return 1; }",
+        &["_ZNSt6locale6globalERKS_"],
+    ),
+    (
+        "stream-facet",
+        "#include <iostream>\n#include <locale>\nstruct Own : std::numpunct<char> {};\n\
+         extern \"C\" int answer() { std::cout.imbue(std::locale(std::locale(), new Own)); return 1; }",
+        &["_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale"],
+    ),
+    (
+        "own-facet",
+        "#include <locale>\n#include <sstream>\nstruct Own : std::numpunct<char> {};\n\
+         extern \"C\" int answer() { std::ostringstream own; own.imbue(std::locale(std::locale(), new Own)); \
+         own << 1.5; return 1; }",
+        &[],
+    ),
+    (
+        "plain-locale",
+        "#include <locale>\nextern \"C\" int answer() { std::locale::global(std::locale(\"C\")); return 1; }",
+        &[],
+    ),
+    (
+        "streams",
+        "#include <fstream>\n#include <future>\n#include <iostream>\n\
+         extern \"C\" int answer() { std::promise<int> promise; promise.set_value(1); std::ifstream file(\"/dev/null\"); \
+         std::cerr << (std::cout.rdbuf() == file.rdbuf()); return promise.get_future().get(); }",
+        &[],
+    ),
+    (
+        "handlers",
+        "#include <memory_resource>\n#include <new>\nextern \"C\" int answer() { \
+         std::set_new_handler(std::get_new_handler()); std::set_terminate(std::get_terminate()); \
+         std::pmr::set_default_resource(std::pmr::get_default_resource()); return 1; }",
+        &[],
+    ),
+];
+
+#[test]
+fn what_the_shared_library_of_cpp_keeps_is_told_beforehand_and_its_harmless_kin_are_not() {
+    if Command::new("g++").arg("--version").output().is_err() {
+        eprintln!("did not run: there is no C++ compiler");
+        return;
+    }
+    let dir = TempDir::new().expect("a temporary directory");
+    for (name, source, expected) in KEEPS {
+        for (linked, expected) in [(&[][..], expected), (&["-static-libstdc++", "-static-libgcc"], &[])] {
+            let flags = [&["-shared", "-fPIC", "-std=c++17", "-Wl,--exclude-libs,ALL"], linked].concat();
+            let file = ImageFile::read(&compiled("g++", dir.path(), name, source, &flags)).expect("just built");
+            let told: Vec<_> = file
+                .bypassed_hooks()
+                .into_iter()
+                .filter(|import| file.library_of(import).is_none_or(is_of_cpp))
+                .collect();
+            assert_eq!(told, expected, "{name} {linked:?}");
+        }
+    }
+}
+
+fn is_of_cpp(library: &str) -> bool {
+    library.starts_with("libstdc++")
+}

@@ -12,8 +12,7 @@ mod surface;
 mod values;
 mod verbs;
 
-#[path = "../support/mod.rs"]
-mod support;
+use crate::support;
 
 use std::path::PathBuf;
 

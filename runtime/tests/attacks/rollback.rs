@@ -9,7 +9,7 @@ use alcedo_runtime::faults::{self, Armed, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{Budget, Builder, ObjectHandle, Reload, Runtime, Value};
 use expect_test::expect;
 
-use crate::{attacker, support};
+use super::{attacker, support};
 
 /// A host with a greedy object, a cube of a module that stays in a partial reload, and an actor of its own.
 struct Scene {

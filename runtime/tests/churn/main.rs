@@ -4,8 +4,7 @@
 //! `CHURN_SEED` and `CHURN_OPERATIONS` say which and how many; a failure names the seed and the operation. With `CHURN_STEP=1`
 //! the two are compared after each operation, so that a failure shows the values as well; `CHURN_STEP_FROM` says from which on.
 
-#[path = "../support/mod.rs"]
-mod support;
+use crate::support;
 
 mod model;
 #[path = "../../../example-plugins/churn/src/ops.rs"]
@@ -19,8 +18,8 @@ use std::time::Duration;
 
 use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
 
-use crate::model::Model;
-use crate::ops::{Dice, Op};
+use model::Model;
+use ops::{Dice, Op};
 
 /// Operations between two things that the host does.
 const BATCH: u64 = 500;
@@ -54,11 +53,12 @@ struct Churn {
 }
 
 impl Churn {
-    fn begin(seed: u64) -> Self {
+    fn begin(seed: u64, last_serial: u32) -> Self {
         let memory: &[&str] = if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] };
         let build = |feature: &[&'static str]| support::plugin("churn", &[memory, feature].concat());
         let builds = [build(&[]), build(&["second"])];
-        let host = support::host(&builds[..1]);
+        let host = support::builder().last_serial(last_serial).build().unwrap_or_else(|error| panic!("{error}"));
+        host.create_master(&builds[..1]).unwrap_or_else(|error| panic!("{error}"));
         host.keep_black_sites(true);
         let yard = host.spawn(ops::YARD).unwrap_or_else(|error| panic!("{error}"));
         host.call(yard, "prepare", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -198,12 +198,22 @@ impl Churn {
 
 #[test]
 fn plugin_and_model_agree_after_any_operations() {
+    check(u32::MAX);
+}
+
+/// Every slot of objects and conjugates is used up after a few tenants.
+#[test]
+fn plugin_and_model_agree_after_any_operations_where_serials_are_few() {
+    check(255);
+}
+
+fn check(last_serial: u32) {
     let record = support::record("churn");
     let seed = from_environment("CHURN_SEED", 20_261_121);
     let operations = from_environment("CHURN_OPERATIONS", 100_000);
     let (step, steps_from) = (from_environment("CHURN_STEP", BATCH), from_environment("CHURN_STEP_FROM", 0));
     eprintln!("seed {seed}, {operations} operations");
-    let mut churn = Churn::begin(seed);
+    let mut churn = Churn::begin(seed, last_serial);
     let run = catch_unwind(AssertUnwindSafe(|| {
         while churn.done.operations < operations {
             let end = churn.done.operations + BATCH;

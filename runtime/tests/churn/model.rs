@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
-use crate::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
-use crate::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, Voice, WeakRef};
-use crate::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
+use super::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
+use super::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, Voice, WeakRef};
+use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
 
 /// The properties of a thing that are plain words, or containers of std in the plugin.
 #[derive(Clone, Default)]

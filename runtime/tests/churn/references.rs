@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 
 use alcedo_runtime::{Binding, Runtime, Value};
 
-use crate::ops::{Dice, LATER, NOTHING, THING, digest, hears};
-use crate::values::{Change, Id, Shown, State, number};
+use super::ops::{Dice, LATER, NOTHING, THING, digest, hears};
+use super::values::{Change, Id, Shown, State, number};
 
 /// A class by path.
 #[derive(Clone, Default, PartialEq)]

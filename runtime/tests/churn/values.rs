@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use alcedo_runtime::{LocalText, ObjectHandle, Runtime, Value};
 
-use crate::ops::{Dice, LONG, NOTHING, THINGS, digest};
+use super::ops::{Dice, LONG, NOTHING, THINGS, digest};
 
 /// A thing, by the handle that it has for ever.
 pub(crate) type Id = ObjectHandle;

@@ -14,7 +14,7 @@ use alcedo_runtime::{
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
-use crate::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
+use super::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
 
 /// On a thread of its own, which may never come back.
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {

@@ -10,7 +10,7 @@ use alcedo_runtime::{
     ContextError, ContextHappening, ContextState, Contexts, LeaseKind, LoadContext, Runtime, Shutdown, Value,
 };
 
-use crate::{build_tag, gone, number, reports, runtime, slim, support};
+use super::{build_tag, gone, number, reports, runtime, slim, support};
 
 /// What was heard, in order.
 type Heard = Arc<Mutex<Vec<String>>>;
@@ -136,9 +136,10 @@ fn an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_fo
     let told = |how: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("heard");
-        let name = "ends::an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that";
+        let name = "an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that";
+        let name = support::full_name(module_path!(), name);
         let output = Command::new(std::env::current_exe().expect("this test"))
-            .args([name, "--exact", "--test-threads=1"])
+            .args([&*name, "--exact", "--test-threads=1"])
             .env(HOW, format!("{how} {}", file.display()))
             .output()
             .expect("it can be started");
@@ -208,7 +209,7 @@ fn end_process(how: &str) {
         _ => {
             // A thread that is inside, and stays there.
             let wait = one.function("Report", "wait_for", "String -> bool").expect("it is offered");
-            thread::spawn(move || wait.call(&[crate::text("/nowhere/at all")]));
+            thread::spawn(move || wait.call(&[super::text("/nowhere/at all")]));
             support::until("the call has begun", || !one.held_by().is_empty());
             std::process::exit(7);
         }

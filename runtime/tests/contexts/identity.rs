@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_runtime::native::Natives;
 use alcedo_runtime::{ContextId, ContextKind, ContextState, FoundModule, Runtime};
 
-use crate::{build_tag, figures, gone, needy, refusal, reports, runtime, slim, support};
+use super::{build_tag, figures, gone, needy, refusal, reports, runtime, slim, support};
 
 #[test]
 fn f1_types_of_one_name_in_two_contexts_are_two_types() {

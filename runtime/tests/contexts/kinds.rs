@@ -2,7 +2,7 @@
 
 use alcedo_runtime::{ContextId, ContextKind, ContextState};
 
-use crate::{any, build_tag, figures, gone, number, refusal, reports, runtime, slim, support};
+use super::{any, build_tag, figures, gone, number, refusal, reports, runtime, slim, support};
 
 #[test]
 fn a1_the_default_is_there_from_the_start_and_is_the_hosts_own() {

@@ -7,7 +7,7 @@ use alcedo_runtime::{
     ContextError, ContextState, Contexts, FoundModule, LeaseKind, LoadContext, ModuleSummary, UnloadTicket, process,
 };
 
-use crate::{any, figures, gone, needy, refusal, reports, runtime, support};
+use super::{any, figures, gone, needy, refusal, reports, runtime, support};
 
 /// Lets the resolver of `borrower` answer with a module of another context.
 fn lend(borrower: &LoadContext, module: ModuleSummary) {

@@ -4,7 +4,7 @@ use std::fs;
 
 use alcedo_runtime::{ContextError, FoundModule, ManifestInfo};
 
-use crate::{any, build_tag, contexts, figures, gone, needy, number, refusal, reports, runtime, slim, support};
+use super::{any, build_tag, contexts, figures, gone, needy, number, refusal, reports, runtime, slim, support};
 
 #[test]
 fn b1_a_path_is_absolute_and_leads_to_a_module() {
@@ -175,11 +175,12 @@ fn b8_a_manifest_is_read_without_running_any_code() {
     let library = support::plugin("broken", &["witness"]);
     // The library writes the file that this names when it is mapped.
     let told = std::process::Command::new(std::env::current_exe().expect("this test"))
-        .args(["--exact", "loading::peeks_in_a_child", "--ignored"])
+        .args(["--exact", &support::full_name(module_path!(), "peeks_in_a_child"), "--ignored"])
         .env("ALCEDO_WITNESS", &witness)
         .env("ALCEDO_PEEKED", &library)
-        .status();
-    assert!(told.expect("it runs").success());
+        .output()
+        .expect("it runs");
+    assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).contains("1 passed"), "{told:?}");
     assert!(!witness.exists(), "an initialiser has run");
 }
 
@@ -208,7 +209,7 @@ fn a_main_that_panics_leaves_nothing_behind() {
     let refused = refusal(slim.load_path(support::plugin("reports", &["panic-in-main"])));
     assert!(refused.starts_with("main of reports panicked: \"broken on purpose: main\" at "), "{refused}");
     assert!(slim.modules().is_empty());
-    let until = std::time::Instant::now() + crate::LONG;
+    let until = std::time::Instant::now() + super::LONG;
     while !alcedo_runtime::process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty() {
         assert!(std::time::Instant::now() < until, "its image is still mapped");
         std::thread::sleep(std::time::Duration::from_millis(1));

@@ -9,7 +9,7 @@ use alcedo_runtime::{
     Value,
 };
 
-use crate::{any, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
+use super::{any, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
 
 /// A runtime whose Default has build 1 of `figures`.
 fn with_figures() -> (Runtime, Contexts) {

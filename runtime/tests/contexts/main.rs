@@ -32,8 +32,7 @@ mod slims;
 mod under_way;
 mod unloading;
 
-#[path = "../support/mod.rs"]
-mod support;
+use crate::support;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use std::thread;
 
 use alcedo_runtime::{Contexts, FoundModule, LoadContext, Value};
 
-use crate::{any, figures, gone, reports, runtime, support, text};
+use super::{any, figures, gone, reports, runtime, support, text};
 
 const RENDER: &str = "nm:/reports:Report:render";
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use alcedo_runtime::ContextError;
 
-use crate::{gone, refusal, reports, runtime, slim};
+use super::{gone, refusal, reports, runtime, slim};
 
 /// A copy of a library under a name of its own: any will do.
 fn native(dir: &Path, name: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use alcedo_runtime::{ContextHappening, ContextKind, ContextState};
 
-use crate::{gone, reports, runtime, slim};
+use super::{gone, reports, runtime, slim};
 
 #[test]
 fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
@@ -61,7 +61,7 @@ fn a_master_that_does_not_come_up_is_loaded_to_nobody_and_the_old_one_resumes() 
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);
     contexts.on_notice(move |notice| told.lock().expect("nobody panics with it").push(notice.to_string()));
-    let broken = crate::support::plugin("reports", &["panic-in-main"]);
+    let broken = super::support::plugin("reports", &["panic-in-main"]);
     assert!(runtime.reload(&[broken]).is_ok_and(|reload| format!("{reload:?}").contains("broken on purpose")));
     let lines = heard.lock().expect("nobody panics with it").clone();
     assert!(lines.contains(&"Resumed Master 1".to_owned()), "{lines:?}");

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use alcedo_runtime::{ContextError, Error, FoundModule, LoadError, ManifestInfo, SlimWatch};
 
-use crate::{any, needy, runtime, slim, support};
+use super::{any, needy, runtime, slim, support};
 
 /// A path that leads to a library, as long as the current folder is this one.
 fn relative() -> String {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use alcedo_runtime::{ContextError, ContextHappening, ContextKind, ContextState, FoundModule};
 
-use crate::{any, build_tag, figures, needy, number, refusal, reports, runtime, slim};
+use super::{any, build_tag, figures, needy, number, refusal, reports, runtime, slim};
 
 #[test]
 fn a_pinned_context_stays_without_a_handle_and_is_not_collectible() {
@@ -78,7 +78,7 @@ fn what_stays_depends_on_what_stays() {
     let slim = contexts.create_slim("goes").expect("the name is free");
     slim.set_resolver(lent);
     slim.load_path(needy()).expect("it is lent");
-    crate::gone(&slim.begin_unload().expect("it is collectible"));
+    super::gone(&slim.begin_unload().expect("it is collectible"));
     assert_eq!(base.state(), ContextState::Alive);
 }
 

@@ -6,7 +6,7 @@ use alcedo_runtime::{
     ContextError, ContextHappening, FoundModule, LoadContext, LoadError, ManifestInfo, ModuleRequest,
 };
 
-use crate::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
+use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
 
 /// Who was asked, in order.
 type Asked = Arc<Mutex<Vec<String>>>;

@@ -8,7 +8,7 @@ use std::thread;
 
 use alcedo_runtime::{ContextError, Contexts, LeaseKind};
 
-use crate::{figures, gone, runtime, slim};
+use super::{figures, gone, runtime, slim};
 
 fn current() -> Option<String> {
     Contexts::current().map(|info| info.name)

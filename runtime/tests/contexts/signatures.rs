@@ -2,7 +2,7 @@
 
 use alcedo_runtime::{ObjectHandle, Value};
 
-use crate::{runtime, support, text};
+use super::{runtime, support, text};
 
 #[test]
 fn functions_of_a_slim_take_what_lies_in_a_slot_and_text_and_others_are_refused_when_they_are_looked_up() {

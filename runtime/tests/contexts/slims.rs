@@ -7,7 +7,7 @@ use std::thread;
 
 use alcedo_runtime::{CallError, ContextError, ContextState, LoadContext, SlimWatch, UnloadTicket, Value};
 
-use crate::{LONG, build_tag, gone, number, refusal, reports, runtime, slim, support, text};
+use super::{LONG, build_tag, gone, number, refusal, reports, runtime, slim, support, text};
 
 #[test]
 fn a_slim_lives_on_any_thread() {

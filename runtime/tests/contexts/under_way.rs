@@ -14,7 +14,7 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
-use crate::{LONG, any, figures, gone, needy, reports, runtime, slim, support};
+use super::{LONG, any, figures, gone, needy, reports, runtime, slim, support};
 
 /// The chain in an error, or in what it was caused by.
 fn chain_of(error: &ContextError) -> Option<Vec<LoadStep>> {

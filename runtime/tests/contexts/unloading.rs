@@ -11,7 +11,7 @@ use alcedo_runtime::{
     UnloadTicket, Value, process,
 };
 
-use crate::{LONG, any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
+use super::{LONG, any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
 
 /// A thread inside `wait_for`, until the file is there.
 fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Result<Option<Value>, ContextError>> {

@@ -98,7 +98,8 @@ fn a_reload_leaves_nothing() {
     alone(|| {
         let host = host(&[cube(1)]);
         let cubes: Vec<_> = (0..4).map(|_| host.spawn(CUBE).expect("born")).collect();
-        check(ROUNDS, |round| {
+        // What is kept by class has one number for each reload here, and some such are short.
+        check(2 * ROUNDS, |round| {
             cubes.iter().for_each(|cube| greet(&host, *cube));
             // A name is made of the class, which is another one in each generation.
             host.destroy(host.spawn(CUBE).expect("born"));
@@ -124,6 +125,20 @@ fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
             // Some steps are those of a change of classes.
             assert_eq!(report.is_committed(), !armed.has_fired(), "{step}: {report}");
             drop(armed);
+            settle(&host);
+        });
+    });
+}
+
+#[test]
+fn a_module_that_is_refused_as_it_is_mapped_leaves_no_number_between_those_that_live() {
+    alone(|| {
+        let host = host(&[cube(1)]);
+        check(2 * ROUNDS, |round| {
+            let armed = faults::arm(Fault { step: ReloadStep::LayoutCheck, nth: 0, kind: FaultKind::Error });
+            assert!(!host.reload(&[cube(2)]).expect("a Master").is_committed());
+            drop(armed);
+            assert!(host.reload(&[cube(1 + round % 2)]).expect("a Master").is_committed());
             settle(&host);
         });
     });
@@ -201,7 +216,50 @@ fn plugins_that_take_turns_leave_nothing() {
             host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
             host.spawn(class).expect("born");
             host.tick(Budget::frame());
-            let _unload = host.unload_master().expect("there is one");
+            // Nobody takes what is told of it, of which more are asked for than are kept.
+            host.request_unload();
+            host.safe_point();
+            settle(&host);
+        });
+        let unloads = host.take_unloads();
+        assert_eq!(unloads.len(), 64, "the last ones");
+    });
+}
+
+#[test]
+fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
+    alone(|| {
+        let host = host(&[cube(1)]);
+        // More than are kept.
+        check(260, |_| {
+            host.collect_in_slices();
+            host.tick(Budget::seconds(0.1).with_collection(LONG));
+            while host.is_collecting() {
+                host.tick(Budget::seconds(0.1).with_collection(LONG));
+            }
+        });
+        assert_eq!(host.take_collected().len(), 256, "the last ones");
+        assert!(host.take_collected().is_empty());
+    });
+}
+
+/// A module that a reload has kept may have something to tell of a generation that is gone, which nobody will read.
+#[test]
+fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
+    alone(|| {
+        let broken = support::plugin("broken", &[]);
+        let libraries = |tag| [broken.clone(), cube(tag)];
+        let host = host(&libraries(1));
+        // What failed goes through a queue, whose pieces come and go: more rounds have them all.
+        check(2 * ROUNDS, |_| {
+            let fragile = host.spawn("/Script/Game.Fragile").expect("born");
+            let report = host.reload_changed(&libraries(2)).expect("a Master");
+            assert!(report.is_committed() && report.kept_modules.len() == 1, "{report}");
+            settle(&host);
+            host.zcall("nm:/broken:Fragile:panic_next_in", &[Value::Text("finalizer".to_owned())]).expect("it is told");
+            host.destroy(fragile);
+            host.drain_finalizers(LONG).expect("a safe point");
+            assert!(host.reload(&libraries(1)).expect("a Master").is_committed());
             settle(&host);
         });
     });

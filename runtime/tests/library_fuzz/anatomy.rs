@@ -137,7 +137,7 @@ pub(crate) fn tables(elf: &[u8]) -> Vec<Table> {
         Table::new("segments", segments..segments + count(56) * 56, SEGMENT),
         Table::new("sections", sections..sections + count(60) * 64, SECTION),
     ];
-    for (name, range) in crate::support::elf::sections(elf) {
+    for (name, range) in super::support::elf::sections(elf) {
         let fields = FOLLOWED.iter().find(|(known, _)| *known == name).map(|(_, fields)| *fields);
         tables.extend(fields.map(|fields| Table::new(&name, range, fields)));
     }

@@ -7,8 +7,8 @@ use alcedo_runtime::seal_file;
 use alcedo_sys::{ImageError, ImageFile};
 use tempfile::TempDir;
 
-use crate::anatomy::{find, get, put, table};
-use crate::library;
+use super::anatomy::{find, get, put, table};
+use super::library;
 
 mod tag {
     pub(super) const NEEDED: u64 = 1;
@@ -78,7 +78,7 @@ fn retag(bytes: &mut [u8], tag: u64, other: u64) {
 
 /// Changes a field of the header of a section.
 fn section(bytes: &mut [u8], name: &str, field: &str, value: impl FnOnce(u64) -> u64) {
-    let start = crate::support::elf::section(bytes, name).start as u64;
+    let start = super::support::elf::section(bytes, name).start as u64;
     let at = entry(bytes, "sections", "offset", |offset| offset == start);
     set(bytes, "sections", at, field, value);
 }
@@ -90,7 +90,7 @@ fn segment(bytes: &mut [u8], kind: u64, field: &str, value: impl FnOnce(u64) -> 
 
 /// Where a section of the library lies in memory.
 fn address(bytes: &[u8], name: &str) -> u64 {
-    let start = crate::support::elf::section(bytes, name).start as u64;
+    let start = super::support::elf::section(bytes, name).start as u64;
     let sections = table(bytes, "sections");
     let at = find(bytes, &sections, "offset", |offset| offset == start);
     get(bytes, sections.field(at, "addr").at, 8)
@@ -102,7 +102,7 @@ fn compiled(source: &str, option: &str, says: &str) {
     let (code, file) = (dir.path().join("c.c"), dir.path().join("c.so"));
     std::fs::write(&code, source).expect("the test directory is writable");
     let mut gcc = std::process::Command::new("gcc");
-    crate::run(gcc.args(["-w", "-shared", "-fPIC", option, "-o"]).arg(&file).arg(&code));
+    super::run(gcc.args(["-w", "-shared", "-fPIC", option, "-o"]).arg(&file).arg(&code));
     let error = ImageFile::read(&file).map(|_| ()).expect_err("it is refused").to_string();
     assert!(error.contains(says), "{error}");
 }
@@ -242,7 +242,7 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
 #[test]
 fn an_initialiser_between_two_sections_is_refused() {
     let between = |bytes: &mut Vec<u8>| {
-        let end = address(bytes, ".init") + crate::support::elf::section(bytes, ".init").len() as u64;
+        let end = address(bytes, ".init") + super::support::elf::section(bytes, ".init").len() as u64;
         set(bytes, ".init_array", 0, "long", |_| end);
     };
     check("c", between, "would have the loader call what is no function of the library");

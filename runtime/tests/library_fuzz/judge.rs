@@ -37,7 +37,7 @@ pub(crate) enum Verdict {
 /// A child that maps what it is given.
 pub(crate) struct Judge {
     running: Option<Running>,
-    test: &'static str,
+    test: String,
 }
 
 struct Running {
@@ -48,8 +48,8 @@ struct Running {
 }
 
 impl Judge {
-    /// `test` is the name of a test of this program that calls [`serve`].
-    pub(crate) fn new(test: &'static str) -> Self {
+    /// `test` is the full name of a test of this program that calls [`serve`].
+    pub(crate) fn new(test: String) -> Self {
         Self { running: None, test }
     }
 
@@ -58,7 +58,7 @@ impl Judge {
             Some(running) if running.cases < MOST_CASES => running,
             worn => {
                 worn.into_iter().for_each(Running::end);
-                Running::start(self.test)
+                Running::start(&self.test)
             }
         };
         running.cases += 1;

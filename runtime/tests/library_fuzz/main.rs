@@ -16,8 +16,7 @@ mod anatomy;
 mod findings;
 mod judge;
 mod mutate;
-#[path = "../support/mod.rs"]
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -127,7 +126,7 @@ fn no_changed_library_breaks_the_checks_or_gets_past_them_and_kills_the_loader()
     let until = from_environment("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let dir = TempDir::new().expect("a temporary directory");
     let file = dir.path().join("mutant.so");
-    let mut judge = Judge::new("a_child_maps_what_it_is_given");
+    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_what_it_is_given"));
     let libraries: Vec<_> = libraries().iter().map(|(name, bytes)| (*name, bytes, tables(bytes))).collect();
     let (mut tally, mut found, before) = (Tally::default(), Vec::new(), peak());
     for index in from.. {
@@ -170,7 +169,7 @@ fn no_changed_library_breaks_the_checks_or_gets_past_them_and_kills_the_loader()
 #[test]
 fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
     let dir = TempDir::new().expect("a temporary directory");
-    let mut judge = Judge::new("a_child_maps_what_it_is_given");
+    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_what_it_is_given"));
     for (name, bytes) in libraries() {
         let file = dir.path().join(format!("{name}.so"));
         fs::write(&file, bytes).expect("the test directory is writable");

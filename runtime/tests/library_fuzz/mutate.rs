@@ -4,7 +4,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::anatomy::{Field, Table, get, put};
+use super::anatomy::{Field, Table, get, put};
 
 /// Numbers that belong to a seed and a place in its row.
 pub(crate) struct Dice(TestRng);

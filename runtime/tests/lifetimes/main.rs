@@ -5,8 +5,7 @@
 //! `LIFETIMES_SEED` and `LIFETIMES_RUNS` say which programs and how many. A failure names the seed and what was done; the
 //! same seed with one run does it again. On demand, for twenty thousand: `.ci/lifetimes`.
 
-#[path = "../support/mod.rs"]
-mod support;
+use crate::support;
 
 mod model;
 mod program;

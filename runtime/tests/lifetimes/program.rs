@@ -9,8 +9,8 @@ use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::model::{Model, News};
-use crate::support::{self, Record};
+use super::model::{Model, News};
+use super::support::{self, Record};
 
 const HOLDER: &str = "/Script/Game.Holder";
 

@@ -1,10 +1,11 @@
 //! What all tests with real plugins share: builds of the example plugins, a host, and a record of what was logged.
-#![expect(dead_code, reason = "each test file uses its own part of this")]
+#![allow(dead_code, reason = "each test file uses its own part of this")]
 
 mod builds;
 pub(crate) mod elf;
 pub(crate) mod flags;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -29,6 +30,26 @@ pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     let runtime = builder().build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
     runtime
+}
+
+/// What the harness calls a test of the file whose `module_path!()` this is.
+pub(crate) fn full_name(module: &str, test: &str) -> String {
+    module.split_once("::").map_or(test.to_owned(), |(_, file)| format!("{file}::{test}"))
+}
+
+/// Whether compilers other than the host's are to be asked, which compile all there is once more: where `ALCEDO_COMPILERS` is
+/// set, as in a job of `.ci/run`. If not, it is said for this test.
+pub(crate) fn asks_other_compilers(test: &str) -> bool {
+    let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
+    if !does {
+        skip(test, "it takes minutes of another compiler; ALCEDO_COMPILERS=1 runs it");
+    }
+    does
+}
+
+/// Says that a test was not run. Goes round the harness, which shows what a test writes only when it fails.
+pub(crate) fn skip(test: &str, reason: &str) {
+    writeln!(std::io::stderr(), "skipped: {test}: {reason}").expect("there is an error stream");
 }
 
 /// Waits until `is_so`, for as long as a shared machine may take.

@@ -2,12 +2,13 @@
 //! all build, find and watch plugins through it, so that a plugin is built in one way everywhere.
 //!
 //! Decisions (what environment a nested cargo may see, what cargo's messages amount to, when a burst of saves
-//! is over) are pure files; `running`, `find`, `variants` and `watch` are the thin shells that act on them.
+//! is over) are pure files; `running`, `find`, `variants`, `origin` and `watch` are the thin shells that act on them.
 
 mod cargo_env;
 mod error;
 mod find;
 mod find_host;
+mod origin;
 mod report;
 mod request;
 mod running;

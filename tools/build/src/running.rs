@@ -5,9 +5,11 @@ use crate::error::BuildError;
 use crate::report::{BuildOutcome, Ending, Report};
 use crate::request::BuildRequest;
 use cargo_metadata::Message;
-use crossbeam::channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, bounded};
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -18,6 +20,7 @@ pub struct RunningBuild {
     messages: Option<JoinHandle<(Report, f64)>>,
     stderr: Option<JoinHandle<String>>,
     finished: Receiver<()>,
+    compiled: Arc<AtomicUsize>,
     what: String,
     command: String,
     makes_programs: bool,
@@ -42,9 +45,11 @@ pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
     let mut cargo = command.spawn().map_err(|source| not_run(&command, source))?;
     let (stdout, stderr) = (cargo.stdout.take(), cargo.stderr.take());
     let (alive, finished) = bounded(0);
+    let compiled = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&compiled);
     let messages = thread::spawn(move || {
         let _alive = alive; // Dropped at the end, which is what `finished` sees.
-        let report = stdout.map(read_messages).unwrap_or_default();
+        let report = stdout.map(|stdout| read_messages(stdout, &count)).unwrap_or_default();
         (report, started.elapsed().as_secs_f64() * 1000.0)
     });
     let stderr = thread::spawn(move || stderr.map(read_stderr).unwrap_or_default());
@@ -53,6 +58,7 @@ pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
         messages: Some(messages),
         stderr: Some(stderr),
         finished,
+        compiled,
         what,
         command: shown,
         makes_programs: request.makes_programs(),
@@ -65,6 +71,11 @@ impl RunningBuild {
     /// It never carries a message.
     pub fn finished(&self) -> &Receiver<()> {
         &self.finished
+    }
+
+    /// How many crates were compiled so far, for whoever waits.
+    pub fn compiled(&self) -> usize {
+        self.compiled.load(Ordering::Relaxed)
     }
 
     /// Waits for the end and says how it went. The libraries are sealed then, so that a host notices every bit that is
@@ -115,11 +126,16 @@ pub(crate) fn not_run(command: &Command, source: io::Error) -> BuildError {
     BuildError::CargoNotRun { program: command.get_program().display().to_string(), source }
 }
 
-fn read_messages(stdout: impl Read) -> Report {
+fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {
     let mut report = Report::default();
     for message in Message::parse_stream(BufReader::new(stdout)) {
         match message {
-            Ok(message) => report.note(message),
+            Ok(message) => {
+                if matches!(&message, Message::CompilerArtifact(artifact) if !artifact.fresh) {
+                    compiled.fetch_add(1, Ordering::Relaxed);
+                }
+                report.note(message);
+            }
             // A line that is not text: something a macro printed. Reading on keeps cargo from blocking.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(_) => break,

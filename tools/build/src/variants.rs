@@ -1,8 +1,11 @@
 //! A folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin.
-//! Cargo has one place for a plugin's library whatever its features, so each build is copied away under a label.
+//! Cargo has one place for a plugin's library whatever its features, so each build is copied away under a label. For the same
+//! reason cargo compiles anew whatever was built before the last one; so a copy is taken as it is while all that it was made
+//! of is as it was.
 
 use crate::error::BuildError;
 use crate::find::target_dir;
+use crate::origin;
 use crate::report::Artifact;
 use crate::request::BuildRequest;
 use crate::running::build;
@@ -22,15 +25,24 @@ impl Variants {
         Self { dir }
     }
 
-    /// Builds `request` and keeps every library of it in `dir/label`. Returns the copy of the package asked for, or of
-    /// the first library where no package was named.
+    /// Builds `request`, unless nothing has changed since, and keeps every library of it in `dir/label`. Returns the copy of
+    /// the package asked for, or of the first library where no package was named.
     ///
     /// Threads and processes that build into the same target folder take turns, or one would copy the library of
     /// another. A copy that is already right is left alone, so that it may stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _turn = take_turn(&target_dir(request)?)?;
-        let outcome = build(request)?;
         let folder = self.dir.join(label);
+        let note = folder.join("made-of");
+        let wish = origin::wish(request);
+        // The seal is of no source, but of the host's making.
+        let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();
+        if let Some(library) = origin::unchanged(&note, &wish).filter(is_sealed) {
+            return Ok(library);
+        }
+        // An old note must not vouch for what is copied now.
+        let _ = fs::remove_file(&note);
+        let outcome = build(request)?;
         fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
 
         let asked_for = |artifact: &&Artifact| request.package_name().is_none_or(|name| artifact.package == name);
@@ -39,7 +51,12 @@ impl Variants {
             let copy = place(&folder, artifact);
             keep(&artifact.path, &copy).map_err(failed("copy", &copy))?;
         }
-        first.map(|artifact| place(&folder, artifact)).ok_or_else(|| BuildError::NoLibrary { what: request.what() })
+        let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
+        let copy = place(&folder, first);
+        let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
+        // Without a note the next one builds again, which is no harm.
+        let _ = origin::note(&note, &wish, &copy, &libraries, &request.manifest());
+        Ok(copy)
     }
 }
 

@@ -28,6 +28,17 @@ fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {
 }
 
 #[test]
+fn a_build_under_way_counts_what_it_has_compiled() {
+    let scratch = Scratch::plugin();
+    for expected in [1, 0] {
+        let running = spawn(&scratch.request()).unwrap();
+        running.finished().recv().unwrap_err();
+        assert_eq!(running.compiled(), expected);
+        running.wait().unwrap();
+    }
+}
+
+#[test]
 fn a_broken_plugin_shows_the_compilers_words_once_and_builds_again_when_mended() {
     let scratch = Scratch::plugin();
     scratch.write("src/lib.rs", "pub fn f() -> u32 { \"text\" }\nfn unused() {}\n");
@@ -129,6 +140,34 @@ fn variants_stay_when_cargo_builds_the_plugin_differently() {
     let before = fs::metadata(&soft).unwrap().modified().unwrap();
     assert_eq!(variants.get(&scratch.request(), "soft").unwrap(), soft);
     assert_eq!(fs::metadata(&soft).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn a_variant_is_made_anew_when_something_changes_that_it_was_made_of_and_only_then() {
+    let scratch = Scratch::plugin();
+    let variants = Variants::new(scratch.path("variants"));
+    let get = |request| variants.get(&request, "soft").unwrap();
+    let soft = get(scratch.request());
+    // Nothing has to be built again, so nothing is.
+    let is_built = |request| {
+        let _ = fs::remove_dir_all(scratch.path("out"));
+        assert_eq!(get(request), soft);
+        scratch.path("out/debug").exists()
+    };
+    assert!(!is_built(scratch.request()));
+    assert!(is_built(scratch.request().env("RUSTFLAGS", "-C debuginfo=1")), "other flags");
+    assert!(is_built(scratch.request()), "and back");
+    scratch.write("src/lib.rs", &LIB.replace("soft", "calm"));
+    assert!(is_built(scratch.request()) && holds(&soft, "calm-voice"), "another source");
+    assert!(!is_built(scratch.request()));
+    let text = fs::read_to_string(scratch.path("Cargo.toml")).unwrap();
+    scratch.write("Cargo.toml", &format!("{text}[profile.dev]\nopt-level = 1\n"));
+    assert!(is_built(scratch.request()), "another profile");
+    assert!(!is_built(scratch.request()));
+    fs::write(&soft, "damaged").unwrap();
+    assert!(is_built(scratch.request()) && holds(&soft, "calm-voice"), "a copy that somebody wrote to");
+    fs::remove_file(&soft).unwrap();
+    assert!(is_built(scratch.request()) && soft.is_file(), "and one that is gone");
 }
 
 #[test]

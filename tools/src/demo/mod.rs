@@ -31,17 +31,20 @@ pub(crate) use edit::EditError;
 const CUBE: &str = "/Script/Game.MagicCube";
 /// The first build may compile everything a plugin is made of.
 const FIRST_BUILD: Duration = Duration::from_secs(900);
+/// What takes longer than this is told to go on.
+const PROGRESS: Duration = Duration::from_secs(3);
 /// The others compile one small crate.
 const BUILD: Duration = Duration::from_secs(180);
 
-/// Plays all steps with `objects` cubes.
-pub(crate) fn run(objects: u64, json: bool) -> Result<ExitCode, Error> {
+/// Plays all steps with `objects` cubes, in a host that is broken on purpose if `planted_rerun` says so.
+pub(crate) fn run(objects: u64, json: bool, planted_rerun: bool) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let voice = if json { Voice::Json } else { Voice::Text(paint) };
     // What plugins log is not part of the play.
     log_to(&Screen::new(false), "warn", false);
     let mut summary = Summary { objects, ..Summary::default() };
-    let played = play(objects, voice, paint, &mut summary);
+    let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, planted_rerun };
+    let played = play(&host, voice, paint, &mut summary);
     summary.ok &= played.is_ok();
     voice.tell(&Told::Summary(&summary));
     played?;
@@ -49,10 +52,10 @@ pub(crate) fn run(objects: u64, json: bool) -> Result<ExitCode, Error> {
 }
 
 /// Plays, and sums up as far as it came.
-fn play(objects: u64, voice: Voice, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
+fn play(host: &HostOptions, voice: Voice, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
     let signals = Input::signals()?;
     let scratch = Scratch::new()?;
-    let mut stage = Stage::open(&scratch, signals, voice, objects, paint)?;
+    let mut stage = Stage::open(&scratch, host, signals, voice, paint)?;
     let played = steps::play(&mut stage);
     *summary = stage.summary();
     for what in stage.session.shutdown() {
@@ -81,12 +84,11 @@ struct Stage {
 
 impl Stage {
     /// Builds the plugin and fills the world. Every cube gets a label of its own, by which it is known later.
-    fn open(scratch: &Scratch, signals: Input, voice: Voice, objects: u64, paint: Paint) -> Result<Self, Error> {
+    fn open(scratch: &Scratch, host: &HostOptions, signals: Input, voice: Voice, paint: Paint) -> Result<Self, Error> {
         let target_dir = Some(scratch.target().to_owned());
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
-        let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects };
         let mut stage = Self {
-            session: Session::open(vec![scratch.plugin()], options, Local::new(&host)?)?,
+            session: Session::open(vec![scratch.plugin()], options, Local::new(host)?)?,
             signals,
             voice,
             source: scratch.plugin().join("src/lib.rs"),
@@ -226,6 +228,17 @@ impl Stage {
         })
     }
 
+    /// Tells how far a build is that takes longer than `due`. Gives how long it may take before more is told.
+    fn progress(&self, elapsed: Duration, due: Duration) -> Duration {
+        match self.session.compiled() {
+            Some(compiled) if elapsed >= due => {
+                self.voice.tell(&Told::Building { plugin: PLUGIN, compiled, seconds: elapsed.as_secs() });
+                elapsed + PROGRESS
+            }
+            _ => due,
+        }
+    }
+
     /// Lets the world go on until `wanted` finds what it waits for.
     fn until<T>(
         &mut self,
@@ -233,13 +246,16 @@ impl Stage {
         patience: Duration,
         wanted: impl Fn(Event) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
-        let begun = Instant::now();
+        let (begun, mut progress) = (Instant::now(), PROGRESS);
         loop {
             let event = match self.session.wait(self.signals.receiver()) {
                 Step::Event(event) => event,
                 Step::Heard(_) => return Err(Error::Interrupted),
                 Step::Tick if begun.elapsed() > patience => return Err(Error::Late { what, patience }),
-                Step::Tick => continue,
+                Step::Tick => {
+                    progress = self.progress(begun.elapsed(), progress);
+                    continue;
+                }
             };
             match &event {
                 Event::Built { millis, warnings } => {

@@ -15,6 +15,9 @@ use crate::telling::{self, millis, number};
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Told<'a> {
+    /// The first build is under way, which is all that a plugin is made of; for a person only.
+    #[serde(skip)]
+    Building { plugin: &'a str, compiled: usize, seconds: u64 },
     /// The world is there.
     Start { plugin: &'a str, generation: u64, objects: u64, build_ms: f64 },
     /// A new chapter.
@@ -147,6 +150,7 @@ impl Voice {
     pub(super) fn tell(self, told: &Told<'_>) {
         let said = match self {
             Self::Text(paint) => text(told, paint).map(|said| for_terminal(&said)),
+            Self::Json if matches!(told, Told::Building { .. }) => None,
             Self::Json => Some(json(told)),
         };
         if let Some(said) = said {
@@ -164,6 +168,9 @@ fn json(told: &Told<'_>) -> String {
 
 fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
     let said = match told {
+        Told::Building { plugin, compiled, seconds } => {
+            format!("building {plugin} and what it is made of: {compiled} crates in {seconds} s")
+        }
         Told::Start { plugin, generation, objects, build_ms } => format!(
             "{}   generation {generation} · {} objects · 60 ticks a second · built in {}",
             paint.bold(plugin),
@@ -250,6 +257,13 @@ mod tests {
         assert_eq!(line["generation"], 3);
         assert_eq!(line["edit_to_live_ms"], Value::Null);
         assert_eq!((&line["phase"], &line["error"]), (&"rebuild".into(), &"it panicked".into()));
+    }
+
+    #[test]
+    fn a_build_that_takes_long_is_told_to_go_on() {
+        let told = Told::Building { plugin: "cube", compiled: 12, seconds: 6 };
+        let expected = "building cube and what it is made of: 12 crates in 6 s";
+        assert_eq!(text(&told, Paint::for_tests()).unwrap(), expected);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use alcedo_runtime::crash_guard::{BACKTRACE, FOLDER, keep_copies};
 use rustix::fd::OwnedFd;

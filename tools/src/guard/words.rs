@@ -149,9 +149,11 @@ impl Words {
         }
     }
 
-    /// The image of that copy: no two have one name. Most lines are about one of the last.
+    /// The image of that copy. No two copies have one name, but a library of the system that came along and went may come
+    /// again. Most lines are about one of the last.
     fn image(&mut self, copy: PathBuf) -> &mut Noted {
-        let at = self.images.iter().rposition(|image| image.copy == copy).unwrap_or_else(|| {
+        let is_it = |image: &Noted| image.copy == copy && image.gone.is_none();
+        let at = self.images.iter().rposition(is_it).unwrap_or_else(|| {
             self.images.push(Noted { copy, ..Noted::default() });
             self.images.len() - 1
         });
@@ -229,6 +231,8 @@ fn mapped(line: &str) -> Option<Mapped> {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::{Mapped, Noted, Words};
     use std::path::{Path, PathBuf};
     use std::time::Duration;
@@ -275,6 +279,21 @@ mod tests {
 
     fn images(notes: &str) -> Vec<Noted> {
         Words::parse("", "", notes).images
+    }
+
+    #[test]
+    fn a_library_that_comes_again_is_another_image() {
+        let notes = "mapped /lib/libx.so 7000-8000 .\ngone 1000 /lib/libx.so .\nmapped /lib/libx.so 9000-a000 .\n";
+        let first = Noted {
+            copy: "/lib/libx.so".into(),
+            ranges: iter::once(0x7000..0x8000).collect(),
+            gone: Some(Duration::from_secs(1)),
+            ..Noted::default()
+        };
+        let second = Noted { ranges: iter::once(0x9000..0xa000).collect(), gone: None, ..first.clone() };
+        assert_eq!(images(notes), [first.clone(), second.clone()]);
+        let gone = Noted { gone: Some(Duration::from_secs(2)), ..second };
+        assert_eq!(images(&format!("{notes}gone 2000 /lib/libx.so .\n")), [first, gone]);
     }
 
     #[test]

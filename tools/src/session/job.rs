@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use alcedo_build::{BuildError, BuildOutcome, RunningBuild, spawn};
-use crossbeam::channel::Receiver;
+use crossbeam_channel::Receiver;
 
 use super::targets::{BuildOptions, Target};
 
@@ -50,6 +50,11 @@ impl Job {
     /// Disconnects when the running cargo has ended.
     pub(crate) fn finished(&self) -> &Receiver<()> {
         self.running.finished()
+    }
+
+    /// How many crates the running cargo has compiled.
+    pub(crate) fn compiled(&self) -> usize {
+        self.running.compiled()
     }
 
     /// Takes what the ended cargo made, and starts the next one if there is one to start.

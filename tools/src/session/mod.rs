@@ -19,8 +19,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_build::{Artifact, Due, Settle, SourceEvent, SourceWatch};
 use alcedo_runtime::development::link::HangOf;
-use crossbeam::channel::{Receiver, RecvError, never};
-use crossbeam::select;
+use crossbeam_channel::select;
+use crossbeam_channel::{Receiver, RecvError, never};
 
 use crate::command::Command;
 use crate::error::Error;
@@ -248,6 +248,11 @@ impl<W: World> Session<W> {
 
     pub(crate) fn world(&mut self) -> &mut W {
         &mut self.world
+    }
+
+    /// How many crates the build that is under way has compiled.
+    pub(crate) fn compiled(&self) -> Option<usize> {
+        self.job.as_ref().map(Job::compiled)
     }
 
     /// The same, to look at.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use alcedo_engine::WORLD;
 use alcedo_runtime::development::link::Status;
 use alcedo_runtime::{Budget, MasterEvent, Runtime};
-use crossbeam::channel::{Receiver, Sender, never, unbounded};
+use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
 use super::sample::{Populated, builder};
 use super::{HostOptions, News, Printed, World};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::Reload;
 use alcedo_runtime::development::link::{HangOf, Status};
-use crossbeam::channel::Receiver;
+use crossbeam_channel::Receiver;
 
 use crate::error::Error;
 use crate::guard::{End, Panic};
@@ -150,6 +150,8 @@ pub(crate) struct HostOptions {
     pub(crate) args: Vec<String>,
     /// How many objects of each class of actor.
     pub(crate) objects: u64,
+    /// A host that is broken on purpose: it reruns a class constructor in each reload.
+    pub(crate) planted_rerun: bool,
 }
 
 /// Objects of one class that were born.

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSION, is_of_this_user, receive, send};
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
 use super::{News, Printed, World};
 use crate::error::Error;
@@ -391,7 +391,7 @@ mod tests {
     use std::thread;
 
     use alcedo_runtime::development::link::{FromHost, VERSION, send};
-    use crossbeam::channel::{bounded, unbounded};
+    use crossbeam_channel::{bounded, unbounded};
 
     use super::{Conversation, Guard, News, listen};
 

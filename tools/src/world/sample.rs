@@ -21,7 +21,8 @@ const PACKAGE: &str = "Game";
 pub(super) fn builder(options: &HostOptions) -> Builder {
     let packages = BTreeSet::from_iter(options.packages.iter().map(String::as_str).chain([PACKAGE]));
     let args: Vec<_> = options.args.iter().map(String::as_str).collect();
-    let builder = Runtime::builder().natives(alcedo_engine::natives()).module_args(&args);
+    let builder =
+        Runtime::builder().natives(alcedo_engine::natives()).module_args(&args).planted_rerun(options.planted_rerun);
     packages.into_iter().fold(builder, |builder, package| builder.package(package))
 }
 

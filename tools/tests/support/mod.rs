@@ -1,7 +1,7 @@
 //! `alcedo dev` as a program on a pipe, and a copy of the example plugins to edit.
 #![expect(dead_code, reason = "each test file uses its own part of this")]
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -19,7 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(600);
 pub(crate) struct Scratch {
     dir: TempDir,
     target: PathBuf,
+    /// Likewise of a demo, which is another program.
+    _turn: File,
     _alone: MutexGuard<'static, ()>,
+}
+
+/// Where all tests of this package build, and the demo does: what plugins and hosts are made of is compiled once.
+pub(crate) fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("demo")
 }
 
 /// Builds of two copies would write the same files.
@@ -29,7 +36,7 @@ impl Scratch {
     pub(crate) fn new() -> Self {
         let alone = ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner);
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("dev-test");
+        let target = target();
         let dir = tempfile::tempdir().unwrap();
         copy(&repository.join("example-plugins"), dir.path());
         for manifest in manifests(dir.path()) {
@@ -38,7 +45,10 @@ impl Scratch {
             fs::write(&manifest, text.replace("\"../../plugin-api", &whole).replace("\"../plugin-api", &whole))
                 .unwrap();
         }
-        Self { dir, target, _alone: alone }
+        fs::create_dir_all(&target).unwrap();
+        let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();
+        turn.lock().unwrap();
+        Self { dir, target, _turn: turn, _alone: alone }
     }
 
     pub(crate) fn plugin(&self) -> PathBuf {

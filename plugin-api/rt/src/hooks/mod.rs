@@ -7,25 +7,31 @@
 //! defined by [`__alcedo_hooks`](crate::__alcedo_hooks), which that macro writes, so that tests and programs which
 //! merely link this crate keep the platform's.
 
+mod closing;
 mod descriptors;
+mod forks;
 #[macro_use]
 mod functions;
+mod lookups;
 pub(crate) mod platform;
 mod signals;
 mod tables;
 mod told;
 
+pub use closing::putenv;
 pub use core::arch::global_asm;
 pub use descriptors::{
     accept, accept4, close, creat, dup, dup2, dup3, epoll_create, epoll_create1, eventfd, fcntl, fdopen, fdopendir,
     inotify_init, inotify_init1, memfd_create, mkostemp, mkstemp, open, openat, pipe, pipe2, signalfd, socket,
     socketpair, timerfd_create,
 };
+pub use forks::{AtFork, register_atfork};
 pub use functions::{
     calloc, cxa_atexit, cxa_thread_atexit_impl, free, malloc, mmap, mremap, munmap, on_exit, posix_memalign,
     pthread_create, pthread_detach, pthread_join, pthread_key_create, pthread_key_delete, pthread_setspecific, realloc,
     reallocarray, sigaction, signal,
 };
+pub use lookups::{HookedName, dlsym, dlvsym};
 pub use platform::resolve;
 #[cfg(target_arch = "x86_64")]
 pub use signals::vfork;

@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use alcedo_abi::hooks::{Deregister, Destructor, OnExit, ThreadStart};
 
+use super::forks::AtFork;
 use super::tables::StreamFunctions;
 use crate::slot::context;
 
@@ -35,8 +36,7 @@ impl Address {
 
     #[cold]
     fn ask(&self) -> *mut c_void {
-        // SAFETY: the name is a C string, and the default scope never holds what this module hides.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, self.name.as_ptr()) };
+        let found = super::lookups::in_platform(self.name);
         self.found.store(found, Ordering::Relaxed);
         found
     }
@@ -92,6 +92,8 @@ fn missing() -> c_int {
 pub extern "C" fn resolve() {
     resolve_told();
     resolve_told_of_signals();
+    resolve_told_of_closing();
+    resolve_told_of_forks();
     if context().is_none() {
         resolve_replaced();
         resolve_replaced_of_signals();
@@ -211,4 +213,18 @@ platform! {
     fn fork() -> c_int, without: missing();
     fn posix_spawn(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
     fn posix_spawnp(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
+}
+
+// And those that a module which is being closed may not call.
+platform! {
+    resolve_told_of_closing, ToldOfClosing, TOLD_OF_CLOSING;
+
+    fn putenv(text: *mut c_char) -> c_int, without: missing();
+}
+
+// What is called around a `fork`.
+platform! {
+    resolve_told_of_forks, ToldOfForks, TOLD_OF_FORKS;
+
+    fn __register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
 }

@@ -5,6 +5,7 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::null_mut;
 
+use super::closing::is_refused;
 use super::platform;
 use crate::slot::context;
 
@@ -83,6 +84,9 @@ fn bound(stream: *mut c_void, made_by: c_int) -> *mut c_void {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut c_void {
+    if is_refused(c"open_memstream") {
+        return null_mut();
+    }
     // SAFETY: our caller keeps to the C function's contract.
     bound(unsafe { platform::open_memstream(bytes, len) }, 0)
 }
@@ -92,6 +96,9 @@ pub unsafe extern "C" fn open_memstream(bytes: *mut *mut c_char, len: *mut usize
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn open_wmemstream(text: *mut *mut c_int, len: *mut usize) -> *mut c_void {
+    if is_refused(c"open_wmemstream") {
+        return null_mut();
+    }
     // SAFETY: our caller keeps to the C function's contract.
     bound(unsafe { platform::open_wmemstream(text, len) }, 1)
 }
@@ -101,6 +108,9 @@ pub unsafe extern "C" fn open_wmemstream(text: *mut *mut c_int, len: *mut usize)
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) -> *mut c_void {
+    if !buffer.is_null() && is_refused(c"fmemopen") {
+        return null_mut();
+    }
     // SAFETY: our caller keeps to the C function's contract.
     let stream = unsafe { platform::fmemopen(buffer, len, mode) };
     if buffer.is_null() { stream } else { bound(stream, 2) }

@@ -2,11 +2,11 @@
 //! before the system has cut it, and a ring that the kernel will write for.
 #![expect(unsafe_code, reason = "C functions, handed over to the platform and told to the host")]
 
-use core::ffi::{CStr, c_char, c_int, c_long};
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::panic::catch_unwind;
 use std::thread;
 
-use super::platform;
+use super::{functions, platform};
 use crate::slot::context;
 
 /// How many bytes of a name the system keeps.
@@ -58,6 +58,26 @@ pub unsafe extern "C" fn syscall(
     fifth: usize,
     sixth: usize,
 ) -> c_long {
+    let address = std::ptr::with_exposed_provenance_mut::<c_void>(first);
+    // Memory is on record whichever way it is asked for.
+    match number {
+        _ if cfg!(feature = "pass-through") => {}
+        libc::SYS_mmap => {
+            let (protection, flags, fd) = (third as c_int, fourth as c_int, fifth as c_int);
+            // SAFETY: our caller keeps to the contract of the call, which is that of the function.
+            let start = unsafe { functions::mmap(address, second, protection, flags, fd, sixth as i64) };
+            return start.expose_provenance() as c_long;
+        }
+        // SAFETY: as above.
+        libc::SYS_munmap => return unsafe { functions::munmap(address, second) }.into(),
+        libc::SYS_mremap => {
+            let to = std::ptr::with_exposed_provenance_mut(fifth);
+            // SAFETY: as above.
+            let start = unsafe { functions::mremap(address, second, third, fourth as c_int, to) };
+            return start.expose_provenance() as c_long;
+        }
+        _ => {}
+    }
     // SAFETY: our caller keeps to the C function's contract.
     let result = unsafe { platform::syscall(number, first, second, third, fourth, fifth, sixth) };
     if number == libc::SYS_io_uring_setup

@@ -1,6 +1,6 @@
 //! Crates that people build plugins with. Where a crate has an end, it is there in two rows: ended, and leaked.
 
-use super::{Fate, Row, row};
+use super::{Fate, Row, System, row};
 
 /// In the order of the page.
 pub(super) const CRATES: &[Row] = &[
@@ -18,6 +18,28 @@ pub(super) const CRATES: &[Row] = &[
     row("git2-leaked", &["git2"], "a repository that nobody drops", Fate::Unmapped),
     row("curl", &["curl"], "a handle without TLS, dropped at the end", Fate::Unmapped),
     row("curl-leaked", &["curl"], "a handle without TLS that nobody drops", Fate::Unmapped),
+    Row {
+        needs: &[System::OpenSsl],
+        evicted: Fate::Parked,
+        note: "The library of the system stays, and each generation registers functions with it that it cannot take \
+               back. With OpenSSL linked into the plugin (`vendored`) nothing stays.",
+        ..row(
+            "openssl-system",
+            &["openssl"],
+            "a connector, with the system's OpenSSL, dropped at the end",
+            Fate::Parked,
+        )
+    },
+    Row {
+        needs: &[System::OpenSsl],
+        evicted: Fate::Parked,
+        ..row(
+            "openssl-system-leaked",
+            &["openssl"],
+            "a connector, with the system's OpenSSL, never dropped",
+            Fate::Parked,
+        )
+    },
     row(
         "openssl-vendored",
         &["openssl"],

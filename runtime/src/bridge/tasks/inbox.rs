@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use alcedo_abi::task::{Errand, ErrandId};
-use crossbeam::channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::border::CallError;
 use crate::bridge::tasks::code::Code;

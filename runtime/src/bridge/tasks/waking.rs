@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use alcedo_abi::task::ErrandId;
-use crossbeam::channel::Sender;
+use crossbeam_channel::Sender;
 
 use crate::bridge::tasks::inbox::Message;
 use crate::lease::Lease;
@@ -79,7 +79,7 @@ mod tests {
     use crate::bridge::tasks::inbox::Message;
     use crate::lease::{LeaseKind, Leases};
     use alcedo_abi::task::ErrandId;
-    use crossbeam::channel::unbounded;
+    use crossbeam_channel::unbounded;
 
     #[test]
     fn a_waker_on_another_thread_keeps_the_lease_and_wakes_once_per_run() {
@@ -89,7 +89,7 @@ mod tests {
         let waking = Waking::new(ErrandId(7), sender, lease);
         // SAFETY: `waking` is held here.
         let raw = unsafe { clone_raw(waking.lend()) }.expose_provenance();
-        let wakes = |inbox: &crossbeam::channel::Receiver<Message>| {
+        let wakes = |inbox: &crossbeam_channel::Receiver<Message>| {
             inbox.try_iter().filter(|message| matches!(message, Message::Wake(ErrandId(7)))).count()
         };
         drop(waking);

@@ -15,7 +15,6 @@ use alcedo_sys::{Image, StagedFile};
 use super::CanaryStep;
 use super::protocol::{Candidates, Message};
 use super::wire::{Heard, Wire};
-use crate::border::from_module;
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
@@ -23,9 +22,9 @@ use crate::emit::error::EmitError;
 use crate::emit::read::{class_decl, interface_decl, struct_decl};
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
-use crate::host_table::{self, HostWord};
+use crate::host_api::{self, HostWord};
+use crate::load::entries::Entries;
 use crate::load::open::root_of;
-use crate::value_table;
 
 /// The code of a canary that found nothing to be told by a host.
 const NOBODY_ASKED: i32 = 2;
@@ -87,8 +86,8 @@ fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn 
     let root = root_of(&image, name).map_err(|error| error.to_string())?;
     let context = ModuleContext {
         host: word.to_ref(),
-        table: host_table::table(),
-        values: value_table::table(),
+        table: host_api::table(),
+        values: host_api::values(),
         module: 1,
         generation: 1,
         mode: core.world.mode.address(),
@@ -98,7 +97,7 @@ fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn 
         level: crate::logs::loudest(),
     };
     // SAFETY: the context's word, table, mode and directory live as long as the core, and this process ends before that.
-    from_module(|failure| unsafe { root.attach()(&context, failure) }).map_err(|error| error.to_string())?;
+    unsafe { Entries(root).attach(&context) }.map_err(|error| error.to_string())?;
     begins(CanaryStep::Registering);
     let read = registration(core, root, name)?;
     tracing::trace!(name, read, "a module declares");

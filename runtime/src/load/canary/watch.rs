@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::CanaryStep;
 use super::protocol::{ARGUMENT, Arrival, Candidates, Course, Message, Token};

@@ -18,17 +18,17 @@ use crate::border::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
-use crate::host_table::{self, SharedWord};
+use crate::host_api::{self, SharedWord};
 use crate::lease::{Lease, LeaseKind, Leases, Sealed};
 use crate::load::context::id::{ContextId, ModuleSummary};
+use crate::load::entries::Entries;
 use crate::load::error::LoadError;
 use crate::load::leaving::{LeavingModule, Luggage};
-use crate::load::module::{ModuleInfo, suspends};
+use crate::load::module::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::policy::UnloadPolicy;
 use crate::load::stays::Stays;
 use crate::logs::Logs;
-use crate::value_table;
 use crate::zcall::buffer::BufferMut;
 
 /// What a module without objects tests before it writes: there is nothing it could write to.
@@ -105,8 +105,8 @@ impl FreeModule {
         place.logs.introduce(&tag);
         let context = ModuleContext {
             host: place.word.to_ref(),
-            table: host_table::table(),
-            values: value_table::table(),
+            table: host_api::table(),
+            values: host_api::values(),
             module: place.id.0,
             generation: generation.0,
             mode: &raw const MODE,
@@ -116,7 +116,7 @@ impl FreeModule {
             level: crate::logs::loudest(),
         };
         // SAFETY: the word is shared with this module and outlives its image; table and mode are static.
-        let attached = from_module(|failure| unsafe { root.attach()(&context, failure) })
+        let attached = unsafe { Entries(root).attach(&context) }
             .map_err(|error| LoadError::Attach { module: info.name.clone(), error })
             .and_then(|()| Ok(texts::check(&info.name, root)?));
         let exports = root.exports()().iter().map(|described| FreeExport::of(&info.name, described)).collect();
@@ -207,7 +207,7 @@ impl FreeModule {
     pub(super) fn main(&self, args: &[String]) -> Result<(), CallError> {
         let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
         // SAFETY: the module is attached and, as a lease keeps it, mapped; the arguments are lent for the call.
-        from_module(|failure| unsafe { self.root.main()(args.as_slice().into(), failure) })?;
+        unsafe { Entries(self.root).main(args.as_slice().into()) }?;
         self.has_started.store(true, Ordering::Release);
         Ok(())
     }
@@ -219,7 +219,7 @@ impl FreeModule {
 
     /// Whether it gives something up for the next generation.
     pub(super) fn suspends(&self) -> bool {
-        suspends(self.root)
+        Entries(self.root).gives_up()
     }
 
     /// Has it give up what the next generation needs, on this thread. Only while a lease keeps the image, and after its main.
@@ -227,9 +227,8 @@ impl FreeModule {
     /// # Errors
     /// Its own, or its panic.
     pub(super) fn suspend(&self) -> Result<(), CallError> {
-        let Some(suspend) = self.root.suspend() else { return Ok(()) };
         // SAFETY: the module is attached and, as a lease keeps it, mapped.
-        from_module(|failure| unsafe { suspend(failure) })
+        unsafe { Entries(self.root).suspend() }
     }
 
     /// Has it take again what it gave up, on this thread. Only while a lease keeps the image.
@@ -237,9 +236,8 @@ impl FreeModule {
     /// # Errors
     /// Its own, or its panic.
     pub(super) fn resume(&self) -> Result<(), CallError> {
-        let Some(resume) = self.root.resume() else { return Ok(()) };
         // SAFETY: the module is attached and, as a lease keeps it, mapped.
-        from_module(|failure| unsafe { resume(failure) })
+        unsafe { Entries(self.root).resume() }
     }
 
     /// Runs its exit hook on this thread, once, if its main has returned, and drops what was left to the module to drop. After
@@ -249,9 +247,8 @@ impl FreeModule {
     /// Its panic.
     pub(super) fn exit(&self) -> Result<(), CallError> {
         let has_started = self.has_started.swap(false, Ordering::AcqRel);
-        let last = if has_started { Some(self.root.exit()) } else { self.root.dispose() };
         // SAFETY: the module is attached, and mapped until its caller ends the image.
-        let ended = last.map_or(Ok(()), |last| from_module(|failure| unsafe { last(failure) }));
+        let ended = unsafe { Entries(self.root).last(has_started) };
         let uses: Vec<_> = self.needs().iter_mut().map(|need| need.use_of.take()).collect();
         drop(uses);
         ended

@@ -13,7 +13,7 @@ use alcedo_sys::StageDir;
 use crate::bridge::core::Core;
 use crate::callback::{HostId, let_go};
 use crate::handles::{Generation, ModuleId};
-use crate::host_table::SharedWord;
+use crate::host_api::SharedWord;
 use crate::lease::Blocker;
 use crate::load::canary::Rehearsal;
 use crate::load::context::departing::Abandoned;

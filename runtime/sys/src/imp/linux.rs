@@ -3,9 +3,11 @@
 
 mod altstack;
 mod async_fds;
+mod before;
 mod c_heap;
 mod children;
 mod companions;
+mod cpp;
 mod crash;
 mod environment;
 mod evict;
@@ -29,12 +31,14 @@ mod ranges;
 mod records;
 mod requests;
 mod rings;
+mod robust;
 mod scan;
 mod signal_hooks;
 mod signal_sets;
 mod signals;
 mod sources;
 mod stacks;
+mod strays;
 mod streams;
 mod system_log;
 #[cfg(target_arch = "x86_64")]

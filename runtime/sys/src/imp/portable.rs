@@ -142,9 +142,16 @@ impl Records {
 
     pub(crate) fn is_mapped(&self, _ledger: &Ledger, _mapping: &Mapping) {}
 
-    pub(crate) fn look_at_rings(&self, _ledger: &Ledger) {}
+    pub(crate) fn ends(&self, _ledger: &Ledger) {}
+
+    /// Nothing is known of libraries.
+    pub(crate) fn has_other_libraries(&self) -> bool {
+        false
+    }
 
     pub(crate) fn leave(&self, _ledger: &Ledger) {}
+
+    pub(crate) fn stays(&self, _ledger: &Ledger) {}
 
     pub(crate) fn holders(&self, _ledger: &Ledger) -> Vec<Holder> {
         Vec::new()
@@ -175,9 +182,7 @@ impl Records {
 
     pub(crate) fn evict(&self, _ledger: &Ledger) {}
 
-    pub(crate) fn release_signals(&self, _ledger: &Ledger) -> u64 {
-        0
-    }
+    pub(crate) fn release_signals(&self, _ledger: &Ledger, _report: &mut EndReport) {}
 
     pub(crate) fn run_exit_handlers(&self, _ledger: &Ledger) -> u64 {
         0

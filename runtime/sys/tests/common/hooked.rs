@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use alcedo_sys::{EndPolicy, EndState, Ending, Image, ImageFile, Ledger, StageDir, hooks};
+use alcedo_sys::{EndPolicy, EndState, Ending, Image, ImageFile, Ledger, ReferenceSearch, StageDir, hooks};
 use tempfile::TempDir;
 
 use super::run;
@@ -24,7 +24,7 @@ pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
     free_c_heap: true,
-    look: false,
+    look: ReferenceSearch::Never,
     evict: None,
     reap_children: false,
     live_heap: None,

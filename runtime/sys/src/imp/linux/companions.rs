@@ -1,6 +1,10 @@
-//! Libraries that come and go with an image: the loader maps them because the image needs them, and unmaps them with the
-//! last image that does. Nothing of theirs goes through the hooks, so the loader would take their code from under threads
-//! that they have started and handlers that they have set.
+//! Libraries that an image works with, and that are neither the host nor the C library. Nothing of theirs goes through the
+//! hooks: a thread of theirs may run a function of the image, and a table of theirs may hold one. The image waits for such
+//! threads.
+//!
+//! Some of them come and go with the image: the loader maps them because the image needs them, and unmaps them with the last
+//! image that does. So the loader would take their code, too, from under threads that they have started and handlers that
+//! they have set.
 //!
 //! What is looked at is what they did to the process. As long as a thread that began while the image was there stands in
 //! such a library, it may call the image back, and the image waits for it. A library that would go although something of it
@@ -11,12 +15,15 @@ use std::ffi::{CString, c_int, c_void};
 use std::mem;
 use std::ops::Range;
 use std::ptr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use super::loaded::{self, Loaded};
 use super::stacks::{self, Stands, Thread, Ticks};
 use super::{lock, threads};
+use crate::crash;
 use crate::imp::linux::Mapping;
 
 /// Libraries whose threads run what they are handed while its giver waits, and keep none of it: an image that none of their
@@ -35,6 +42,21 @@ const LEAVE: [(&str, &str); 9] = [
     ("aio_read", ""),
     ("aio_write", ""),
     ("lio_listio", ""),
+];
+
+/// The C library with what belongs to it and to the compiler: what an image hands to these goes through the hooks.
+const RUNTIME: [&str; 11] = [
+    "libc.so",
+    "libm.so",
+    "libgcc_s.so",
+    "libpthread.so",
+    "libdl.so",
+    "librt.so",
+    "libutil.so",
+    "libresolv.so",
+    "ld-linux",
+    "ld64.so",
+    "linux-vdso",
 ];
 
 /// How often a thread that runs just now is looked at again, and after how long.
@@ -71,6 +93,8 @@ pub(super) struct Companions {
     born: Ticks,
     /// Known once it is mapped.
     own: OnceLock<Own>,
+    /// Whether the image works with other libraries than the C library.
+    has_others: AtomicBool,
 }
 
 struct Own {
@@ -90,7 +114,7 @@ pub(super) struct Guest {
 impl Companions {
     pub(super) fn new() -> Self {
         review();
-        Self { before: loaded::all(), born: Ticks::now(), own: OnceLock::new() }
+        Self { before: loaded::all(), born: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
     /// The image has been mapped; whoever is mapped since then and is needed by it was brought by it.
@@ -98,11 +122,13 @@ impl Companions {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges.first() == library.ranges.first()) else { return };
         let needed = loaded::needs(image, &all);
+        self.has_others.store(!needed.iter().all(is_runtime), SeqCst);
         let mut shelf = lock(&SHELF);
-        shelf.brought.retain(|(known, _)| all.iter().any(|library| library.is(known)));
+        shelf.drop_gone(&all);
         for library in &needed {
             let is_new = !self.before.iter().any(|known| known.is(library));
             if is_new && shelf.brought_at(library).is_none() {
+                crash::mapped(&library.path(), &library.ranges);
                 shelf.brought.push((library.clone(), self.born));
             }
         }
@@ -114,9 +140,24 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// The threads of its companions that keep it.
+    /// The image is about to end: libraries that were mapped while it was there count as its own, since it may have opened
+    /// them. `is_image` tells images of this host from libraries.
+    pub(super) fn ends(&self, is_image: impl Fn(usize) -> bool) {
+        let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
+        let is_image = |library: &Loaded| library.ranges.first().is_some_and(|range| is_image(range.start));
+        if loaded::all().iter().any(|library| is_new(library) && !is_image(library) && !is_runtime(library)) {
+            self.has_others.store(true, SeqCst);
+        }
+    }
+
+    /// Whether it works with other libraries than the C library.
+    pub(super) fn has_others(&self) -> bool {
+        self.has_others.load(SeqCst)
+    }
+
+    /// The threads of other libraries that keep it.
     pub(super) fn guests(&self) -> Vec<Guest> {
-        let Some(Own { image, libraries }) = self.own.get().filter(|own| !own.libraries.is_empty()) else {
+        let Some(Own { image, libraries }) = self.own.get().filter(|_| self.has_others()) else {
             return Vec::new();
         };
         let mut codes: Vec<&[Range<usize>]> = libraries.iter().map(|library| library.code.as_slice()).collect();
@@ -129,6 +170,7 @@ impl Companions {
             let name = match keeper {
                 Keeper::Library(at) => format!("\"{name}\" of {}, which came with the plugin", libraries[at].file()),
                 Keeper::Perhaps => format!("\"{name}\", which may be in a library that came with the plugin"),
+                Keeper::Image => format!("\"{name}\", which a library has started and which runs code of the plugin"),
             };
             Some(Guest { name, tid: thread.tid })
         });
@@ -173,13 +215,36 @@ pub(super) fn review() {
         .partition(|held| !held.for_good && (shelf.is_used(&held.library) || !is_in_use(&held.library, held.since)));
     shelf.held = held;
     drop(shelf);
+    if done.is_empty() {
+        return;
+    }
     for held in done {
         // SAFETY: the share was taken for this record, and nothing that was seen leads into the library.
         unsafe { libc::dlclose(held.share) };
     }
+    note_gone();
+}
+
+/// Notes which of those that images have brought are not mapped any more.
+pub(super) fn note_gone() {
+    let mut shelf = lock(&SHELF);
+    if !shelf.brought.is_empty() {
+        shelf.drop_gone(&loaded::all());
+    }
 }
 
 impl Shelf {
+    /// Of these that are mapped, all others are gone.
+    fn drop_gone(&mut self, all: &[Loaded]) {
+        self.brought.retain(|(known, _)| {
+            let is_there = all.iter().any(|library| library.is(known));
+            if !is_there {
+                crash::gone(&known.path());
+            }
+            is_there
+        });
+    }
+
     fn brought_at(&self, library: &Loaded) -> Option<Ticks> {
         self.brought.iter().find(|(known, _)| known.is(library)).map(|(_, since)| *since)
     }
@@ -196,17 +261,29 @@ enum Keeper {
     Library(usize),
     /// It cannot be seen where it stands.
     Perhaps,
+    /// It stands in the image itself.
+    Image,
 }
 
-/// Whether a thread that began while the image was there keeps it, given where it stands.
+/// Whether a thread that began while the image was there keeps it, given where it stands with regard to the libraries that
+/// have come with the image and to the image. Without such libraries, one that cannot be seen is taken for one of a library
+/// that has nothing to do with the image.
 fn keeper(in_libraries: &[Stands], in_image: Stands, is_pool: impl Fn(usize) -> bool) -> Option<Keeper> {
-    if in_image == Stands::Unknown || in_libraries.contains(&Stands::Unknown) {
-        return Some(Keeper::Perhaps);
+    let is_unknown = in_image == Stands::Unknown || in_libraries.contains(&Stands::Unknown);
+    if is_unknown {
+        return (!in_libraries.is_empty()).then_some(Keeper::Perhaps);
     }
     let inside = |at: &usize| in_libraries[*at] == Stands::Inside;
     let all = || (0..in_libraries.len()).filter(inside);
     let own = all().find(|at| !is_pool(*at));
-    own.or_else(|| all().next().filter(|_| in_image == Stands::Inside)).map(Keeper::Library)
+    let in_image = in_image == Stands::Inside;
+    own.or_else(|| all().next().filter(|_| in_image)).map(Keeper::Library).or(in_image.then_some(Keeper::Image))
+}
+
+/// Whether it is the C library or belongs to it. The program itself has no name and counts as such, too.
+fn is_runtime(library: &Loaded) -> bool {
+    let file = library.file();
+    library.name.is_empty() || RUNTIME.iter().any(|known| file.starts_with(known))
 }
 
 /// Threads that may have begun since then and that no image is known to have started.
@@ -282,7 +359,11 @@ unsafe fn leaves_something(library: &Loaded) -> bool {
 }
 
 fn is_pool(library: &Loaded) -> bool {
-    let file = library.file();
+    is_name_of_pool(&library.file())
+}
+
+/// Whether a library with this file name is a pool: what it remembers of an image is what it ran last.
+pub(super) fn is_name_of_pool(file: &str) -> bool {
     POOLS.iter().any(|pool| file.starts_with(pool))
 }
 
@@ -313,10 +394,16 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_of_any_library_keeps_the_image_that_it_is_in() {
+        assert_eq!(check(&[Outside], Inside, &[0]), Some(Keeper::Image));
+        assert_eq!(check(&[], Inside, &[]), Some(Keeper::Image));
+        assert_eq!(check(&[], Outside, &[]), None);
+    }
+
+    #[test]
     fn a_thread_outside_keeps_nothing_and_one_that_cannot_be_seen_everything() {
         assert_eq!(check(&[Outside], Outside, &[]), None);
-        // The host's own promise is that none of its threads uses the image.
-        assert_eq!(check(&[Outside], Inside, &[]), None);
+        assert_eq!(check(&[], Unknown, &[]), None);
         for (library, image) in [(Unknown, Unknown), (Unknown, Inside), (Outside, Unknown)] {
             assert_eq!(check(&[library], image, &[0]), Some(Keeper::Perhaps));
         }

@@ -12,7 +12,7 @@
 #![expect(unsafe_code, reason = "they stand for functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is the same for all and stands above")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use super::exits::Handler;
@@ -101,6 +101,9 @@ pub unsafe extern "C" fn thread_create(
     }
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { share(image) };
+    if ledger.records.refuses("pthread_create") {
+        return libc::EAGAIN;
+    }
     // SAFETY: our caller promises what the C function demands.
     unsafe { threads::create(ledger, thread, attributes, start, argument) }
 }
@@ -189,6 +192,13 @@ pub unsafe extern "C" fn signal_action(
     }
     // SAFETY: our caller promises an action, or null.
     let action = unsafe { action.cast::<libc::sigaction>().as_ref() };
+    if action.is_some_and(|action| signals::is_handler(action.sa_sigaction))
+        // SAFETY: our caller promises that it is a living ledger's word.
+        && unsafe { borrow(image) }.records.refuses("sigaction")
+    {
+        set_errno(libc::EINVAL);
+        return -1;
+    }
     match signals::set(image.addr(), signal, action) {
         Ok(_) if old.is_null() => 0,
         Ok(before) => {
@@ -209,6 +219,11 @@ pub unsafe extern "C" fn signal(image: *const c_void, signal: c_int, handler: us
         // SAFETY: our caller promises what the C function demands.
         return unsafe { libc::signal(signal, handler) };
     }
+    // SAFETY: our caller promises that it is a living ledger's word.
+    if signals::is_handler(handler) && unsafe { borrow(image) }.records.refuses("signal") {
+        set_errno(libc::EINVAL);
+        return libc::SIG_ERR;
+    }
     signals::set_simply(image.addr(), signal, handler).unwrap_or_else(|error| {
         set_errno(error);
         libc::SIG_ERR
@@ -226,6 +241,10 @@ pub unsafe extern "C" fn at_exit(
         // SAFETY: our caller promises what the C function demands.
         return unsafe { c_at_exit(handler, argument, dso) };
     }
+    // SAFETY: our caller promises that it is a living ledger's word.
+    if unsafe { borrow(image) }.records.refuses("__cxa_atexit") {
+        return -1;
+    }
     exits::register(image.addr(), Handler::Plain(handler), argument);
     0
 }
@@ -235,6 +254,10 @@ pub unsafe extern "C" fn on_exit(image: *const c_void, handler: OnExit, argument
     if fork::is_child() {
         // SAFETY: our caller promises what the C function demands.
         return unsafe { c_on_exit(handler, argument) };
+    }
+    // SAFETY: our caller promises that it is a living ledger's word.
+    if unsafe { borrow(image) }.records.refuses("on_exit") {
+        return -1;
     }
     exits::register(image.addr(), Handler::WithStatus(handler), argument);
     0
@@ -312,6 +335,10 @@ pub use super::frames::Deregister;
 pub unsafe extern "C" fn frame_registered(image: *const c_void, begin: *const c_void, deregister: Deregister) {
     if !fork::is_child() {
         frames::registered(image.addr(), begin, deregister);
+        // SAFETY: our caller promises that it is a living ledger's word.
+        if unsafe { borrow(image) }.records.refuses("__register_frame") {
+            frames::take_back(image.addr());
+        }
     }
 }
 
@@ -327,6 +354,11 @@ pub unsafe extern "C" fn stream_open(
     mode: *const c_char,
     functions: *const c_void,
 ) -> *mut c_void {
+    // SAFETY: our caller promises that it is a living ledger's word.
+    if !fork::is_child() && unsafe { borrow(image) }.records.refuses("fopencookie") {
+        set_errno(libc::ENOMEM);
+        return std::ptr::null_mut();
+    }
     // SAFETY: our caller promises functions.
     let functions = unsafe { functions.cast::<StreamFunctions>().read() };
     // SAFETY: our caller promises what the C function demands.
@@ -365,17 +397,27 @@ pub unsafe extern "C" fn log_open(_image: *const c_void, ident: *const c_char, o
 
 /// `initstate`.
 pub unsafe extern "C" fn random_init(
-    _image: *const c_void,
+    image: *const c_void,
     seed: c_uint,
     state: *mut c_char,
     size: usize,
 ) -> *mut c_char {
+    // SAFETY: our caller promises that it is a living ledger's word.
+    if !fork::is_child() && unsafe { gives_own_memory(image, state.cast(), "initstate") } {
+        set_errno(libc::EINVAL);
+        return std::ptr::null_mut();
+    }
     // SAFETY: our caller promises what the C function demands.
     unsafe { random::init(seed, state, size) }
 }
 
 /// `setstate`.
-pub unsafe extern "C" fn random_set(_image: *const c_void, state: *mut c_char) -> *mut c_char {
+pub unsafe extern "C" fn random_set(image: *const c_void, state: *mut c_char) -> *mut c_char {
+    // SAFETY: our caller promises that it is a living ledger's word.
+    if !fork::is_child() && unsafe { gives_own_memory(image, state.cast(), "setstate") } {
+        set_errno(libc::EINVAL);
+        return std::ptr::null_mut();
+    }
     // SAFETY: our caller promises what the C function demands.
     unsafe { random::set(state) }
 }
@@ -386,6 +428,29 @@ pub unsafe extern "C" fn thread_named(_image: *const c_void, name: *const u8, le
         // SAFETY: our caller promises so many bytes.
         names::told(unsafe { std::slice::from_raw_parts(name, len) });
     }
+}
+
+/// Whether the module is being closed, so that `function`, of which the host is only told, has to be refused.
+pub unsafe extern "C" fn refuses(image: *const c_void, function: *const c_char) -> c_int {
+    if fork::is_child() {
+        return 0;
+    }
+    // SAFETY: our caller promises a C string.
+    let function = unsafe { CStr::from_ptr(function) }.to_string_lossy();
+    // SAFETY: our caller promises that it is a living ledger's word.
+    c_int::from(unsafe { borrow(image) }.records.refuses(&function))
+}
+
+/// Whether an image that is being closed wants `function` to keep an address of its own memory: that is then refused. What it
+/// had found there before, it may put back.
+///
+/// # Safety
+///
+/// The word is that of a ledger that lives.
+pub(super) unsafe fn gives_own_memory(image: *const c_void, address: *const c_void, function: &str) -> bool {
+    // SAFETY: our caller promises it.
+    let ledger = unsafe { borrow(image) };
+    ledger.records.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.records.refuses(function)
 }
 
 /// Fresh zeroed pages for the module's own heap, `len` a multiple of 64 KiB and so aligned; null when there are none.

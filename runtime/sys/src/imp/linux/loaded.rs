@@ -2,8 +2,10 @@
 //! from its tables in memory.
 #![expect(unsafe_code, reason = "walks the loader's list and reads tables of mapped libraries")]
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 /// A mapped library.
 #[derive(Clone, Debug)]
@@ -102,6 +104,11 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *m
 impl Loaded {
     pub(super) fn is(&self, other: &Self) -> bool {
         self.base == other.base && self.name == other.name
+    }
+
+    /// Its file, as the loader names it.
+    pub(super) fn path(&self) -> PathBuf {
+        PathBuf::from(OsStr::from_bytes(&self.name))
     }
 
     /// The last part of its name.

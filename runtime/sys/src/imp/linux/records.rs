@@ -1,23 +1,26 @@
 //! All that one image has on record here, and what an ending asks of it.
 #![expect(unsafe_code, reason = "what an image has left is freed once it is gone")]
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ops::Range;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
+use super::before::Before;
 use super::companions::{self, Companions};
 use super::locals::Locals;
 use super::memory::Pages;
 use super::rings::Rings;
+use super::strays::Strays;
 use super::threads::Threads;
 use super::{
-    Mapping, altstack, c_heap, children, environment, evict, exits, fds, fork, frames, locals, lock, random, scan,
-    signals, sources, streams, threads, timers,
+    Mapping, altstack, c_heap, children, cpp, environment, evict, exits, fds, fork, frames, locals, lock, random,
+    robust, scan, signals, sources, strays, streams, threads, timers,
 };
 use crate::ending::{EndPolicy, EndReport};
 use crate::ledger::plan::{Facts, Step};
@@ -32,6 +35,7 @@ pub(crate) struct Records {
     pub(super) pages: Pages,
     pub(super) rings: Rings,
     companions: Companions,
+    strays: Strays,
     born: Instant,
     /// What was found to lead into the image from outside when that was looked for last.
     outside: Mutex<Option<Holder>>,
@@ -39,6 +43,11 @@ pub(crate) struct Records {
     code: OnceLock<Vec<Range<usize>>>,
     /// Its handlers were taken out: nothing of it may raise a signal any more.
     is_closed: AtomicBool,
+    pub(super) before: Arc<Before>,
+    /// Its finalisers run, and then it is gone: nothing may be registered any more.
+    is_closing: AtomicBool,
+    /// The functions that were refused since.
+    refused: Mutex<Vec<String>>,
 }
 
 impl Records {
@@ -46,35 +55,112 @@ impl Records {
         fork::listen();
         exits::listen();
         environment::listen();
+        cpp::listen();
         Self {
             locals: Locals::default(),
             threads: Threads::default(),
             pages: Pages::new(),
             rings: Rings::new(),
             companions: Companions::new(),
+            strays: Strays::new(),
             born: Instant::now(),
             outside: Mutex::new(None),
             fds_before: fds::open_now(),
             code: OnceLock::new(),
             is_closed: AtomicBool::new(false),
+            before: Before::now(),
+            is_closing: AtomicBool::new(false),
+            refused: Mutex::new(Vec::new()),
         }
     }
 
     /// The image has been mapped, and its initialisers have run.
-    pub(crate) fn is_mapped(&self, ledger: &Ledger, mapping: &Mapping) {
+    pub(crate) fn is_mapped(&self, ledger: &Arc<Ledger>, mapping: &Mapping) {
         self.code.get_or_init(|| mapping.ranges.clone());
         scan::is_mapped(owner(ledger), &mapping.ranges);
+        // The library of C++ may have come with it.
+        cpp::listen();
         self.companions.is_mapped(owner(ledger), mapping);
+        strays::is_mapped(ledger);
     }
 
-    /// The image is about to end: what it is going to close is looked at while it is there.
-    pub(crate) fn look_at_rings(&self, ledger: &Ledger) {
+    /// The image is about to end: what it is going to close is looked at while it is there, and which libraries it has.
+    pub(crate) fn ends(&self, ledger: &Ledger) {
         self.rings.look(owner(ledger));
+        self.companions.ends(scan::is_image);
+    }
+
+    /// Whether the image works with libraries that are neither of the host nor of the C library, which may keep what they
+    /// were handed.
+    pub(crate) fn has_other_libraries(&self) -> bool {
+        self.companions.has_others()
     }
 
     /// The image is closed next.
     pub(crate) fn leave(&self, ledger: &Ledger) {
         self.companions.leave(owner(ledger));
+        let own = [self.pages.all(), c_heap::all(owner(ledger))].concat();
+        self.strays.look(self.code(), &own);
+        self.is_closing.store(true, Ordering::SeqCst);
+    }
+
+    /// The image was closed and is still there: somebody else has a share of it, so no finaliser has run.
+    pub(crate) fn stays(&self, ledger: &Ledger) {
+        self.is_closing.store(false, Ordering::SeqCst);
+        self.tell_refused(ledger);
+    }
+
+    /// Whether the image is being closed, so that what it asks of `function` would be called, or written to, when it is gone.
+    /// That is then refused, and noted.
+    pub(super) fn refuses(&self, function: &str) -> bool {
+        let is_closing = self.is_closing();
+        if is_closing {
+            let mut refused = lock(&self.refused);
+            if !refused.iter().any(|known| known == function) {
+                refused.push(function.to_owned());
+            }
+        }
+        is_closing
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::SeqCst)
+    }
+
+    /// Not said at once: the loader is at work then, and a log may be anybody's code.
+    fn tell_refused(&self, ledger: &Ledger) {
+        let refused = std::mem::take(&mut *lock(&self.refused));
+        for function in refused {
+            tracing::warn!(
+                target: "alcedo_sys::closing",
+                image = ledger.label(),
+                function,
+                "a finaliser has called this while its module was being closed: it was refused, or done with a copy"
+            );
+        }
+    }
+
+    /// Since when the image is there.
+    pub(super) fn born(&self) -> Instant {
+        self.born
+    }
+
+    /// Tells of an address whether it lies in the image or its memory.
+    pub(super) fn memory(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
+        let owner = owner(ledger);
+        let (pages, blocks) = (self.pages.all(), c_heap::all(owner));
+        move |address: usize| {
+            let within = |ranges: &[Range<usize>]| ranges.iter().any(|range| range.contains(&address));
+            let behind = blocks.partition_point(|block| block.start <= address);
+            within(self.code())
+                || within(&pages)
+                || behind.checked_sub(1).is_some_and(|at| blocks[at].contains(&address))
+        }
+    }
+
+    /// Its segments and the pages that are on its record.
+    pub(super) fn own_pages(&self) -> Vec<Range<usize>> {
+        [self.pages.all(), self.code().to_vec()].concat()
     }
 
     /// Where the image is, as soon as that is known.
@@ -131,7 +217,7 @@ impl Records {
             process_exits: exits::process_exits(),
             locals_here: locals.here || stacks.0,
             threads: !threads::holding(ledger).is_empty() || !self.companions.guests().is_empty(),
-            locals_elsewhere: locals.elsewhere || stacks.1 || sources::must_end_first(owner(ledger)),
+            locals_elsewhere: locals.elsewhere || stacks.1 || sources::must_end_first(ledger),
             may_evict: may_evict && evict::IS_POSSIBLE,
             signals: sources::are_held(ledger),
             handler_runs: sources::may_call(owner(ledger)),
@@ -151,9 +237,16 @@ impl Records {
         if let Some(kept) = self.rings.kept(owner(ledger)) {
             return Some(holder(HolderKind::Ring, kept.name, kept.since));
         }
-        let signal = self.companions.handled()?;
-        let name = format!("the handler of signal {signal}, which was set past the hooks");
-        Some(holder(HolderKind::Handler, name, self.born))
+        if let Some(signal) = self.companions.handled() {
+            let name = format!("the handler of signal {signal}, which was set past the hooks");
+            return Some(holder(HolderKind::Handler, name, self.born));
+        }
+        // Most threads hold nothing, and then it need not be known where the memory is.
+        let memory = LazyCell::new(|| self.memory(ledger));
+        #[expect(clippy::redundant_closure, reason = "the memory is asked for when there is an address and not before")]
+        let tid = robust::holder(|address| memory(address))?;
+        let name = "a robust mutex in the module's memory, which a thread holds".to_owned();
+        Some(Holder { thread: locals::thread_in_words(tid), ..holder(HolderKind::Reference, name, Instant::now()) })
     }
 
     /// What keeps the image though none of its code runs: streams that would write into its memory.
@@ -168,16 +261,11 @@ impl Records {
     pub(crate) fn put_right(&self, ledger: &Ledger, report: &mut EndReport) {
         let owner = owner(ledger);
         report.frames += frames::take_back(owner);
-        let (code, pages, blocks) = (self.code(), self.pages.all(), c_heap::all(owner));
-        let is_ours = |address: usize| {
-            let within = |ranges: &[Range<usize>]| ranges.iter().any(|range| range.contains(&address));
-            let behind = blocks.partition_point(|block| block.start <= address);
-            within(code)
-                || within(&pages)
-                || behind.checked_sub(1).is_some_and(|at| blocks[at].contains(&address))
-                || streams::is_of(owner, address)
-        };
+        report.put_back.extend(sources::release_again(ledger));
+        let memory = self.memory(ledger);
+        let is_ours = |address: usize| memory(address) || streams::is_of(owner, address);
         report.addresses += environment::put_right(is_ours) + u64::from(random::move_out(is_ours));
+        report.addresses += cpp::put_right(is_ours);
     }
 
     /// Looks whether anything that stays still leads to the image or its memory.
@@ -190,8 +278,10 @@ impl Records {
         evict::ask(&threads::holding(ledger));
     }
 
-    pub(crate) fn release_signals(&self, ledger: &Ledger) -> u64 {
-        sources::release(ledger)
+    pub(crate) fn release_signals(&self, ledger: &Ledger, report: &mut EndReport) {
+        let (signals, put_back) = sources::release(ledger);
+        report.signals += signals;
+        report.put_back.extend(put_back);
     }
 
     /// Nothing of the image may raise a signal any more.
@@ -230,7 +320,8 @@ impl Records {
         // What the finalisers have registered while the image was being closed cannot be called any more.
         report.keys = self.locals.forget(ledger);
         exits::forget(owner);
-        report.signals += sources::release(ledger);
+        self.release_signals(ledger, report);
+        self.tell_refused(ledger);
         altstack::forget(ledger);
         (report.children_left, report.children_reaped) = children::take(owner, policy.reap_children);
         let (joined, not_joined) = threads::join_ended(ledger);
@@ -257,7 +348,10 @@ impl Records {
             report.fds_left = fds;
         }
         report.fds_unknown = fds::unknown(&self.fds_before);
+        let strays = self.strays.left();
+        (report.maps_unknown, report.maps_unknown_bytes) = (strays.count, strays.bytes);
         companions::review();
+        companions::note_gone();
         report.thread_locals_run = self.locals.run.load(Ordering::SeqCst);
         report.thread_locals_forgotten = self.locals.forgotten.load(Ordering::SeqCst);
         report.threads_evicted = self.threads.evicted.load(Ordering::SeqCst);

@@ -4,9 +4,16 @@
 //! It begins with the variables of every library and of the program. What a variable of a *library* leads to on the C heap
 //! is looked at too, block by block, since tables of callbacks lie there as a rule; blocks that no such variable leads to
 //! are not, because words of what was freed long ago stand in them. From the program and from other images nothing is
-//! followed: on the C heap they keep what the host itself knows of images. Nor is anything in free memory, in the buffers of
-//! streams and texts of the environment, and from what the C library remembers of requests that are done. Stacks, registers
-//! and thread-locals are no part of it; neither is the loader, which knows each image until it is closed.
+//! followed: on the C heap they keep what the host itself knows of images. From the C library little is: its variables lead
+//! to memory of the whole process, and what it lets a plugin register is on record elsewhere. From other libraries it is
+//! followed for some blocks: what lies far behind a library belongs to somebody else as a rule. Blocks of one size that lead
+//! to each other count as one, since a list is long and still near. Nor is anything followed in
+//! free memory, in the buffers of streams and texts of the environment, and from what the C library remembers of requests
+//! that are done. Stacks, registers and thread-locals are no part of it; neither is the loader, which knows each image until
+//! it is closed.
+//!
+//! A look ends by itself: blocks are taken in the order of their distance, and no more of them than two numbers say, so that
+//! it finds the same on a slow machine and on a fast one.
 //!
 //! Nothing is locked and nobody is stopped: memory is read through the kernel, so what vanishes meanwhile is no fault.
 
@@ -35,11 +42,14 @@ const WORD: usize = size_of::<usize>();
 const MOST_FOUND: usize = 16;
 
 /// How much of the C heap a look takes in.
-const MOST_BLOCKS: usize = 1 << 19;
-const MOST_BYTES: usize = 256 << 20;
+const MOST_BLOCKS: usize = 1 << 18;
+const MOST_BYTES: usize = 64 << 20;
 
-/// How far behind the variable a block may be.
-const MOST_STEPS: u32 = 24;
+/// How far behind a variable of a library blocks are looked at. The tables of OpenSSL, for one, lie five blocks behind.
+const FURTHEST: u32 = 8;
+
+/// The same behind a variable of the C library: a table, and what it is a table of.
+const FURTHEST_OF_C: u32 = 2;
 
 /// So much of a block is looked at: tables come first, and what is longer is data.
 const LONGEST_BLOCK: usize = 4 << 20;
@@ -55,6 +65,16 @@ pub(super) fn is_mapped(owner: usize, ranges: &[Range<usize>]) {
 /// It is gone.
 pub(super) fn is_gone(owner: usize) {
     lock(&IMAGES).retain(|(other, _)| *other != owner);
+}
+
+/// Whether an image is mapped from there on.
+pub(super) fn is_image(start: usize) -> bool {
+    lock(&IMAGES).iter().any(|(_, ranges)| ranges.first().is_some_and(|range| range.start == start))
+}
+
+/// Where all of them are.
+pub(super) fn images() -> Vec<Range<usize>> {
+    lock(&IMAGES).iter().flat_map(|(_, ranges)| ranges.clone()).collect()
 }
 
 /// What must not be led to.
@@ -81,7 +101,14 @@ struct Targets {
 struct Way {
     object: usize,
     variable: usize,
-    steps: u32,
+    /// How many blocks lie before it.
+    blocks: u32,
+    /// The same without those that are about as long as the one before.
+    distance: u32,
+    /// The length of the last one.
+    len: usize,
+    /// How far it may lead.
+    most: u32,
 }
 
 struct Walk<'a> {
@@ -90,6 +117,8 @@ struct Walk<'a> {
     blocks: Blocks,
     /// Words from which nothing is followed: they lead to free memory.
     free_lists: Option<Range<usize>>,
+    /// Streams of the C library.
+    streams: HashSet<usize>,
     /// Blocks in which nothing is looked at.
     buffers: HashSet<usize>,
     /// What the C library may still have the addresses of, and does not use.
@@ -107,12 +136,14 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     let objects = objects::mapped();
     let writable = objects.iter().flat_map(|object| object.variables.iter().map(pages));
     let own = going.image.iter().chain(&going.memory).map(pages);
+    let leaves::Streams { streams, buffers } = leaves::streams();
     let mut walk = Walk {
         objects: &objects,
         targets: Targets::new(going),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
         free_lists: objects.iter().find_map(leaves::free_lists),
-        buffers: leaves::buffers().chain(environment::texts()).chain(streams::notes()).collect(),
+        streams,
+        buffers: buffers.into_iter().chain(environment::texts()).chain(streams::notes()).collect(),
         requests: requests::ever_given(),
         seen: HashSet::new(),
         next: VecDeque::new(),
@@ -120,16 +151,22 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         told: HashSet::new(),
         look: Look::default(),
     };
-    let images: Vec<Range<usize>> = lock(&IMAGES).iter().flat_map(|(_, ranges)| ranges.clone()).collect();
+    let images = images();
     for (at, object) in objects.iter().enumerate() {
         let is_within =
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
         if object.is_about_images() || is_within(going.image) {
             continue;
         }
-        let follows = !object.is_program() && !is_within(&images);
+        let most = if object.is_program() || is_within(&images) {
+            0
+        } else if object.is_c_library() {
+            FURTHEST_OF_C
+        } else {
+            FURTHEST
+        };
         for variables in &object.variables {
-            walk.variables(at, variables, follows);
+            walk.variables(at, variables, most);
         }
     }
     walk.follow();
@@ -164,8 +201,16 @@ impl Targets {
     }
 }
 
+impl Way {
+    /// On through a block of this length, unless that is too far. A block may be a little longer than what was asked for.
+    fn through(self, len: usize) -> Option<Self> {
+        let distance = self.distance + u32::from(self.len.abs_diff(len) > 2 * WORD);
+        (distance <= self.most).then_some(Self { blocks: self.blocks + 1, distance, len, ..self })
+    }
+}
+
 impl Walk<'_> {
-    fn variables(&mut self, object: usize, range: &Range<usize>, follows: bool) {
+    fn variables(&mut self, object: usize, range: &Range<usize>, most: u32) {
         let mut bytes = vec![0; 64 * 1024];
         let is_of_c = self.objects[object].is_c_library();
         let mut at = range.start.next_multiple_of(WORD);
@@ -174,19 +219,20 @@ impl Walk<'_> {
             let there = peek::read(at, &mut bytes[..room]);
             self.look.variables += there as u64;
             for (index, word) in words(&bytes[..there]).enumerate() {
-                let way = Way { object, variable: at + index * WORD, steps: 0 };
+                let variable = at + index * WORD;
                 if is_of_c && leaves::is_room(word) {
                     continue;
                 }
-                let is_free = self.free_lists.as_ref().is_some_and(|lists| lists.contains(&way.variable));
-                self.word(word, way, follows && !is_free);
+                let is_free = self.free_lists.as_ref().is_some_and(|lists| lists.contains(&variable));
+                let most = if is_free { 0 } else { most };
+                self.word(word, Way { object, variable, blocks: 0, distance: 0, len: 0, most });
             }
             // What is not there is left out: pages without rights, for one.
             at += if there == 0 { 4096 - at % 4096 } else { there.next_multiple_of(WORD) };
         }
     }
 
-    fn word(&mut self, word: usize, way: Way, follows: bool) {
+    fn word(&mut self, word: usize, way: Way) {
         // Most words are small numbers, or texts.
         if word < 4096 || word >> 47 != 0 && self.targets.guard.is_none() {
             return;
@@ -195,20 +241,20 @@ impl Walk<'_> {
             if self.told.insert(way.variable) && self.hits.len() < MOST_FOUND {
                 self.hits.push((way, target));
             }
-        } else if follows
+        } else if way.most > 0
             && word >> 47 == 0
             && !self.seen.contains(&word)
             && let Some(len) = self.blocks.len(word)
+            && let Some(way) = way.through(len)
         {
             self.seen.insert(word);
-            let steps = way.steps + 1;
-            if steps > MOST_STEPS || self.seen.len() > MOST_BLOCKS || self.look.block_bytes as usize > MOST_BYTES {
+            if self.seen.len() > MOST_BLOCKS || self.look.block_bytes as usize > MOST_BYTES {
                 self.look.is_cut_short = true;
                 return;
             }
             self.look.blocks += 1;
             self.look.block_bytes += len as u64;
-            self.next.push_back((word, len.min(LONGEST_BLOCK), Way { steps, ..way }));
+            self.next.push_back((word, len.min(LONGEST_BLOCK), way));
         }
     }
 
@@ -225,9 +271,12 @@ impl Walk<'_> {
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;
             }
-            for at in (block..block + (len & !(WORD - 1))).step_by(WORD) {
+            let all = 0..len & !(WORD - 1);
+            let words =
+                if self.streams.contains(&block) { leaves::CALLED.start..leaves::CALLED.end.min(all.end) } else { all };
+            for at in (block + words.start..block + words.end).step_by(WORD) {
                 if let Some(word) = self.blocks.word(at).filter(|word| !self.requests.contains(word)) {
-                    self.word(word, way, true);
+                    self.word(word, way);
                 }
             }
         }
@@ -249,7 +298,7 @@ fn named(going: &Going<'_>, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Re
                 .map_or(Target::Image(offset), |(name, behind)| Target::Symbol(name, behind))
         };
         let place = files.place(&object.path, (way.variable - object.base) as u64);
-        found.push(Reference { library: object.name(), place, blocks: way.steps, target });
+        found.push(Reference { library: object.name(), place, blocks: way.blocks, target });
     }
     found
 }
@@ -270,4 +319,21 @@ fn pointer_guard() -> Option<usize> {
     }
     #[cfg(not(target_arch = "x86_64"))]
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Way;
+
+    #[test]
+    fn a_list_is_near_however_long_it_is_and_what_is_behind_other_blocks_is_not() {
+        let from = |most| Way { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, most };
+        let end =
+            |most, lens: &[usize]| lens.iter().try_fold(from(most), |way, len| way.through(*len)).map(|way| way.blocks);
+        assert_eq!(end(2, &[24; 100]), Some(100));
+        assert_eq!(end(2, &[24, 24, 72, 72]), Some(4));
+        assert_eq!(end(2, &[24, 40, 24, 40, 24]), Some(5));
+        assert_eq!(end(2, &[24, 72, 24]), None);
+        assert_eq!(end(0, &[24]), None);
+    }
 }

@@ -5,8 +5,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::hooks::{borrow, share};
-use super::{altstack, async_fds, children, fork, requests, signals, timers};
+use super::hooks::{borrow, gives_own_memory, share};
+use super::{altstack, async_fds, children, fork, requests, set_errno, signals, timers};
 
 /// `sigaltstack`.
 pub unsafe extern "C" fn alternate_stack(image: *const c_void, new: *const c_void, old: *mut c_void) -> c_int {
@@ -16,6 +16,15 @@ pub unsafe extern "C" fn alternate_stack(image: *const c_void, new: *const c_voi
     }
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { share(image) };
+    // SAFETY: our caller promises a stack, or null.
+    let memory = unsafe { new.cast::<libc::stack_t>().as_ref() }
+        .filter(|stack| stack.ss_flags & libc::SS_DISABLE == 0)
+        .map(|stack| stack.ss_sp);
+    // SAFETY: as above.
+    if memory.is_some_and(|memory| unsafe { gives_own_memory(image, memory, "sigaltstack") }) {
+        set_errno(libc::ENOMEM);
+        return -1;
+    }
     // SAFETY: our caller promises what the C function demands.
     unsafe { altstack::set(ledger, new.cast(), old.cast()) }
 }
@@ -70,6 +79,10 @@ pub unsafe extern "C" fn timer_create(
     }
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { borrow(image) };
+    if ledger.records.refuses("timer_create") {
+        set_errno(libc::EAGAIN);
+        return -1;
+    }
     // SAFETY: our caller promises what the C function demands.
     unsafe { timers::create(ledger, clock, event, timer) }
 }
@@ -111,6 +124,10 @@ pub unsafe extern "C" fn io_begin(image: *const c_void, what: c_int, block: *mut
     }
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { borrow(image) };
+    if ledger.records.refuses("aio_read or its like") {
+        set_errno(libc::EAGAIN);
+        return -1;
+    }
     // SAFETY: our caller promises a block that may be given to the C library.
     unsafe { requests::begin_io(ledger, block, submit) }
 }
@@ -162,6 +179,10 @@ unsafe fn begin_list(
     }
     // SAFETY: our caller promises that it is a living ledger's word.
     let ledger = unsafe { borrow(image) };
+    if ledger.records.refuses(if is_names { "getaddrinfo_a" } else { "lio_listio" }) {
+        set_errno(libc::EAGAIN);
+        return if is_names { libc::EAI_AGAIN } else { -1 };
+    }
     // One that waits takes no event.
     let event = if mode == 0 { std::ptr::null() } else { event };
     // SAFETY: our caller promises a list and an event as the C function demands them.

@@ -196,6 +196,52 @@ fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int>
     }
 }
 
+/// Whether the image has asked for anything about this signal.
+pub(super) fn has(owner: usize, signal: c_int) -> bool {
+    let _quiet = Quiet::new();
+    let _retired = lock(&RETIRED);
+    current(signal).is_some_and(|table| table.has(owner))
+}
+
+/// Signals that an image handles, one bit each.
+#[derive(Clone, Copy)]
+pub(super) struct Handled {
+    pub(super) all: u64,
+    /// Those of which nothing but what the system does by itself would remain without it.
+    pub(super) alone: u64,
+}
+
+/// What the image handles now.
+pub(super) fn handled(owner: usize) -> Handled {
+    let mut handled = Handled { all: 0, alone: 0 };
+    let _quiet = Quiet::new();
+    let _retired = lock(&RETIRED);
+    for signal in 1..COUNT as c_int {
+        let Some(table) = current(signal) else { continue };
+        let own = |entry: &&Entry| entry.owner == owner;
+        if !table.entries().iter().filter(own).any(|entry| entry.wish() == Wish::Handle) {
+            continue;
+        }
+        handled.all |= bit(signal);
+        let Ok(original) = original(signal, Some(table)) else { continue };
+        let original = wish(&original);
+        let others = table.entries().iter().filter(|entry| !own(entry)).map(Entry::wish);
+        let is_alone = match Effect::of(original, others) {
+            Effect::Original => original == Wish::Default,
+            Effect::Default => true,
+            Effect::Ignore | Effect::Dispatch => false,
+        };
+        handled.alone |= if is_alone { bit(signal) } else { 0 };
+    }
+    handled
+}
+
+/// Whether to set this is to have a function called that may be gone soon: not what the process had, and nothing that the
+/// system does by itself.
+pub(super) fn is_handler(handler: usize) -> bool {
+    ![libc::SIG_DFL, libc::SIG_IGN, pass_on as *const () as usize].contains(&handler)
+}
+
 /// How many signals lead to the image, or are set as it has asked.
 pub(super) fn held(owner: usize) -> u64 {
     let _quiet = Quiet::new();

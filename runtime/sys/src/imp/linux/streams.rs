@@ -129,7 +129,10 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
 
 /// What the host itself keeps of streams that lead to functions: it is cut off before the image goes, so it leads nowhere.
 pub(super) fn notes() -> HashSet<usize> {
-    lock(&OPEN).iter().map(|open| open.led.addr()).collect()
+    [&OPEN, &CUT]
+        .iter()
+        .flat_map(|streams| lock(streams).iter().map(|open| open.led.addr()).collect::<Vec<_>>())
+        .collect()
 }
 
 /// An image is gone; what was cut off is nobody's now.

@@ -30,7 +30,7 @@ struct Made {
 }
 
 /// The signal of each of the process's timers.
-const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
+pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
 /// `setitimer` for one image.
 ///
@@ -167,7 +167,28 @@ pub(super) fn disarm(owner: usize) -> u64 {
     raised
 }
 
-fn is_running(which: c_int) -> bool {
+/// Stops one of the process's timers that runs although no image has set it by its hooks; whether it did.
+pub(super) fn stop_stray(which: usize) -> bool {
+    let _quiet = Quiet::new();
+    let owners = lock(&INTERVALS);
+    let is_stray = owners[which] == 0 && is_running(which as c_int);
+    if is_stray {
+        // SAFETY: all zeroes are a timer that does not run.
+        let stopped: libc::itimerval = unsafe { std::mem::zeroed() };
+        // SAFETY: whoever has set the timer has no handler for it any more, as our caller has seen.
+        unsafe { c_setitimer(which as c_int, &raw const stopped, ptr::null_mut()) };
+    }
+    is_stray
+}
+
+/// Whether an image has made the timer of this number by its hooks. The C library's word for one that raises a signal is the
+/// kernel's number.
+pub(super) fn is_known(number: c_int) -> bool {
+    lock(&MADE).iter().any(|made| made.timer == number as usize)
+}
+
+/// Whether one of the process's timers runs.
+pub(super) fn is_running(which: c_int) -> bool {
     let mut now = MaybeUninit::<libc::itimerval>::uninit();
     // SAFETY: the place is one for a timer's state.
     if unsafe { c_getitimer(which, now.as_mut_ptr()) } != 0 {

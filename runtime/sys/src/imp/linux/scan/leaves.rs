@@ -1,5 +1,6 @@
-//! What the C library leads to and does not believe, though words that look like addresses stand in it: memory that is free,
-//! and the buffers of streams, which are as they were when they were taken from the heap until text is written there.
+//! What the C library leads to and does not believe, though words that look like addresses stand in it: memory that is free;
+//! the buffers of streams, which are as they were when they were taken from the heap until text is written there; and what
+//! is left over in a stream itself, of which only its functions and their cookie lead to anybody.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -26,6 +27,8 @@ const BUFFER: usize = 0x38;
 const SAVED: usize = 0x48;
 const CHAIN: usize = 0x68;
 const WIDE: usize = 0xa0;
+/// Its functions, and for one of `fopencookie` the cookie and the functions behind them.
+pub(super) const CALLED: Range<usize> = 0xd8..0x108;
 const WIDE_BUFFER: usize = 0x30;
 const WIDE_SAVED: usize = 0x40;
 
@@ -64,22 +67,32 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
     (empty.len() >= FEWEST_EMPTY).then_some(begin.max(start)..last + PAIR)
 }
 
-/// The blocks that open streams have for what is read and written.
-pub(super) fn buffers() -> impl Iterator<Item = usize> {
-    let mut found = HashSet::new();
+/// What open streams consist of.
+#[derive(Default)]
+pub(super) struct Streams {
+    /// Where they are themselves.
+    pub(super) streams: HashSet<usize>,
+    /// The blocks that they have for what is read and written.
+    pub(super) buffers: HashSet<usize>,
+}
+
+/// All that are open.
+pub(super) fn streams() -> Streams {
+    let mut found = Streams::default();
     let mut next = peek::word((&raw const _IO_list_all).addr()).unwrap_or_default();
     for _ in 0..MOST_STREAMS {
         let Some(chain) = next.checked_add(CHAIN).filter(|_| next != 0).and_then(peek::word) else { break };
-        found.extend([BUFFER, SAVED].into_iter().filter_map(|at| peek::word(next + at)));
+        found.streams.insert(next);
+        found.buffers.extend([BUFFER, SAVED].into_iter().filter_map(|at| peek::word(next + at)));
         let wide = peek::word(next + WIDE).filter(|wide| *wide != 0);
-        found.extend(
+        found.buffers.extend(
             wide.into_iter()
                 .flat_map(|wide| [WIDE_BUFFER, WIDE_SAVED].map(|at| wide.wrapping_add(at)))
                 .filter_map(peek::word),
         );
         next = chain;
     }
-    found.into_iter()
+    found
 }
 
 unsafe extern "C" {
@@ -90,7 +103,7 @@ unsafe extern "C" {
 #[cfg(test)]
 mod tests {
     use super::super::objects::mapped;
-    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, buffers, free_lists};
+    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, streams};
 
     #[test]
     fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
@@ -120,9 +133,11 @@ mod tests {
         let mut buffer = vec![0; 4096];
         // SAFETY: the stream is open, and the buffer outlives it.
         assert_eq!(unsafe { libc::setvbuf(stream, buffer.as_mut_ptr(), libc::_IOFBF, buffer.len()) }, 0);
-        assert!(buffers().any(|known| known == buffer.as_ptr().addr()));
+        let open = streams();
+        assert!(open.streams.contains(&stream.addr()) && open.buffers.contains(&buffer.as_ptr().addr()));
         // SAFETY: opened above.
         unsafe { libc::fclose(stream) };
-        assert!(buffers().all(|known| known != buffer.as_ptr().addr()));
+        let open = streams();
+        assert!(!open.streams.contains(&stream.addr()) && !open.buffers.contains(&buffer.as_ptr().addr()));
     }
 }

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use super::super::companions;
+
 /// A library, or the program.
 #[derive(Debug)]
 pub(super) struct Object {
@@ -37,10 +39,11 @@ impl Object {
 
     /// Whether its variables are records about images, and not callbacks into them: the loader knows each image until it
     /// is closed. The unwinder may remember where an image's tables are, and asks the loader before it believes that; the
-    /// tables that it was given by hand are on record elsewhere.
+    /// tables that it was given by hand are on record elsewhere. A pool of threads remembers what it ran last.
     pub(super) fn is_about_images(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start))
+        let is_known = ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start));
+        is_known || companions::is_name_of_pool(&name)
     }
 }
 

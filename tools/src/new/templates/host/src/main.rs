@@ -8,14 +8,20 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Budget, Error, Runtime, printable};
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 fn main() -> ExitCode {
     // From here on new code is tried in a process of its own before it gets into this one.
     alcedo_runtime::canary::run_if_child();
     // What plugins say with `tracing` and `log` comes here as well. `RUST_LOG=debug` shows more.
-    let shown = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
+    let asked_for = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse().ok());
+    let shown = asked_for.unwrap_or_else(|| Targets::new().with_default(Level::INFO));
     let is_terminal = std::io::stderr().is_terminal();
-    tracing_subscriber::fmt().with_env_filter(shown).with_ansi(is_terminal).with_writer(std::io::stderr).init();
+    let logs = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_ansi(is_terminal);
+    logs.with_writer(std::io::stderr).finish().with(shown).init();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

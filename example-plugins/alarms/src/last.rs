@@ -1,0 +1,138 @@
+//! What finalisers do that run while the library is being closed: after that nothing of it is there.
+#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::fmt::Write as _;
+use std::mem;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::raw::{Event, called, hear};
+
+static CHOSEN: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) const THREAD: u32 = 1;
+pub(crate) const STRING: u32 = 2;
+pub(crate) const STACK: u32 = 3;
+pub(crate) const EVERYTHING: u32 = 4;
+
+/// What the finaliser is to do.
+pub(crate) fn choose(what: u32) {
+    CHOSEN.store(what, Ordering::SeqCst);
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static FINALISER: extern "C" fn() = finalise;
+
+extern "C" fn finalise() {
+    match CHOSEN.load(Ordering::SeqCst) {
+        THREAD => _ = thread(),
+        STRING => _ = string(),
+        STACK => _ = stack(),
+        EVERYTHING => everything(),
+        _ => {}
+    }
+}
+
+extern "C" fn run(_nothing: *mut c_void) -> *mut c_void {
+    loop {
+        std::thread::sleep(Duration::from_millis(1));
+        called();
+    }
+}
+
+/// A thread that goes on for ever, and that nobody waits for.
+fn thread() -> c_int {
+    let mut thread = 0;
+    // SAFETY: the place is one for a thread, and its function takes anything.
+    let result = unsafe { libc::pthread_create(&raw mut thread, null_mut(), run, null_mut()) };
+    if result == 0 {
+        // SAFETY: the thread was made just now.
+        unsafe { libc::pthread_detach(thread) };
+    }
+    result
+}
+
+/// A string of the environment that is the module's.
+fn string() -> c_int {
+    static STRING: &std::ffi::CStr = c"ALARMS_LAST=of the module";
+    // SAFETY: a C string with a sign of equality.
+    unsafe { libc::putenv(STRING.as_ptr().cast_mut()) }
+}
+
+/// An alternate stack that is the module's.
+fn stack() -> c_int {
+    const SIZE: usize = 64 * 1024;
+    static mut MEMORY: [u128; SIZE / 16] = [0; SIZE / 16];
+    let stack = libc::stack_t { ss_sp: (&raw mut MEMORY).cast(), ss_flags: 0, ss_size: SIZE };
+    // SAFETY: the memory is there as long as this module is.
+    unsafe { libc::sigaltstack(&raw const stack, null_mut()) }
+}
+
+extern "C" fn late() {
+    called();
+}
+
+extern "C" fn late_with(_status: c_int, _argument: *mut c_void) {
+    called();
+}
+
+extern "C" fn handler(_signal: c_int) {
+    called();
+}
+
+/// All there is; what each function says goes into the file that `ALARMS_RELEASE` names.
+fn everything() {
+    // SAFETY: all zeroes are an action.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = handler as *const () as libc::sighandler_t;
+    let (mut timer, event) = (0, Event::call(hear));
+    static mut STATE: [u64; 16] = [0; 16];
+    let said = [
+        ("pthread_create", thread()),
+        // SAFETY: the function may be called at any time.
+        ("atexit", unsafe { libc::atexit(late) }),
+        // SAFETY: as above.
+        ("on_exit", unsafe { on_exit(late_with, null_mut()) }),
+        // SAFETY: as above.
+        ("pthread_atfork", unsafe { pthread_atfork(Some(late), Some(late), Some(late)) }),
+        // SAFETY: the handler does what handlers may.
+        ("sigaction", unsafe { libc::sigaction(libc::SIGUSR2, &raw const action, null_mut()) }),
+        // SAFETY: as above.
+        ("signal", -c_int::from(unsafe { libc::signal(libc::SIGUSR2, action.sa_sigaction) } == libc::SIG_ERR)),
+        // SAFETY: the event is a whole one, and `timer` a place for the timer.
+        ("timer_create", unsafe { timer_create(libc::CLOCK_MONOTONIC, &event, &raw mut timer) }),
+        ("sigaltstack", stack()),
+        // SAFETY: memory that is there as long as this module is.
+        ("initstate", -c_int::from(unsafe { initstate(1, (&raw mut STATE).cast(), 128) }.is_null())),
+        ("open_memstream", -c_int::from(stream().is_null())),
+        ("putenv", string()),
+    ];
+    let mut text = String::new();
+    for (function, result) in said {
+        writeln!(text, "{function} {}", if result == 0 { "done" } else { "refused" }).expect("a text takes all");
+    }
+    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
+    std::fs::write(name, text).expect("a file");
+}
+
+fn stream() -> *mut c_void {
+    static mut BYTES: *mut c_char = null_mut();
+    static mut LEN: usize = 0;
+    // SAFETY: two places that are there as long as this module is.
+    unsafe { open_memstream(&raw mut BYTES, &raw mut LEN) }
+}
+
+unsafe extern "C" {
+    fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    fn pthread_atfork(
+        prepare: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+    ) -> c_int;
+    fn timer_create(clock: c_int, event: &Event, timer: *mut usize) -> c_int;
+    fn initstate(seed: u32, state: *mut c_char, size: usize) -> *mut c_char;
+    fn open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut c_void;
+}

@@ -1,0 +1,12 @@
+//! A variable for each thread that only a library which is there from the start can have.
+#![expect(unsafe_code, reason = "declares a C function")]
+
+use std::ffi::c_int;
+
+unsafe extern "C" {
+    safe fn static_tls_use(at: c_int) -> c_int;
+}
+
+pub(crate) fn touch() {
+    static_tls_use(7);
+}

@@ -1,0 +1,21 @@
+//! What C++'s own shared library keeps: the C++ in `kept.cpp` gives it something.
+#![expect(unsafe_code, reason = "calls functions of C++")]
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+unsafe extern "C" {
+    fn traces_cpp_leave(habit: *const c_char) -> c_int;
+    fn traces_cpp_look(habit: *const c_char) -> *const c_char;
+}
+
+pub(crate) fn leave(habit: &str) -> bool {
+    let habit = CString::new(habit).expect("no zero byte");
+    // SAFETY: a C string, and nothing is thrown out.
+    unsafe { traces_cpp_leave(habit.as_ptr()) == 1 }
+}
+
+pub(crate) fn look(habit: &str) -> String {
+    let habit = CString::new(habit).expect("no zero byte");
+    // SAFETY: as above; the answer is a text in the program.
+    unsafe { CStr::from_ptr(traces_cpp_look(habit.as_ptr())) }.to_string_lossy().into_owned()
+}

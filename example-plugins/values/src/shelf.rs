@@ -1,0 +1,218 @@
+//! The verbs that the faces of values have, each as an author uses it: what is not as it should be is a panic here.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use alcedo_plugin_api::FailureKind;
+use alcedo_plugin_api::prelude::*;
+
+/// What has values of every sort, to be used by the verbs that their faces have.
+#[uclass(package = "Game")]
+pub struct Shelf {
+    /// Numbers.
+    #[uproperty]
+    numbers: UArray<f64>,
+    /// Rows of texts.
+    #[uproperty]
+    rows: UArray<UArray<String>>,
+    /// Numbers by name.
+    #[uproperty]
+    ages: UMap<String, i32>,
+    /// Rows by number.
+    #[uproperty]
+    groups: UMap<u32, UArray<u8>>,
+    /// Each once.
+    #[uproperty]
+    tags: USet<String>,
+    /// One or none.
+    #[uproperty]
+    best: UOptional<f64>,
+    /// A text where it lies.
+    #[uproperty]
+    title: UString,
+    /// A text of one byte a character.
+    #[uproperty]
+    label: UAnsiString,
+    /// Copied in and out.
+    #[uproperty]
+    copied: Vec<u16>,
+    /// The same for a map.
+    #[uproperty]
+    counts: BTreeMap<String, u64>,
+    /// And for an optional.
+    #[uproperty]
+    perhaps: Option<u8>,
+
+    /// Whom it writes to when it is built.
+    #[uproperty]
+    other: Obj<Shelf>,
+
+    kept: Option<UArray<f64>>,
+    refused: Vec<String>,
+}
+
+#[uclass]
+impl Shelf {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        let refused = this.get(this.other()).map_or_else(|_nobody| Vec::new(), writes_to);
+        Self { kept: None, refused }
+    }
+
+    #[ufunction]
+    fn arrays(&self, this: This<Self>) -> String {
+        let numbers = this.numbers();
+        numbers.extend([3.0, 1.0, 2.0]);
+        numbers.insert(1, 5.0);
+        numbers.set(0, 4.0);
+        assert_eq!(numbers.remove(3), 2.0);
+        assert_eq!((numbers.len(), numbers.get(9), numbers.first(), numbers.last()), (3, None, Some(4.0), Some(1.0)));
+        assert!(numbers.contains(5.0) && !numbers.contains(6.0) && numbers.position(1.0) == Some(2));
+        numbers.with_slice_mut(|numbers| numbers.sort_by(f64::total_cmp));
+        let sum: f64 = numbers.with_slice(|numbers| numbers.iter().sum());
+        assert_eq!(numbers.iter().map(|number| number * 2.0).collect::<Vec<_>>(), [2.0, 8.0, 10.0]);
+        assert_eq!((numbers.pop(), numbers.to_vec()), (Some(5.0), vec![1.0, 4.0]));
+        assert_eq!(Vec::from(&numbers), [1.0, 4.0]);
+        this.set_numbers([7.0]);
+        format!("{sum} {numbers} {}", numbers.is_black())
+    }
+
+    #[ufunction]
+    fn nests(&self, this: This<Self>) -> String {
+        this.rows().push(["a", "b"]);
+        this.rows().push(vec!["c".to_owned()]);
+        let first = this.rows().get(0).expect("two rows");
+        first.push("d");
+        assert_eq!(first.get(2).as_deref(), Some("d"));
+        this.groups().insert(7, [1, 2, 3]);
+        this.groups().insert(7, [4]);
+        this.groups().get(7).expect("just put there").push(5);
+        assert_eq!(this.groups().iter().map(|(key, row)| (key, row.to_vec())).collect::<Vec<_>>(), [(7, vec![4, 5])]);
+        format!("{} {}", this.rows(), this.groups())
+    }
+
+    #[ufunction]
+    fn sets_and_maps(&self, this: This<Self>) -> String {
+        let (tags, ages) = (this.tags(), this.ages());
+        assert!(tags.insert("red") && tags.insert("round") && !tags.insert("red"));
+        assert!(tags.contains("red") && tags.remove("red") && !tags.remove("red"));
+        assert_eq!(tags.to_hash_set(), HashSet::from(["round".to_owned()]));
+        ages.assign([("Ada", 36), ("Alan", 41)]);
+        assert!(!ages.insert("Ada", 37) && ages.contains_key("Alan"));
+        assert_eq!((ages.get("Ada"), ages.get("Bob"), ages.remove("Alan")), (Some(37), None, Some(41)));
+        assert_eq!(ages.or_insert_with("Eve", || 5), 5);
+        assert_eq!(ages.to_hash_map(), HashMap::from([("Ada".to_owned(), 37), ("Eve".to_owned(), 5)]));
+        assert_eq!(ages.keys().collect::<Vec<_>>(), ["Ada", "Eve"]);
+        assert_eq!(ages.values().sum::<i32>(), 42);
+        ages.extend([("Kay", 1)]);
+        format!("{tags} {ages}")
+    }
+
+    #[ufunction]
+    fn texts_and_optionals(&self, this: This<Self>) -> String {
+        this.title().set("a box");
+        this.title().push_str(" of wood");
+        assert!(this.title() == "a box of wood" && this.title().len() == 13);
+        this.set_title("short");
+        this.label().set("caf\u{e9}");
+        assert_eq!((this.label().text().as_str(), this.label().len()), ("caf\u{e9}", 4));
+        let refused = this.label().try_set("\u{20ac}").expect_err("no such byte");
+        assert!(refused.to_string().contains("UAnsiString"), "{refused}");
+        assert_eq!(this.best().get(), None);
+        this.best().set(1.5);
+        assert_eq!((this.best().get(), this.best().take(), this.best().is_none()), (Some(1.5), Some(1.5), true));
+        this.best().assign(Some(2.5));
+        format!("{} {}", this.title(), this.best())
+    }
+
+    #[ufunction]
+    fn std_types(&self, this: This<Self>) -> String {
+        this.set_copied(vec![1, 2]);
+        this.set_counts(BTreeMap::from([("b".to_owned(), 2), ("a".to_owned(), 1)]));
+        this.set_perhaps(Some(3));
+        format!("{:?} {:?} {:?}", this.copied(), this.counts(), this.perhaps())
+    }
+
+    #[ufunction]
+    fn blacks(&mut self, this: This<Self>) -> String {
+        let own = UArray::of([1.0, 2.0]).expect("a host");
+        let copy = own.clone();
+        this.open(&copy).push(3.0);
+        assert!(own != copy && own.is_black() && !own.is_expired() && this.open(&own).is_black());
+        this.numbers().assign(&copy);
+        let seen = this.numbers().clone();
+        assert!(seen == copy && this.numbers() == seen);
+        std::thread::spawn(move || drop(own)).join().expect("any thread may drop");
+        let collected: UArray<f64> = seen.to_string().len().to_string().bytes().map(f64::from).collect();
+        let title: UString = "read".parse().expect("a text");
+        let line = format!("{seen} {collected:?} {title}");
+        self.kept = Some(copy);
+        line
+    }
+
+    #[ufunction]
+    fn uses_kept(&self, this: This<Self>) -> String {
+        let kept = self.kept.as_ref().expect("an earlier call");
+        format!("{:?}", this.open(kept).to_vec())
+    }
+
+    #[ufunction]
+    fn expires(&self, this: This<Self>) -> String {
+        this.rows().assign([["a"], ["b"]]);
+        let row = this.rows().get(0).expect("two rows");
+        assert!(!row.is_expired() && row.try_get(0).is_ok());
+        this.rows().insert(0, ["c"]);
+        assert!(row.is_expired());
+        let error = row.try_get(0).expect_err("its container has grown");
+        assert_eq!(error.kind(), FailureKind::EXPIRED);
+        let group = {
+            this.groups().insert(1, [1]);
+            this.groups().get(1).expect("just put there")
+        };
+        this.groups().clear();
+        assert_eq!(group.try_push(1).expect_err("gone").kind(), FailureKind::EXPIRED);
+        this.best().set(1.0);
+        error.to_string()
+    }
+
+    #[ufunction]
+    fn lends(&self, this: This<Self>) -> String {
+        this.numbers().assign([1.0]);
+        let refused = this.numbers().with_slice(|_numbers| {
+            tracing::info!("logging works");
+            assert_eq!(this.numbers().get(0), Some(1.0), "reading is harmless");
+            let write = this.numbers().try_set(0, 2.0).expect_err("a write");
+            assert_eq!(write.kind(), FailureKind::LENT);
+            this.numbers().try_push(1.0).expect_err("a call")
+        });
+        let twice = this.numbers().with_slice_mut(|numbers| {
+            numbers[0] = 3.0;
+            let read = this.numbers().try_get(0).expect_err("it is lent to be changed");
+            assert_eq!(read.kind(), FailureKind::LENT);
+            this.numbers().try_with_slice(<[f64]>::len).expect_err("the same")
+        });
+        assert_eq!(twice.kind(), FailureKind::LENT);
+        assert_eq!(this.numbers().get(0), Some(3.0));
+        refused.to_string()
+    }
+
+    #[ufunction]
+    fn refused_writes(&self) -> String {
+        self.refused.join(", ")
+    }
+}
+
+/// What becomes of writes of every sort to another object.
+fn writes_to(other: This<'_, Shelf>) -> Vec<String> {
+    let all = [
+        ("set an element", other.numbers().try_set(0, 1.0).err()),
+        ("overwrite an array", other.try_set_numbers([1.0]).err()),
+        ("lend a slice", other.numbers().try_with_slice_mut(|_numbers| ()).err()),
+        ("set an optional", other.best().try_set(1.0).err()),
+        ("set a text", other.title().try_set("x").err()),
+    ];
+    let told = all
+        .into_iter()
+        .filter(|(_, error)| error.as_ref().is_none_or(|error| error.kind() != FailureKind::DURING_REBUILD));
+    let wrong: Vec<_> = told.map(|(what, error)| format!("{what}: {error:?}")).collect();
+    if wrong.is_empty() { vec!["all".to_owned()] } else { wrong }
+}

@@ -1,0 +1,105 @@
+//! The functions for logs, objects, calls, names and what is done later. How a line is read is said in [`crate::list`].
+
+/// Calls `$callback!` with the list of [`crate::host::HostTable`].
+#[macro_export]
+macro_rules! host_functions {
+    ($callback:path) => {
+        $callback! {
+            /// The functions a plugin may call. Unless a line says otherwise: game thread only, refused elsewhere with
+            /// `WRONG_THREAD`.
+            ///
+            /// # Safety
+            /// For all of them: `host` is the word of this module's [`ModuleContext`]; references are live for the call;
+            /// texts are UTF-8.
+            HostTable, HostTableRef, table;
+
+            /// An event. Any thread.
+            any_thread("logging")
+            fn log_event(host, module; record: &LogRecord<'_>);
+            /// A span starts; its number, or zero when nobody listens. Any thread.
+            any_thread("opening a span")
+            fn span_open(host, module; record: &LogRecord<'_>) -> u64;
+            /// A span goes on. Any thread.
+            any_thread("a step of a span")
+            fn span_step(host; span: u64, step: SpanStep);
+            /// Finds what a ZCall name stands for; `fingerprint` zero is not compared. Any thread for a module without objects.
+            any_thread("resolving a ZCall")
+            fn zcall_resolve(
+                host; name: RStr<'_>, fingerprint: u64; gives out: ZCallHandle = ZCallHandle::NONE; or failure
+            ) -> ZCallStatus;
+            /// Calls it. Any thread for a module without objects. The buffer lends its slots, unshared, until it returns; its
+            /// pointer slots are what the signature of the callee says.
+            any_thread("a ZCall", unsafe)
+            fn zcall(host; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
+            /// The memory of a living object of `class` or a subclass; class zero takes any.
+            game_thread("following an object")
+            fn object_resolve(
+                host; object: ObjectHandle, class: ClassId; gives out: *mut u8 = core::ptr::null_mut(); or failure
+            ) -> Status;
+            /// The plugin half that the asking module made for `class` of the object; none where another made it.
+            game_thread("reaching a plugin half")
+            fn object_part(
+                host, module; object: ObjectHandle, class: ClassId; gives out: PartPtr = PartPtr::NONE; or failure
+            ) -> Status;
+            /// Whether a property of the object may be written now; asked when the mode word is not normal.
+            game_thread("writing a property")
+            fn may_write(host; object: ObjectHandle; or failure) -> Status;
+            /// The object's name.
+            game_thread("asking an object's name")
+            fn object_name(host; object: ObjectHandle; text sink) -> Status;
+            /// The path of the object's class.
+            game_thread("asking an object's class")
+            fn object_class(host; object: ObjectHandle; text sink) -> Status;
+            /// A new object of `class` inside `outer` (none: the world's package).
+            acts("spawning an object")
+            fn spawn(
+                host; class: ClassId, outer: ObjectHandle; gives out: ObjectHandle = ObjectHandle::NONE; or failure
+            ) -> Status;
+            /// Destroys an object now; its memory stays readable until the safe point.
+            acts("destroying an object")
+            fn destroy(host; object: ObjectHandle; or failure) -> Status;
+            /// Overwrites a text in host memory: `target` is a text property of a living object, or a result in a parameter
+            /// block of the host.
+            game_thread("writing a text", unsafe)
+            fn text_assign(host; target: *mut TextRaw, text: TextView) -> Status;
+            /// The name of a text.
+            game_thread("interning a name")
+            fn name_intern(host; text: TextView; gives out: Name = Name::default()) -> Status;
+            /// The text of a name.
+            game_thread("reading a name")
+            fn name_text(host; name: Name; text sink) -> Status;
+            /// Takes an errand of the asking module. It is the host's unless this fails. Any thread for a posted one. Its
+            /// functions are those of its data, and what is posted may change threads.
+            any_thread("starting a task or a timer", unsafe)
+            fn errand_take(
+                host, module; errand: &Errand<'_>; gives out: ErrandId = ErrandId::NONE; or failure
+            ) -> Status;
+            /// Ends an errand before its time; without effect on one that has ended. Off the game thread it ends at the next
+            /// safe point. Any thread.
+            any_thread("cancelling an errand")
+            fn errand_cancel(host; errand: ErrandId);
+            /// One if the errand has neither ended nor been cancelled, else zero; also zero off the game thread.
+            game_thread("asking for an errand")
+            fn errand_lives(host; errand: ErrandId) -> u8;
+            /// Nanoseconds of game time since the host began; zero off the game thread.
+            game_thread("asking for the game time")
+            fn game_time(host;) -> u64;
+            /// One more holder of a waker that the host has lent; the same address. Any thread. The caller was lent it, or holds
+            /// it.
+            bare("cloning a waker", unsafe)
+            fn waker_clone(; waker: *const ()) -> *const ();
+            /// The task of a waker is to be run again; without effect when it has ended. Any thread. The caller was lent the
+            /// waker, or holds it.
+            bare("waking a task", unsafe)
+            fn waker_wake(; waker: *const ());
+            /// One holder of a waker less. Any thread. The caller holds it, and gives that up.
+            bare("dropping a waker", unsafe)
+            fn waker_drop(; waker: *const ());
+            /// A panic of the module's has begun on this thread, at this place of its sources, and nothing has been unwound yet.
+            /// Any thread.
+            #[sabi(last_prefix_field)]
+            bare("telling of a panic")
+            fn panicked(host; file: RStr<'_>, line: u32, column: u32);
+        }
+    };
+}

@@ -1,0 +1,39 @@
+//! The layout of the tables. What stands before the mark never changes; behind it the lists may grow.
+
+use crate::fingerprint::Fingerprint;
+use crate::host::HostTable;
+use crate::module::Module;
+use crate::values::ValueTable;
+
+/// How many functions each table had when its mark was set.
+const BEFORE_THE_MARK: [usize; 2] = [crate::MARKED_HOST_FUNCTIONS, crate::MARKED_VALUE_FUNCTIONS];
+
+#[test]
+fn every_function_lies_where_the_list_has_it() {
+    for forms in [HostTable::FORMS, ValueTable::FORMS, Module::FORMS] {
+        for (index, (offset, form)) in forms.iter().enumerate() {
+            assert_eq!(*offset, index * size_of::<usize>(), "{form}");
+        }
+    }
+    assert_eq!(size_of::<HostTable>(), HostTable::NAMES.len() * size_of::<usize>());
+    assert_eq!(size_of::<ValueTable>(), ValueTable::NAMES.len() * size_of::<usize>());
+    assert_eq!(size_of::<Module>(), Module::NAMES.len() * size_of::<usize>());
+}
+
+#[test]
+fn what_stands_before_the_mark_never_changes() {
+    let print = |forms: &[(usize, &str)]| {
+        let without_spaces = |form: &str| form.split_whitespace().collect::<String>();
+        forms.iter().fold(Fingerprint::START, |print, (_, form)| print.text(&without_spaces(form))).finish()
+    };
+    let [host, values] = BEFORE_THE_MARK;
+    let found = [print(&HostTable::FORMS[..host]), print(&ValueTable::FORMS[..values]), print(&Module::FORMS[..14])];
+    let wanted = [3_728_908_273_670_359_480, 1_160_665_762_793_824_933, 14_318_661_585_896_995_821];
+    assert_eq!(found, wanted, "a module that was built before this change would call the wrong functions");
+}
+
+#[test]
+fn the_host_api_grows_with_the_lists() {
+    let behind = HostTable::NAMES.len() + ValueTable::NAMES.len() - BEFORE_THE_MARK.iter().sum::<usize>();
+    assert_eq!(crate::API_CURRENT as usize, 4 + behind);
+}

@@ -1,0 +1,181 @@
+//! Hooks of `dlsym` and `dlvsym`. Many libraries look functions of the C library up at run time, and what they found that
+//! way would pass by every hook of the module. Where the answer is the platform's function of a hooked name, they get the
+//! module's own; any other answer, a library's own function of the same name above all, stays what it is.
+//!
+//! What `RTLD_NEXT` and `RTLD_DEFAULT` mean depends on the library from which the loader is called. The platform's function
+//! is called from here, and so from the same library as before.
+#![expect(unsafe_code, reason = "C functions, handed over to the platform, and a table that the assembler has made")]
+
+use core::arch::naked_asm;
+use core::ffi::{CStr, c_char, c_void};
+use core::mem::MaybeUninit;
+
+use crate::slot::context;
+
+/// One hooked name, in the section `alcedo_hooked`, which [`__alcedo_name`](crate::__alcedo_name) writes: the distances from
+/// each of the two words to what it is about, so that the loader has nothing to write there.
+#[repr(C)]
+#[derive(Debug)]
+pub struct HookedName {
+    /// To the name, a C string.
+    name: i32,
+    /// To the module's own function.
+    hook: i32,
+}
+
+/// The names of a module.
+#[derive(Clone, Copy)]
+struct HookedNames {
+    begin: *const HookedName,
+    end: *const HookedName,
+}
+
+/// `dlsym` of this module. The C name brings the table along, behind the arguments of either function.
+///
+/// # Safety
+/// As the C function says; `begin` and `end` are those of the section `alcedo_hooked` of this module.
+pub unsafe extern "C" fn dlsym(
+    handle: *mut c_void,
+    name: *const c_char,
+    _of_dlvsym: usize,
+    begin: *const HookedName,
+    end: *const HookedName,
+) -> *mut c_void {
+    // SAFETY: our caller keeps to the C function's contract.
+    let found = unsafe { platform_dlsym(handle, name) };
+    // SAFETY: our caller promises the table, and what was found has a name.
+    unsafe { own(found, name, HookedNames { begin, end }) }
+}
+
+/// `dlvsym` of this module, likewise. An older version of a function than the one that the module would be linked to is no
+/// hooked one: it may take other arguments.
+///
+/// # Safety
+/// As [`dlsym`].
+pub unsafe extern "C" fn dlvsym(
+    handle: *mut c_void,
+    name: *const c_char,
+    version: *const c_char,
+    begin: *const HookedName,
+    end: *const HookedName,
+) -> *mut c_void {
+    // SAFETY: our caller keeps to the C function's contract.
+    let found = unsafe { platform_dlvsym(handle, name, version) };
+    // SAFETY: our caller promises the table, and what was found has a name.
+    unsafe { own(found, name, HookedNames { begin, end }) }
+}
+
+/// The platform's answer in the default scope, for those who are about to call the platform.
+pub(super) fn in_platform(name: &CStr) -> *mut c_void {
+    // SAFETY: the name is a C string, and the default scope never holds what this module hides.
+    unsafe { platform_dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+}
+
+/// What the module gets for what was found.
+///
+/// # Safety
+/// The table is this module's. If something was found, the name is a C string.
+unsafe fn own(found: *mut c_void, name: *const c_char, names: HookedNames) -> *mut c_void {
+    if found.is_null() || context().is_none() {
+        return found;
+    }
+    // SAFETY: our caller promises a C string.
+    let name = unsafe { CStr::from_ptr(name) };
+    match names.hook(name) {
+        Some(hook) if is_platforms(found, name) => hook,
+        _ => found,
+    }
+}
+
+/// Whether it is the function of that name that the module would get if it had none of its own, or that of the C library
+/// where the process has put another before it.
+fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
+    let default = in_platform(name);
+    if found == default {
+        return true;
+    }
+    // SAFETY: the name is a C string; whatever the answer is, it is compared only.
+    let next = unsafe { platform_dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if default.is_null() || next.is_null() {
+        // The module's own question has been answered, so it must not find that there was an error.
+        // SAFETY: takes nothing.
+        unsafe { libc::dlerror() };
+    }
+    found == next && is_of_c_library(found)
+}
+
+fn is_of_c_library(function: *const c_void) -> bool {
+    let of_c_library = libc::gnu_get_libc_version as *const c_void;
+    library_at(function).is_some_and(|library| library_at(of_c_library) == Some(library))
+}
+
+/// Where the library begins in which an address lies.
+fn library_at(address: *const c_void) -> Option<usize> {
+    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: the loader only compares the address, and fills the record if it finds it.
+    let is_found = unsafe { libc::dladdr(address, info.as_mut_ptr()) } != 0;
+    // SAFETY: the loader says that it has found the library, so it has filled the record.
+    is_found.then(|| unsafe { info.assume_init() }.dli_fbase.addr())
+}
+
+impl HookedNames {
+    /// The module's own function of that name.
+    fn hook(self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: both ends are of one section, which holds nothing but entries.
+        let len = unsafe { self.end.offset_from(self.begin) };
+        // SAFETY: as above; nobody writes to the section.
+        let entries = unsafe { core::slice::from_raw_parts(self.begin, usize::try_from(len).ok()?) };
+        let entry = entries.iter().find(|entry| {
+            // SAFETY: the assembler has written there how far it is to the name, a C string.
+            (unsafe { CStr::from_ptr(behind(&entry.name).cast()) }) == name
+        })?;
+        Some(behind(&entry.hook).cast_mut())
+    }
+}
+
+/// What a word is about that says how far away that is.
+fn behind(distance: &i32) -> *const c_void {
+    // The table, the names and the functions are parts of one mapping of one file.
+    core::ptr::from_ref(distance).cast::<c_void>().wrapping_byte_offset(*distance as isize)
+}
+
+/// The platform's two functions. The hooks have their plain names in this module, so they are asked for by their first
+/// version, which every C library of the platform has.
+macro_rules! platform {
+    ($($name:ident($($arg:ident: $ty:ty),*) is $symbol:literal, $x86_64:literal, $aarch64:literal;)*) => {$(
+        /// The platform's function.
+        ///
+        /// # Safety
+        /// As the C function says.
+        #[cfg(target_arch = "x86_64")]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name($($arg: $ty),*) -> *mut c_void {
+            naked_asm!(
+                concat!(".symver ", $symbol, ", ", $x86_64),
+                concat!("jmp qword ptr [rip + ", $symbol, "@GOTPCREL]"),
+            )
+        }
+
+        /// The platform's function.
+        ///
+        /// # Safety
+        /// As the C function says.
+        #[cfg(target_arch = "aarch64")]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name($($arg: $ty),*) -> *mut c_void {
+            naked_asm!(
+                concat!(".symver ", $symbol, ", ", $aarch64),
+                concat!("adrp x16, :got:", $symbol),
+                concat!("ldr x16, [x16, :got_lo12:", $symbol, "]"),
+                "br x16",
+            )
+        }
+    )*};
+}
+
+platform! {
+    platform_dlsym(handle: *mut c_void, name: *const c_char)
+        is "alcedo_platform_dlsym", "dlsym@GLIBC_2.2.5", "dlsym@GLIBC_2.17";
+    platform_dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char)
+        is "alcedo_platform_dlvsym", "dlvsym@GLIBC_2.2.5", "dlvsym@GLIBC_2.17";
+}

@@ -1,0 +1,280 @@
+//! The host's functions as methods: one for each line of the lists in [`alcedo_abi::list`], made from it. A method adds the words
+//! of this module's context, and turns status and failure into a [`CallError`].
+#![expect(unsafe_code, reason = "calls the host's functions")]
+
+use alcedo_abi::call::FailureKind;
+use alcedo_abi::host::ModuleContext;
+use alcedo_abi::list::prelude::*;
+
+use crate::CallError;
+use crate::attach::context;
+
+/// The host that this module is attached to, and what it is asked for. Any thread; each function checks its thread itself.
+#[derive(Clone, Copy)]
+pub struct Host<'a> {
+    context: &'static ModuleContext,
+    what: &'a str,
+}
+
+impl<'a> Host<'a> {
+    /// The host, while the module is attached. Errors of a call that has no words of its own say that `what` failed.
+    ///
+    /// # Safety
+    /// While a slice of host memory is lent on this thread, only functions are called that neither change, move nor end a
+    /// value, and run no code but that of this module.
+    #[inline]
+    #[must_use]
+    pub unsafe fn attached(what: &'a str) -> Option<Self> {
+        context().map(|context| Self { context, what })
+    }
+}
+
+impl core::fmt::Debug for Host<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Host").field("module", &self.context.module).field("what", &self.what).finish()
+    }
+}
+
+/// A type of the lists, and what a caller gives for it.
+pub trait Param: Sized {
+    /// What a caller gives.
+    type Given<'a>;
+
+    /// As it crosses, for one call.
+    fn crossing(given: Self::Given<'_>) -> Self;
+}
+
+impl Param for TextView {
+    type Given<'a> = &'a str;
+
+    #[inline]
+    fn crossing(text: &str) -> Self {
+        Self::of(text)
+    }
+}
+
+macro_rules! as_they_are {
+    ($([$($generic:tt)*] $ty:ty,)*) => {
+        $(impl<$($generic)*> Param for $ty {
+            type Given<'given> = Self;
+
+            #[inline]
+            fn crossing(given: Self) -> Self {
+                given
+            }
+        })*
+    };
+}
+
+as_they_are! {
+    ['a, T] &'a T,
+    ['a, T] &'a mut T,
+    ['a] RStr<'a>,
+    [T] *const T,
+    [T] *mut T,
+    [] u32,
+    [] u64,
+    [] usize,
+    [] BlackHandle,
+    [] ClassId,
+    [] ConjugateHandle,
+    [] ErrandId,
+    [] Name,
+    [] ObjectHandle,
+    [] SpanStep,
+    [] TypeNumber,
+    [] ZCallHandle,
+}
+
+/// What a function of the host gives back by itself, and what a caller gets for it.
+pub trait Returned: Sized {
+    /// What a caller gets, where the call has written a `T`.
+    type Of<T>;
+
+    /// Judges a call: `made` is what it has written, and `failure` why it has not. `what` was asked for, and `action` is how the
+    /// list calls it.
+    fn judged<T>(self, made: T, failure: Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
+}
+
+impl Returned for Status {
+    type Of<T> = Result<T, CallError>;
+
+    #[inline]
+    fn judged<T>(self, made: T, failure: Option<Failure>, _what: &str, action: &str) -> Result<T, CallError> {
+        if self == Self::OK {
+            return Ok(made);
+        }
+        Err(match failure {
+            Some(failure) => CallError::from_failure(failure),
+            None => CallError::new(FailureKind::WRONG_THREAD, action),
+        })
+    }
+}
+
+impl Returned for ZCallStatus {
+    type Of<T> = Result<T, CallError>;
+
+    #[inline]
+    fn judged<T>(self, made: T, failure: Option<Failure>, what: &str, _action: &str) -> Result<T, CallError> {
+        if self == Self::SUCCESS { Ok(made) } else { Err(not_called(self, failure, what)) }
+    }
+}
+
+#[cold]
+fn not_called(status: ZCallStatus, failure: Option<Failure>, what: &str) -> CallError {
+    if let Some(failure) = failure
+        && failure.kind != FailureKind::NONE
+    {
+        return CallError::from_failure(failure);
+    }
+    match status {
+        ZCallStatus::CONTEXT_UNAVAILABLE | ZCallStatus::DISPATCHER_NOT_FOUND => {
+            CallError::new(FailureKind::UNAVAILABLE, what)
+        }
+        ZCallStatus::BUFFER_ERROR => CallError::new(FailureKind::BUFFER, format!("{what}: the slots do not fit")),
+        _ => CallError::other(format!("{what}: the call ended with status {} and no reason", status.0)),
+    }
+}
+
+macro_rules! as_it_is {
+    ($([$($generic:tt)*] $ty:ty,)*) => {
+        $(impl<$($generic)*> Returned for $ty {
+            type Of<T> = Self;
+
+            #[inline]
+            fn judged<T>(self, _made: T, _failure: Option<Failure>, _what: &str, _action: &str) -> Self {
+                self
+            }
+        })*
+    };
+}
+
+as_it_is! {
+    [] (),
+    [] u8,
+    [] u64,
+    [U] *const U,
+}
+
+/// A sink that ends in a `String` of this module.
+fn sink(text: &mut String) -> TextSink {
+    TextSink { context: core::ptr::from_mut(text).cast(), put: put_text }
+}
+
+/// The `put` of a sink that ends in a `String` of this module.
+///
+/// # Safety
+/// `context` points to a live `String` that nobody else uses; `data` lends `len` bytes.
+pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
+    // SAFETY: promised by the caller, who was given the sink with just this context.
+    let text = unsafe { &mut *context.cast::<String>() };
+    // SAFETY: promised by the caller.
+    *text = unsafe { lent_text(TextView { data, len }) };
+}
+
+/// Copies a text that was lent. What is not UTF-8 is replaced.
+///
+/// # Safety
+/// The view's bytes are readable.
+#[must_use]
+pub unsafe fn lent_text(view: TextView) -> String {
+    if view.len == 0 {
+        return String::new();
+    }
+    // SAFETY: promised by the caller.
+    let bytes = unsafe { core::slice::from_raw_parts(view.data, view.len) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+macro_rules! or_nothing {
+    () => {
+        ()
+    };
+    ($result:ty) => {
+        $result
+    };
+}
+
+macro_rules! or_none {
+    () => {
+        None
+    };
+    ($failure:ident) => {
+        Some($failure)
+    };
+}
+
+macro_rules! string {
+    ($sink:ident) => {
+        String
+    };
+}
+
+macro_rules! rule {
+    (game_thread) => {
+        "Game thread; elsewhere it fails."
+    };
+    (acts) => {
+        "Game thread; elsewhere it fails, and so it does before the commit of what comes up."
+    };
+    (any_thread) => {
+        "Any thread, as far as the sentence above does not say otherwise."
+    };
+    (bare) => {
+        "Any thread."
+    };
+}
+
+macro_rules! methods {
+    (
+        $(#[doc = $about:tt])*
+        $table:ident, $reference:ident, $field:ident;
+        $(
+            $(#[doc = $doc:tt])*
+            $(#[sabi($mark:ident)])?
+            $rule:ident($action:literal $(, $safety:tt)?)
+            fn $name:ident(
+                $($host:ident $(, $module:ident)?)?; $($param:ident: $ty:ty),*
+                $(; gives $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
+            ) $(-> $result:ty)?;
+        )*
+    ) => {
+        #[allow(unused_parens, reason = "one form for one result and for several")]
+        #[allow(unused_mut, reason = "one form for what is written and what is not")]
+        impl Host<'_> {
+            $(
+                $(#[doc = $doc])*
+                #[doc = ""]
+                #[doc = rule!($rule)]
+                $(
+                    #[doc = concat!("\n# Safety\nThis is `", stringify!($safety), "`: what is said above of the parameters is so, ")]
+                    /// and every address is that of a live value of its type, lent for the call.
+                )?
+                #[inline]
+                pub $($safety)? fn $name(
+                    self, $($param: <$ty as Param>::Given<'_>),*
+                ) -> <or_nothing!($($result)?) as Returned>::Of<($($($out_ty),+)? $(string!($sink))?)> {
+                    let Self { context, what } = self;
+                    let call = context.$field.$name();
+                    $($(let mut $out: $out_ty = $before;)+)?
+                    $(let mut $sink = String::new();)?
+                    $(let mut $failure = Failure::none();)?
+                    // SAFETY: the words are those of this module's context; references and texts are live for the call. What else
+                    // the list has of promises the caller has made, or the method would not be `unsafe`.
+                    let result = unsafe {
+                        call(
+                            $(context.$host, $(context.$module,)?)? $(<$ty as Param>::crossing($param),)*
+                            $($(&mut $out,)+)? $(&sink(&mut $sink),)? $(&mut $failure)?
+                        )
+                    };
+                    Returned::judged(
+                        result, ($($($out),+)? $($sink)?), or_none!($($failure)?), what, $action,
+                    )
+                }
+            )*
+        }
+    };
+}
+
+alcedo_abi::host_functions!(methods);
+alcedo_abi::value_functions!(methods);

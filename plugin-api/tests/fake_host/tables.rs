@@ -1,0 +1,122 @@
+//! The tables of the fake host, made from the lists: what nobody answers is refused by its name. So a function that is added to a
+//! list needs nothing here.
+
+use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
+use alcedo_abi::call::FailureKind;
+use alcedo_abi::host::{HostTable, HostTableRef};
+use alcedo_abi::list::prelude::*;
+use alcedo_abi::values::{ValueTable, ValueTableRef};
+
+/// What a function gives that is not there.
+trait Refused {
+    fn refused(name: &str, failure: Option<&mut Failure>) -> Self;
+}
+
+fn tell(name: &str, failure: Option<&mut Failure>) {
+    if let Some(failure) = failure {
+        *failure = Failure::new(FailureKind::NOT_FOUND, format!("the fake host has no {name}"));
+    }
+}
+
+impl Refused for Status {
+    fn refused(name: &str, failure: Option<&mut Failure>) -> Self {
+        tell(name, failure);
+        Self::FAILED
+    }
+}
+
+impl Refused for ZCallStatus {
+    fn refused(name: &str, failure: Option<&mut Failure>) -> Self {
+        tell(name, failure);
+        Self::DISPATCHER_ERROR
+    }
+}
+
+impl Refused for () {
+    fn refused(_name: &str, _failure: Option<&mut Failure>) {}
+}
+
+impl Refused for u8 {
+    fn refused(_name: &str, _failure: Option<&mut Failure>) -> Self {
+        0
+    }
+}
+
+impl Refused for u64 {
+    fn refused(_name: &str, _failure: Option<&mut Failure>) -> Self {
+        0
+    }
+}
+
+impl Refused for *const () {
+    fn refused(_name: &str, _failure: Option<&mut Failure>) -> Self {
+        std::ptr::null()
+    }
+}
+
+macro_rules! or_none {
+    () => {
+        None
+    };
+    ($failure:ident) => {
+        Some($failure)
+    };
+}
+
+macro_rules! fake {
+    (
+        $(#[doc = $about:tt])*
+        $table:ident, $reference:ident, $field:ident;
+        $(
+            $(#[doc = $doc:tt])*
+            $(#[sabi($mark:ident)])?
+            $rule:ident($action:literal $(, $safety:tt)?)
+            fn $name:ident(
+                $($host:ident $(, $module:ident)?)?; $($param:ident: $ty:ty),*
+                $(; gives $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
+            ) $(-> $result:ty)?;
+        )*
+    ) => {
+        pub(super) mod $field {
+            use super::*;
+
+            /// What the fake host answers.
+            #[expect(unused_variables, reason = "what is refused is not looked at")]
+            pub(in crate::fake_host) trait Answers {
+                $(
+                    unsafe fn $name(
+                        $($($module: u64,)?)? $($param: $ty,)*
+                        $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
+                    ) $(-> $result)? {
+                        Refused::refused(stringify!($name), or_none!($($failure)?))
+                    }
+                )*
+            }
+
+            struct Shells<A>(std::marker::PhantomData<A>);
+
+            impl<A: Answers> Shells<A> {
+                $(
+                    unsafe extern "C" fn $name(
+                        $($host: HostRef, $($module: u64,)?)? $($param: $ty,)*
+                        $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
+                    ) $(-> $result)? {
+                        $(let _nobodys = $host;)?
+                        // SAFETY: the module lends all of this for the call, as the border prescribes.
+                        unsafe {
+                            A::$name($($($module,)?)? $($param,)* $($($out,)+)? $($sink,)? $($failure)?)
+                        }
+                    }
+                )*
+            }
+
+            /// The table of these functions.
+            pub(in crate::fake_host) fn of<A: Answers>() -> $reference {
+                $table { $($name: Shells::<A>::$name),* }.leak_into_prefix()
+            }
+        }
+    };
+}
+
+alcedo_abi::host_functions!(fake);
+alcedo_abi::value_functions!(fake);

@@ -1,0 +1,234 @@
+//! A row of values by numbers that are given out in a row and never again: those of classes, those of calls. To look one up
+//! costs what it costs in a plain row. But a plain row keeps a place for every number there ever was, so a host that reloads
+//! for ever would grow for ever; here runs of numbers without a value are cut out, so that the row is as long as its values
+//! need, whatever their numbers.
+
+/// So many numbers without a value may stand between two with one before the row is cut there.
+const LONGEST_GAP: u64 = 16;
+
+/// A row that is shorter is not worth cutting.
+const SHORTEST: usize = 64;
+
+/// Values by number.
+#[derive(Debug)]
+pub struct Numbered<T> {
+    /// Pieces of the row, in order. They do not touch each other.
+    pieces: Vec<Piece<T>>,
+    /// Places in all pieces.
+    places: usize,
+    /// With more places than this it is cut anew.
+    most_places: usize,
+    /// The number behind the last that ever had a value.
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Piece<T> {
+    first: u64,
+    row: Vec<Option<T>>,
+}
+
+impl<T> Piece<T> {
+    fn end(&self) -> u64 {
+        self.first + self.row.len() as u64
+    }
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { pieces: Vec::new(), places: 0, most_places: SHORTEST, next: 0 }
+    }
+}
+
+impl<T> Numbered<T> {
+    /// The value of a number.
+    #[inline]
+    pub fn get(&self, number: u64) -> Option<&T> {
+        let last = self.pieces.last()?;
+        // The newest is asked for most.
+        let piece = if number >= last.first { last } else { self.before_last(number)? };
+        piece.row.get(usize::try_from(number - piece.first).ok()?)?.as_ref()
+    }
+
+    fn before_last(&self, number: u64) -> Option<&Piece<T>> {
+        let behind = self.pieces.partition_point(|piece| piece.first <= number);
+        self.pieces.get(behind.checked_sub(1)?)
+    }
+
+    /// The number behind the last that ever had a value; zero if none had.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Gives a number its value; hands out the one it had.
+    pub fn insert(&mut self, number: u64, value: T) -> Option<T> {
+        self.next = self.next.max(number + 1);
+        let behind = self.pieces.partition_point(|piece| piece.first <= number);
+        let before = behind.checked_sub(1).map(|at| &mut self.pieces[at]);
+        if let Some(piece) = before {
+            if number < piece.end() {
+                return piece.row[(number - piece.first) as usize].replace(value);
+            }
+            let gap = number - piece.end();
+            let is_last = behind == self.pieces.len();
+            if is_last && gap <= LONGEST_GAP {
+                let piece = &mut self.pieces[behind - 1];
+                piece.row.extend((0..gap).map(|_| None));
+                piece.row.push(Some(value));
+                self.places += gap as usize + 1;
+                self.cut_if_long();
+                return None;
+            }
+        }
+        self.pieces.insert(behind, Piece { first: number, row: vec![Some(value)] });
+        self.places += 1;
+        self.cut_if_long();
+        None
+    }
+
+    /// Takes the value of a number out.
+    #[inline]
+    pub fn remove(&mut self, number: u64) -> Option<T> {
+        let behind = self.pieces.partition_point(|piece| piece.first <= number);
+        let piece = self.pieces.get_mut(behind.checked_sub(1)?)?;
+        piece.row.get_mut(usize::try_from(number - piece.first).ok()?)?.take()
+    }
+
+    /// Takes out the values that are meant, in the order of their numbers.
+    #[inline]
+    pub fn take_if(&mut self, mut is_meant: impl FnMut(&mut T) -> bool) -> Vec<T> {
+        let places = self.pieces.iter_mut().flat_map(|piece| &mut piece.row);
+        places.filter_map(|place| place.take_if(&mut is_meant)).collect()
+    }
+
+    /// The values and their numbers, in order, from this number on.
+    #[inline]
+    pub fn iter_from(&self, number: u64) -> impl Iterator<Item = (u64, &T)> {
+        let pieces = self.pieces.iter().filter(move |piece| piece.end() > number);
+        let all = pieces.flat_map(|piece| (piece.first..).zip(&piece.row));
+        all.filter(move |(at, _)| *at >= number).filter_map(|(at, place)| Some((at, place.as_ref()?)))
+    }
+
+    /// The values and their numbers, in order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        self.iter_from(0)
+    }
+
+    /// Cutting costs as much as the row is long, so it waits until the row is twice as long as after the last cut.
+    fn cut_if_long(&mut self) {
+        if self.places <= self.most_places {
+            return;
+        }
+        let old = std::mem::take(&mut self.pieces);
+        self.places = 0;
+        for (first, row) in old.into_iter().map(|piece| (piece.first, piece.row)) {
+            for (number, value) in (first..).zip(row).filter_map(|(number, place)| Some((number, place?))) {
+                match self.pieces.last_mut().filter(|piece| number - piece.end() <= LONGEST_GAP) {
+                    Some(piece) => {
+                        let gap = number - piece.end();
+                        piece.row.extend((0..gap).map(|_| None));
+                        piece.row.push(Some(value));
+                        self.places += gap as usize + 1;
+                    }
+                    None => {
+                        self.pieces.push(Piece { first: number, row: vec![Some(value)] });
+                        self.places += 1;
+                    }
+                }
+            }
+        }
+        self.pieces.iter_mut().for_each(|piece| piece.row.shrink_to_fit());
+        self.most_places = (2 * self.places).max(SHORTEST);
+    }
+
+    /// Places that the row has, with and without a value.
+    #[cfg(test)]
+    fn places(&self) -> usize {
+        assert_eq!(self.places, self.pieces.iter().map(|piece| piece.row.len()).sum::<usize>());
+        self.places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{LONGEST_GAP, Numbered, SHORTEST};
+
+    #[test]
+    fn a_row_is_as_long_as_its_values_need_and_not_as_its_numbers() {
+        let mut row = Numbered::default();
+        (0..10).for_each(|number| assert_eq!(row.insert(number, number), None));
+        for number in 10..100_000 {
+            row.insert(number, number);
+            if number >= 20 {
+                assert_eq!(row.remove(number - 10), Some(number - 10));
+            }
+            assert!(row.places() <= 2 * (20 + SHORTEST), "{} at {number}", row.places());
+        }
+        assert_eq!((row.get(5), row.get(50), row.get(99_999), row.next()), (Some(&5), None, Some(&99_999), 100_000));
+        assert_eq!(row.iter().count(), 20);
+    }
+
+    #[test]
+    fn values_that_lie_apart_cost_no_more_than_the_gaps_that_are_left() {
+        let mut row = Numbered::default();
+        for number in 0..100_000u64 {
+            row.insert(number, ());
+            if number % 1000 != 0 {
+                row.remove(number);
+            }
+        }
+        assert_eq!(row.iter().count(), 100);
+        assert!(row.places() <= 2 * 100 * LONGEST_GAP as usize, "{}", row.places());
+        assert_eq!((row.get(3000), row.get(3001)), (Some(&()), None));
+    }
+
+    #[test]
+    fn it_answers_as_a_map_does() {
+        let (mut row, mut map, mut seed) = (Numbered::default(), BTreeMap::new(), 7u64);
+        for step in 0..50_000u64 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            // Mostly near the end, sometimes anywhere, sometimes far ahead.
+            let number = match seed >> 61 {
+                0 => (seed >> 20) % (step + 1),
+                1 => step + (seed >> 20) % 100,
+                _ => step.saturating_sub((seed >> 20) % 30),
+            };
+            if seed >> 40 & 1 == 0 {
+                assert_eq!(row.insert(number, step), map.insert(number, step), "{step}");
+            } else {
+                assert_eq!(row.remove(number), map.remove(&number), "{step}");
+            }
+            assert_eq!(row.get(number), map.get(&number), "{step}");
+            if step % 5000 == 0 {
+                assert!(row.iter().eq(map.iter().map(|(number, value)| (*number, value))), "{step}");
+                assert!(row.iter_from(number).eq(map.range(number..).map(|(number, value)| (*number, value))));
+                let odd = row.take_if(|value| *value % 3 == 0);
+                assert_eq!(
+                    odd,
+                    map.extract_if(.., |_, value| *value % 3 == 0).map(|(_, value)| value).collect::<Vec<_>>()
+                );
+            }
+        }
+        row.places();
+    }
+
+    #[test]
+    fn numbers_around_a_cut_are_found_and_given_a_value_again() {
+        let mut row = Numbered::default();
+        for number in [3, 1000, 2000] {
+            row.insert(number, number);
+        }
+        assert_eq!(
+            [2, 3, 4, 999, 1000, 1001, 2000, 2001].map(|at| row.get(at).is_some()),
+            [false, true, false, false, true, false, true, false]
+        );
+        assert_eq!((row.insert(999, 0), row.insert(1001, 1), row.insert(0, 2)), (None, None, None));
+        let numbers: Vec<_> = row.iter().map(|(number, value)| (number, *value)).collect();
+        assert_eq!(numbers, [(0, 2), (3, 3), (999, 0), (1000, 1000), (1001, 1), (2000, 2000)]);
+        assert_eq!((row.remove(1000), row.remove(1000), row.remove(5)), (Some(1000), None, None));
+    }
+}

@@ -1,0 +1,523 @@
+//! Birth and death of objects: what happens in which order. The floors above run the plugins' parts of it; this file
+//! knows when, and that a birth that fails anywhere leaves nothing behind.
+//!
+//! The order: memory; the plugin half; class by class from the root subobjects, defaults and constructor; the
+//! archetype's values; PostInitProperties of the plugin, then of the host. Subobjects go through the first half when
+//! their owner's class comes to them, and through PostInitProperties when the owner's archetype has been copied, so that
+//! nothing overwrites what it sets.
+//!
+//! A CDO takes over its super's values before its own class has its turn, not after: else a class constructor could not
+//! shape the values of properties it inherited.
+
+use std::rc::Rc;
+
+use alcedo_base::border::{CallError, trap_as};
+use alcedo_base::handles::{Name, ObjectHandle};
+
+use crate::World;
+use crate::class::{Class, Subobject};
+use crate::hooks::NativeHook;
+use crate::naming::DEFAULT_PREFIX;
+use crate::objects::object_flags;
+use crate::origin::Origin;
+use crate::value::Value;
+
+mod failure;
+mod living;
+mod whole;
+
+pub use failure::StepError;
+use failure::StepFacts;
+pub use failure::{BirthFailed, BirthStep};
+pub use living::{add_subobject, rebirth};
+
+/// What the floors above do in an object's life; this floor says when. No store is borrowed while they do.
+pub trait BirthHooks {
+    /// Builds the plugin half: all parts, the red constructors of the dynamic classes base to derived.
+    ///
+    /// # Errors
+    /// When a part cannot be built; the error names its class.
+    fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
+
+    /// Runs the class constructor of this dynamic class.
+    ///
+    /// # Errors
+    /// When it fails.
+    fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
+
+    /// Whether this dynamic class has a class constructor. One that has none is not seen by it, and need not be ready.
+    fn has_class_constructor(&self, class: &Rc<Class>) -> bool;
+
+    /// Whether this dynamic class has a PostInitProperties of its own.
+    fn has_post_init(&self, class: &Rc<Class>) -> bool;
+
+    /// Runs the plugin's PostInitProperties: one call, to the most derived there is. `class` is the object's.
+    ///
+    /// # Errors
+    /// When it fails.
+    fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
+
+    /// The object goes, also when its birth failed: its conjugate ends, where there is one.
+    fn end_conjugate(&self, object: ObjectHandle);
+}
+
+/// How an object is to be born.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BirthArgs {
+    /// Its name; without one it gets one of its own.
+    pub name: Option<Name>,
+    /// The object it lies in, or none.
+    pub outer: ObjectHandle,
+    /// The object whose values it starts with; without one, the CDO of its class.
+    pub archetype: Option<ObjectHandle>,
+    /// Whether it is to be kept from collection.
+    pub root: bool,
+}
+
+/// Brings an object of `class` into the world. Game thread only.
+///
+/// # Errors
+/// [`BirthFailed`] when a step fails or panics; object and subobjects are gone then.
+pub fn birth(
+    world: &World,
+    hooks: &dyn BirthHooks,
+    class: &Rc<Class>,
+    args: BirthArgs,
+) -> Result<ObjectHandle, BirthFailed> {
+    let midwife = Midwife { world, hooks, asked: class };
+    let is_whole = |template| !class.has_subobjects() && world.objects.class_id(template) == Some(class.id);
+    if args.name.is_none() && args.archetype.is_none() && is_whole(class.cdo.get()) {
+        return midwife.bear_whole(&args, class.cdo.get());
+    }
+    midwife.check_name(&args)?;
+    let template = match args.archetype {
+        Some(archetype) => midwife.check_archetype(archetype)?,
+        None => midwife.cdo_of(class)?,
+    };
+    if is_whole(template) {
+        return midwife.bear_whole(&args, template);
+    }
+    let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
+    let mut pairs = Vec::new();
+    let newborn = midwife.begin(&order, Copying::Later, &mut pairs)?;
+    midwife.or_destroy(&newborn, midwife.copy_values(&newborn, &pairs))?;
+    midwife.or_destroy(&newborn, midwife.post_init(&newborn))?;
+    if args.root {
+        world.objects.add_root(newborn.object);
+    }
+    midwife.count(&newborn);
+    Ok(newborn.object)
+}
+
+/// The CDO of `class`; where there is none it is born, after the CDO of its base. Game thread only.
+///
+/// # Errors
+/// [`BirthFailed`] when a step fails or panics, or when the CDO needs itself.
+pub fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+    let existing = class.cdo.get();
+    if world.objects.is_alive(existing) {
+        return Ok(existing);
+    }
+    let midwife = Midwife { world, hooks, asked: class };
+    let name = format!("{DEFAULT_PREFIX}{}", class.name);
+    if class.members.cdo_in_making.replace(true) {
+        let circle = StepError::new("it needs itself: one of its subobjects is of this class or of a derived one");
+        return Err(midwife.failed(&name, BirthStep::Cdo(class.path.to_string()), circle));
+    }
+    let made = midwife.make_cdo(&name);
+    class.members.cdo_in_making.set(false);
+    let cdo = made?;
+    class.cdo.set(cdo);
+    Ok(cdo)
+}
+
+/// Runs the class constructor of one dynamic class of an object's chain, and counts it: nobody else runs any.
+///
+/// # Errors
+/// [`StepError`] when it fails or panics.
+pub fn run_class_constructor(
+    world: &World,
+    hooks: &dyn BirthHooks,
+    object: ObjectHandle,
+    class: &Rc<Class>,
+) -> Result<(), StepError> {
+    count_class_constructor(world, object, class);
+    trap_as(|| hooks.class_constructor(object, class))
+}
+
+/// Runs what a native class does in a birth. Nobody refers to the newborn yet, so it is held: the host may collect in there.
+fn run_native(world: &World, object: ObjectHandle, hook: &NativeHook) -> Result<(), StepError> {
+    let _held = world.stack.hold([object]);
+    hook(world.context(), object).map_err(StepError::new)
+}
+
+fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
+    let counters = &world.counters;
+    let Some((was_run, is_template)) = world.objects.construct(object, class.depth()) else { return };
+    if was_run {
+        counters.class_constructors_rerun.bump();
+    }
+    match is_template {
+        false => counters.class_constructors_on_instances.bump(),
+        true => counters.class_constructors_on_cdos.bump(),
+    }
+}
+
+/// Ends an object: first its native classes are told, then its subobjects end, the last born first; then its conjugate ends and its handle is stale. Doing so
+/// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
+pub fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
+    // Subobjects of subobjects may be as deep as somebody has nested them, so this does not call itself.
+    enum Step {
+        Begin(ObjectHandle),
+        End(ObjectHandle, Option<Rc<Class>>),
+    }
+    let mut steps = vec![Step::Begin(object)];
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Begin(object) if world.objects.begin_end(object) => {
+                let class = world.objects.class(object);
+                tell_end(world, object, class.as_ref());
+                steps.push(Step::End(object, class));
+                // The last one is the next one taken.
+                steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
+            }
+            Step::Begin(_) => {}
+            Step::End(object, class) => end(world, hooks, object, class),
+        }
+    }
+}
+
+/// The conjugate of an object ends, and its handle is stale.
+fn end(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
+    if let Err(error) = trap_as(|| {
+        hooks.end_conjugate(object);
+        Ok::<_, StepError>(())
+    }) {
+        let object = world.objects.shown(object);
+        tracing::error!(%object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
+    }
+    if let Some(class) = class.filter(|class| class.cdo.get() == object) {
+        class.cdo.set(ObjectHandle::NONE);
+    }
+    world.objects.release(object);
+    world.counters.deaths.bump();
+}
+
+/// Runs what the native classes of an object have to do before it ends, derived before base.
+fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
+    for class in std::iter::successors(class, |class| class.base.as_ref()) {
+        let Some(hook) = &class.begin_destroy else { continue };
+        if let Err(error) = trap_as(|| {
+            hook(world.context(), object);
+            Ok::<_, StepError>(())
+        }) {
+            let class = class.short_path();
+            let message = error.into_facts().message;
+            let object = world.objects.shown(object);
+            tracing::error!(%object, class, message, "`begin_destroy` panicked; the object goes all the same");
+        }
+    }
+}
+
+struct Midwife<'a> {
+    world: &'a World,
+    hooks: &'a dyn BirthHooks,
+    /// The class the creator asked for.
+    asked: &'a Rc<Class>,
+}
+
+/// What is to be made.
+struct Order<'a> {
+    class: &'a Rc<Class>,
+    name: Option<Name>,
+    outer: ObjectHandle,
+    /// What the outer calls it, when it is a subobject.
+    part: Option<&'a Rc<str>>,
+    flags: u32,
+    template: Option<ObjectHandle>,
+}
+
+/// An object that is constructed, and not yet initialized.
+struct Newborn {
+    object: ObjectHandle,
+    class: Rc<Class>,
+    /// Where its values come from.
+    template: Option<ObjectHandle>,
+    origin: TemplateOrigin,
+    parts: Vec<Newborn>,
+}
+
+/// How an object came by its template, which says whether it is copied from again when its owner is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TemplateOrigin {
+    /// The one asked for, or the subobject of its owner's template.
+    Asked,
+    /// Its owner's template has no such subobject: the CDO of its own class.
+    OwnClass,
+}
+
+/// When the template's values are copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Copying {
+    /// Before the object's own class has its turn: CDOs.
+    BeforeOwnClass,
+    /// When all classes had their turn: subobjects, so that their owner's class constructor finds them ready.
+    AfterClasses,
+    /// By the caller, when the subobjects are there too.
+    Later,
+}
+
+/// Template and object, subobject of the template and subobject of the object, and so on: what a reference in copied
+/// values has to become.
+type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
+
+impl Midwife<'_> {
+    fn make_cdo(&self, name: &str) -> Result<ObjectHandle, BirthFailed> {
+        let class = self.asked;
+        let template = class.base.as_ref().map(|base| self.cdo_of(base)).transpose()?;
+        let (name, outer) = (Some(self.world.names.intern(name)), ObjectHandle::NONE);
+        let order = Order { class, name, outer, part: None, flags: object_flags::CDO, template };
+        let newborn = self.begin(&order, Copying::BeforeOwnClass, &mut Vec::new())?;
+        self.or_destroy(&newborn, self.post_init(&newborn))?;
+        self.count(&newborn);
+        Ok(newborn.object)
+    }
+
+    /// The CDO of a class that the birth needs; where it fails, the creator still learns about the class it asked for.
+    fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+        make_cdo(self.world, self.hooks, class)
+            .map_err(|failed| BirthFailed { class: self.asked.path.to_string(), ..failed })
+    }
+
+    fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, BirthFailed> {
+        let problem = match self.world.objects.class(archetype) {
+            None => CallError::Stale { handle: archetype }.to_string(),
+            Some(class) if self.asked.is_a(&class) || class.is_a(self.asked) => return Ok(archetype),
+            Some(class) => format!("a {} has no values for a {}", class.path, self.asked.path),
+        };
+        let step = BirthStep::Archetype(self.asked.path.to_string());
+        Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
+    }
+
+    /// Memory, plugin half, and every class's turn.
+    fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<Newborn, BirthFailed> {
+        let Order { class, name, outer, part, flags, template } = *order;
+        let object = self.world.objects.allocate(class, name, outer, flags);
+        if let Some(part) = part {
+            // Before any code runs that could end the owner: a subobject goes with it.
+            self.world.objects.adopt(outer, part, object);
+        }
+        pairs.extend(template.map(|template| (template, object)));
+        let (origin, parts) = (TemplateOrigin::Asked, Vec::new());
+        let mut newborn = Newborn { object, class: class.clone(), template, origin, parts };
+        let grown = self.grow(&mut newborn, flags, copying, pairs);
+        self.or_destroy(&newborn, grown)?;
+        Ok(newborn)
+    }
+
+    fn grow(&self, newborn: &mut Newborn, flags: u32, copying: Copying, pairs: &mut Pairs) -> Result<(), BirthFailed> {
+        let (object, class) = (newborn.object, newborn.class.clone());
+        if class.has_plugin_half() {
+            let build = || self.hooks.build_conjugate(object, &class);
+            self.step(object, || BirthStep::RedConstructor(class.path.to_string()), build)?;
+        }
+        for turn in class.lineage() {
+            if copying == Copying::BeforeOwnClass && Rc::ptr_eq(turn, &class) {
+                self.copy_values(newborn, pairs)?;
+            }
+            for subobject in &turn.subobjects {
+                let part = self.part(newborn, flags, subobject, pairs)?;
+                newborn.parts.extend(part);
+            }
+            self.step(object, || BirthStep::Defaults(turn.path.to_string()), || self.set_defaults(object, turn))?;
+            self.construct(object, turn)?;
+        }
+        if copying == Copying::AfterClasses { self.copy_values(newborn, pairs) } else { Ok(()) }
+    }
+
+    /// One default subobject, of the class that the most derived class of its owner asks for. None is made where an
+    /// owner that is born anew has it already.
+    fn part(
+        &self,
+        owner: &Newborn,
+        owner_flags: u32,
+        subobject: &Subobject,
+        pairs: &mut Pairs,
+    ) -> Result<Option<Newborn>, BirthFailed> {
+        let objects = &self.world.objects;
+        let path = owner.class.subobject_class(subobject);
+        let step = || BirthStep::Subobject(owner.class.path.to_string(), subobject.name.to_string());
+        let refuse = |message: String| Err(self.failed_for(owner.object, step(), StepError::new(message)));
+        let Some(class) = self.world.types.class_by_path(&path) else {
+            return refuse(format!("its class {path} is not declared any more: load its module again"));
+        };
+        if self.lies_in(owner.object, &class) {
+            return refuse(format!("a {path} that has a {path} for a subobject, directly or not, would never end"));
+        }
+        let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
+        let refer_to = |part: ObjectHandle| {
+            let reference = Value::Object(part);
+            let refer = || Ok(objects.write_unasked(owner.object, &subobject.property.text, &reference)?);
+            self.step(owner.object, step, refer)
+        };
+        let has_it = |kept: &ObjectHandle| objects.class(*kept).is_some_and(|found| found.path == class.path);
+        if let Some(kept) = objects.subobject(owner.object, &subobject.name).filter(has_it) {
+            pairs.extend(of_template.map(|template| (template, kept)));
+            refer_to(kept)?;
+            return Ok(None);
+        }
+        let in_cdo = owner_flags & (object_flags::CDO | object_flags::IN_CDO) != 0;
+        let flags = object_flags::SUBOBJECT | if in_cdo { object_flags::IN_CDO } else { 0 };
+        let (name, outer) = (Some(self.world.names.intern(&subobject.name)), owner.object);
+        let part = Some(&subobject.name);
+        let order = |template| Order { class: &class, name, outer, part, flags, template: Some(template) };
+        let part = match of_template {
+            Some(template) if objects.class(template).is_some_and(|of| of.is_a(&class)) => {
+                self.begin(&order(template), Copying::AfterClasses, pairs)?
+            }
+            of_template => {
+                let mut apart = Vec::new();
+                let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
+                part.origin = TemplateOrigin::OwnClass;
+                if let Some(template) = of_template {
+                    // The owner's template has one of a base of this class: what it has goes over the CDO's values.
+                    (part.template, part.origin) = (Some(template), TemplateOrigin::Asked);
+                    pairs.push((template, part.object));
+                    self.or_destroy(&part, self.copy_values(&part, pairs))?;
+                }
+                part
+            }
+        };
+        self.or_destroy(&part, refer_to(part.object))?;
+        Ok(Some(part))
+    }
+
+    /// Whether `owner` or one of the objects it is a part of is of that very class.
+    fn lies_in(&self, owner: ObjectHandle, class: &Class) -> bool {
+        let objects = &self.world.objects;
+        let is_part =
+            |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
+        let up = |object: &ObjectHandle| is_part(object).then(|| objects.outer(*object)).flatten();
+        std::iter::successors(Some(owner), up).any(|object| objects.class(object).is_some_and(|of| of.id == class.id))
+    }
+
+    fn set_defaults(&self, object: ObjectHandle, turn: &Class) -> Result<(), StepError> {
+        let is_part = |name: &Rc<str>| turn.subobjects.iter().any(|subobject| subobject.property.text == *name);
+        for property in turn.own_properties.iter().filter(|property| !is_part(&property.text)) {
+            if let Some(default) = &property.default {
+                self.world.objects.write_unasked(object, &property.text, default)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), BirthFailed> {
+        let path = || turn.path.to_string();
+        // Counted without a step of its own: nearly all classes have no constructor.
+        if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
+            count_class_constructor(self.world, object, turn);
+            return Ok(());
+        }
+        match (turn.origin, &turn.native_constructor) {
+            (Origin::Dynamic, _) => {
+                let run = || run_class_constructor(self.world, self.hooks, object, turn);
+                return self.step(object, || BirthStep::ClassConstructor(path()), run);
+            }
+            (Origin::Native, Some(hook)) => {
+                let run = || run_native(self.world, object, hook);
+                self.step(object, || BirthStep::NativeConstructor(path()), run)?;
+            }
+            (Origin::Native, None) | (Origin::Script, _) => {}
+        }
+        self.world.objects.set_constructed(object, turn.depth());
+        Ok(())
+    }
+
+    /// Copies the template's values into the object, and those of the template's subobjects into its own.
+    fn copy_values(&self, newborn: &Newborn, pairs: &Pairs) -> Result<(), BirthFailed> {
+        let objects = &self.world.objects;
+        if let Some(template) = newborn.template {
+            let copy = || {
+                let of = objects.class(template).ok_or(CallError::Stale { handle: template })?;
+                let shared = newborn.class.common_base(&of);
+                let properties = shared.as_ref().map_or(&[][..], |shared| &shared.properties);
+                Ok(objects.copy_values(newborn.object, template, properties, pairs)?)
+            };
+            self.step(newborn.object, || BirthStep::CopyValues(newborn.class.path.to_string()), copy)?;
+        }
+        let asked = newborn.parts.iter().filter(|part| part.origin == TemplateOrigin::Asked);
+        asked.into_iter().try_for_each(|part| self.copy_values(part, pairs))
+    }
+
+    /// PostInitProperties of the subobjects, then of the object: the plugin's, then the host's from the root on.
+    fn post_init(&self, newborn: &Newborn) -> Result<(), BirthFailed> {
+        newborn.parts.iter().try_for_each(|part| self.post_init(part))?;
+        self.init(newborn.object, &newborn.class)
+    }
+
+    fn init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), BirthFailed> {
+        if class.has_plugin_half() {
+            let run = || self.hooks.plugin_post_init(object, class);
+            self.step(object, || BirthStep::PluginPostInit(class.path.to_string()), run)?;
+        }
+        for native in class.lineage() {
+            if let Some(hook) = &native.native_post_init {
+                let run = || run_native(self.world, object, hook);
+                self.step(object, || BirthStep::NativePostInit(native.path.to_string()), run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an object and its subobjects, now that all of them are born whole.
+    fn count(&self, newborn: &Newborn) {
+        let counters = &self.world.counters;
+        match self.world.objects.flags(newborn.object) {
+            Some(flags) if flags & object_flags::CDO != 0 => counters.cdos.bump(),
+            Some(flags) if flags & object_flags::IN_CDO == 0 => counters.births.bump(),
+            _ => {}
+        }
+        newborn.parts.iter().for_each(|part| self.count(part));
+    }
+
+    /// Runs one step. Afterwards the object must still be there: code that is handed a newborn may destroy it.
+    fn step(
+        &self,
+        object: ObjectHandle,
+        step: impl FnOnce() -> BirthStep,
+        work: impl FnOnce() -> Result<(), StepError>,
+    ) -> Result<(), BirthFailed> {
+        match trap_as(work) {
+            Ok(()) if self.world.objects.is_alive(object) => Ok(()),
+            Ok(()) => {
+                let ended = StepError::new("the object was destroyed in the middle of its birth");
+                Err(self.failed_for(object, step(), ended))
+            }
+            Err(error) => Err(self.failed_for(object, step(), error)),
+        }
+    }
+
+    fn or_destroy(&self, newborn: &Newborn, outcome: Result<(), BirthFailed>) -> Result<(), BirthFailed> {
+        outcome.inspect_err(|_| destroy(self.world, self.hooks, newborn.object))
+    }
+
+    #[cold]
+    fn failed_for(&self, object: ObjectHandle, step: BirthStep, error: StepError) -> BirthFailed {
+        let name = self.world.objects.name(object);
+        let name = name.map_or_else(|| object.to_string(), |name| self.world.names.text(name).to_string());
+        self.failed(&name, step, error)
+    }
+
+    fn failed(&self, object: &str, step: BirthStep, error: StepError) -> BirthFailed {
+        let StepFacts { class, message, place } = error.into_facts();
+        let step = match (step, class) {
+            (BirthStep::RedConstructor(_), Some(class)) => BirthStep::RedConstructor(class.to_string()),
+            (BirthStep::PluginPostInit(_), Some(class)) => BirthStep::PluginPostInit(class.to_string()),
+            (step, _) => step,
+        };
+        BirthFailed { class: self.asked.path.to_string(), step, object: object.to_owned(), message, place }
+    }
+}
+
+#[cfg(test)]
+mod tests;

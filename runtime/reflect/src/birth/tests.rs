@@ -1,0 +1,499 @@
+//! Births and deaths with hooks that write down what they were asked for.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_base::handles::ObjectHandle;
+
+use super::{
+    BirthArgs, BirthFailed, BirthHooks, StepError, add_subobject, birth, destroy, make_cdo, run_class_constructor,
+};
+use crate::World;
+use crate::class::{Class, SubobjectRole};
+use crate::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
+use crate::origin::Origin;
+use crate::testing::{declare, dynamic, end_hook, native, native_hook, world};
+use crate::value::Value;
+
+const OBJECT: &str = "/Script/Engine.Object";
+const ACTOR: &str = "/Script/Engine.Actor";
+const COMPONENT: &str = "/Script/Engine.Component";
+
+/// Writes down each hook, and fails or acts where it is told to.
+struct Recorder {
+    world: World,
+    order: RefCell<Vec<String>>,
+    /// `red Cube` and the like: where to fail, and how.
+    fails: RefCell<Option<(&'static str, &'static str)>>,
+    /// Writes `value` into `property` when that step comes.
+    writes: RefCell<Vec<(&'static str, &'static str, f64)>>,
+}
+
+thread_local! {
+    /// Native hooks are plain functions, so they write down their part here.
+    static NATIVE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+fn native_constructor(world: &World, object: ObjectHandle) -> Result<(), String> {
+    NATIVE.with_borrow_mut(|order| order.push(format!("native {}", name(world, object))));
+    Ok(())
+}
+
+fn native_post_init(world: &World, object: ObjectHandle) -> Result<(), String> {
+    NATIVE.with_borrow_mut(|order| order.push(format!("native post_init {}", name(world, object))));
+    Ok(())
+}
+
+fn name(world: &World, object: ObjectHandle) -> String {
+    world.names.text(world.objects.name(object).expect("alive")).to_string()
+}
+
+impl Recorder {
+    fn new(world: World) -> Self {
+        NATIVE.take();
+        Self { world, order: RefCell::default(), fails: RefCell::new(None), writes: RefCell::default() }
+    }
+
+    fn hook(&self, what: &str, object: ObjectHandle, class: &Class) -> Result<(), StepError> {
+        self.order.borrow_mut().extend(NATIVE.take());
+        let key = format!("{what} {}", class.name);
+        self.order.borrow_mut().push(format!("{key} {}", name(&self.world, object)));
+        for (_, property, value) in self.writes.borrow().iter().filter(|(at, ..)| *at == key) {
+            self.world.objects.write_value(object, property, &Value::F64(*value)).expect("a property of the class");
+        }
+        let fails = *self.fails.borrow();
+        match fails.filter(|(at, _)| *at == key) {
+            Some((_, "panic")) => panic!("{key} panicked"),
+            Some((_, "destroy")) => destroy(&self.world, self, object),
+            Some((_, "destroy outer")) => destroy(&self.world, self, self.world.objects.outer(object).expect("alive")),
+            Some((_, message)) => return Err(StepError::new(message)),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn taken(&self) -> Vec<String> {
+        let mut order = self.order.take();
+        order.extend(NATIVE.take());
+        order
+    }
+
+    fn birth(&self, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+        birth(&self.world, self, class, BirthArgs::default())
+    }
+
+    fn number(&self, object: ObjectHandle, property: &str) -> Value {
+        self.world.objects.read_value(object, property).expect("a property of the class")
+    }
+}
+
+impl BirthHooks for Recorder {
+    fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
+        for part in class.dynamic_chain() {
+            let built = self.hook("red", object, &part);
+            built.map_err(|error| error.of(&part.path))?;
+        }
+        Ok(())
+    }
+
+    fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
+        self.hook("class", object, class)
+    }
+
+    fn has_class_constructor(&self, _class: &Rc<Class>) -> bool {
+        true
+    }
+
+    fn has_post_init(&self, _class: &Rc<Class>) -> bool {
+        true
+    }
+
+    fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
+        self.hook("post_init", object, class)
+    }
+
+    fn end_conjugate(&self, object: ObjectHandle) {
+        self.order.borrow_mut().extend(NATIVE.take());
+        self.order.borrow_mut().push(format!("end {}", name(&self.world, object)));
+    }
+}
+
+fn f64(name: &str) -> PropertyDecl {
+    PropertyDecl::new(name, PropertyKind::F64)
+}
+
+fn part(name: &str, class: &str) -> PropertyDecl {
+    PropertyDecl::new(name, PropertyKind::OBJECT).of_type(class).with_flags(property_flags::DEFAULT_SUBOBJECT)
+}
+
+/// Object ← Component ← Gear (dynamic); Object ← Actor { root: Component } ← Cube { gear: Gear } ← Big (dynamic).
+fn garage() -> (Recorder, Rc<Class>) {
+    let world = world();
+    let hooked = |decl| ClassDecl {
+        native_constructor: Some(native_hook(native_constructor)),
+        native_post_init: Some(native_hook(native_post_init)),
+        ..decl
+    };
+    let reference = PropertyDecl::new("focus", PropertyKind::OBJECT).of_type(OBJECT);
+    let classes = declare(
+        &world,
+        [
+            dynamic("Big", "/Script/Game.Cube", &[f64("mass").with_default("9")]),
+            dynamic("Cube", ACTOR, &[part("gear", "/Script/Game.Gear"), f64("speed").with_default("180")]),
+            dynamic("Gear", COMPONENT, &[f64("teeth").with_default("12")]),
+            hooked(native("Actor", OBJECT, &[f64("seed").with_default("1"), part("root", COMPONENT), reference])),
+            native("Component", OBJECT, &[f64("height").with_default("2")]),
+        ],
+    );
+    let big = classes.into_iter().find(|class| &*class.name == "Big").expect("declared above");
+    (Recorder::new(world), big)
+}
+
+#[test]
+fn a_birth_goes_through_its_steps_in_order() {
+    let (recorder, big) = garage();
+    make_cdo(&recorder.world, &recorder, &big).unwrap();
+    recorder.taken();
+    recorder.birth(&big).unwrap();
+    assert_eq!(
+        recorder.taken(),
+        [
+            "red Cube Big_1",
+            "red Big Big_1",
+            "native Big_1",
+            "red Gear gear",
+            "class Gear gear",
+            "class Cube Big_1",
+            "class Big Big_1",
+            "post_init Gear gear",
+            "post_init Big Big_1",
+            "native post_init Big_1",
+        ]
+    );
+}
+
+#[test]
+fn a_cdo_is_born_after_that_of_its_base_and_those_of_its_subobjects() {
+    let (recorder, big) = garage();
+    let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
+    assert_eq!(make_cdo(&recorder.world, &recorder, &big), Ok(cdo));
+    assert_eq!(
+        recorder.taken(),
+        [
+            "native Default__Actor",
+            "native post_init Default__Actor",
+            "red Cube Default__Cube",
+            "native Default__Cube",
+            "red Gear Default__Gear",
+            "class Gear Default__Gear",
+            "post_init Gear Default__Gear",
+            "red Gear gear",
+            "class Gear gear",
+            "class Cube Default__Cube",
+            "post_init Gear gear",
+            "post_init Cube Default__Cube",
+            "native post_init Default__Cube",
+            "red Cube Default__Big",
+            "red Big Default__Big",
+            "native Default__Big",
+            "red Gear gear",
+            "class Gear gear",
+            "class Cube Default__Big",
+            "class Big Default__Big",
+            "post_init Gear gear",
+            "post_init Big Default__Big",
+            "native post_init Default__Big",
+        ]
+    );
+}
+
+#[test]
+fn an_object_starts_with_its_defaults_and_its_own_subobjects() {
+    let (recorder, big) = garage();
+    let object = recorder.birth(&big).unwrap();
+    let objects = &recorder.world.objects;
+    for (property, value) in [("seed", 1.0), ("speed", 180.0), ("mass", 9.0)] {
+        assert_eq!(recorder.number(object, property), Value::F64(value));
+    }
+    let (root, gear) = (objects.subobject(object, "root").unwrap(), objects.subobject(object, "gear").unwrap());
+    assert_eq!(objects.children(object), [root, gear]);
+    assert_eq!(recorder.number(object, "gear"), Value::Object(gear));
+    assert_eq!((recorder.number(gear, "teeth"), objects.outer(gear)), (Value::F64(12.0), Some(object)));
+    assert_ne!(objects.subobject(big.cdo.get(), "gear"), Some(gear));
+}
+
+#[test]
+fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
+    let (recorder, big) = garage();
+    // Inherited and own properties alike; what is written on an instance is overwritten by the CDO's value.
+    recorder.writes.borrow_mut().extend([("class Big", "speed", 240.0), ("class Big", "mass", 7.0)]);
+    let first = recorder.birth(&big).unwrap();
+    recorder.writes.borrow_mut().clear();
+    recorder.writes.borrow_mut().push(("class Big", "mass", 1.0));
+    let second = recorder.birth(&big).unwrap();
+    for object in [first, second] {
+        assert_eq!(recorder.number(object, "speed"), Value::F64(240.0));
+        assert_eq!(recorder.number(object, "mass"), Value::F64(7.0));
+    }
+    let cube = big.base.clone().unwrap();
+    assert_eq!(recorder.number(cube.cdo.get(), "speed"), Value::F64(180.0));
+}
+
+#[test]
+fn post_init_is_the_place_to_differ_also_for_subobjects() {
+    let (recorder, big) = garage();
+    make_cdo(&recorder.world, &recorder, &big).unwrap();
+    recorder.writes.borrow_mut().extend([("post_init Big", "mass", 5.0), ("post_init Gear", "teeth", 99.0)]);
+    let object = recorder.birth(&big).unwrap();
+    let gear = recorder.world.objects.subobject(object, "gear").unwrap();
+    assert_eq!((recorder.number(object, "mass"), recorder.number(gear, "teeth")), (Value::F64(5.0), Value::F64(99.0)));
+    assert_eq!(recorder.number(big.cdo.get(), "mass"), Value::F64(9.0));
+}
+
+#[test]
+fn the_archetypes_subobjects_give_their_values_not_themselves() {
+    let (recorder, big) = garage();
+    let objects = &recorder.world.objects;
+    let archetype = recorder.birth(&big).unwrap();
+    let (root, gear) = (objects.subobject(archetype, "root").unwrap(), objects.subobject(archetype, "gear").unwrap());
+    objects.write_value(gear, "teeth", &Value::F64(40.0)).unwrap();
+    objects.write_value(archetype, "mass", &Value::F64(3.0)).unwrap();
+    objects.write_value(archetype, "focus", &Value::Object(root)).unwrap();
+    let args = BirthArgs { archetype: Some(archetype), root: true, ..BirthArgs::default() };
+    let object = birth(&recorder.world, &recorder, &big, args).unwrap();
+    let (own_root, own_gear) = (objects.subobject(object, "root").unwrap(), objects.subobject(object, "gear").unwrap());
+    assert_eq!(recorder.number(own_gear, "teeth"), Value::F64(40.0));
+    assert_eq!(recorder.number(object, "mass"), Value::F64(3.0));
+    assert_eq!(recorder.number(object, "gear"), Value::Object(own_gear));
+    assert_eq!(recorder.number(object, "focus"), Value::Object(own_root), "a reference to a part is to the own part");
+    assert!(objects.is_root(object) && !objects.is_root(archetype));
+}
+
+#[test]
+fn a_birth_that_fails_leaves_nothing_behind() {
+    for (at, how, expected) in [
+        ("red Cube", "no fuel", "red constructor of Game.Cube (Big_1): \"no fuel\""),
+        ("red Big", "panic", "red constructor of Game.Big (Big_1): \"red Big panicked\""),
+        ("red Gear", "panic", "red constructor of Game.Gear (gear): \"red Gear panicked\""),
+        ("class Gear", "no oil", "class constructor of Game.Gear (gear): \"no oil\""),
+        ("class Cube", "panic", "class constructor of Game.Cube (Big_1): \"class Cube panicked\""),
+        ("class Big", "no", "class constructor of Game.Big (Big_1): \"no\""),
+        ("post_init Gear", "no", "PostInitProperties of Game.Gear (gear): \"no\""),
+        ("post_init Big", "panic", "PostInitProperties of Game.Big (Big_1): \"post_init Big panicked\""),
+        ("class Gear", "destroy", ""),
+        ("class Gear", "destroy outer", ""),
+        ("class Big", "destroy", ""),
+        ("post_init Gear", "destroy outer", ""),
+        ("post_init Big", "destroy", ""),
+    ] {
+        let (recorder, big) = garage();
+        make_cdo(&recorder.world, &recorder, &big).unwrap();
+        let before = recorder.world.objects.alive();
+        *recorder.fails.borrow_mut() = Some((at, how));
+        let failed = recorder.birth(&big).unwrap_err();
+        if expected.is_empty() {
+            assert_eq!(failed.message, "the object was destroyed in the middle of its birth", "{at}");
+        } else {
+            assert_eq!(failed.to_string(), format!("Game.Big was not born: {expected}"));
+        }
+        assert_eq!(recorder.world.objects.alive(), before, "{at}");
+        let ends = recorder.taken().iter().filter(|line| line.starts_with("end")).count();
+        assert!((1..=3).contains(&ends), "{at}: {ends} conjugates ended");
+        assert_eq!(recorder.world.counters.births.get(), 0, "{at}");
+        *recorder.fails.borrow_mut() = None;
+        recorder.birth(&big).unwrap();
+        assert_eq!(recorder.world.objects.len(), before.len() + 3, "{at}");
+    }
+}
+
+#[test]
+fn a_native_hook_fails_a_birth_too() {
+    let world = world();
+    let fail: fn(&World, ObjectHandle) -> Result<(), String> = |_, _| Err("no engine".to_owned());
+    let classes = declare(
+        &world,
+        [
+            ClassDecl { native_constructor: Some(native_hook(fail)), ..native("Early", OBJECT, &[]) },
+            ClassDecl { native_post_init: Some(native_hook(fail)), ..native("Late", OBJECT, &[]) },
+        ],
+    );
+    let recorder = Recorder::new(world);
+    for (class, expected) in classes.iter().zip([
+        "Engine.Early was not born: native constructor of Engine.Early (Default__Early): \"no engine\"",
+        "Engine.Late was not born: native PostInitProperties of Engine.Late (Default__Late): \"no engine\"",
+    ]) {
+        assert_eq!(recorder.birth(class).unwrap_err().to_string(), expected);
+    }
+    assert_eq!(recorder.world.objects.len(), 1, "only the CDO of the base is there");
+}
+
+#[test]
+fn a_subobject_of_its_own_class_is_refused() {
+    let world = world();
+    let classes = declare(
+        &world,
+        [
+            dynamic("Egg", OBJECT, &[part("hen", "/Script/Game.Hen")]),
+            dynamic("Hen", OBJECT, &[part("egg", "/Script/Game.Egg")]),
+            dynamic("Chick", "/Script/Game.Nest", &[]),
+            dynamic("Nest", OBJECT, &[part("chick", "/Script/Game.Chick")]),
+        ],
+    );
+    let recorder = Recorder::new(world);
+    for class in &classes {
+        let failed = recorder.birth(class).unwrap_err();
+        assert!(failed.message.contains("would never end") || failed.message.contains("it needs itself"), "{failed}");
+    }
+    assert_eq!(recorder.world.objects.len(), 1, "only the CDO of the base is there");
+}
+
+#[test]
+fn a_subclass_may_ask_for_another_class_of_subobject() {
+    let (recorder, _) = garage();
+    let root = SubobjectDecl {
+        property: "root".to_owned(),
+        class_path: "/Script/Game.Gear".to_owned(),
+        role: SubobjectRole::Root,
+    };
+    let geared = ClassDecl { subobjects: vec![root], ..dynamic("Geared", ACTOR, &[]) };
+    let class = declare(&recorder.world, [geared]).remove(0);
+    let actor = class.base.clone().unwrap();
+    let actor_cdo = make_cdo(&recorder.world, &recorder, &actor).unwrap();
+    let its_root = recorder.world.objects.subobject(actor_cdo, "root").unwrap();
+    recorder.world.objects.write_value(its_root, "height", &Value::F64(50.0)).unwrap();
+    let object = recorder.birth(&class).unwrap();
+    let root = recorder.world.objects.subobject(object, "root").unwrap();
+    assert_eq!(&*recorder.world.objects.class(root).unwrap().path, "/Script/Game.Gear");
+    assert_eq!((recorder.number(root, "teeth"), recorder.number(root, "height")), (Value::F64(12.0), Value::F64(50.0)));
+}
+
+#[test]
+fn destroying_ends_subobjects_first_and_only_once() {
+    let (recorder, big) = garage();
+    let object = recorder.birth(&big).unwrap();
+    let left = recorder.world.objects.len() - 3;
+    recorder.taken();
+    destroy(&recorder.world, &recorder, object);
+    destroy(&recorder.world, &recorder, object);
+    assert_eq!(recorder.taken(), ["end gear", "end root", "end Big_1"]);
+    assert_eq!((recorder.world.objects.len(), recorder.world.counters.deaths.get()), (left, 3));
+}
+
+#[test]
+fn a_dead_cdo_is_born_again_when_it_is_needed() {
+    let (recorder, big) = garage();
+    let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
+    destroy(&recorder.world, &recorder, cdo);
+    assert_eq!(big.cdo.get(), ObjectHandle::NONE);
+    recorder.birth(&big).unwrap();
+    assert!(recorder.world.objects.is_alive(big.cdo.get()));
+}
+
+#[test]
+fn an_archetype_of_another_class_is_refused() {
+    let (recorder, big) = garage();
+    let gear = recorder.world.types.class_by_path("/Script/Game.Gear").unwrap();
+    let archetype = recorder.birth(&gear).unwrap();
+    let args = BirthArgs { archetype: Some(archetype), ..BirthArgs::default() };
+    let failed = birth(&recorder.world, &recorder, &big, args).unwrap_err();
+    assert_eq!(failed.message, "a /Script/Game.Gear has no values for a /Script/Game.Big");
+    let args = BirthArgs { archetype: Some(ObjectHandle::new(99, 1)), ..BirthArgs::default() };
+    assert!(birth(&recorder.world, &recorder, &big, args).unwrap_err().message.contains("is gone"));
+}
+
+#[test]
+fn class_constructors_are_counted_where_they_run() {
+    let (recorder, big) = garage();
+    let object = recorder.birth(&big).unwrap();
+    let counters = &recorder.world.counters;
+    // Gear's own CDO; Cube's CDO and its gear; Big's CDO with two classes, and its gear.
+    assert_eq!(counters.class_constructors_on_cdos.get(), 6);
+    assert_eq!((counters.class_constructors_on_instances.get(), counters.class_constructors_rerun.get()), (3, 0));
+    // Actor, Component, Gear, Cube, Big and their root Object; and the instance with two subobjects.
+    assert_eq!((counters.cdos.get(), counters.births.get()), (6, 3));
+    run_class_constructor(&recorder.world, &recorder, object, &big).unwrap();
+    assert_eq!(counters.class_constructors_rerun.get(), 1);
+}
+
+#[test]
+fn a_living_object_can_get_one_more_subobject() {
+    let (recorder, big) = garage();
+    let object = recorder.birth(&big).unwrap();
+    let objects = &recorder.world.objects;
+    let gear = objects.subobject(object, "gear").unwrap();
+    destroy(&recorder.world, &recorder, gear);
+    assert_eq!(objects.subobject(object, "gear"), None);
+    let cube = big.base.clone().unwrap();
+    let before = objects.len();
+    *recorder.fails.borrow_mut() = Some(("post_init Gear", "no"));
+    assert!(add_subobject(&recorder.world, &recorder, object, &cube.subobjects[0]).is_err());
+    assert_eq!((objects.len(), recorder.number(object, "gear")), (before, Value::Object(ObjectHandle::NONE)));
+    *recorder.fails.borrow_mut() = None;
+    let added = add_subobject(&recorder.world, &recorder, object, &cube.subobjects[0]).unwrap();
+    assert_eq!(recorder.number(object, "gear"), Value::Object(added));
+    assert_eq!(recorder.number(added, "teeth"), Value::F64(12.0));
+}
+
+#[test]
+fn scripts_have_defaults_and_no_constructor() {
+    let world = world();
+    let script = ClassDecl {
+        properties: vec![f64("x").with_default("3")],
+        ..ClassDecl::new("Game", "Scripted", OBJECT, Origin::Script)
+    };
+    let class = declare(&world, [script]).remove(0);
+    let recorder = Recorder::new(world);
+    let object = recorder.birth(&class).unwrap();
+    assert_eq!(recorder.number(object, "x"), Value::F64(3.0));
+    assert!(recorder.taken().is_empty());
+}
+
+#[test]
+fn natives_are_told_before_anything_of_an_object_ends() {
+    fn ends(world: &World, object: ObjectHandle) {
+        assert!(world.objects.is_alive(object));
+        NATIVE.with_borrow_mut(|order| order.push(format!("begin_destroy {}", name(world, object))));
+    }
+    fn ends_badly(_world: &World, _object: ObjectHandle) {
+        panic!("no end");
+    }
+    let world = world();
+    let classes = declare(
+        &world,
+        [
+            ClassDecl { begin_destroy: Some(end_hook(ends)), ..native("Thing", OBJECT, &[]) },
+            ClassDecl { begin_destroy: Some(end_hook(ends_badly)), ..native("Bad", "/Script/Engine.Thing", &[]) },
+            dynamic("Cube", "/Script/Engine.Bad", &[]),
+        ],
+    );
+    let recorder = Recorder::new(world);
+    let object = recorder.birth(&classes[2]).unwrap();
+    recorder.taken();
+    destroy(&recorder.world, &recorder, object);
+    assert_eq!(recorder.taken(), ["begin_destroy Cube_1", "end Cube_1"]);
+    assert!(!recorder.world.objects.is_alive(object));
+}
+
+#[test]
+fn an_object_is_shown_by_class_and_name_and_by_its_handle_once_it_is_gone() {
+    let world = world();
+    let classes = declare(&world, [native("Thing", OBJECT, &[])]);
+    let recorder = Recorder::new(world);
+    let object = recorder.birth(&classes[0]).unwrap();
+    let shown = || recorder.world.objects.shown(object).to_string();
+    assert_eq!(shown(), "Engine.Thing (Thing_1)");
+    destroy(&recorder.world, &recorder, object);
+    assert_eq!(shown(), format!("{object}, which is gone"));
+}
+
+#[test]
+fn a_name_that_is_taken_in_its_place_is_refused_at_birth() {
+    let (recorder, big) = garage();
+    let name = Some(recorder.world.names.intern("one"));
+    let args = BirthArgs { name, ..BirthArgs::default() };
+    let first = birth(&recorder.world, &recorder, &big, args).unwrap();
+    let failed = birth(&recorder.world, &recorder, &big, args).unwrap_err();
+    assert!(failed.to_string().contains("name for an object of Game.Big (one)"), "{failed}");
+    birth(&recorder.world, &recorder, &big, BirthArgs { outer: first, ..args }).expect("it is free in there");
+}

@@ -1,0 +1,89 @@
+//! One bit for each slot of the store: so many of them stay in the cache that what is asked of every reference of a mark
+//! costs no look into memory.
+
+/// Bits by number; those that were never set are not set.
+#[derive(Clone, Debug, Default)]
+pub struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    /// Whether the bit is set.
+    #[inline]
+    pub(super) fn get(&self, index: u32) -> bool {
+        self.words.get(index as usize / 64).is_some_and(|word| word >> (index % 64) & 1 != 0)
+    }
+
+    /// Sets it or not.
+    #[inline]
+    pub(super) fn put(&mut self, index: u32, value: bool) {
+        let at = index as usize / 64;
+        let bit = 1 << (index % 64);
+        match self.words.get_mut(at) {
+            Some(word) => *word = if value { *word | bit } else { *word & !bit },
+            None if value => self.put_behind(at, bit),
+            None => {}
+        }
+    }
+
+    #[cold]
+    fn put_behind(&mut self, at: usize, word: u64) {
+        self.words.resize((at + 1).next_power_of_two(), 0);
+        self.words[at] = word;
+    }
+
+    /// Sets it; whether it was not set before. Without effect, and no, behind the room that was reserved.
+    #[inline]
+    pub(super) fn take(&mut self, index: u32) -> bool {
+        let Some(word) = self.words.get_mut(index as usize / 64) else { return false };
+        let bit = 1 << (index % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    /// Room for the bits below `len`.
+    pub(super) fn reserve(&mut self, len: u32) {
+        let words = (len as usize).div_ceil(64);
+        if words > self.words.len() {
+            self.words.resize(words, 0);
+        }
+    }
+
+    /// The numbers of the bits that are set, upwards.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.words.iter().enumerate().flat_map(|(at, word)| ones(at, *word))
+    }
+
+    /// The numbers of the bits that are set here and not in `other`, upwards.
+    pub(super) fn without(&self, other: &Self) -> impl Iterator<Item = u32> {
+        let word = |at: usize| self.words[at] & !other.words.get(at).copied().unwrap_or(0);
+        (0..self.words.len()).flat_map(move |at| ones(at, word(at)))
+    }
+}
+
+fn ones(at: usize, mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some(at as u32 * 64 + bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bits;
+
+    #[test]
+    fn bits_are_set_taken_and_listed() {
+        let (mut one, mut two) = (Bits::default(), Bits::default());
+        [0, 63, 64, 200].into_iter().for_each(|bit| one.put(bit, true));
+        two.put(64, true);
+        two.put(9999, false);
+        assert!(one.get(200) && !one.get(199) && !one.get(1_000_000));
+        assert_eq!(one.iter().collect::<Vec<_>>(), [0, 63, 64, 200]);
+        assert_eq!(one.without(&two).collect::<Vec<_>>(), [0, 63, 200]);
+        one.put(63, false);
+        assert!(one.take(63) && !one.take(63) && !one.take(1_000_000));
+    }
+}

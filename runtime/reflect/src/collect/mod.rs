@@ -1,0 +1,290 @@
+//! Which objects nobody needs: found at once, or in slices between which the world goes on. Marking only; the caller
+//! destroys what is found, in its own order.
+//!
+//! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that asks first or
+//! by the host, is looked at again; what is born is looked at; and the last slice, which nobody interrupts, begins with
+//! all roots once more and asks the natives once more. What was reachable when the mark began and is not when it ends
+//! may stay until the next.
+
+#[cfg(test)]
+mod random;
+
+use alcedo_abi::host::mode;
+use alcedo_base::border::{CallError, trap};
+use alcedo_base::handles::ObjectHandle;
+
+use crate::World;
+use crate::marker::{MarkClass, Marker};
+use crate::objects::Objects;
+
+/// Somebody who holds objects that the store knows nothing of.
+pub trait RootSource {
+    /// Shows `visit` each of them, at least once.
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
+}
+
+impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        self(visit);
+    }
+}
+
+/// How far a mark in slices has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// Its time was over.
+    More,
+    /// It is done: these objects nobody reaches, in order of creation.
+    Done(Vec<ObjectHandle>),
+}
+
+/// The objects that cannot be reached from the root set, the CDOs of all classes, running calls of the host, or `others`,
+/// in order of creation. A reference in a property is strong, also inside a struct or a container; so is an object's hold
+/// on its subobjects, and a hold on its outer. An outer does not hold what lies in it otherwise. A mark in slices that is
+/// under way is given up. At safe points only; runs no code but that of native `add_references`.
+///
+/// # Errors
+/// When an `add_references` panics.
+pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectHandle>, CallError> {
+    world.objects.abandon_mark();
+    begin(world, others);
+    match go_on(world, others, &mut || true)? {
+        Progress::Done(dead) => Ok(dead),
+        Progress::More => unreachable!("it has all the time there is"),
+    }
+}
+
+/// Begins a mark in slices, unless one is under way. From now on whoever writes asks first. At safe points only.
+pub fn begin(world: &World, others: &dyn RootSource) {
+    if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
+        return;
+    }
+    let mut marker = Marker::new(&world.types.all_classes());
+    shade_roots(world, others, &mut marker);
+    *world.objects.marker.borrow_mut() = Some(marker);
+    world.mode.set(mode::MARKING);
+}
+
+/// Goes on with the mark until `has_time`, which is asked now and then, says no. Done without objects when no mark is under
+/// way. At safe points only.
+///
+/// # Errors
+/// When an `add_references` panics; the mark is given up then.
+pub fn go_on(
+    world: &World,
+    others: &dyn RootSource,
+    has_time: &mut dyn FnMut() -> bool,
+) -> Result<Progress, CallError> {
+    finish(world, others, has_time).inspect_err(|_| world.objects.abandon_mark())
+}
+
+fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<Progress, CallError> {
+    if !world.objects.is_marking() {
+        return Ok(Progress::Done(Vec::new()));
+    }
+    if !run(world, has_time)? {
+        return Ok(Progress::More);
+    }
+    // Nobody has been told of roots of `others` that came since, nor of what natives hold, and nothing of the following is
+    // interrupted, but by the natives: what they do may bring new roots.
+    world.objects.with_marker(|marker| marker.ask_natives_again());
+    while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
+        run(world, &mut || true)?;
+    }
+    let dead = world.objects.with_marker(|marker| marker.unmarked(&world.objects.store.borrow().slots));
+    world.objects.abandon_mark();
+    Ok(Progress::Done(dead.unwrap_or_default()))
+}
+
+/// Reaches all roots: the root set, the CDOs of all classes, what running calls hold, and what `others` do. Whether
+/// anything waits to be looked at then.
+fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
+    let store = world.objects.store.borrow();
+    marker.shade_roots(&store.slots, |visit| {
+        store.roots.iter().for_each(|index| visit(store.slots.handle(index)));
+        world.types.all_classes().iter().for_each(|class| visit(class.cdo.get()));
+        world.stack.each_object(visit);
+        others.each_object(visit);
+    })
+}
+
+/// Goes on with the mark that is under way until nothing is left to look at and nobody to ask, or `has_time` says no.
+/// Whether nothing is left.
+///
+/// A native's hook is code of the host, which may do what it likes: so it runs as anything that runs between two slices
+/// does, with no store borrowed and the mark in its place, where it hears of all that is written, born and rooted.
+///
+/// # Errors
+/// When a hook panics: what its object refers to is not known then, so nothing can be said to be unreachable.
+fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
+    loop {
+        let asked = {
+            let store = world.objects.store.borrow();
+            let run =
+                world.objects.with_marker(|marker| marker.run(&store.slots, has_time).then(|| marker.some_to_ask()));
+            // A hook cannot end the mark it is asked for: that takes a safe point.
+            let Some(Some(asked)) = run else { return Ok(run.is_none()) };
+            asked
+        };
+        if asked.is_empty() {
+            return Ok(true);
+        }
+        for (class, object) in asked.iter().filter(|(_, object)| world.objects.is_alive(*object)) {
+            let found = ask(world, class, *object)?;
+            world.objects.with_marker(|marker| marker.heard(*object, found));
+        }
+        if !has_time() {
+            return Ok(false);
+        }
+    }
+}
+
+/// What the hooks of an object's class and of its bases say.
+fn ask(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
+    let mut found = Vec::new();
+    let asked = trap(|| {
+        class.hooks.iter().for_each(|hook| hook(world.context(), object, &mut |object| found.push(object)));
+        Ok(())
+    });
+    asked.map_err(|error| {
+        let why = "so nothing is collected, because what it refers to is not known";
+        let object = world.objects.shown(object);
+        CallError::other(format!("add_references of {} failed on {object}, {why}: {error}", class.path))
+    })?;
+    Ok(found)
+}
+
+impl Objects {
+    /// Whether a mark in slices is under way.
+    pub fn is_marking(&self) -> bool {
+        self.marker.borrow().is_some()
+    }
+
+    /// Gives up the mark that is under way, if one is: something begins that it could not follow.
+    pub fn abandon_mark(&self) {
+        if self.marker.take().is_some() && self.mode.get() == mode::MARKING {
+            self.mode.set(mode::NORMAL);
+        }
+    }
+
+    /// Shows `look` the mark that is under way, if one is.
+    pub(crate) fn with_marker<T>(&self, look: impl FnOnce(&mut Marker) -> T) -> Option<T> {
+        self.marker.borrow_mut().as_mut().map(look)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+    use alcedo_base::handles::ObjectHandle;
+
+    use super::unreachable;
+    use crate::World;
+    use crate::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+    use crate::origin::Origin;
+    use crate::testing::{declare, dynamic, native, references_hook, world};
+    use crate::value::Value;
+
+    const OBJECT: &str = "/Script/Engine.Object";
+
+    /// A world with objects 0 to 5, CDO first, and edges `from property to`.
+    fn check(edges: &[(usize, &str, usize)], roots: &[usize], extra: &[usize], expected: &[usize]) {
+        let world = world();
+        let link = StructDecl {
+            fields: vec![PropertyDecl::new("to", PropertyKind::OBJECT).of_type(OBJECT)],
+            ..StructDecl::new("Game", "Link", Origin::Dynamic)
+        };
+        let node = dynamic(
+            "Node",
+            OBJECT,
+            &[
+                PropertyDecl::new("next", PropertyKind::OBJECT).of_type(OBJECT),
+                PropertyDecl::new("link", PropertyKind::STRUCT).of_type("/Script/Game.Link"),
+            ],
+        );
+        world.types.declare(&world.names, &Batch { structs: vec![link], ..Batch::default() }).unwrap();
+        let class = declare(&world, [node]).remove(0);
+        let outers = edges.iter().filter(|(_, how, _)| *how == "outer");
+        let outers: Vec<_> = outers.map(|(from, _, to)| (*from, *to)).collect();
+        let mut objects: Vec<ObjectHandle> = Vec::new();
+        for index in 0..6 {
+            let outer =
+                outers.iter().find(|(from, _)| *from == index).map_or(ObjectHandle::NONE, |(_, to)| objects[*to]);
+            objects.push(world.objects.allocate(&class, None, outer, 0));
+        }
+        class.cdo.set(objects[0]);
+        edges.iter().for_each(|(from, how, to)| connect(&world, objects[*from], how, objects[*to]));
+        roots.iter().for_each(|root| assert!(world.objects.add_root(objects[*root])));
+        let extra: Vec<_> = extra.iter().map(|index| objects[*index]).collect();
+        let expected: Vec<_> = expected.iter().map(|index| objects[*index]).collect();
+        let others = |visit: &mut dyn FnMut(ObjectHandle)| extra.iter().copied().for_each(visit);
+        assert_eq!(unreachable(&world, &others), Ok(expected));
+    }
+
+    fn connect(world: &World, from: ObjectHandle, how: &str, to: ObjectHandle) {
+        match how {
+            "next" => world.objects.write_value(from, "next", &Value::Object(to)).unwrap(),
+            "link" => {
+                let link = Value::Struct(vec![("to".into(), Value::Object(to))]);
+                world.objects.write_value(from, "link", &link).unwrap();
+            }
+            "subobject" => world.objects.adopt(from, &"part".into(), to),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn only_the_cdo_is_kept_when_nobody_holds_anything() {
+        check(&[], &[], &[], &[1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn references_hold_through_properties_structs_and_subobjects() {
+        check(&[(1, "next", 2), (2, "link", 3), (3, "subobject", 4)], &[1], &[], &[5]);
+        check(&[(0, "next", 5)], &[], &[], &[1, 2, 3, 4]);
+        check(&[(5, "link", 1)], &[], &[5], &[2, 3, 4]);
+    }
+
+    #[test]
+    fn an_object_holds_its_outer_and_not_the_other_way() {
+        check(&[(2, "outer", 1)], &[2], &[], &[3, 4, 5]);
+        check(&[(2, "outer", 1)], &[1], &[], &[2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_circle_that_nobody_holds_is_found() {
+        check(&[(1, "next", 2), (2, "next", 1)], &[3], &[], &[1, 2, 4, 5]);
+    }
+
+    /// Refers to the first object of the world, beside its properties.
+    fn to_the_first(_world: &World, _object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
+        visit(ObjectHandle::new(0, 1));
+    }
+
+    #[test]
+    fn natives_say_what_else_they_refer_to() {
+        let world = world();
+        let keeper = ClassDecl { add_references: Some(references_hook(to_the_first)), ..native("Keeper", OBJECT, &[]) };
+        let classes =
+            declare(&world, [keeper, dynamic("Heir", "/Script/Engine.Keeper", &[]), dynamic("Node", OBJECT, &[])]);
+        let new = |class| world.objects.allocate(class, None, ObjectHandle::NONE, 0);
+        let (first, second, heir) = (new(&classes[2]), new(&classes[2]), new(&classes[1]));
+        assert_eq!(unreachable(&world, &nobody), Ok([first, second, heir].to_vec()));
+        world.objects.add_root(heir);
+        assert_eq!(unreachable(&world, &nobody), Ok(vec![second]), "a derived class refers to what its base does");
+    }
+
+    #[test]
+    fn what_a_call_of_the_host_is_about_stays() {
+        let world = world();
+        let class = declare(&world, [dynamic("Node", OBJECT, &[])]).remove(0);
+        let object = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
+        {
+            let _call = world.stack.hold([object]);
+            assert_eq!(unreachable(&world, &nobody), Ok(vec![]));
+        }
+        assert_eq!(unreachable(&world, &nobody), Ok([object].to_vec()));
+    }
+
+    fn nobody(_visit: &mut dyn FnMut(ObjectHandle)) {}
+}

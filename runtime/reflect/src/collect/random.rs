@@ -1,0 +1,207 @@
+//! A world that changes while it is marked, against a model that walks it all at once.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::ObjectHandle;
+
+use super::{Progress, begin, go_on, unreachable};
+use crate::World;
+use crate::class::Class;
+use crate::decl::{Batch, PropertyDecl, StructDecl};
+use crate::origin::Origin;
+use crate::testing::{Dice, declare, dynamic, world};
+use crate::value::Value;
+
+const ROUNDS: usize = 200;
+
+struct Test {
+    world: World,
+    class: Rc<Class>,
+    dice: Dice,
+    /// All handles that there ever were in this round, stale ones too.
+    known: Vec<ObjectHandle>,
+    /// What plugin code holds, as the collector hears of it.
+    held: Vec<ObjectHandle>,
+}
+
+fn node() -> Vec<PropertyDecl> {
+    let object = |name| PropertyDecl::new(name, PropertyKind::OBJECT).of_type("/Script/Engine.Object");
+    let link = PropertyDecl::new("link", PropertyKind::STRUCT).of_type("/Script/Game.Link");
+    vec![object("one"), PropertyDecl::new("label", PropertyKind::STRING), object("two"), link]
+}
+
+impl Test {
+    fn new() -> Self {
+        let world = world();
+        let link = StructDecl {
+            fields: vec![PropertyDecl::new("to", PropertyKind::OBJECT).of_type("/Script/Engine.Object")],
+            ..StructDecl::new("Game", "Link", Origin::Dynamic)
+        };
+        world.types.declare(&world.names, &Batch { structs: vec![link], ..Batch::default() }).unwrap();
+        let class = declare(&world, [dynamic("Node", "/Script/Engine.Object", &node())]).remove(0);
+        Self { world, class, dice: Dice(0xa1ced0), known: Vec::new(), held: Vec::new() }
+    }
+
+    fn any(&mut self) -> ObjectHandle {
+        if self.known.is_empty() || self.dice.roll(12) == 0 {
+            return ObjectHandle::NONE;
+        }
+        self.known[self.dice.roll(self.known.len())]
+    }
+
+    /// One thing that host or plugin code may do between two slices.
+    fn change(&mut self) {
+        let objects = &self.world.objects;
+        match self.dice.roll(16) {
+            0 | 1 => {
+                let outer = if self.dice.roll(4) == 0 { self.any() } else { ObjectHandle::NONE };
+                let outer = if self.world.objects.is_alive(outer) { outer } else { ObjectHandle::NONE };
+                self.known.push(self.world.objects.allocate(&self.class, None, outer, 0));
+            }
+            2 => {
+                let object = self.any();
+                self.world.objects.release(object);
+                self.world.objects.free_graveyard();
+            }
+            3 => drop(self.any()),
+            4 => {
+                let object = self.any();
+                self.world.objects.remove_root(object);
+            }
+            5 if objects.roots().len() < 8 => {
+                let object = self.any();
+                self.world.objects.add_root(object);
+            }
+            6 => {
+                let (object, outer) = (self.any(), self.any());
+                // A circle, or one that is gone, is refused.
+                let name = format!("n{}", self.dice.roll(1 << 30));
+                let _refused = self.world.objects.rename(object, &name, outer);
+            }
+            7 => {
+                let object = self.any();
+                match self.held.len() {
+                    0..4 => self.held.push(object),
+                    _ => self.held.truncate(2),
+                }
+            }
+            _ => {
+                // A reference moves: into one object, and often out of where it was.
+                let (from, to) = (self.any(), self.any());
+                let names = ["one", "two"];
+                let source = names[self.dice.roll(2)];
+                if let Ok(value) = self.world.objects.read_value(from, source) {
+                    let _gone = self.write(to, value);
+                    let _gone = self.world.objects.write_value(from, source, &Value::Object(ObjectHandle::NONE));
+                }
+                let (to, value) = (self.any(), Value::Object(self.any()));
+                let _gone = self.write(to, value);
+            }
+        }
+    }
+
+    fn write(&mut self, object: ObjectHandle, value: Value) -> Result<(), alcedo_base::border::CallError> {
+        let objects = &self.world.objects;
+        let property = |at: usize| &self.class.properties[at];
+        match self.dice.roll(5) {
+            0 => objects.write_value(object, "one", &value),
+            1 => objects.write_unasked(object, "two", &value),
+            2 => objects.with_body_to_write(object, |body| body.view().write(property(2), &value))?,
+            3 => {
+                // As a plugin does it: it asks, and then writes to memory.
+                objects.may_write(object)?;
+                objects.with_body(object, |body| body.view().write(property(0), &value))?
+            }
+            _ => objects.write_value(object, "link", &Value::Struct(vec![("to".into(), value)])),
+        }
+    }
+
+    /// Everything that can be reached now, found in the plainest way.
+    fn reachable(&self) -> HashSet<ObjectHandle> {
+        let mut open = self.world.objects.roots();
+        open.extend(&self.held);
+        let mut reached = HashSet::new();
+        while let Some(object) = open.pop() {
+            if self.world.objects.is_alive(object) && reached.insert(object) {
+                open.extend(self.world.objects.references(object));
+            }
+        }
+        reached
+    }
+
+    /// Marks in slices; how many there were.
+    fn round(&mut self) -> usize {
+        let held = self.held.clone();
+        begin(&self.world, &|visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit));
+        for slices in 1.. {
+            let held = self.held.clone();
+            let others = |visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit);
+            // A slice goes on until it asks for the second time: a few dozen objects.
+            let mut left = 1;
+            let progress = go_on(&self.world, &others, &mut || std::mem::replace(&mut left, 0) > 0);
+            let Ok(Progress::Done(dead)) = progress else {
+                (0..4).for_each(|_| self.change());
+                continue;
+            };
+            let reachable = self.reachable();
+            let lost: Vec<_> = dead.iter().filter(|object| reachable.contains(object)).collect();
+            assert!(lost.is_empty(), "{lost:?} can be reached and would be destroyed");
+            let all: Vec<_> = self.world.objects.alive();
+            let model: Vec<_> = all.into_iter().filter(|object| !reachable.contains(object)).collect();
+            assert_eq!(
+                unreachable(&self.world, &others).as_ref(),
+                Ok(&model),
+                "a whole mark finds what the model does"
+            );
+            assert!(dead.iter().all(|object| model.contains(object)));
+            dead.iter().for_each(|object| assert!(self.world.objects.release(*object)));
+            self.world.objects.free_graveyard();
+            return slices;
+        }
+        unreachable!("a mark comes to its end")
+    }
+}
+
+#[test]
+fn nothing_that_can_be_reached_is_collected_whatever_happens_between_slices() {
+    let mut test = Test::new();
+    let (mut slices, mut collected) = (0, 0);
+    for round in 0..ROUNDS {
+        (0..600).for_each(|_| test.change());
+        let alive = &test.world.objects;
+        test.known.retain(|object| alive.is_alive(*object));
+        if round % 3 == 0 {
+            // A crowd behind one root, so that the mark is long.
+            let first = test.world.objects.allocate(&test.class, None, ObjectHandle::NONE, 0);
+            test.world.objects.add_root(first);
+            let mut last = first;
+            for _ in 0..300 {
+                let next = test.world.objects.allocate(&test.class, None, ObjectHandle::NONE, 0);
+                test.world.objects.write_value(last, "one", &Value::Object(next)).unwrap();
+                test.known.push(next);
+                last = next;
+            }
+        }
+        let before = test.world.objects.len();
+        slices += test.round();
+        collected += before.saturating_sub(test.world.objects.len());
+        if round % 3 == 2 {
+            test.world.objects.roots().into_iter().for_each(|root| assert!(test.world.objects.remove_root(root)));
+        }
+    }
+    assert!(slices > 5 * ROUNDS && collected > 10 * ROUNDS, "{slices} slices, {collected} collected");
+}
+
+#[test]
+fn a_mark_is_given_up_when_a_shadow_goes_up() {
+    let test = Test::new();
+    let nobody = |_: &mut dyn FnMut(ObjectHandle)| ();
+    begin(&test.world, &nobody);
+    assert!(test.world.objects.is_marking());
+    test.world.objects.begin_shadow();
+    assert!(!test.world.objects.is_marking());
+    assert_eq!(test.world.mode.get(), alcedo_abi::host::mode::NORMAL);
+    assert_eq!(go_on(&test.world, &nobody, &mut || true), Ok(Progress::Done(Vec::new())));
+}

@@ -1,0 +1,354 @@
+//! From declarations to types. A batch is compiled beside what is there, so that an error leaves nothing behind; the
+//! registry takes the result in afterwards, which cannot fail.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_base::handles::ClassId;
+
+use crate::class::Class;
+use crate::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::interface::Interface;
+use crate::layout::{Placed, place};
+use crate::names::Names;
+use crate::naming::DEFAULT_PREFIX;
+use crate::order;
+use crate::path::{TypePath, is_identifier};
+use crate::property::{Property, PropertyType, display_name};
+use crate::refusal::DeclareError;
+use crate::structs::{StructLabel, StructType};
+use crate::type_text::TypeText;
+use crate::typing::{TypeError, TypeResolver};
+use crate::value::Value;
+
+/// What was declared before, as a batch sees it.
+pub(super) trait Known {
+    /// The packages of the host.
+    fn packages(&self) -> Vec<Rc<str>>;
+    /// The class of that path, or of the path it was renamed to.
+    fn class(&self, path: &str) -> Option<Rc<Class>>;
+    /// The struct of that path, or of the path it was renamed to.
+    fn structure(&self, path: &str) -> Option<Rc<StructType>>;
+    /// The interface of that path, or of the path it was renamed to.
+    fn interface(&self, path: &str) -> Option<Rc<Interface>>;
+    /// Whether a new type may have that path.
+    fn is_free(&self, path: &str) -> bool;
+}
+
+/// The types of a batch, each after those it needs.
+#[derive(Clone, Debug, Default)]
+pub struct Declared {
+    /// Interfaces.
+    pub interfaces: Vec<Rc<Interface>>,
+    /// Structs, each after those it holds.
+    pub structs: Vec<Rc<StructType>>,
+    /// Classes, base first.
+    pub classes: Vec<Rc<Class>>,
+}
+
+/// A batch in the making: what is known, and what of the batch is compiled by now.
+pub(super) struct Compiler<'a> {
+    pub(super) names: &'a Names,
+    known: &'a dyn Known,
+    structs: HashMap<Rc<str>, Rc<StructType>>,
+    classes: HashMap<Rc<str>, Rc<Class>>,
+    interfaces: HashMap<Rc<str>, Rc<Interface>>,
+    /// Paths of all classes of the batch, also of those that are not compiled yet: a reference may name them.
+    class_paths: HashSet<String>,
+    /// Paths of all its structs, likewise: a delegate may name them.
+    struct_paths: HashSet<String>,
+}
+
+/// Offsets are 32 bits wide, and large data does not belong in properties: every object would have it.
+const LARGEST: usize = 1 << 20;
+
+/// Compiles a batch. `first` is the number of its first class; the others follow.
+pub(super) fn compile(
+    names: &Names,
+    known: &dyn Known,
+    batch: &Batch,
+    first: ClassId,
+) -> Result<Declared, DeclareError> {
+    check_paths(known, batch)?;
+    let class_paths = batch.classes.iter().map(class_path).collect();
+    let struct_paths = batch.structs.iter().map(struct_path).collect();
+    let (structs, classes) = Default::default();
+    let interfaces: Vec<_> = batch.interfaces.iter().map(interface).map(Rc::new).collect();
+    let mut compiler = Compiler {
+        names,
+        known,
+        structs,
+        classes,
+        interfaces: interfaces.iter().map(|found| (found.path.clone(), found.clone())).collect(),
+        class_paths,
+        struct_paths,
+    };
+    let mut declared = Declared { interfaces, ..Declared::default() };
+    for index in struct_order(&batch.structs)? {
+        let structure = Rc::new(compiler.lay_out(&batch.structs[index])?);
+        compiler.structs.insert(structure.path.clone(), structure.clone());
+        declared.structs.push(structure);
+    }
+    for (count, index) in class_order(&batch.classes)?.into_iter().enumerate() {
+        let class = Rc::new(compiler.class(&batch.classes[index], ClassId(first.0 + count as u32))?);
+        compiler.classes.insert(class.path.clone(), class.clone());
+        declared.classes.push(class);
+    }
+    for class in &declared.classes {
+        compiler.check_subobjects(class)?;
+    }
+    Ok(declared)
+}
+
+pub(super) fn class_path(decl: &ClassDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
+
+fn struct_path(decl: &StructDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
+
+fn interface_path(decl: &InterfaceDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
+
+/// An interface is all that its declaration says.
+fn interface(decl: &InterfaceDecl) -> Interface {
+    Interface {
+        path: interface_path(decl).into(),
+        name: decl.name.as_str().into(),
+        package: decl.package.as_str().into(),
+        origin: decl.origin,
+        doc: decl.doc.as_str().into(),
+    }
+}
+
+fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
+    let packages = known.packages();
+    let mut seen = HashSet::new();
+    let structs = batch.structs.iter().map(|decl| (struct_path(decl), &decl.package, &decl.name));
+    let classes = batch.classes.iter().map(|decl| (class_path(decl), &decl.package, &decl.name));
+    let interfaces = batch.interfaces.iter().map(|decl| (interface_path(decl), &decl.package, &decl.name));
+    // Objects are called after their classes, and a saved world has no object in nothing whose name begins so.
+    if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
+        return Err(DeclareError::DefaultName { path: class_path(decl) });
+    }
+    for (path, package, name) in interfaces.chain(structs).chain(classes) {
+        if !packages.iter().any(|known| **known == **package) {
+            let known = packages.join(", ");
+            return Err(DeclareError::UnknownPackage { path, package: package.clone(), known });
+        }
+        check_name(name, package)?;
+        if !known.is_free(&path) || !seen.insert(path.clone()) {
+            return Err(DeclareError::Duplicate { path });
+        }
+    }
+    Ok(())
+}
+
+fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
+    if is_identifier(name) {
+        return Ok(());
+    }
+    Err(DeclareError::BadName { name: name.to_owned(), owner: owner.to_owned() })
+}
+
+fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
+    let paths: Vec<_> = structs.iter().map(struct_path).collect();
+    // A container of itself would be finite in memory, but not in its type: what walks a value walks the types in it.
+    let needs = |index: usize| {
+        let mut held = Vec::new();
+        let mut hold = |inner: &str| held.extend(paths.iter().position(|path| path == inner));
+        for field in &structs[index].fields {
+            // Words that are no type are found when the struct is compiled.
+            if let Ok(words) = TypeText::of_declaration(field.kind, &field.type_path) {
+                words.each_struct(&mut hold);
+            }
+        }
+        held
+    };
+    order::by_need(structs.len(), needs)
+        .map_err(|cycle| DeclareError::StructCycle { cycle: print_cycle(&cycle, &paths) })
+}
+
+fn class_order(classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
+    let paths: Vec<_> = classes.iter().map(class_path).collect();
+    let needs = |index: usize| paths.iter().position(|path| *path == classes[index].base).into_iter().collect();
+    order::by_need(classes.len(), needs).map_err(|cycle| DeclareError::BaseCycle { cycle: print_cycle(&cycle, &paths) })
+}
+
+fn print_cycle(cycle: &[usize], paths: &[String]) -> String {
+    let around = cycle.iter().chain(cycle.first());
+    around.map(|&index| paths[index].as_str()).collect::<Vec<_>>().join(" → ")
+}
+
+impl TypeResolver for Compiler<'_> {
+    fn structure(&self, path: &str) -> Option<Rc<StructType>> {
+        self.structs.get(path).cloned().or_else(|| self.known.structure(path))
+    }
+
+    fn knows_struct(&self, path: &str) -> bool {
+        self.struct_paths.contains(path) || self.known.structure(path).is_some()
+    }
+
+    fn knows_class(&self, path: &str) -> bool {
+        self.class_paths.contains(path) || self.known.class(path).is_some()
+    }
+
+    fn knows_interface(&self, path: &str) -> bool {
+        self.find_interface(path).is_some()
+    }
+}
+
+impl Compiler<'_> {
+    /// The class of that path, in the batch or before it.
+    pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
+        self.classes.get(path).cloned().or_else(|| self.known.class(path))
+    }
+
+    /// The interface of that path, in the batch or before it.
+    pub(super) fn find_interface(&self, path: &str) -> Option<Rc<Interface>> {
+        self.interfaces.get(path).cloned().or_else(|| self.known.interface(path))
+    }
+
+    fn lay_out(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {
+        let path: Rc<str> = struct_path(decl).into();
+        let (fields, placed) = self.properties(&path, &decl.fields, (0, 1))?;
+        let label = StructLabel {
+            path: path.clone(),
+            name: decl.name.as_str().into(),
+            package: decl.package.as_str().into(),
+            origin: decl.origin,
+            doc: decl.doc.as_str().into(),
+        };
+        let structure = StructType::new(label, fields, &placed);
+        if decl.fingerprint != 0 && decl.fingerprint != structure.fingerprint() {
+            return Err(DeclareError::Fingerprint { path: path.to_string(), found: describe_layout(&structure) });
+        }
+        Ok(structure)
+    }
+
+    /// The properties of an owner, laid out behind what is there already: (bytes, alignment).
+    pub(super) fn properties(
+        &self,
+        owner: &Rc<str>,
+        decls: &[PropertyDecl],
+        (base_size, base_align): (usize, usize),
+    ) -> Result<(Vec<Property>, Placed), DeclareError> {
+        let mut types = Vec::with_capacity(decls.len());
+        let mut seen = HashSet::new();
+        for decl in decls {
+            check_name(&decl.name, owner)?;
+            if !seen.insert(decl.name.as_str()) {
+                return Err(DeclareError::DuplicateMember { owner: owner.to_string(), name: decl.name.clone() });
+            }
+            types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
+        }
+        // Before any default is looked at: structs of structs of structs are soon larger than the values they need.
+        let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
+        let placed = place(base_size, base_align, &things);
+        if placed.size > LARGEST {
+            return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
+        }
+        let made = decls.iter().zip(types).zip(&placed.offsets);
+        let made = made.map(|((decl, ty), offset)| self.property(owner, decl, ty, *offset as u32));
+        Ok((made.collect::<Result<_, _>>()?, placed))
+    }
+
+    fn property(
+        &self,
+        owner: &Rc<str>,
+        decl: &PropertyDecl,
+        ty: PropertyType,
+        offset: u32,
+    ) -> Result<Property, DeclareError> {
+        let bad_default =
+            |problem: String| DeclareError::BadDefault { member: format!("{owner}:{}", decl.name), problem };
+        let default = match (&ty, decl.default.as_str()) {
+            (PropertyType::Struct(of), "") => of.nature().has_defaults.then(|| Value::initial(&ty)),
+            (_, "") => None,
+            (_, text) => Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?),
+        };
+        if default.as_ref().is_some_and(names_an_object) {
+            return Err(bad_default(
+                "no object exists when a class is declared; only none can be a default".to_owned(),
+            ));
+        }
+        Ok(Property {
+            name: self.names.intern(&decl.name),
+            text: decl.name.as_str().into(),
+            display: display_name(&decl.name).into(),
+            ty,
+            flags: decl.flags,
+            default,
+            doc: decl.doc.as_str().into(),
+            offset,
+            owner: owner.clone(),
+        })
+    }
+
+    fn property_type(&self, decl: &PropertyDecl, member: impl Fn() -> String) -> Result<PropertyType, DeclareError> {
+        if decl.kind.text().is_none() {
+            return Err(DeclareError::UnknownKind { member: member(), number: decl.kind.0 });
+        }
+        if matches!(decl.kind, PropertyKind::OBJECT | PropertyKind::STRUCT) {
+            let checked = decl.type_path.parse::<TypePath>();
+            checked.map_err(|error| DeclareError::BadPath { owner: member(), error })?;
+        }
+        let words = TypeText::of_declaration(decl.kind, &decl.type_path).map_err(TypeError::from);
+        words.and_then(|words| PropertyType::resolve(&words, self)).map_err(|error| match (decl.kind, error) {
+            (PropertyKind::OBJECT, TypeError::NoClass { path }) => {
+                DeclareError::UnknownType { member: member(), kind: "reference", type_path: path }
+            }
+            (PropertyKind::STRUCT, TypeError::NoStruct { path }) => {
+                DeclareError::UnknownType { member: member(), kind: "struct", type_path: path }
+            }
+            (kind, error) => {
+                let text = format!("{}({})", kind.text().unwrap_or("?"), decl.type_path);
+                DeclareError::BadType { member: member(), text, error }
+            }
+        })
+    }
+
+    /// Classes of subobjects may stand later in the batch than the class that asks for them, so this comes last.
+    fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
+        let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
+        let inherited = class.subobject_overrides.iter().filter_map(|(name, asked)| {
+            let chain = class.chain();
+            let introduced = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.name == *name);
+            introduced.cloned().map(|subobject| (subobject, asked.clone()))
+        });
+        for (subobject, asked) in own.map(|(subobject, asked)| (subobject.clone(), asked)).chain(inherited) {
+            let wanted = subobject.property.ty.type_path();
+            let fits = match (self.find_class(&asked), self.find_class(wanted)) {
+                (Some(asked), Some(wanted)) => asked.is_a(&wanted),
+                _ => false,
+            };
+            if !fits {
+                return Err(DeclareError::BadSubobject {
+                    member: format!("{}:{}", class.path, subobject.name),
+                    problem: format!("{asked} is not a {wanted}, which the property refers to"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe_layout(structure: &StructType) -> String {
+    let fields = structure.fields().iter().map(|field| format!("{}: {} at {}", field.text, field.ty, field.offset));
+    let fields: Vec<_> = fields.collect();
+    format!("{}; {} bytes, aligned to {}", fields.join(", "), structure.size(), structure.align())
+}
+
+fn names_an_object(value: &Value) -> bool {
+    let mut found = false;
+    value.visit_objects(&mut |object, _| found |= !object.is_none());
+    found
+}
+
+/// Whether a property declares a subobject all by itself.
+pub(super) fn declares_subobject(property: &Property) -> bool {
+    property.flags & property_flags::DEFAULT_SUBOBJECT != 0
+}

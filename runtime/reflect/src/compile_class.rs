@@ -1,0 +1,259 @@
+//! The part of compiling a batch that makes one class, when its base is there: members, overrides, subobjects.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{function_flags, property_flags};
+use alcedo_base::handles::{ClassId, ObjectHandle};
+
+use crate::class::{Class, Members, Subobject, SubobjectRole};
+use crate::compile::{Compiler, class_path, declares_subobject};
+use crate::decl::{ClassDecl, FunctionDecl, SubobjectDecl};
+use crate::function::{self, Function, FunctionParts};
+use crate::origin::Origin;
+use crate::property::{Property, PropertyType};
+use crate::refusal::DeclareError;
+use crate::storage::Schema;
+
+impl Compiler<'_> {
+    /// The class of a declaration whose base is compiled.
+    pub(super) fn class(&self, decl: &ClassDecl, id: ClassId) -> Result<Class, DeclareError> {
+        let path: Rc<str> = class_path(decl).into();
+        let base = self.base(decl, &path)?;
+        check_members(decl, &path, base.as_deref())?;
+
+        let start = base.as_ref().map_or((0, 1), |base| (base.end(), base.align()));
+        let (own_properties, placed) = self.properties(&path, &decl.properties, start)?;
+        let own_properties: Vec<_> = own_properties.into_iter().map(Rc::new).collect();
+        let mut properties = base.as_ref().map_or_else(Vec::new, |base| base.properties.clone());
+        properties.extend(own_properties.iter().cloned());
+
+        let mut vtable = base.as_ref().map_or_else(Vec::new, |base| base.vtable.clone());
+        let mut functions = base.as_ref().map_or_else(Default::default, |base| base.members.functions.clone());
+        let mut own_functions = Vec::with_capacity(decl.functions.len());
+        for decl in &decl.functions {
+            let function = Rc::new(self.function(decl, &path, id, base.as_deref(), vtable.len())?);
+            match function.vslot.map(|slot| slot as usize) {
+                Some(slot) if slot < vtable.len() => vtable[slot] = function.clone(),
+                Some(_) => vtable.push(function.clone()),
+                None => {}
+            }
+            functions.insert(function.text.clone(), function.clone());
+            own_functions.push(function);
+        }
+
+        let interfaces = self.interfaces(decl, &path)?;
+        let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
+        let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
+        let members = Members {
+            schema: Rc::new(Schema::new(placed.size, placed.align, fields)),
+            end: placed.end,
+            chain: base.iter().flat_map(|base| base.chain_ids()).copied().chain([id]).collect(),
+            bases: base.iter().flat_map(|base| base.lineage()).cloned().collect(),
+            has_plugin_half: decl.origin == Origin::Dynamic || base.as_ref().is_some_and(|base| base.has_plugin_half()),
+            has_subobjects: !subobjects.is_empty() || base.as_ref().is_some_and(|base| base.has_subobjects()),
+            properties: properties.iter().map(|property| (property.text.clone(), property.clone())).collect(),
+            functions,
+            birth: Cell::new(None),
+            cdo_in_making: Cell::new(false),
+        };
+        Ok(Class {
+            id,
+            path,
+            name: decl.name.as_str().into(),
+            package: decl.package.as_str().into(),
+            base,
+            origin: decl.origin,
+            flags: decl.flags,
+            doc: decl.doc.as_str().into(),
+            own_properties,
+            properties,
+            own_functions,
+            vtable,
+            subobjects,
+            subobject_overrides,
+            interfaces,
+            native_constructor: decl.native_constructor.clone(),
+            native_post_init: decl.native_post_init.clone(),
+            begin_destroy: decl.begin_destroy.clone(),
+            add_references: decl.add_references.clone(),
+            tag: decl.tag,
+            cdo: Cell::new(ObjectHandle::NONE),
+            members,
+        })
+    }
+
+    fn base(&self, decl: &ClassDecl, path: &str) -> Result<Option<Rc<Class>>, DeclareError> {
+        match (decl.base.as_str(), decl.origin) {
+            ("", Origin::Native) => Ok(None),
+            ("", _) => Err(DeclareError::NoBase { class: path.to_owned() }),
+            (base, _) => match self.find_class(base) {
+                Some(found) => Ok(Some(found)),
+                None => Err(DeclareError::UnknownBase { class: path.to_owned(), base: base.to_owned() }),
+            },
+        }
+    }
+
+    /// The paths of the interfaces it implements itself, as they read now.
+    fn interfaces(&self, decl: &ClassDecl, class: &str) -> Result<Vec<Rc<str>>, DeclareError> {
+        let found = |path: &String| match self.find_interface(path) {
+            Some(interface) => Ok(interface.path.clone()),
+            None => Err(DeclareError::UnknownInterface { class: class.to_owned(), interface: path.clone() }),
+        };
+        decl.interfaces.iter().map(found).collect()
+    }
+
+    fn function(
+        &self,
+        decl: &FunctionDecl,
+        class: &str,
+        owner: ClassId,
+        base: Option<&Class>,
+        next_slot: usize,
+    ) -> Result<Function, DeclareError> {
+        let path: Rc<str> = format!("{class}:{}", decl.name).into();
+        let (params, placed) = self.properties(&path, &decl.params, (0, 1))?;
+        let result = params.iter().position(|param| param.flags & property_flags::RETURN != 0);
+        if result.is_some_and(|at| at + 1 != params.len()) {
+            return Err(DeclareError::ResultNotLast { function: path.to_string() });
+        }
+        let is_override = decl.flags & function_flags::OVERRIDE != 0 || !decl.overrides.is_empty();
+        let event = if is_override { Some(self.event(decl, &path, base)?) } else { None };
+        if let Some(event) = event.as_ref().filter(|event| event.fingerprint != function::fingerprint(&params)) {
+            return Err(DeclareError::OverrideSignature {
+                function: path.to_string(),
+                found: function::signature(&params),
+                event: event.path.to_string(),
+                wanted: event.signature(),
+            });
+        }
+        let (flags, vslot, overrides) = match &event {
+            Some(event) => {
+                let introduced = event.overrides.as_ref().unwrap_or(&event.path).clone();
+                (decl.flags | function_flags::OVERRIDE, event.vslot, Some(introduced))
+            }
+            None if decl.flags & function_flags::NATIVE_EVENT != 0 => (decl.flags, Some(next_slot as u32), None),
+            None => (decl.flags, None, None),
+        };
+        let fields: Vec<_> = params.iter().map(|param| (param.offset, param.ty.clone())).collect();
+        let function = Function::new(FunctionParts {
+            name: self.names.intern(&decl.name),
+            text: decl.name.as_str().into(),
+            path,
+            owner,
+            flags,
+            params,
+            schema: Schema::new(placed.size, placed.align, fields),
+            vslot,
+            overrides,
+            doc: decl.doc.as_str().into(),
+            thunk: decl.thunk.clone(),
+            tag: decl.tag,
+        });
+        if decl.fingerprint != 0 && decl.fingerprint != function.fingerprint {
+            return Err(DeclareError::Fingerprint { path: function.path.to_string(), found: function.signature() });
+        }
+        Ok(function)
+    }
+
+    /// The event that a function overrides: as the class it names, or the base, has it.
+    fn event(&self, decl: &FunctionDecl, path: &str, base: Option<&Class>) -> Result<Rc<Function>, DeclareError> {
+        let named = if decl.overrides.is_empty() { base.map(|base| &*base.path) } else { Some(&*decl.overrides) };
+        let refuse = |problem| {
+            let wanted = format!("{}:{}", named.unwrap_or("the base"), decl.name);
+            Err(DeclareError::NoEvent { function: path.to_owned(), wanted, problem })
+        };
+        let Some(start) = named.and_then(|named| self.find_class(named)) else {
+            return refuse("there is no such class; name the base class that declares the event");
+        };
+        if !base.is_some_and(|base| base.is_a(&start)) {
+            return refuse("that class is none of its bases; name the base class that declares the event");
+        }
+        match start.find_function(&decl.name) {
+            None => refuse("there is no function of that name; look at how the base spells it"),
+            Some(event) if event.vslot.is_none() => {
+                refuse("it is a plain function; only a native event can be overridden")
+            }
+            Some(event) => Ok(event.clone()),
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "the two lists go straight into the two fields of the class")]
+    fn subobjects(
+        &self,
+        decl: &ClassDecl,
+        path: &str,
+        own: &[Rc<Property>],
+        base: Option<&Class>,
+    ) -> Result<(Vec<Subobject>, Vec<(Rc<str>, Rc<str>)>), DeclareError> {
+        let mut subobjects = Vec::new();
+        let mut overrides = Vec::new();
+        for property in own {
+            let words = decl.subobjects.iter().find(|words| *words.property == *property.text);
+            if words.is_some() || declares_subobject(property) {
+                subobjects.push(self.subobject(property, words)?);
+            }
+        }
+        for words in &decl.subobjects {
+            let refuse = |problem: &str| {
+                let member = format!("{path}:{}", words.property);
+                Err(DeclareError::BadSubobject { member, problem: problem.to_owned() })
+            };
+            if own.iter().any(|property| *property.text == *words.property) {
+                continue;
+            }
+            let bases = std::iter::successors(base, |class| class.base.as_deref());
+            let inherited = bases.flat_map(|class| &class.subobjects).find(|known| *known.name == *words.property);
+            match inherited {
+                Some(known) => overrides.push((known.name.clone(), words.class_path.as_str().into())),
+                None => return refuse("neither the class nor a base has such a subobject; declare the property"),
+            }
+        }
+        Ok((subobjects, overrides))
+    }
+
+    fn subobject(&self, property: &Rc<Property>, words: Option<&SubobjectDecl>) -> Result<Subobject, DeclareError> {
+        let PropertyType::Object { class } = &property.ty else {
+            return Err(DeclareError::BadSubobject {
+                member: format!("{}:{}", property.owner, property.text),
+                problem: format!("the property is a {}; it has to be a reference to an object", property.ty),
+            });
+        };
+        let is_root = property.flags & property_flags::ROOT_COMPONENT != 0;
+        let role = if is_root { SubobjectRole::Root } else { SubobjectRole::Part };
+        Ok(Subobject {
+            property: property.clone(),
+            name: property.text.clone(),
+            class_path: words.map_or_else(|| class.clone(), |words| words.class_path.as_str().into()),
+            role: words.map_or(role, |words| words.role),
+        })
+    }
+}
+
+/// Members may not share a name in the class, nor hide an inherited one; an override says that it is one.
+fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(), DeclareError> {
+    let hides = |name: &str, hidden: String| Err(DeclareError::Hides { member: format!("{path}:{name}"), hidden });
+    let mut seen = HashSet::new();
+    let properties = decl.properties.iter().map(|property| (&property.name, false));
+    let functions = decl.functions.iter().map(|function| {
+        let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
+        (&function.name, is_override)
+    });
+    for (name, is_override) in properties.chain(functions) {
+        if !crate::path::is_identifier(name) {
+            return Err(DeclareError::BadName { name: name.clone(), owner: path.to_owned() });
+        }
+        if !seen.insert(name) {
+            return Err(DeclareError::DuplicateMember { owner: path.to_owned(), name: name.clone() });
+        }
+        if let Some(hidden) = base.and_then(|base| base.find_property(name)) {
+            return hides(name, format!("{}:{name}", hidden.owner));
+        }
+        match base.and_then(|base| base.find_function(name)) {
+            Some(hidden) if !is_override => return hides(name, hidden.path.to_string()),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! Declarations: types as plain data, before they are types. The macro for native classes and the emission of a module's
+//! classes both end here, so that the same declaration gives the same metadata.
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+
+use crate::class::SubobjectRole;
+use crate::hooks::{AddReferences, EndHook, NativeHook};
+use crate::origin::Origin;
+use crate::thunk::Thunk;
+
+/// A property, a struct field or a parameter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PropertyDecl {
+    /// Its name, unique in its owner.
+    pub name: String,
+    /// What it holds.
+    pub kind: PropertyKind,
+    /// Path of the struct or class of the value; empty for plain kinds.
+    pub type_path: String,
+    /// Bits of [`alcedo_abi::kinds::property_flags`].
+    pub flags: u64,
+    /// The default, as [`Value::parse`](crate::value::Value::parse) reads it; empty means zero.
+    pub default: String,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// A function.
+#[derive(Clone)]
+pub struct FunctionDecl {
+    /// Its name, unique in its class.
+    pub name: String,
+    /// Bits of [`alcedo_abi::kinds::function_flags`].
+    pub flags: u64,
+    /// Path of the class whose event it overrides; empty otherwise.
+    pub overrides: String,
+    /// Parameters in order; the result last, with the `RETURN` flag.
+    pub params: Vec<PropertyDecl>,
+    /// The fingerprint that the body was compiled for; zero is not compared.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: String,
+    /// What runs it.
+    pub thunk: Thunk,
+    /// See [`Function::tag`](crate::function::Function::tag).
+    pub tag: u64,
+}
+
+/// A struct that travels by value.
+#[derive(Clone, Debug)]
+pub struct StructDecl {
+    /// The package, without `/Script/`.
+    pub package: String,
+    /// Its name in the package.
+    pub name: String,
+    /// Where it is declared.
+    pub origin: Origin,
+    /// Its fields in order.
+    pub fields: Vec<PropertyDecl>,
+    /// The fingerprint that the declaring code was compiled with; zero is not compared.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// A subobject that is not fully told by its property: of another class than the property's, or of a base class's
+/// property, whose class it replaces.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SubobjectDecl {
+    /// The property that refers to it.
+    pub property: String,
+    /// Path of its class.
+    pub class_path: String,
+    /// What it is to its owner; a base's subobject stays what it was.
+    pub role: SubobjectRole,
+}
+
+/// A class.
+#[derive(Clone)]
+pub struct ClassDecl {
+    /// The package, without `/Script/`.
+    pub package: String,
+    /// Its name in the package.
+    pub name: String,
+    /// Path of its base class; empty for a native root.
+    pub base: String,
+    /// Where it is declared.
+    pub origin: Origin,
+    /// Bits of [`alcedo_abi::kinds::class_flags`].
+    pub flags: u64,
+    /// Its own properties. One with the `DEFAULT_SUBOBJECT` flag declares a subobject of its own class.
+    pub properties: Vec<PropertyDecl>,
+    /// Its own functions.
+    pub functions: Vec<FunctionDecl>,
+    /// Subobjects that need more words.
+    pub subobjects: Vec<SubobjectDecl>,
+    /// Paths of the interfaces it implements.
+    pub interfaces: Vec<String>,
+    /// The constructor of a native class.
+    pub native_constructor: Option<NativeHook>,
+    /// PostInitProperties of a native class.
+    pub native_post_init: Option<NativeHook>,
+    /// See [`Class::begin_destroy`](crate::class::Class::begin_destroy).
+    pub begin_destroy: Option<EndHook>,
+    /// See [`Class::add_references`](crate::class::Class::add_references).
+    pub add_references: Option<AddReferences>,
+    /// See [`Class::tag`](crate::class::Class::tag).
+    pub tag: u64,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// An interface.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InterfaceDecl {
+    /// The package, without `/Script/`.
+    pub package: String,
+    /// Its name in the package.
+    pub name: String,
+    /// Where it is declared.
+    pub origin: Origin,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// Types that are declared together: all of them or none.
+#[derive(Clone, Default)]
+pub struct Batch {
+    /// Interfaces, in any order.
+    pub interfaces: Vec<InterfaceDecl>,
+    /// Structs, in any order.
+    pub structs: Vec<StructDecl>,
+    /// Classes, in any order.
+    pub classes: Vec<ClassDecl>,
+}
+
+impl PropertyDecl {
+    /// A property without type path, flags, default or doc.
+    pub fn new(name: &str, kind: PropertyKind) -> Self {
+        let (type_path, default, doc) = Default::default();
+        Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc }
+    }
+
+    /// A result of a function.
+    pub fn result(kind: PropertyKind) -> Self {
+        Self::new("result", kind).with_flags(property_flags::RETURN)
+    }
+
+    /// With the path of its struct or class.
+    #[must_use]
+    pub fn of_type(self, path: &str) -> Self {
+        Self { type_path: path.to_owned(), ..self }
+    }
+
+    /// With these flags too.
+    #[must_use]
+    pub fn with_flags(self, flags: u64) -> Self {
+        Self { flags: self.flags | flags, ..self }
+    }
+
+    /// With a default.
+    #[must_use]
+    pub fn with_default(self, default: &str) -> Self {
+        Self { default: default.to_owned(), ..self }
+    }
+
+    /// With a doc comment.
+    #[must_use]
+    #[cfg(test)]
+    pub(crate) fn with_doc(self, doc: &str) -> Self {
+        Self { doc: doc.to_owned(), ..self }
+    }
+}
+
+impl FunctionDecl {
+    /// A function without flags or parameters.
+    pub fn new(name: &str, thunk: Thunk) -> Self {
+        let (overrides, params, doc) = Default::default();
+        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, thunk, tag: 0 }
+    }
+}
+
+impl StructDecl {
+    /// A struct without fields.
+    pub fn new(package: &str, name: &str, origin: Origin) -> Self {
+        let (fields, doc) = Default::default();
+        Self { package: package.to_owned(), name: name.to_owned(), origin, fields, fingerprint: 0, doc }
+    }
+
+    /// The declaration of a native struct that the host defined with [`plain_struct!`](crate::plain_struct).
+    ///
+    /// # Errors
+    /// When the path it was defined with is no path.
+    pub fn plain<T: crate::typed::PlainStruct>() -> Result<Self, crate::path::PathError> {
+        let path: crate::path::TypePath = T::PATH.parse()?;
+        let field = |&(name, kind, path): &(&str, _, &str)| PropertyDecl::new(name, kind).of_type(path);
+        Ok(Self {
+            fields: T::FIELDS.iter().map(field).collect(),
+            fingerprint: T::FINGERPRINT,
+            ..Self::new(&path.package, &path.name, Origin::Native)
+        })
+    }
+}
+
+impl InterfaceDecl {
+    /// An interface without a doc comment.
+    pub fn new(package: &str, name: &str, origin: Origin) -> Self {
+        Self { package: package.to_owned(), name: name.to_owned(), origin, doc: String::new() }
+    }
+}
+
+impl ClassDecl {
+    /// A class without members.
+    pub fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
+        let (properties, functions, subobjects, interfaces, doc) = Default::default();
+        let (native_constructor, native_post_init) = (None, None);
+        let (package, name, base) = (package.to_owned(), name.to_owned(), base.to_owned());
+        let (flags, tag) = (0, 0);
+        Self {
+            package,
+            name,
+            base,
+            origin,
+            flags,
+            properties,
+            functions,
+            subobjects,
+            interfaces,
+            native_constructor,
+            native_post_init,
+            begin_destroy: None,
+            add_references: None,
+            tag,
+            doc,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A reflected function: what it is called, what it takes and gives, and the thunk that runs it.
+
+use std::fmt;
+use std::rc::Rc;
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::property_flags;
+use alcedo_base::handles::{ClassId, Name};
+
+use crate::property::Property;
+use crate::storage::Schema;
+use crate::thunk::Thunk;
+
+/// A function, immutable once declared.
+pub struct Function {
+    /// Its name.
+    pub name: Name,
+    /// Its name as text.
+    pub text: Rc<str>,
+    /// `/Script/Package.Type:name`.
+    pub path: Rc<str>,
+    /// The class that declares it.
+    pub owner: ClassId,
+    /// Bits of [`alcedo_abi::kinds::function_flags`].
+    pub flags: u64,
+    /// Parameters in order, the result last, with their offsets in the parameter block.
+    pub params: Vec<Property>,
+    /// Fingerprint of the signature.
+    pub fingerprint: u64,
+    /// Its place in the table of virtual functions, for events and their overrides.
+    pub vslot: Option<u32>,
+    /// Path of the event it overrides, where that was declared first.
+    pub overrides: Option<Rc<str>>,
+    /// The doc comment.
+    pub doc: Rc<str>,
+    /// What runs it.
+    pub thunk: Thunk,
+    /// A number that means nothing here; higher floors say which module it belongs to.
+    pub tag: u64,
+    schema: Rc<Schema>,
+    words: Rc<str>,
+}
+
+/// The parts of a function that are not computed.
+pub(super) struct FunctionParts {
+    pub(super) name: Name,
+    pub(super) text: Rc<str>,
+    pub(super) path: Rc<str>,
+    pub(super) owner: ClassId,
+    pub(super) flags: u64,
+    pub(super) params: Vec<Property>,
+    pub(super) schema: Schema,
+    pub(super) vslot: Option<u32>,
+    pub(super) overrides: Option<Rc<str>>,
+    pub(super) doc: Rc<str>,
+    pub(super) thunk: Thunk,
+    pub(super) tag: u64,
+}
+
+impl Function {
+    pub(super) fn new(parts: FunctionParts) -> Self {
+        let FunctionParts { name, text, path, owner, flags, params, schema, vslot, overrides, doc, thunk, tag } = parts;
+        let fingerprint = fingerprint(&params);
+        let (schema, words) = (Rc::new(schema), signature(&params).into());
+        Self { name, text, path, owner, flags, params, fingerprint, vslot, overrides, doc, thunk, tag, schema, words }
+    }
+
+    /// The parameters without the result.
+    #[inline]
+    pub fn arguments(&self) -> &[Property] {
+        &self.params[..self.params.len() - usize::from(self.result().is_some())]
+    }
+
+    /// The result, where there is one.
+    #[inline]
+    pub fn result(&self) -> Option<&Property> {
+        self.params.last().filter(|last| is_result(last))
+    }
+
+    /// Bytes of the parameter block, padded at the end.
+    #[inline]
+    pub fn params_size(&self) -> usize {
+        self.schema.size()
+    }
+
+    /// Alignment of the parameter block.
+    #[inline]
+    pub fn params_align(&self) -> usize {
+        self.schema.align()
+    }
+
+    /// The signature in words: `f32, /Script/Engine.Rotator -> bool`.
+    #[inline]
+    pub fn signature(&self) -> String {
+        self.words.to_string()
+    }
+
+    /// The signature in words, as it lies there: delegates compare theirs with it at every call.
+    #[inline]
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// What lies in the parameter block.
+    #[inline]
+    pub fn schema(&self) -> &Rc<Schema> {
+        &self.schema
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.path, self.signature())
+    }
+}
+
+/// Fingerprint of a signature, as a module computes it at compile time.
+pub(super) fn fingerprint(params: &[Property]) -> u64 {
+    const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
+    let add = |print: Fingerprint, param: &Property| {
+        let print = if is_result(param) { print.number(RESULT) } else { print };
+        print.value(param.ty.kind(), param.ty.type_path())
+    };
+    params.iter().fold(Fingerprint::START, add).finish()
+}
+
+/// A signature in words.
+pub(super) fn signature(params: &[Property]) -> String {
+    let (results, arguments): (Vec<_>, Vec<_>) = params.iter().partition(|param| is_result(param));
+    let arguments: Vec<_> = arguments.iter().map(|param| param.ty.to_string()).collect();
+    let mut text = arguments.join(", ");
+    for result in results {
+        let space = if text.is_empty() { "" } else { " " };
+        text = format!("{text}{space}-> {}", result.ty);
+    }
+    text
+}
+
+fn is_result(param: &Property) -> bool {
+    param.flags & property_flags::RETURN != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::fingerprint::Fingerprint;
+    use alcedo_abi::kinds::PropertyKind;
+
+    use crate::decl::PropertyDecl;
+    use crate::testing::function;
+
+    fn check(params: &[PropertyDecl], signature: &str, layout: &[u32], size: usize, fingerprint: Fingerprint) {
+        let function = function("f", params, |_, _| Ok(()));
+        assert_eq!(function.signature(), signature);
+        assert_eq!(function.params.iter().map(|param| param.offset).collect::<Vec<_>>(), layout);
+        assert_eq!((function.params_size(), function.fingerprint), (size, fingerprint.finish()));
+    }
+
+    #[test]
+    fn parameters_lie_as_in_a_c_struct_with_the_result_last() {
+        let (f32, u8, text) = (PropertyKind::F32, PropertyKind::U8, PropertyKind::STRING);
+        check(&[], "", &[], 0, Fingerprint::START);
+        check(
+            &[PropertyDecl::new("a", f32), PropertyDecl::result(u8)],
+            "f32 -> u8",
+            &[0, 4],
+            8,
+            Fingerprint::START.value(f32, "").number(0xfeed).value(u8, ""),
+        );
+        check(
+            &[PropertyDecl::new("a", u8), PropertyDecl::new("b", text)],
+            "u8, String",
+            &[0, 8],
+            32,
+            Fingerprint::START.value(u8, "").value(text, ""),
+        );
+        check(&[PropertyDecl::result(u8)], "-> u8", &[0], 1, Fingerprint::START.number(0xfeed).value(u8, ""));
+    }
+}

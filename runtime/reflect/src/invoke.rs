@@ -1,0 +1,111 @@
+//! A call of a reflected function: whether it may run now, and what is held while it does.
+
+use alcedo_abi::kinds::function_flags;
+use alcedo_base::border::CallError;
+use alcedo_base::handles::{ModuleId, ObjectHandle};
+
+use crate::World;
+use crate::function::Function;
+use crate::mode::Reach;
+use crate::thunk::ParamBlock;
+
+impl Function {
+    /// Runs the function on `object` with the parameters of `block`. One that is no block of this very function is refused.
+    ///
+    /// # Errors
+    /// What the thunk says; [`CallError::DuringRebuild`] when it may not run before the commit of what comes up;
+    /// [`CallError::Lent`] while plugin code holds a slice.
+    pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
+        if !std::ptr::eq(self, block.function()) {
+            return Err(CallError::Signature {
+                name: self.path.to_string(),
+                found: self.signature().to_string(),
+                wanted: block.function().signature().to_string(),
+            });
+        }
+        world.slices.allow_change(&format_args!("calling {}", self.path))?;
+        world.mode.may_call(&self.path, || self.reach(world, object))?;
+        let _held = world.stack.hold(std::iter::once(object).chain(block.view().objects()));
+        (self.thunk)(world.context(), &mut block.frame(object))
+    }
+
+    /// What a call on `object` runs.
+    fn reach(&self, world: &World, object: ObjectHandle) -> Reach {
+        match ModuleId(self.tag) {
+            _ if self.flags & function_flags::PURE != 0 => Reach::Pure,
+            ModuleId::HOST => Reach::Host,
+            module if self.flags & function_flags::STATIC != 0 => Reach::Static(module),
+            module => Reach::Half(module, world.objects.is_staged(object)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+    use alcedo_base::border::CallError;
+    use alcedo_base::handles::ObjectHandle;
+
+    use crate::World;
+    use crate::decl::PropertyDecl;
+    use crate::testing::function;
+    use crate::thunk::{Frame, ParamBlock};
+    use crate::value::Value;
+
+    fn check(thunk: fn(&World, &mut Frame<'_>) -> Result<(), CallError>) -> Result<Option<Value>, String> {
+        let params = [
+            PropertyDecl::new("count", PropertyKind::I32),
+            PropertyDecl::new("label", PropertyKind::STRING),
+            PropertyDecl::result(PropertyKind::STRING),
+        ];
+        let function = function("repeat", &params, thunk);
+        let mut block = ParamBlock::new(&function);
+        block.set(0, &Value::I32(3)).unwrap();
+        block.put(1, "ab".to_owned()).unwrap();
+        let called = function.invoke(&World::new(), ObjectHandle::NONE, &mut block);
+        called.map(|()| block.result()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_thunk_takes_finishes_and_gives() {
+        let result = check(|_, frame| {
+            let (count, label) = (frame.take::<i32>()?, frame.take::<String>()?);
+            frame.finish()?;
+            frame.give_result(label.repeat(count as usize))?;
+            assert!(frame.is_balanced());
+            Ok(())
+        });
+        assert_eq!(result, Ok(Some(Value::Text("ababab".to_owned()))));
+    }
+
+    #[test]
+    fn a_thunk_that_takes_otherwise_is_told() {
+        let error = check(|_, frame| frame.take::<f32>().map(drop)).unwrap_err();
+        assert_eq!(
+            error,
+            "/Script/Test.Owner:repeat:count has the signature (i32), the caller was built for (f32): rebuild the caller"
+        );
+        let error = check(|_, frame| {
+            frame.take::<i32>()?;
+            frame.take::<String>()?;
+            frame.take::<String>().map(drop)
+        });
+        assert_eq!(
+            error.unwrap_err(),
+            "the thunk of /Script/Test.Owner:repeat takes a parameter more than the 2 there are: \
+             take what (i32, String -> String) says, then finish"
+        );
+        assert!(check(|_, frame| frame.finish()).unwrap_err().contains("after 0 of 2 parameters"));
+        assert!(check(|_, frame| frame.give_result(String::new())).unwrap_err().contains("call `finish` first"));
+    }
+
+    #[test]
+    fn a_block_knows_its_parameters() {
+        let function = function("f", &[PropertyDecl::new("on", PropertyKind::BOOL)], |_, _| Ok(()));
+        let mut block = ParamBlock::new(&function);
+        block.set(0, &Value::Bool(true)).unwrap();
+        assert_eq!((block.get(0), block.result()), (Ok(Value::Bool(true)), None));
+        assert!(block.set(0, &Value::I32(1)).is_err());
+        assert!(block.put(1, 1u8).unwrap_err().to_string().contains("has no parameter 1"));
+    }
+}

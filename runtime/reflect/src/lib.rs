@@ -1,0 +1,144 @@
+//! Reflection and the object store. Types are declared here, objects live here, and everything that touches their memory
+//! goes through here or through what was promised here.
+//!
+//! A part of `alcedo-runtime`, which is what hosts depend on and which keeps from them what only it may use. This crate knows
+//! neither modules nor calls by name. Where an object's life needs them, it says *when*, and the host does it: see
+//! [`birth::BirthHooks`], [`collect::RootSource`] and [`hooks`]. All of it belongs to the game thread; no store is borrowed
+//! while foreign code runs.
+#![expect(unsafe_code, reason = "the world goes to the hooks of native classes without its type, and comes back")]
+
+pub mod birth;
+pub mod bits;
+mod block;
+pub mod body;
+pub mod class;
+pub mod collect;
+mod compile;
+mod compile_class;
+pub mod containers;
+pub mod convert;
+mod counters;
+pub mod decl;
+pub mod dormant;
+pub mod function;
+pub mod hooks;
+mod initial;
+mod interface;
+mod invoke;
+mod layout;
+pub mod lazy;
+mod links;
+mod marker;
+pub mod memory;
+pub mod mode;
+pub mod names;
+pub mod naming;
+mod natives;
+pub mod nested;
+pub mod objects;
+mod order;
+pub mod origin;
+pub mod owned;
+pub mod path;
+mod paths;
+mod pool;
+pub mod property;
+mod references;
+pub mod refusal;
+pub mod row;
+pub mod seats;
+mod slices;
+mod slots;
+mod stack;
+pub mod storage;
+pub mod structs;
+mod suits;
+#[doc(hidden)]
+pub mod testing;
+mod text;
+pub mod text_memory;
+pub mod thunk;
+pub mod transfer;
+pub mod type_text;
+pub mod typed;
+mod typed_containers;
+pub mod typed_values;
+pub mod types;
+mod typing;
+pub mod value;
+
+/// What [`plain_struct!`] expands to. Not for use by hand.
+#[doc(hidden)]
+pub mod plumbing {
+    pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
+}
+
+use std::rc::Rc;
+
+use counters::Counters;
+use hooks::HookContext;
+use lazy::LazyIds;
+use mode::ModeWord;
+use names::Names;
+use objects::Objects;
+use slices::LentSlices;
+use stack::CallStack;
+use types::Types;
+
+/// All objects and types of a host, as native code sees them. It never leaves the game thread.
+#[derive(Debug)]
+pub struct World {
+    /// Interned names.
+    pub names: Rc<Names>,
+    /// Packages, classes, structs.
+    pub types: Types,
+    /// The objects.
+    pub objects: Objects,
+    /// What the host does at the moment, and who may write meanwhile.
+    pub mode: ModeWord,
+    /// Slices of values that plugin code holds.
+    pub slices: LentSlices,
+    /// What happened so far.
+    pub counters: Counters,
+    /// Who is known by which id.
+    pub lazy: LazyIds,
+    /// What running calls of the host refer to.
+    pub stack: CallStack,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl World {
+    /// An empty world.
+    pub fn new() -> Self {
+        let (names, mode, slices) = (Rc::new(Names::new()), ModeWord::new(), LentSlices::new());
+        Self {
+            types: Types::new(),
+            objects: Objects::new(Rc::clone(&names), mode.clone(), slices.clone()),
+            names,
+            mode,
+            slices,
+            counters: Counters::default(),
+            lazy: LazyIds::default(),
+            stack: CallStack::default(),
+        }
+    }
+
+    /// The world that a hook is called for.
+    #[inline]
+    pub fn of(context: HookContext<'_>) -> &Self {
+        // SAFETY: contexts are made in `context` only, of a world.
+        unsafe { context.world() }
+    }
+
+    /// What hooks are called with.
+    #[inline]
+    pub fn context(&self) -> HookContext<'_> {
+        // SAFETY: this is the world.
+        unsafe { HookContext::new(self) }
+    }
+}

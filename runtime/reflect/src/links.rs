@@ -1,0 +1,281 @@
+//! What the values of references, class references and field paths lead to now, and which value leads to something. Each
+//! is found again whenever it is asked for, by name or by id, so it survives what handles do not: a reload, and a way over
+//! the disk.
+
+use std::rc::Rc;
+
+use alcedo_base::border::CallError;
+use alcedo_base::handles::{Name, ObjectHandle};
+
+use crate::World;
+use crate::class::Class;
+use crate::property::{Property, PropertyType};
+use crate::value::Value;
+
+impl World {
+    /// The value of a property of type `ty` that refers to `object`, or to none.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone, [`CallError::WrongClass`] when it does not suit the type,
+    /// [`CallError::NotFound`] when it has no path, [`CallError::Signature`] when the type is no reference.
+    pub fn reference_to(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
+        if !object.is_none() {
+            self.check_suits(ty, object)?;
+        }
+        Ok(match ty {
+            PropertyType::Object { .. } => Value::Object(object),
+            PropertyType::WeakObject(_) => Value::WeakObject(object),
+            PropertyType::ScriptInterface(_) => Value::ScriptInterface(object),
+            PropertyType::LazyObject(_) if object.is_none() => Value::zero(ty),
+            PropertyType::LazyObject(_) => {
+                self.lazy.sweep(|object| self.objects.is_alive(object) || self.objects.is_in_shadow());
+                Value::LazyObject(self.lazy.give(object)?)
+            }
+            PropertyType::SoftObject(_) if object.is_none() => Value::SoftObject(Name::default()),
+            PropertyType::SoftObject(_) => {
+                let path = self.path_of(object).ok_or_else(|| CallError::NotFound {
+                    message: format!(
+                        "{object} has no path, since what it lies in is gone: give it another outer first"
+                    ),
+                })?;
+                Value::SoftObject(self.names.intern(&path))
+            }
+            other => return Err(no_such("a reference to an object", other)),
+        })
+    }
+
+    /// The object that a reference leads to now. None when it is not there, or does not suit the type, and for values that
+    /// are no reference.
+    pub fn resolve_reference(&self, ty: &PropertyType, value: &Value) -> ObjectHandle {
+        let object = match value {
+            Value::Object(object) | Value::WeakObject(object) | Value::ScriptInterface(object) => *object,
+            Value::LazyObject(id) => self.lazy.object(*id).unwrap_or_default(),
+            Value::SoftObject(path) => self.object_at(&self.names.text(*path)).unwrap_or_default(),
+            _ => ObjectHandle::NONE,
+        };
+        if self.check_suits(ty, object).is_ok() { object } else { ObjectHandle::NONE }
+    }
+
+    /// The value of a property of type `ty` that names the class of that path; the empty path names none.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when a `SubclassOf` would name a class that is not there, [`CallError::WrongClass`] when the
+    /// class is not derived from that of the type, [`CallError::Signature`] when the type is no class reference.
+    pub fn class_reference(&self, ty: &PropertyType, path: &str) -> Result<Value, CallError> {
+        let (base, make): (_, fn(Name) -> Value) = match ty {
+            PropertyType::SubclassOf(base) => (base, Value::SubclassOf),
+            PropertyType::SoftClass(base) => (base, Value::SoftClass),
+            other => return Err(no_such("a reference to a class", other)),
+        };
+        if path.is_empty() {
+            return Ok(make(Name::default()));
+        }
+        match self.types.class_by_path(path) {
+            Some(class) if self.is_below(&class, base) => {}
+            Some(class) => {
+                let (found, wanted) = (class.path.to_string(), format!("{base} or a class derived from it"));
+                return Err(CallError::WrongClass { place: String::new(), handle: class.cdo.get(), found, wanted });
+            }
+            None if matches!(ty, PropertyType::SoftClass(_)) => {}
+            None => {
+                let message =
+                    format!("there is no class {path}: load its module, or take a SoftClass, which may wait for it");
+                return Err(CallError::NotFound { message });
+            }
+        }
+        Ok(make(self.names.intern(path)))
+    }
+
+    /// The class that a class reference names now, be it renamed meanwhile; nothing when it is not there or not derived from
+    /// that of the type.
+    pub fn resolve_class(&self, ty: &PropertyType, value: &Value) -> Option<Rc<Class>> {
+        let (base, path) = match (ty, value) {
+            (PropertyType::SubclassOf(base), Value::SubclassOf(path))
+            | (PropertyType::SoftClass(base), Value::SoftClass(path)) => (base, path),
+            _ => return None,
+        };
+        let class = self.types.class_by_path(&self.names.text(*path))?;
+        self.is_below(&class, base).then_some(class)
+    }
+
+    /// The value of a field path that names the property of that path; the empty path names none.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when there is none.
+    pub fn field_path(&self, path: &str) -> Result<Value, CallError> {
+        if path.is_empty() {
+            return Ok(Value::FieldPath(Name::default()));
+        }
+        if self.types.property_by_path(path).is_none() {
+            let message = format!("there is no property {path}: write /Script/<package>.<class>:<property>");
+            return Err(CallError::NotFound { message });
+        }
+        Ok(Value::FieldPath(self.names.intern(path)))
+    }
+
+    /// The property that a field path names now, be it renamed meanwhile.
+    pub fn resolve_field(&self, value: &Value) -> Option<Rc<Property>> {
+        let Value::FieldPath(path) = value else { return None };
+        self.types.property_by_path(&self.names.text(*path))
+    }
+
+    /// Whether the class is that of the path, or derived from it.
+    fn is_below(&self, class: &Class, base: &str) -> bool {
+        self.types.class_by_path(base).is_some_and(|base| class.is_a(&base))
+    }
+
+    /// Whether an object may stand where a reference of type `ty` is wanted.
+    ///
+    /// # Errors
+    /// [`CallError::WrongClass`] when it is of another class, [`CallError::Stale`] when it is none or gone.
+    pub(super) fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
+        let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        let (suits, wanted) = match ty {
+            PropertyType::Object { class: base }
+            | PropertyType::SoftObject(base)
+            | PropertyType::LazyObject(base)
+            | PropertyType::WeakObject(base) => (self.is_below(&class, base), base.to_string()),
+            PropertyType::ScriptInterface(interface) => {
+                let suits = class.implements(interface) || class.implements(&self.types.redirected(interface));
+                (suits, format!("class that implements {interface}"))
+            }
+            other => return Err(no_such("a reference to an object", other)),
+        };
+        if suits {
+            return Ok(());
+        }
+        Err(CallError::WrongClass { place: String::new(), handle: object, found: class.path.to_string(), wanted })
+    }
+}
+
+fn no_such(wanted: &str, found: &PropertyType) -> CallError {
+    CallError::Signature { name: "the value".to_owned(), found: found.to_string(), wanted: wanted.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::{PropertyType, Value};
+    use crate::World;
+    use crate::decl::{ClassDecl, PropertyDecl};
+    use crate::testing::{declare, dynamic, native, world};
+    use alcedo_abi::kinds::PropertyKind;
+    use alcedo_base::handles::ObjectHandle;
+
+    const NODE: &str = "/Script/Engine.Node";
+    const LEAF: &str = "/Script/Game.Leaf";
+    const BIRD: &str = "/Script/Game.Bird";
+    const SINGS: &str = "/Script/Engine.Sings";
+
+    /// A node, a leaf, which is a node, and a bird, which sings.
+    fn forest() -> (World, [ObjectHandle; 3]) {
+        let world = world();
+        let bird = dynamic("Bird", "/Script/Engine.Object", &[]);
+        let classes = declare(
+            &world,
+            [
+                native("Node", "/Script/Engine.Object", &[PropertyDecl::new("size", PropertyKind::F64)]),
+                dynamic("Leaf", NODE, &[]),
+                ClassDecl { interfaces: vec![SINGS.to_owned()], ..bird },
+            ],
+        );
+        let objects = [NODE, LEAF, BIRD].map(|path| {
+            let class = classes.iter().find(|class| &*class.path == path).unwrap();
+            world.objects.allocate(class, None, ObjectHandle::NONE, 0)
+        });
+        (world, objects)
+    }
+
+    /// Every kind of reference to a leaf; the last to what sings.
+    fn references() -> [PropertyType; 5] {
+        let leaf = || -> Rc<str> { LEAF.into() };
+        [
+            PropertyType::SoftObject(leaf()),
+            PropertyType::LazyObject(leaf()),
+            PropertyType::WeakObject(leaf()),
+            PropertyType::Object { class: leaf() },
+            PropertyType::ScriptInterface(SINGS.into()),
+        ]
+    }
+
+    #[test]
+    fn a_reference_leads_to_what_it_was_pointed_at_if_that_suits() {
+        let (world, [node, leaf, bird]) = forest();
+        for ty in references() {
+            let sings = matches!(ty, PropertyType::ScriptInterface(_));
+            for (object, suits) in [(node, false), (leaf, !sings), (bird, sings), (ObjectHandle::NONE, true)] {
+                match world.reference_to(&ty, object) {
+                    Ok(value) => {
+                        assert!(suits, "{ty} {object}");
+                        assert_eq!(world.resolve_reference(&ty, &value), object, "{ty}");
+                    }
+                    Err(error) => assert!(!suits, "{ty} {object}: {error}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_reference_leads_to_what_is_gone() {
+        let (world, [_, leaf, bird]) = forest();
+        for ty in references() {
+            let object = if matches!(ty, PropertyType::ScriptInterface(_)) { bird } else { leaf };
+            let value = world.reference_to(&ty, object).unwrap();
+            let class = world.objects.class(object).unwrap();
+            let probe = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
+            let gone = world.reference_to(&ty, probe).unwrap();
+            world.objects.release(probe);
+            assert_eq!(world.resolve_reference(&ty, &gone), ObjectHandle::NONE, "{ty}");
+            assert_eq!(world.resolve_reference(&ty, &value), object, "{ty}");
+            assert!(world.reference_to(&ty, probe).is_err(), "{ty}");
+        }
+    }
+
+    #[test]
+    fn a_soft_reference_means_a_place_and_a_lazy_one_an_object() {
+        let (world, [_, leaf, _]) = forest();
+        let [soft, lazy, ..] = references();
+        let (place, object) = (world.reference_to(&soft, leaf).unwrap(), world.reference_to(&lazy, leaf).unwrap());
+        world.objects.rename(leaf, "other", ObjectHandle::NONE).unwrap();
+        assert_eq!(world.resolve_reference(&soft, &place), ObjectHandle::NONE);
+        assert_eq!(world.resolve_reference(&lazy, &object), leaf);
+    }
+
+    #[test]
+    fn a_class_reference_takes_the_class_and_those_below_it() {
+        let (world, _) = forest();
+        let check = |ty: &PropertyType, path: &str, expected: &str| {
+            let shown = match world.class_reference(ty, path) {
+                Ok(value) => world.resolve_class(ty, &value).map_or("none".to_owned(), |class| class.path.to_string()),
+                Err(error) => format!("! {error}"),
+            };
+            assert!(shown.starts_with(expected), "{ty} {path}: {shown}");
+        };
+        for ty in [PropertyType::SubclassOf(NODE.into()), PropertyType::SoftClass(NODE.into())] {
+            check(&ty, NODE, NODE);
+            check(&ty, LEAF, LEAF);
+            check(&ty, "", "none");
+            check(&ty, BIRD, "! object");
+        }
+        check(&PropertyType::SubclassOf(NODE.into()), "/Script/Game.None", "! there is no class /Script/Game.None");
+        check(&PropertyType::SoftClass(NODE.into()), "/Script/Game.None", "none");
+        check(&PropertyType::F64, NODE, "! the value has the signature (f64)");
+    }
+
+    #[test]
+    fn a_renamed_class_or_property_is_found_by_its_old_path() {
+        let (world, _) = forest();
+        let ty = PropertyType::SoftClass(NODE.into());
+        let class = world.class_reference(&ty, "/Script/Game.Blade").unwrap();
+        assert!(world.resolve_class(&ty, &class).is_none());
+        world.types.redirect("/Script/Game.Blade", LEAF);
+        assert_eq!(world.resolve_class(&ty, &class).map(|class| class.path.to_string()).as_deref(), Some(LEAF));
+        assert!(world.field_path("/Script/Engine.Node:width").is_err());
+        world.types.redirect("/Script/Engine.Node:width", "/Script/Engine.Node:size");
+        let field = world.field_path("/Script/Engine.Node:width").unwrap();
+        assert_eq!(world.resolve_field(&field).map(|property| property.text.to_string()).as_deref(), Some("size"));
+        assert!(world.resolve_field(&world.field_path("").unwrap()).is_none());
+        assert!(world.resolve_field(&Value::F64(0.0)).is_none());
+    }
+}

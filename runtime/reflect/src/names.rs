@@ -1,0 +1,95 @@
+//! Interned names. A name crosses the border and lies in object memory as a number, so equal texts must have equal
+//! numbers for as long as the world lives: nothing is ever forgotten here.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use alcedo_base::cells::RefCell;
+use alcedo_base::handles::Name;
+
+/// The name table of a world. Game thread only.
+#[derive(Debug)]
+pub struct Names {
+    table: RefCell<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
+    texts: Vec<Rc<str>>,
+    numbers: HashMap<Rc<str>, Name>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Names {
+    /// A table that knows the empty name only.
+    pub fn new() -> Self {
+        let empty: Rc<str> = "".into();
+        let table = Table { numbers: HashMap::from([(empty.clone(), Name(0))]), texts: vec![empty] };
+        Self { table: RefCell::new(table) }
+    }
+
+    /// The name of `text`, compared exactly and case-sensitively. The empty text is `Name(0)`.
+    ///
+    /// # Panics
+    /// When there are four billion names already.
+    pub fn intern(&self, text: &str) -> Name {
+        let mut table = self.table.borrow_mut();
+        if let Some(name) = table.numbers.get(text) {
+            return *name;
+        }
+        let name = Name(u32::try_from(table.texts.len()).expect("fewer than four billion names"));
+        let text: Rc<str> = text.into();
+        table.texts.push(text.clone());
+        table.numbers.insert(text, name);
+        name
+    }
+
+    /// The name of `text` when it was interned before.
+    #[inline]
+    pub fn find(&self, text: &str) -> Option<Name> {
+        self.table.borrow().numbers.get(text).copied()
+    }
+
+    /// The text of `name`. A number that was never given out reads as the empty text, because such a number can only
+    /// come from memory that a plugin overwrote.
+    #[inline]
+    pub fn text(&self, name: Name) -> Rc<str> {
+        let table = self.table.borrow();
+        table.texts.get(name.0 as usize).unwrap_or(&table.texts[0]).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_base::handles::Name;
+
+    use super::Names;
+
+    #[test]
+    fn equal_texts_have_equal_numbers() {
+        let names = Names::new();
+        let tick = names.intern("tick");
+        assert_eq!(names.intern("tick"), tick);
+        assert_eq!(&*names.text(tick), "tick");
+        assert_eq!(names.find("tick"), Some(tick));
+    }
+
+    #[test]
+    fn case_makes_another_name() {
+        let names = Names::new();
+        assert_ne!(names.intern("tick"), names.intern("Tick"));
+        assert_eq!(names.find("TICK"), None);
+    }
+
+    #[test]
+    fn the_empty_text_is_number_zero_and_so_reads_an_unknown_number() {
+        let names = Names::new();
+        assert_eq!(names.intern(""), Name(0));
+        assert_eq!((&*names.text(Name(0)), &*names.text(Name(77))), ("", ""));
+    }
+}

@@ -1,0 +1,233 @@
+//! Names of objects. Who was given none has one made of its class and a number, `MagicCube_17`, unique among the objects
+//! there are. Its text is made when somebody asks for it, and the number is given back, so that a host that spawns for
+//! ever neither pays for names nobody reads nor interns for ever.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use alcedo_abi::names::shows_itself;
+use alcedo_base::handles::{ClassId, Name, ObjectHandle};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::class::Class;
+use crate::names::Names;
+
+/// What the names of class default objects begin with. No other object that lies in nothing has such a name.
+pub const DEFAULT_PREFIX: &str = "Default__";
+
+/// The most bytes of a name.
+const LONGEST: usize = 1024;
+
+/// Why no object can be called so, in nothing or in another object; none when one can.
+pub fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
+    match name {
+        "" => Some("a name has one character at least"),
+        long if long.len() > LONGEST => Some("a name has at most 1024 bytes"),
+        hidden if !hidden.chars().all(shows_itself) => {
+            Some("a name has no control characters and nothing that is not seen")
+        }
+        default if lies_in_nothing && default.starts_with(DEFAULT_PREFIX) => {
+            Some("names that begin with Default__ belong to class default objects")
+        }
+        _ => None,
+    }
+}
+
+/// What an object is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Label {
+    /// A name it was given.
+    Given(Name),
+    /// A name made of a class and a number.
+    Made { series: u32, number: u32 },
+}
+
+/// The names of the objects of a store.
+#[derive(Debug, Default)]
+pub(super) struct Naming {
+    series: Vec<Series>,
+    by_text: FxHashMap<Rc<str>, u32>,
+    /// The series of classes that were asked for lately, each where the last digits of its number say. Empty until the
+    /// first is asked for.
+    by_class: Box<[(ClassId, u32)]>,
+    /// Whom a name was given to, by what they lie in; the last one last. There is more than one only while a reload has
+    /// the old and the new of something, or where a host born them so.
+    given: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
+}
+
+/// The numbers of one class's name.
+#[derive(Debug)]
+struct Series {
+    text: Rc<str>,
+    /// Who has each number, from 1.
+    holders: Vec<ObjectHandle>,
+    /// Numbers given back.
+    free: VecDeque<u32>,
+    /// Numbers that a given name spells, and how many objects have it.
+    spelled: FxHashMap<u32, u32>,
+}
+
+/// The series of so many classes are remembered by the class's number: a reload gives every class a new number, so those of
+/// classes that are gone have to make room. One that is not remembered is found by its text.
+const REMEMBERED: usize = 1024;
+
+/// No class has this number.
+const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
+
+/// Holds a number that was passed over, because a given name spells it.
+const PASSED_OVER: ObjectHandle = ObjectHandle(u64::MAX);
+
+impl Naming {
+    /// A name for `object`, which no other object has.
+    #[inline(always)]
+    pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
+        let series = match self.by_class.get(class.id.0 as usize % REMEMBERED) {
+            Some((known, series)) if *known == class.id => *series,
+            _ => self.series_of_class(class),
+        };
+        let number = self.series[series as usize].next(object);
+        Label::Made { series, number }
+    }
+
+    #[cold]
+    fn series_of_class(&mut self, class: &Class) -> u32 {
+        let series = self.series_of(&class.name);
+        if self.by_class.is_empty() {
+            self.by_class = vec![NO_CLASS; REMEMBERED].into();
+        }
+        self.by_class[class.id.0 as usize % REMEMBERED] = (class.id, series);
+        series
+    }
+
+    fn series_of(&mut self, text: &Rc<str>) -> u32 {
+        let Self { series, by_text, .. } = self;
+        *by_text.entry(Rc::clone(text)).or_insert_with(|| {
+            let text = Rc::clone(text);
+            series.push(Series { text, holders: Vec::new(), free: VecDeque::new(), spelled: FxHashMap::default() });
+            series.len() as u32 - 1
+        })
+    }
+
+    /// `object`, which lies in `outer`, is called `name` from now on.
+    pub(super) fn give(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
+        self.given.entry((outer, name)).or_default().push(object);
+        if let Some((text, number)) = spelled(&names.text(name)) {
+            let series = self.series_of(&text.into());
+            *self.series[series as usize].spelled.entry(number).or_default() += 1;
+        }
+        Label::Given(name)
+    }
+
+    /// `object`, which lay in `outer`, has its name no longer.
+    pub(super) fn give_back(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
+        let name = match label {
+            Label::Made { series, number } => return self.series[series as usize].give_back(number),
+            Label::Given(name) => name,
+        };
+        if let Some(holders) = self.given.get_mut(&(outer, name)) {
+            holders.retain(|holder| *holder != object);
+            if holders.is_empty() {
+                self.given.remove(&(outer, name));
+            }
+        }
+        if let Some((text, number)) = spelled(&names.text(name)) {
+            let series = self.series_of(&text.into());
+            self.series[series as usize].unspell(number);
+        }
+    }
+
+    /// The text of a name, interned.
+    pub(super) fn name(&self, names: &Names, label: Label) -> Name {
+        match label {
+            Label::Given(name) => name,
+            Label::Made { series, number } => names.intern(&format!("{}_{number}", self.series[series as usize].text)),
+        }
+    }
+
+    /// Who in `outer` was given this name, the last one first; and then who has the number that it spells, wherever he
+    /// lies.
+    pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
+        let given = names.find(text).and_then(|name| self.given.get(&(outer, name)));
+        let made = spelled(text).and_then(|(text, number)| {
+            let series = self.by_text.get(text)?;
+            let holder = *self.series[*series as usize].holders.get(number as usize - 1)?;
+            (!holder.is_none() && holder != PASSED_OVER).then_some(holder)
+        });
+        given.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
+    }
+}
+
+impl Series {
+    #[inline]
+    fn next(&mut self, object: ObjectHandle) -> u32 {
+        loop {
+            let number = self.free.pop_front().unwrap_or_else(|| {
+                self.holders.push(ObjectHandle::NONE);
+                self.holders.len() as u32
+            });
+            let holder = &mut self.holders[number as usize - 1];
+            if self.spelled.is_empty() || !self.spelled.contains_key(&number) {
+                *holder = object;
+                return number;
+            }
+            *holder = PASSED_OVER;
+        }
+    }
+
+    fn give_back(&mut self, number: u32) {
+        self.holders[number as usize - 1] = ObjectHandle::NONE;
+        self.free.push_back(number);
+    }
+
+    fn unspell(&mut self, number: u32) {
+        match self.spelled.get_mut(&number) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => {
+                self.spelled.remove(&number);
+                if self.holders.get(number as usize - 1) == Some(&PASSED_OVER) {
+                    self.give_back(number);
+                }
+            }
+        }
+    }
+}
+
+/// The class name and the number that a name is made of, if it looks like one that was made.
+fn spelled(text: &str) -> Option<(&str, u32)> {
+    let (text, digits) = text.rsplit_once('_')?;
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    Some((text, digits.parse().ok().filter(|_| is_plain)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{name_problem, spelled};
+
+    #[test]
+    fn any_text_that_is_seen_is_a_name() {
+        for name in ["a", "50% off/on", "größer, 日本", "two words", "\"", "default__x"] {
+            assert_eq!(name_problem(name, true), None, "{name}");
+        }
+        for name in ["", "a\0", "a\nb", "\u{1b}[2J", "a\u{202e}b", "Default__Cube", &"a".repeat(1025)] {
+            assert!(name_problem(name, true).is_some(), "{name:?}");
+        }
+        assert_eq!(name_problem("Default__Cube", false), None);
+    }
+
+    #[test]
+    fn only_what_could_have_been_made_is_taken_apart() {
+        for (text, expected) in [
+            ("Cube_17", Some(("Cube", 17))),
+            ("Big_Cube_1", Some(("Big_Cube", 1))),
+            ("Cube_0", None),
+            ("Cube_01", None),
+            ("Cube_+1", None),
+            ("Cube_", None),
+            ("Cube_99999999999", None),
+            ("Cube", None),
+        ] {
+            assert_eq!(spelled(text), expected, "{text}");
+        }
+    }
+}

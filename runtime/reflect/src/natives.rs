@@ -1,0 +1,115 @@
+//! What native code of a host may do with a world: look at objects, read and write their properties, by name and by Rust
+//! type. Everything else of a world (its stores, its memory, its mode) is the runtime's own: nothing here gives out an
+//! address, a function or a layout, so no safe code of a host can bring two of them together that do not fit.
+
+use alcedo_base::border::CallError;
+use alcedo_base::handles::{Name, ObjectHandle};
+
+use crate::World;
+use crate::owned::OwnedValue;
+use crate::typed::FrameValue;
+use crate::value::Value;
+
+impl World {
+    /// Whether the object lives.
+    pub fn is_alive(&self, object: ObjectHandle) -> bool {
+        self.objects.is_alive(object)
+    }
+
+    /// How many objects there are, class default objects and what lies in them included.
+    pub fn object_count(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// The path of an object's class.
+    pub fn class_of(&self, object: ObjectHandle) -> Option<String> {
+        Some(self.objects.class(object)?.path.to_string())
+    }
+
+    /// Whether an object is of the class of this path, or of a subclass.
+    pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
+        match (self.objects.class(object), self.types.class_by_path(class)) {
+            (Some(found), Some(wanted)) => found.is_a(&wanted),
+            _ => false,
+        }
+    }
+
+    /// Whether an object is a class default object or lies in one.
+    pub fn is_template(&self, object: ObjectHandle) -> bool {
+        self.objects.is_template(object)
+    }
+
+    /// An object's name.
+    pub fn name_of(&self, object: ObjectHandle) -> Option<String> {
+        Some(self.text(self.objects.name(object)?))
+    }
+
+    /// The object that contains another; none for one that stands alone.
+    pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
+        self.objects.outer(object).filter(|outer| !outer.is_none())
+    }
+
+    /// The default subobject of an object that its class declares under that name.
+    pub fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {
+        self.objects.subobject(object, name)
+    }
+
+    /// The default subobject of an object that its class declares as the root of the others.
+    pub fn root_subobject(&self, object: ObjectHandle) -> Option<ObjectHandle> {
+        let chain = self.objects.class(object)?.chain();
+        let root = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root())?;
+        self.objects.subobject(object, &root.name)
+    }
+
+    /// The value of a property, by its Rust type: a number, a `bool`, a `String`, a [`Name`], an [`ObjectHandle`], or what
+    /// [`plain_struct!`](crate::plain_struct) defines.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
+    /// [`CallError::Signature`] when it holds other values.
+    pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: &str) -> Result<T, CallError> {
+        self.objects.get(object, property)
+    }
+
+    /// Overwrites the value of a property, by its Rust type.
+    ///
+    /// # Errors
+    /// As for [`World::get`]; [`CallError::WrongClass`] when it names an object that is not of the class the property is for;
+    /// [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
+    pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: &str, value: T) -> Result<(), CallError> {
+        self.objects.may_write(object)?;
+        self.objects.with_property(object, property, |view, property| {
+            if property.ty.names_objects() && T::matches(&property.ty) {
+                let value = OwnedValue::of(property.ty.clone(), value).read();
+                self.check_objects_of(property, &value)?;
+                return view.write(property, &value);
+            }
+            view.set(property, value)
+        })
+    }
+
+    /// The value of a property of whatever type.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property.
+    pub fn read(&self, object: ObjectHandle, property: &str) -> Result<Value, CallError> {
+        self.objects.read_value(object, property)
+    }
+
+    /// Overwrites the value of a property of whatever type.
+    ///
+    /// # Errors
+    /// As for [`World::set`].
+    pub fn write(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), CallError> {
+        self.objects.may_write(object)?;
+        self.objects.with_property(object, property, |view, property| {
+            self.check_objects_of(property, value)?;
+            view.write(property, value)
+        })
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: Name) -> String {
+        self.names.text(name).to_string()
+    }
+}

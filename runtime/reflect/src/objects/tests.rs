@@ -1,0 +1,338 @@
+//! The store: handles, names, roots, graveyard, shadow.
+#![expect(unsafe_code, reason = "reads the directory as modules do")]
+
+use std::rc::Rc;
+
+use alcedo_abi::host::mode;
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::border::CallError;
+use alcedo_base::handles::ObjectHandle;
+
+use super::{Body, Objects, RenameError, object_flags};
+use crate::World;
+use crate::class::Class;
+use crate::decl::PropertyDecl;
+use crate::mode::ModeWord;
+use crate::names::Names;
+use crate::seats::Half;
+use crate::testing::{Dice, declare, dynamic, world};
+use crate::value::Value;
+
+fn cube(properties: &[PropertyDecl]) -> (World, Rc<Class>) {
+    let world = world();
+    let class = declare(&world, [dynamic("Cube", "/Script/Engine.Object", properties)]).remove(0);
+    (world, class)
+}
+
+fn properties() -> Vec<PropertyDecl> {
+    vec![PropertyDecl::new("label", PropertyKind::STRING), PropertyDecl::new("speed", PropertyKind::F64)]
+}
+
+fn new(world: &World, class: &Rc<Class>) -> ObjectHandle {
+    world.objects.allocate(class, None, ObjectHandle::NONE, 0)
+}
+
+#[test]
+fn a_stale_handle_is_never_another_object() {
+    let (world, class) = cube(&[]);
+    let first = new(&world, &class);
+    assert_eq!(first, ObjectHandle::new(0, 1));
+    assert!(world.objects.release(first));
+    let second = new(&world, &class);
+    assert_eq!(second, ObjectHandle::new(0, 2));
+    assert!(!world.objects.is_alive(first) && world.objects.is_alive(second));
+    assert!(!world.objects.release(first));
+    for wrong in [ObjectHandle::NONE, ObjectHandle::new(0, 3), ObjectHandle::new(7, 1)] {
+        assert!(!world.objects.is_alive(wrong) && world.objects.memory(wrong).is_none());
+    }
+}
+
+#[test]
+fn a_slot_whose_serials_are_used_up_is_retired() {
+    let (_, class) = cube(&[]);
+    let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), 3);
+    let mut handles = Vec::new();
+    for _ in 0..7 {
+        let object = objects.allocate(&class, None, ObjectHandle::NONE, 0);
+        assert!(objects.release(object));
+        handles.push((object.index(), object.serial()));
+    }
+    assert_eq!(handles, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (2, 1)]);
+}
+
+#[test]
+fn properties_are_read_and_written_by_type_and_by_name() {
+    let (world, class) = cube(&properties());
+    let object = new(&world, &class);
+    world.objects.set(object, "label", "a cube".to_owned()).unwrap();
+    world.objects.set(object, "speed", 2.5).unwrap();
+    assert_eq!(world.objects.read_value(object, "label"), Ok(Value::Text("a cube".to_owned())));
+    assert_eq!(world.objects.get::<f64>(object, "speed"), Ok(2.5));
+    assert!(matches!(world.objects.get::<f32>(object, "speed"), Err(CallError::Signature { .. })));
+    assert!(matches!(world.objects.read_value(object, "mass"), Err(CallError::NotFound { .. })));
+    assert!(matches!(world.objects.write_value(object, "speed", &Value::F32(1.0)), Err(CallError::Signature { .. })));
+    world.objects.release(object);
+    assert_eq!(world.objects.get::<f64>(object, "speed"), Err(CallError::Stale { handle: object }));
+}
+
+#[test]
+fn writes_ask_the_mode_and_reads_do_not() {
+    let (world, class) = cube(&properties());
+    let (one, two) = (new(&world, &class), new(&world, &class));
+    let _rebuilding = world.mode.enter(mode::REBUILDING);
+    world.mode.rebuild_turn(one);
+    let speed = Value::F64(1.0);
+    assert!(world.objects.write_value(one, "speed", &speed).is_ok());
+    let refused = world.objects.write_value(two, "speed", &speed).unwrap_err();
+    assert!(matches!(refused, CallError::DuringRebuild { .. }));
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "writing to {} is refused before the commit of what comes up: until then new code may read anything, write only \
+             what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after \
+             the commit, or never",
+            world.objects.shown(two)
+        )
+    );
+    assert!(world.objects.read_value(two, "speed").is_ok());
+}
+
+#[test]
+fn generated_names_are_unique_and_given_back() {
+    let (world, class) = cube(&[]);
+    let text = |object| world.names.text(world.objects.name(object).unwrap()).to_string();
+    let taken = world.names.intern("Cube_2");
+    world.objects.allocate(&class, Some(taken), ObjectHandle::NONE, 0);
+    let (one, three) = (new(&world, &class), new(&world, &class));
+    assert_eq!((text(one).as_str(), text(three).as_str()), ("Cube_1", "Cube_3"));
+    world.objects.rename(one, "first", ObjectHandle::NONE).unwrap();
+    assert_eq!(text(new(&world, &class)), "Cube_1");
+    assert_eq!(text(one), "first");
+}
+
+#[test]
+fn objects_are_listed_in_order_of_creation() {
+    let (world, class) = cube(&[]);
+    let objects: Vec<_> = (0..3).map(|_| new(&world, &class)).collect();
+    world.objects.release(objects[0]);
+    let late = new(&world, &class);
+    assert_eq!(late.index(), objects[0].index());
+    assert_eq!(world.objects.alive(), [objects[1], objects[2], late]);
+}
+
+#[test]
+fn a_released_objects_memory_stays_until_the_graveyard_is_freed() {
+    let (world, class) = cube(&properties());
+    let object = new(&world, &class);
+    world.objects.write_value(object, "label", &Value::Text("still here".to_owned())).unwrap();
+    world.objects.add_root(object);
+    let weak = Rc::downgrade(class.find_property("label").unwrap());
+    world.objects.release(object);
+    assert!(!world.objects.is_root(object) && world.objects.roots().is_empty());
+    assert_eq!((world.objects.free_graveyard(), world.objects.free_graveyard()), (1, 0));
+    assert!(weak.upgrade().is_some(), "the class is not the object's");
+}
+
+/// Two objects of the old class; the first has a staged body, the second ended, a third was born.
+fn shadowed() -> (World, [ObjectHandle; 3]) {
+    let (world, class) = cube(&properties());
+    let (kept, ended) = (new(&world, &class), new(&world, &class));
+    world.objects.write_value(kept, "speed", &Value::F64(1.0)).unwrap();
+    world.objects.set_half(kept, Half::of(11));
+    world.objects.add_root(ended);
+    world.objects.begin_shadow();
+    world.types.begin_shadow();
+    world.types.hide_in_shadow(["/Script/Game.Cube"]);
+    let decl = dynamic("Cube", "/Script/Engine.Object", &[PropertyDecl::new("speed", PropertyKind::F32)]);
+    let class = declare(&world, [decl]).remove(0);
+    let body = Body { half: Half::of(22), ..Body::new(&class) };
+    body.view().set(class.find_property("speed").unwrap(), 8.0f32).unwrap();
+    world.objects.stage(kept, body).unwrap();
+    world.objects.release(ended);
+    let born = new(&world, &class);
+    (world, [kept, ended, born])
+}
+
+#[test]
+fn in_a_shadow_the_staged_body_is_seen_and_the_ended_object_is_not() {
+    let (world, [kept, ended, born]) = shadowed();
+    assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
+    assert_eq!(world.objects.conjugate(kept), Some(22));
+    assert!(!world.objects.is_alive(ended) && world.objects.memory(ended).is_none());
+    assert_eq!(world.objects.alive(), [kept, born]);
+    let body = Body::new(&world.objects.class(kept).unwrap());
+    assert_eq!(world.objects.stage(ended, body), Err(CallError::Stale { handle: ended }));
+}
+
+#[test]
+fn a_committed_shadow_gives_the_old_bodies_and_ends_what_ended() {
+    let (world, [kept, ended, born]) = shadowed();
+    let memory = world.objects.memory(kept);
+    let old: Vec<_> = world.objects.commit_shadow();
+    assert_eq!(old.iter().map(|body| body.half.word).collect::<Vec<_>>(), [11]);
+    assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
+    assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
+    assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
+    assert_eq!(world.objects.alive(), [kept, born]);
+    assert!(!world.objects.is_alive(ended) && !world.objects.is_root(ended));
+    assert_eq!(world.objects.free_graveyard(), 1);
+}
+
+#[test]
+fn a_dropped_shadow_leaves_everything_as_it_was() {
+    let (world, [kept, ended, born]) = shadowed();
+    let (staged, newborn) = world.objects.drop_shadow();
+    assert_eq!(staged.iter().map(|body| body.half.word).collect::<Vec<_>>(), [22]);
+    assert_eq!(newborn, [born]);
+    assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
+    assert_eq!(world.objects.conjugate(kept), Some(11));
+    assert!(world.objects.is_alive(ended) && world.objects.is_root(ended));
+    assert!(world.objects.begin_end(ended), "its end has not begun");
+    world.objects.release(born);
+    assert_eq!(world.objects.alive(), [kept, ended]);
+}
+
+#[test]
+fn a_body_staged_twice_is_the_last_one() {
+    let (world, [kept, ..]) = shadowed();
+    let class = world.objects.class(kept).unwrap();
+    world.objects.stage(kept, Body { half: Half::of(33), ..Body::new(&class) }).unwrap();
+    assert_eq!(world.objects.conjugate(kept), Some(33));
+    assert_eq!(world.objects.commit_shadow().len(), 1);
+    assert_eq!(world.objects.conjugate(kept), Some(33));
+}
+
+/// What the directory says of an object, read as a module reads it.
+fn seen_by_modules(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
+    let head = world.objects.directory();
+    // SAFETY: the head lives as long as the store, and nothing changes it meanwhile.
+    let head = unsafe { head.read() };
+    if object.index() >= head.len {
+        return None;
+    }
+    // SAFETY: there are `len` entries, and the index is below that.
+    let entry = unsafe { head.entries.wrapping_add(object.index() as usize).read() };
+    (entry.serial == object.serial()).then_some((entry.class.0, entry.memory))
+}
+
+fn ends(world: &World) -> u64 {
+    // SAFETY: the head lives as long as the store, and nothing changes it meanwhile.
+    unsafe { world.objects.directory().read() }.ends
+}
+
+#[test]
+fn the_directory_says_what_the_store_does_through_births_ends_and_shadows() {
+    let check = |world: &World, objects: &[ObjectHandle]| {
+        for object in objects {
+            let class = world.objects.class(*object);
+            let expected = class.map(|class| (class.id.0, world.objects.memory(*object).unwrap()));
+            assert_eq!(seen_by_modules(world, *object), expected, "{object}");
+        }
+    };
+    let (world, objects) = shadowed();
+    check(&world, &objects);
+    let (before, memory) = (ends(&world), world.objects.memory(objects[0]));
+    world.objects.drop_shadow();
+    check(&world, &objects);
+    assert_ne!(world.objects.memory(objects[0]), memory);
+    assert!(ends(&world) > before, "addresses of the dropped body are stale");
+    let (world, objects) = shadowed();
+    world.objects.commit_shadow();
+    check(&world, &objects);
+    // More than fit where they were: the entries move, and the head does not.
+    let (head, class) = (world.objects.directory(), world.objects.class(objects[2]).unwrap());
+    let crowd: Vec<_> = (0..1000).map(|_| new(&world, &class)).collect();
+    check(&world, &crowd);
+    crowd.iter().step_by(2).for_each(|object| assert!(world.objects.release(*object)));
+    check(&world, &crowd);
+    assert_eq!(head, world.objects.directory());
+}
+
+#[test]
+fn among_a_million_tenants_with_short_serials_no_stale_handle_is_another_object() {
+    let (_, class) = cube(&[PropertyDecl::new("tag", PropertyKind::U64)]);
+    let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), u32::from(u8::MAX));
+    let mut dice = Dice(7);
+    let (mut living, mut stale, mut seen) = (Vec::new(), Vec::new(), 0_u64);
+    while seen < 1_000_000 {
+        if living.len() < 64 || (living.len() < 256 && dice.roll(2) == 0) {
+            let object = objects.allocate(&class, None, ObjectHandle::NONE, 0);
+            seen += 1;
+            objects.set(object, "tag", seen).unwrap();
+            living.push((object, seen));
+        } else {
+            let (object, _) = living.swap_remove(dice.roll(living.len()));
+            assert!(objects.release(object));
+            objects.free_graveyard();
+            if stale.len() < 4096 {
+                stale.push(object)
+            } else {
+                let at = dice.roll(4096);
+                stale[at] = object
+            }
+        }
+        let (object, mark) = living[dice.roll(living.len().max(1)) % living.len().max(1)];
+        assert_eq!(objects.get::<u64>(object, "tag"), Ok(mark), "a living handle is its own object");
+        if !stale.is_empty() {
+            let object = stale[dice.roll(stale.len())];
+            assert!(
+                !objects.is_alive(object)
+                    && objects.memory(object).is_none()
+                    && objects.part(object, class.id).is_none()
+            );
+            assert_eq!(objects.get::<u64>(object, "tag"), Err(CallError::Stale { handle: object }));
+        }
+    }
+}
+
+#[test]
+fn an_object_is_found_by_its_outer_and_its_name() {
+    let (world, class) = cube(&[]);
+    let (objects, none) = (&world.objects, ObjectHandle::NONE);
+    let (house, other) = (new(&world, &class), new(&world, &class));
+    let inside = objects.allocate(&class, Some(world.names.intern("lamp")), house, 0);
+    let made = objects.allocate(&class, None, house, 0);
+    assert_eq!((objects.find(house, "lamp"), objects.find(house, "Cube_3")), (Some(inside), Some(made)));
+    assert_eq!(
+        (objects.find(none, "lamp"), objects.find(other, "lamp"), objects.find(none, "Cube_3")),
+        (None, None, None)
+    );
+    assert_eq!((objects.find(none, "Cube_1"), objects.find(none, "Cube_9")), (Some(house), None));
+    objects.rename(inside, "lamp", other).unwrap();
+    assert_eq!((objects.find(house, "lamp"), objects.find(other, "lamp")), (None, Some(inside)));
+    objects.rename(made, "shade", house).unwrap();
+    assert_eq!((objects.find(house, "Cube_3"), objects.find(house, "shade")), (None, Some(made)));
+    objects.release(inside);
+    assert_eq!(objects.find(other, "lamp"), None);
+}
+
+#[test]
+fn a_name_is_unique_in_its_outer_and_nothing_lies_in_itself() {
+    let (world, class) = cube(&[]);
+    let (objects, none) = (&world.objects, ObjectHandle::NONE);
+    let house = new(&world, &class);
+    let room = objects.allocate(&class, Some(world.names.intern("room")), house, 0);
+    let chair = objects.allocate(&class, Some(world.names.intern("chair")), room, 0);
+    let cdo = objects.allocate(&class, None, none, object_flags::CDO);
+    let part = objects.allocate(&class, None, house, object_flags::SUBOBJECT);
+    for (object, name, outer, refused) in [
+        (chair, "room", house, "#2.1 cannot be called `room` in there: #1.1 is"),
+        (chair, "Cube_1", none, "#2.1 cannot be called `Cube_1` in there: #0.1 is"),
+        (house, "house", chair, "#0.1 cannot lie in #2.1, which is the same or lies in it"),
+        (house, "house", house, "#0.1 cannot lie in #0.1"),
+        (cdo, "default", none, "#3.1 is a class default object"),
+        (part, "part", room, "#4.1 is a default subobject"),
+        (chair, "", none, "#2.1 cannot be called \"\": a name has one character at least"),
+        (chair, "Default__Chair", none, "#2.1 cannot be called \"Default__Chair\": names that begin with"),
+        (chair, "a\n", house, "#2.1 cannot be called \"a\\n\": a name has no control characters"),
+        (chair, "chair", ObjectHandle::new(9, 9), "#9.9 is gone"),
+        (ObjectHandle::new(9, 9), "chair", none, "#9.9 is gone"),
+    ] {
+        let error = objects.rename(object, name, outer).unwrap_err().to_string();
+        assert!(error.starts_with(refused), "{error}");
+    }
+    objects.rename(room, "room", house).expect("its own name is free for it");
+    objects.rename(chair, "Cube_1", house).expect("a name is taken in its place only");
+    objects.begin_shadow();
+    assert_eq!(objects.rename(chair, "seat", none), Err(RenameError::DuringReload { object: chair }));
+}

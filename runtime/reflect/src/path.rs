@@ -1,0 +1,185 @@
+//! The paths under which reflection is found: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup is
+//! exact, so a path that is written wrong is told apart here from one that leads nowhere.
+
+use std::fmt;
+use std::str::FromStr;
+
+use alcedo_base::shown::line;
+
+/// Path of a class or struct.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TypePath {
+    /// The package, without `/Script/`.
+    pub package: String,
+    /// The type's name in it.
+    pub name: String,
+}
+
+/// Path of a property or function.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct MemberPath {
+    /// The type it is a member of.
+    pub owner: TypePath,
+    /// Its name there.
+    pub member: String,
+}
+
+/// A text that is no path.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("\"{}\" is not a path: {problem}; write {form}", line(text))]
+pub struct PathError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: PathProblem,
+    /// The right form.
+    pub form: &'static str,
+}
+
+/// What is wrong with a path.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PathProblem {
+    /// It starts otherwise.
+    #[error("it does not start with /Script/")]
+    NoScript,
+    /// Package and type are not told apart.
+    #[error("there is no dot between package and type")]
+    NoDot,
+    /// Type and member are not told apart.
+    #[error("there is no colon before the member")]
+    NoColon,
+    /// A member where only a type is wanted.
+    #[error("it names a member")]
+    Member,
+    /// A part that is no identifier.
+    #[error("\"{}\" is no identifier (letters, digits and _, not starting with a digit)", line(part))]
+    Identifier {
+        /// The part.
+        part: String,
+    },
+}
+
+const ROOT: &str = "/Script/";
+const TYPE_FORM: &str = "/Script/<Package>.<Type>";
+const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
+
+pub use alcedo_abi::names::is_identifier;
+
+/// A type path without its root, as reports and names show it: `Game.MagicCube`.
+pub fn short(path: &str) -> &str {
+    path.strip_prefix(ROOT).unwrap_or(path)
+}
+
+impl TypePath {
+    /// The path of `name` in `package`; both should be identifiers.
+    pub fn new(package: &str, name: &str) -> Self {
+        Self { package: package.to_owned(), name: name.to_owned() }
+    }
+}
+
+impl FromStr for TypePath {
+    type Err = PathError;
+
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let fail = |problem| PathError { text: text.to_owned(), problem, form: TYPE_FORM };
+        if text.contains(':') {
+            return Err(fail(PathProblem::Member));
+        }
+        type_path(text).map_err(fail)
+    }
+}
+
+impl FromStr for MemberPath {
+    type Err = PathError;
+
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let fail = |problem| PathError { text: text.to_owned(), problem, form: MEMBER_FORM };
+        let (owner, member) = text.split_once(':').ok_or_else(|| fail(PathProblem::NoColon))?;
+        let owner = type_path(owner).map_err(fail)?;
+        Ok(Self { owner, member: identifier(member).map_err(fail)? })
+    }
+}
+
+impl fmt::Display for TypePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{ROOT}{}.{}", self.package, self.name)
+    }
+}
+
+impl fmt::Display for MemberPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.owner, self.member)
+    }
+}
+
+fn type_path(text: &str) -> Result<TypePath, PathProblem> {
+    let rest = text.strip_prefix(ROOT).ok_or(PathProblem::NoScript)?;
+    let (package, name) = rest.split_once('.').ok_or(PathProblem::NoDot)?;
+    Ok(TypePath { package: identifier(package)?, name: identifier(name)? })
+}
+
+fn identifier(part: &str) -> Result<String, PathProblem> {
+    if is_identifier(part) { Ok(part.to_owned()) } else { Err(PathProblem::Identifier { part: part.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MemberPath, TypePath, short};
+
+    fn check_type(text: &str, expected: &str) {
+        let shown = match text.parse::<TypePath>() {
+            Ok(path) => format!("{} | {}", path.package, path.name),
+            Err(error) => error.problem.to_string(),
+        };
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    fn check_member(text: &str, expected: &str) {
+        let shown = match text.parse::<MemberPath>() {
+            Ok(path) => format!("{} | {} | {}", path.owner.package, path.owner.name, path.member),
+            Err(error) => error.problem.to_string(),
+        };
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn a_type_path_has_a_package_and_a_name() {
+        check_type("/Script/Engine.Actor", "Engine | Actor");
+        check_type("/Script/_a1.B_2", "_a1 | B_2");
+    }
+
+    #[test]
+    fn a_wrong_type_path_says_what_is_wrong() {
+        check_type("", "it does not start with /Script/");
+        check_type("/script/Engine.Actor", "it does not start with /Script/");
+        check_type("/Script/Engine", "there is no dot between package and type");
+        check_type("/Script/Engine.Actor:tick", "it names a member");
+        check_type("/Script/.Actor", "\"\" is no identifier (letters, digits and _, not starting with a digit)");
+        check_type("/Script/A.9b", "\"9b\" is no identifier (letters, digits and _, not starting with a digit)");
+        check_type("/Script/A.b.c", "\"b.c\" is no identifier (letters, digits and _, not starting with a digit)");
+    }
+
+    #[test]
+    fn a_member_path_has_a_type_and_a_member() {
+        check_member("/Script/Engine.Actor:receive_tick", "Engine | Actor | receive_tick");
+        check_member("/Script/Engine.Actor", "there is no colon before the member");
+        check_member("/Script/A.B:c:d", "\"c:d\" is no identifier (letters, digits and _, not starting with a digit)");
+    }
+
+    #[test]
+    fn an_error_shows_the_text_and_the_right_form() {
+        assert_eq!(
+            "Engine.Actor".parse::<TypePath>().unwrap_err().to_string(),
+            "\"Engine.Actor\" is not a path: it does not start with /Script/; write /Script/<Package>.<Type>"
+        );
+    }
+
+    #[test]
+    fn what_is_printed_is_what_is_parsed() {
+        for text in ["/Script/Engine.Actor:receive_tick", "/Script/A.B:c"] {
+            assert_eq!(text.parse::<MemberPath>().unwrap().to_string(), text);
+        }
+        assert_eq!(TypePath::new("Game", "Cube").to_string(), "/Script/Game.Cube");
+        assert_eq!(short("/Script/Game.Cube"), "Game.Cube");
+    }
+}

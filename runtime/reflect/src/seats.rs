@@ -1,0 +1,175 @@
+//! The part of the store that is looked at most: what stands in each slot, in two rows without gaps. Plugins read the
+//! first row by themselves, so it lies in memory of its own, to which nobody ever makes a reference; that is also why
+//! the host may look at both while the rest of the store is borrowed.
+#![expect(unsafe_code, reason = "the head of a row that plugins read while the host writes it between their calls")]
+
+use std::ptr::NonNull;
+
+use alcedo_abi::host::{Directory, DirectoryEntry};
+use alcedo_base::handles::{ClassId, ObjectHandle};
+
+use crate::row::Row;
+
+/// What the floors above keep beside an object. The store copies it and knows no meaning; all zero is nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Half {
+    /// Which conjugate it is; zero is none.
+    pub word: u64,
+    /// Its part for its most derived class.
+    part: *mut (),
+    /// The number of that class, as wide as the other fields: what is copied along with padding just after it was written
+    /// makes a processor wait, and two of these are for each birth.
+    class: u64,
+}
+
+impl Half {
+    /// No conjugate.
+    pub const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: 0 };
+
+    /// A conjugate without parts.
+    #[inline]
+    pub fn of(word: u64) -> Self {
+        Self { word, ..Self::NONE }
+    }
+
+    /// The same with a part, which is for that class.
+    #[inline]
+    pub fn with_part(self, part: *mut (), class: ClassId) -> Self {
+        Self { part, class: class.0.into(), ..self }
+    }
+}
+
+/// The part that is asked most, of whom and for which class.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct PartEntry {
+    of: PartOf,
+    part: *mut (),
+}
+
+/// The serial of an object, and the number of the class that it has a part for, in one word since they are asked together.
+/// Zero where nobody lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+struct PartOf(u64);
+
+impl PartOf {
+    #[inline]
+    fn new(serial: u32, class: u64) -> Self {
+        Self(u64::from(serial) << 32 | class)
+    }
+}
+
+/// The two rows, and the head by which plugins find the first.
+#[derive(Debug)]
+pub(super) struct Seats {
+    entries: Row<DirectoryEntry>,
+    parts: Row<PartEntry>,
+    /// Plugins know its address.
+    head: NonNull<Directory>,
+}
+
+/// An entry of nothing: all zero bytes.
+const NOBODY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
+
+impl Seats {
+    /// No slots.
+    pub(super) fn new() -> Self {
+        let head = Box::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 });
+        // SAFETY: an entry is numbers and an address, and each may be zero.
+        let entries = unsafe { Row::new() };
+        // SAFETY: as above.
+        let parts = unsafe { Row::new() };
+        Self { entries, parts, head: NonNull::from(Box::leak(head)) }
+    }
+
+    /// Where plugins find the first row. The address stays as long as `self`.
+    #[inline]
+    pub(super) fn head(&self) -> *const Directory {
+        self.head.as_ptr()
+    }
+
+    /// How many slots there are.
+    pub(super) fn len(&self) -> u32 {
+        self.entries.count()
+    }
+
+    /// What stands in a slot; an entry without a serial where nobody does.
+    #[inline]
+    pub(super) fn entry(&self, index: u32) -> DirectoryEntry {
+        self.entries.get(index).unwrap_or(NOBODY)
+    }
+
+    /// The entry of an object, if its handle works.
+    #[inline]
+    pub(super) fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
+        // A handle that names none has serial zero, and so has a slot where nobody lives.
+        self.entries.get(object.index()).filter(|entry| entry.serial == object.serial() && entry.serial != 0)
+    }
+
+    /// The part of an object, if its handle works and that is the class that the part is for.
+    #[inline]
+    pub(super) fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
+        // Who has no part has none for class zero, which nobody asks for.
+        debug_assert_ne!(class, ClassId::NONE);
+        let entry = self.parts.get(object.index())?;
+        (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
+    }
+
+    /// The address of an entry, to have it fetched before it is looked at; any address for a slot that there is not.
+    #[inline]
+    pub(super) fn address(&self, index: u32) -> *const DirectoryEntry {
+        self.entries.at(index).cast_const()
+    }
+
+    /// One slot more, with nobody in it.
+    pub(super) fn add(&self) {
+        self.entries.push();
+        self.parts.push();
+        let (entries, len) = (self.entries.at(0).cast_const(), self.len());
+        self.with_head(|head| Directory { entries, len, ..head });
+    }
+
+    /// Somebody stands in the slot now.
+    pub(super) fn put(&self, index: u32, entry: DirectoryEntry, half: Half) {
+        self.entries.set(index, entry);
+        self.put_part(index, entry.serial, half);
+    }
+
+    /// Nobody stands in the slot any more.
+    pub(super) fn clear(&self, index: u32) {
+        self.put(index, NOBODY, Half::NONE);
+    }
+
+    /// What stands beside an object is another thing now.
+    ///
+    /// # Panics
+    /// When there is no such slot.
+    pub(super) fn put_half(&self, object: ObjectHandle, half: Half) {
+        self.put_part(object.index(), object.serial(), half);
+    }
+
+    fn put_part(&self, index: u32, serial: u32, half: Half) {
+        self.parts.set(index, PartEntry { of: PartOf::new(serial, half.class), part: half.part });
+    }
+
+    /// Addresses inside some object are wrong from now on.
+    pub(super) fn count_end(&self) {
+        self.with_head(|head| Directory { ends: head.ends.wrapping_add(1), ..head });
+    }
+
+    fn with_head(&self, change: impl FnOnce(Directory) -> Directory) {
+        // SAFETY: the head was leaked by `new` and is freed by `drop` alone; it is this thread's, and no reference to it is
+        // ever made.
+        let head = unsafe { self.head.as_ptr().read() };
+        // SAFETY: as above.
+        unsafe { self.head.as_ptr().write(change(head)) };
+    }
+}
+
+impl Drop for Seats {
+    fn drop(&mut self) {
+        // SAFETY: `new` leaked this box, and modules, which know the address, end before their host does.
+        drop(unsafe { Box::from_raw(self.head.as_ptr()) });
+    }
+}

@@ -1,0 +1,128 @@
+//! Slices of host memory that plugin code holds: while one is out, nobody may move or change what it points to, and below
+//! one that may be written nobody may read it either. A module refuses its own calls meanwhile; but its log lines run code
+//! of the host, which could write to the very array. So modules count their slices in a word of the host's, and whatever
+//! reads or changes values, runs plugin code or ends anything looks at it first.
+
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+use alcedo_abi::host::Slices;
+use alcedo_base::border::CallError;
+use alcedo_base::cells::RefCell;
+use rustc_hash::FxHashMap;
+
+/// The slices that are out. Clones are the same count. Game thread only.
+#[derive(Clone, Debug)]
+pub struct LentSlices {
+    shared: Rc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Its address is given to plugins, so it never moves: it lives in this `Rc`.
+    word: Slices,
+    /// What the modules are called that may lend.
+    lenders: RefCell<FxHashMap<u64, Box<str>>>,
+}
+
+impl LentSlices {
+    /// None is out.
+    pub(crate) fn new() -> Self {
+        Self { shared: Rc::new(Shared { word: Slices::none(), lenders: RefCell::default() }) }
+    }
+
+    /// Where modules count. Valid as long as a clone lives.
+    #[inline]
+    pub fn address(&self) -> *const Slices {
+        &raw const self.shared.word
+    }
+
+    /// How errors call a module.
+    #[inline]
+    pub fn introduce(&self, module: u64, name: &str) {
+        self.shared.lenders.borrow_mut().insert(module, name.into());
+    }
+
+    /// A module is gone, and with it whatever it might have lent.
+    #[inline]
+    pub fn forget(&self, module: u64) {
+        self.shared.lenders.borrow_mut().remove(&module);
+        if self.shared.word.module.load(Ordering::Relaxed) == module {
+            self.shared.word.out.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether any slice is out.
+    #[inline]
+    pub fn are_out(&self) -> bool {
+        self.shared.word.out.load(Ordering::Relaxed) != 0
+    }
+
+    /// That values may be changed or ended now, and plugin code be run.
+    ///
+    /// # Errors
+    /// [`CallError::Lent`] while a slice is out.
+    #[inline]
+    pub fn allow_change(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
+        if self.are_out() { Err(self.refusal(action)) } else { Ok(()) }
+    }
+
+    /// That values may be read now.
+    ///
+    /// # Errors
+    /// [`CallError::Lent`] while a slice is out that may be written.
+    #[inline]
+    pub fn allow_read(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
+        if self.shared.word.out.load(Ordering::Relaxed) >= Slices::EXCLUSIVE {
+            Err(self.refusal(action))
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, action: &dyn std::fmt::Display) -> CallError {
+        let module = self.shared.word.module.load(Ordering::Relaxed);
+        let lenders = self.shared.lenders.borrow();
+        let lender = lenders.get(&module).map_or("a module", |name| name);
+        CallError::Lent {
+            message: format!(
+                "{action} is refused while {lender} holds a slice of host memory: do it after the call that lent it, by \
+                 `Runtime::post_handle` for instance"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use alcedo_abi::host::Slices;
+
+    use super::LentSlices;
+
+    #[test]
+    fn what_is_lent_decides_what_is_refused_and_a_module_that_is_gone_lends_nothing() {
+        let slices = LentSlices::new();
+        slices.introduce(7, "values");
+        slices.shared.word.module.store(7, Ordering::Relaxed);
+        for (out, read, change) in [
+            (0, true, true),
+            (1, true, false),
+            (3, true, false),
+            (Slices::EXCLUSIVE, false, false),
+            (Slices::EXCLUSIVE + 1, false, false),
+        ] {
+            slices.shared.word.out.store(out, Ordering::Relaxed);
+            let found = (slices.allow_read(&"reading").is_ok(), slices.allow_change(&"writing").is_ok());
+            assert_eq!(found, (read, change), "{out}");
+        }
+        let refused = slices.allow_change(&"destroying #1.1").expect_err("a slice is out").to_string();
+        assert!(refused.starts_with("destroying #1.1 is refused while values holds a slice"), "{refused}");
+        slices.forget(6);
+        assert!(slices.are_out());
+        slices.forget(7);
+        assert!(!slices.are_out());
+    }
+}

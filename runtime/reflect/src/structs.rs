@@ -1,0 +1,116 @@
+//! Structs that travel by value. Their layout is fixed once, here, and cannot be changed from outside: raw memory is
+//! read and written by it.
+
+use std::rc::Rc;
+
+use alcedo_abi::fingerprint::Fingerprint;
+
+use crate::layout::Placed;
+use crate::origin::Origin;
+use crate::property::Property;
+
+/// A struct, immutable once declared.
+#[derive(Debug)]
+pub struct StructType {
+    /// `/Script/Package.Name`.
+    pub path: Rc<str>,
+    /// Its name in the package.
+    pub name: Rc<str>,
+    /// The package, without `/Script/`.
+    pub package: Rc<str>,
+    /// Who declared it.
+    pub origin: Origin,
+    /// The doc comment.
+    pub doc: Rc<str>,
+    fields: Vec<Property>,
+    size: usize,
+    align: usize,
+    fingerprint: u64,
+    nature: Nature,
+}
+
+/// What is true of a struct because it is true of a field; kept, because fields can be structs of structs of structs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nature {
+    pub(super) owns_memory: bool,
+    pub(super) holds_objects: bool,
+    pub(super) names_objects: bool,
+    pub(super) can_be_key: bool,
+    /// Whether a new value is not all zero.
+    pub(super) has_defaults: bool,
+}
+
+/// What a struct is called.
+pub(super) struct StructLabel {
+    pub(super) path: Rc<str>,
+    pub(super) name: Rc<str>,
+    pub(super) package: Rc<str>,
+    pub(super) origin: Origin,
+    pub(super) doc: Rc<str>,
+}
+
+impl StructType {
+    /// A struct of `fields`, which lie where `placed` says.
+    pub(super) fn new(label: StructLabel, fields: Vec<Property>, placed: &Placed) -> Self {
+        let StructLabel { path, name, package, origin, doc } = label;
+        let fingerprint = fingerprint(&fields, placed);
+        let nature = Nature {
+            owns_memory: fields.iter().any(|field| field.ty.owns_memory()),
+            holds_objects: fields.iter().any(|field| field.ty.holds_objects()),
+            names_objects: fields.iter().any(|field| field.ty.names_objects()),
+            can_be_key: fields.iter().all(|field| field.ty.can_be_key()),
+            has_defaults: fields.iter().any(|field| field.default.is_some()),
+        };
+        Self { path, name, package, origin, doc, fields, size: placed.size, align: placed.align, fingerprint, nature }
+    }
+
+    /// Its fields in order, with their offsets.
+    #[inline]
+    pub fn fields(&self) -> &[Property] {
+        &self.fields
+    }
+
+    /// The field of that name.
+    #[inline]
+    pub fn field(&self, name: &str) -> Option<&Property> {
+        self.fields.iter().find(|field| &*field.text == name)
+    }
+
+    /// Bytes.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Alignment in bytes.
+    #[inline]
+    pub fn align(&self) -> usize {
+        self.align
+    }
+
+    /// Fingerprint of size, alignment and fields, as a module computes it at compile time.
+    #[inline]
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    pub(super) fn nature(&self) -> Nature {
+        self.nature
+    }
+
+    /// Whether the two have the same path and their memory means the same, down to the structs they hold.
+    pub(super) fn same_layout(&self, other: &Self) -> bool {
+        self.path == other.path
+            && self.fingerprint == other.fingerprint
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(|(one, two)| one.ty == two.ty)
+    }
+}
+
+fn fingerprint(fields: &[Property], placed: &Placed) -> u64 {
+    let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
+    let add = |print: Fingerprint, field: &Property| {
+        print.text(&field.text).value(field.ty.kind(), field.ty.type_path()).number(u64::from(field.offset))
+    };
+    fields.iter().fold(start, add).finish()
+}

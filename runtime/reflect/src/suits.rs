@@ -1,0 +1,150 @@
+//! Whether the objects that a value names suit the place it is meant for. Code that knows its types cannot get that wrong;
+//! what comes in by name and value can, so every such door asks here, and nothing is written or called when the answer is no.
+
+use std::fmt::Write as _;
+
+use alcedo_base::border::CallError;
+
+use crate::World;
+use crate::property::{Property, PropertyType};
+use crate::value::Value;
+
+impl World {
+    /// Whether every object that `value` names may stand where a value of type `ty` is wanted: is of the class, or implements
+    /// the interface, that the type says. None suits everywhere, and so does an object that is gone, which leads to none.
+    /// What is named by a path or an id is looked at when it is followed. `place` is how the error names the place.
+    ///
+    /// # Errors
+    /// [`CallError::WrongClass`] for the first that does not.
+    pub fn check_objects(
+        &self,
+        ty: &PropertyType,
+        value: &Value,
+        place: impl FnOnce() -> String,
+    ) -> Result<(), CallError> {
+        if !ty.names_objects() {
+            return Ok(());
+        }
+        let mut inside = String::new();
+        let refused = self.walk(ty, value, &mut inside);
+        refused.map_err(|error| match error {
+            CallError::WrongClass { handle, found, wanted, .. } => {
+                CallError::WrongClass { place: place() + &inside, handle, found, wanted }
+            }
+            other => other,
+        })
+    }
+
+    /// The same for a property, a field or a parameter, which the error names by its path.
+    ///
+    /// # Errors
+    /// As for [`World::check_objects`].
+    pub fn check_objects_of(&self, property: &Property, value: &Value) -> Result<(), CallError> {
+        self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
+    }
+
+    /// Looks at each part; in an error `inside` says which part it was.
+    fn walk(&self, ty: &PropertyType, value: &Value, inside: &mut String) -> Result<(), CallError> {
+        match (ty, value) {
+            (PropertyType::Object { .. }, Value::Object(object))
+            | (PropertyType::WeakObject(_), Value::WeakObject(object))
+            | (PropertyType::ScriptInterface(_), Value::ScriptInterface(object)) => match self.check_suits(ty, *object)
+            {
+                // None, or one that is gone.
+                Err(CallError::Stale { .. }) => Ok(()),
+                suits => suits,
+            },
+            (PropertyType::Struct(of), Value::Struct(fields)) => {
+                let known = fields.iter().filter_map(|(name, value)| Some((name, of.field(name)?, value)));
+                known.filter(|(_, field, _)| field.ty.names_objects()).try_for_each(|(name, field, value)| {
+                    self.part(&field.ty, value, inside, |inside| write!(inside, ".{name}"))
+                })
+            }
+            (PropertyType::Array(of), Value::Array(values)) | (PropertyType::Set(of), Value::Set(values)) => {
+                let mut values = values.iter().enumerate();
+                values.try_for_each(|(at, value)| self.part(of.ty(), value, inside, |inside| write!(inside, "[{at}]")))
+            }
+            (PropertyType::Map(of), Value::Map(entries)) => {
+                entries.iter().enumerate().try_for_each(|(at, (key, value))| {
+                    self.part(of.key(), key, inside, |inside| write!(inside, "[{at}].key"))?;
+                    self.part(of.value(), value, inside, |inside| write!(inside, "[{at}].value"))
+                })
+            }
+            (PropertyType::Optional(of), Value::Optional(Some(value))) => self.walk(of.ty(), value, inside),
+            // Delegates are looked at when they are called; other kinds do not fit at all, which is another error.
+            _ => Ok(()),
+        }
+    }
+
+    fn part(
+        &self,
+        ty: &PropertyType,
+        value: &Value,
+        inside: &mut String,
+        name: impl FnOnce(&mut String) -> std::fmt::Result,
+    ) -> Result<(), CallError> {
+        let mut below = String::new();
+        self.walk(ty, value, &mut below).inspect_err(|_| {
+            // Writing to a string does not fail.
+            let _always = name(inside);
+            inside.push_str(&below);
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_base::handles::ObjectHandle;
+
+    use crate::World;
+    use crate::property::PropertyType;
+    use crate::testing::{declare, native, world};
+    use crate::value::Value;
+
+    /// A world with a door and a wall, which is no door.
+    fn house() -> (World, [ObjectHandle; 2]) {
+        let world = world();
+        let classes = declare(&world, ["Door", "Wall"].map(|name| native(name, "/Script/Engine.Object", &[])));
+        let objects = [0, 1].map(|at: usize| world.objects.allocate(&classes[at], None, ObjectHandle::NONE, 0));
+        (world, objects)
+    }
+
+    fn check(world: &World, ty: &str, value: &Value, expected: Option<&str>) {
+        let ty = PropertyType::parse(ty, &world.types).expect("there is such a type");
+        let found = world.check_objects(&ty, value, || "the place".to_owned()).err().map(|error| error.to_string());
+        assert_eq!(found.as_deref(), expected, "{value:?}");
+    }
+
+    #[test]
+    fn what_does_not_suit_is_named_with_its_place_however_deep_it_lies() {
+        let (world, [door, wall]) = house();
+        let says = |inside: &str| {
+            format!("the place{inside}: object {wall} is a /Script/Engine.Wall, not a /Script/Engine.Door")
+        };
+        let (is, is_not, none) = (Value::Object(door), Value::Object(wall), Value::Object(ObjectHandle::NONE));
+        check(&world, "Object(/Script/Engine.Door)", &is, None);
+        check(&world, "Object(/Script/Engine.Object)", &is_not, None);
+        check(&world, "Object(/Script/Engine.Door)", &none, None);
+        check(&world, "Object(/Script/Engine.Door)", &is_not, Some(&says("")));
+        check(&world, "WeakObject(/Script/Engine.Door)", &Value::WeakObject(wall), Some(&says("")));
+        let row = Value::Array(vec![is.clone(), is_not.clone()]);
+        check(&world, "Array(Object(/Script/Engine.Door))", &row, Some(&says("[1]")));
+        let row = Value::Optional(Some(Box::new(row)));
+        check(&world, "Optional(Array(Object(/Script/Engine.Door)))", &row, Some(&says("[1]")));
+        let map = Value::Map(vec![(Value::I32(1), is), (Value::I32(2), is_not.clone())]);
+        check(&world, "Map(i32, Object(/Script/Engine.Door))", &map, Some(&says("[1].value")));
+        let map = Value::Map(vec![(is_not, Value::I32(2))]);
+        check(&world, "Map(Object(/Script/Engine.Door), i32)", &map, Some(&says("[0].key")));
+        let sings = format!(
+            "the place: object {wall} is a /Script/Engine.Wall, not a class that implements /Script/Engine.Sings"
+        );
+        check(&world, "ScriptInterface(/Script/Engine.Sings)", &Value::ScriptInterface(wall), Some(&sings));
+    }
+
+    #[test]
+    fn an_object_that_is_gone_suits_since_it_leads_to_none() {
+        let (world, [_, wall]) = house();
+        world.objects.release(wall);
+        check(&world, "Object(/Script/Engine.Door)", &Value::Object(wall), None);
+    }
+}

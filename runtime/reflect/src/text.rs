@@ -1,0 +1,308 @@
+//! Values as text, in both directions: defaults are declared so, reports show them so, people edit them so.
+
+mod scan;
+
+use std::fmt::Display;
+
+use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_base::shown::line;
+
+use crate::names::Names;
+use crate::path::is_identifier;
+use crate::property::PropertyType;
+use crate::value::{Binding, LocalText, Value};
+
+/// A text that is no value of the type.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{}` is no {wanted}: {problem}", line(text))]
+pub struct ParseError {
+    /// The text, or the part of it that is wrong.
+    pub text: String,
+    /// The type.
+    pub wanted: String,
+    /// What is wrong, and the right form.
+    pub problem: String,
+}
+
+impl Value {
+    /// The value as text that [`Value::parse`] reads back: numbers and `true` plain, texts quoted (a translated one with
+    /// its names behind it: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for
+    /// classes, soft references and properties, 32 hexadecimal digits for lazy ones, `#1.2:function` for delegates,
+    /// structs as `(x=1, y=2)`, lists as `(1, 2)`, maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
+    pub fn print(&self, names: &Names) -> String {
+        match self {
+            Self::U8(value) => value.to_string(),
+            Self::U16(value) => value.to_string(),
+            Self::U32(value) => value.to_string(),
+            Self::U64(value) => value.to_string(),
+            Self::I8(value) => value.to_string(),
+            Self::I16(value) => value.to_string(),
+            Self::I32(value) => value.to_string(),
+            Self::I64(value) => value.to_string(),
+            Self::F32(value) => value.to_string(),
+            Self::F64(value) => value.to_string(),
+            Self::Bool(value) => value.to_string(),
+            Self::Object(value) | Self::WeakObject(value) | Self::ScriptInterface(value) => value.to_string(),
+            Self::Text(text) | Self::Utf8(text) | Self::Ansi(text) => quote(text),
+            Self::Name(name) => print_name(*name, names),
+            Self::LocalText(LocalText { shown, namespace, key }) if *namespace == Name(0) && *key == Name(0) => {
+                quote(shown)
+            }
+            Self::LocalText(LocalText { shown, namespace, key }) => {
+                format!("({}, {}, {})", quote(shown), quote(&names.text(*namespace)), quote(&names.text(*key)))
+            }
+            Self::SubclassOf(path) | Self::SoftClass(path) | Self::SoftObject(path) | Self::FieldPath(path) => {
+                print_path(*path, names)
+            }
+            Self::LazyObject(id) if id.high == 0 && id.low == 0 => "none".to_owned(),
+            Self::LazyObject(id) => format!("{:016x}{:016x}", id.high, id.low),
+            Self::Struct(fields) => list(fields.iter().map(|(name, value)| format!("{name}={}", value.print(names)))),
+            Self::Array(values) | Self::Set(values) => list(values.iter().map(|value| value.print(names))),
+            Self::Map(entries) => {
+                list(entries.iter().map(|(key, value)| format!("({}, {})", key.print(names), value.print(names))))
+            }
+            Self::Optional(None) => "none".to_owned(),
+            Self::Optional(Some(value)) => format!("some({})", value.print(names)),
+            Self::Delegate(binding) => print_binding(binding, names),
+            Self::Multicast(bindings) | Self::Sparse(bindings) => {
+                list(bindings.iter().map(|binding| print_binding(binding, names)))
+            }
+        }
+    }
+
+    /// Reads a value. Texts, names and paths may stand plain, with everything up to the end (in something else: up to the
+    /// next comma or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t`. Fields that a struct's text leaves
+    /// out have their defaults.
+    ///
+    /// # Errors
+    /// [`ParseError`] when the text is no such value.
+    pub fn parse(text: &str, ty: &PropertyType, names: &Names) -> Result<Self, ParseError> {
+        scan::whole(text, ty, names)
+    }
+}
+
+fn list(parts: impl Iterator<Item = String>) -> String {
+    format!("({})", parts.collect::<Vec<_>>().join(", "))
+}
+
+fn print_name(name: Name, names: &Names) -> String {
+    let text = names.text(name);
+    if is_identifier(&text) { text.to_string() } else { quote(&text) }
+}
+
+fn print_path(path: Name, names: &Names) -> String {
+    let text = names.text(path);
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '/' | '.' | ':');
+    match &*text {
+        "" => "none".to_owned(),
+        plain if plain != "none" && plain.chars().all(is_plain) => plain.to_owned(),
+        other => quote(other),
+    }
+}
+
+fn print_binding(binding: &Binding, names: &Names) -> String {
+    if binding.object.is_none() && binding.function == Name(0) {
+        return "none".to_owned();
+    }
+    format!("{}:{}", binding.object, print_name(binding.function, names))
+}
+
+fn object(text: &str) -> Option<ObjectHandle> {
+    if text == "none" {
+        return Some(ObjectHandle::NONE);
+    }
+    let (index, serial) = text.strip_prefix('#')?.split_once('.')?;
+    Some(ObjectHandle::new(index.parse().ok()?, serial.parse().ok().filter(|&serial| serial != 0)?))
+}
+
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}
+
+fn fail(text: &str, ty: &PropertyType, problem: impl Display) -> ParseError {
+    ParseError { text: text.to_owned(), wanted: ty.to_string(), problem: problem.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::{PropertyType, Value};
+    use crate::decl::PropertyDecl;
+    use crate::names::Names;
+    use crate::testing::{structure, type_of};
+
+    fn check(ty: &PropertyType, text: &str, expected: &str) {
+        let names = Names::new();
+        let shown = match Value::parse(text, ty, &names) {
+            Ok(value) => {
+                let printed = value.print(&names);
+                assert_eq!(Value::parse(&printed, ty, &names), Ok(value), "{printed} reads back");
+                printed
+            }
+            Err(error) => format!("! {error}"),
+        };
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    fn limits() -> PropertyType {
+        let point = structure(
+            "Point",
+            &[PropertyDecl::new("x", PropertyKind::F64), {
+                PropertyDecl::new("y", PropertyKind::F64).with_default("4")
+            }],
+        );
+        PropertyType::Struct(structure(
+            "Limits",
+            &[
+                PropertyDecl::new("from", PropertyKind::STRUCT).of_type(&point.path),
+                PropertyDecl::new("label", PropertyKind::STRING),
+                PropertyDecl::new("tag", PropertyKind::NAME),
+                PropertyDecl::new("on", PropertyKind::BOOL).with_default("true"),
+            ],
+        ))
+    }
+
+    #[test]
+    fn numbers_are_read_in_their_range() {
+        check(&PropertyType::U8, " 255 ", "255");
+        check(&PropertyType::U8, "256", "! `256` is no u8: number too large to fit in target type");
+        check(&PropertyType::U32, "-1", "! `-1` is no u32: invalid digit found in string");
+        check(&PropertyType::I8, "-128", "-128");
+        check(&PropertyType::I64, "-9223372036854775808", "-9223372036854775808");
+        check(&PropertyType::U64, "18446744073709551615", "18446744073709551615");
+        check(&PropertyType::F64, "180.0", "180");
+        check(&PropertyType::F64, "0.1", "0.1");
+        check(&PropertyType::F64, "-inf", "-inf");
+        check(&PropertyType::F64, "NaN", "NaN");
+        check(&PropertyType::F64, "1e999", "! `1e999` is no f64: it is too large");
+        check(&PropertyType::F32, "1e39", "! `1e39` is no f32: it is too large");
+        check(&PropertyType::F64, "fast", "! `fast` is no f64: invalid float literal");
+        check(&PropertyType::Bool, "true", "true");
+        check(&PropertyType::Bool, "1", "! `1` is no bool: provided string was not `true` or `false`");
+    }
+
+    #[test]
+    fn texts_and_names_are_plain_or_quoted() {
+        check(&PropertyType::Text, "two words, (here)", "\"two words, (here)\"");
+        check(&PropertyType::Text, " spaces ", "\" spaces \"");
+        check(&PropertyType::Text, r#" "a \"b\"\n\t\\ c" "#, r#""a \"b\"\n\t\\ c""#);
+        check(&PropertyType::Text, "\"open", "! `open` is no String: the closing quote is missing");
+        check(&PropertyType::Text, "\"a\" b", "! `b` is no String: it goes on behind the end of the value");
+        check(&PropertyType::Text, r#""\q""#, "! `\\q\"` is no String: after \\ there may be \" \\ n r t");
+        check(&PropertyType::Name, "\"cube\"", "cube");
+        check(&PropertyType::Name, "a b", "\"a b\"");
+        check(&PropertyType::Name, "", "\"\"");
+    }
+
+    #[test]
+    fn an_object_is_none_or_a_handle() {
+        let ty = PropertyType::Object { class: "/Script/A.B".into() };
+        check(&ty, "none", "none");
+        check(&ty, "#3.9", "#3.9");
+        check(&ty, "#3.0", "! `#3.0` is no Object(/Script/A.B): write none or #index.serial");
+        check(&ty, "cube", "! `cube` is no Object(/Script/A.B): write none or #index.serial");
+    }
+
+    #[test]
+    fn a_struct_has_fields_and_the_missing_ones_their_defaults() {
+        let ty = limits();
+        check(&ty, "()", r#"(from=(x=0, y=4), label="", tag="", on=true)"#);
+        check(
+            &ty,
+            r#" ( label = two words , on=false,from=( x=1.5 ),tag="c)d" ) "#,
+            r#"(from=(x=1.5, y=4), label="two words", tag="c)d", on=false)"#,
+        );
+        check(&ty, "(z=1)", "! `z` is no /Script/Test.Limits: there is no such field");
+        check(&ty, "(on=true, on=true)", "! `on` is no /Script/Test.Limits: the field is there twice");
+        check(&ty, "(from=(x=1) label=a)", "! ` label=a)` is no /Script/Test.Limits: a comma or ) is missing");
+        check(&ty, "(on)", "! `on)` is no /Script/Test.Limits: a field has no =");
+        check(&ty, "1", "! `1` is no /Script/Test.Limits: it does not start with (; write (x=1, y=2)");
+        check(&ty, "(from=(x=one))", "! `one` is no f64: invalid float literal");
+        check(&ty, "(on=true", "! `` is no /Script/Test.Limits: a comma or ) is missing");
+    }
+
+    fn check_words(ty: &str, text: &str, expected: &str) {
+        check(&type_of(ty), text, expected);
+    }
+
+    #[test]
+    fn texts_have_their_letters_and_their_translation() {
+        check(&PropertyType::Utf8Text, "größer, als", "\"größer, als\"");
+        check(&PropertyType::AnsiText, "größer", "\"größer\"");
+        check(&PropertyType::AnsiText, "日本", "! `日本` is no AnsiString: it has letters beyond ISO 8859-1");
+        check(&PropertyType::LocalText, " Open me", "\" Open me\"");
+        check(&PropertyType::LocalText, "\"Open\"", "\"Open\"");
+        check(&PropertyType::LocalText, r#"("Open" , "menu","open")"#, r#"("Open", "menu", "open")"#);
+        let form = "write (\"text\", \"namespace\", \"key\")";
+        check(&PropertyType::LocalText, "(\"Open\")", &format!("! `)` is no Text: {form}"));
+    }
+
+    #[test]
+    fn references_are_none_or_what_they_go_by() {
+        const OBJECT: &str = "/Script/Engine.Object";
+        for kind in ["SubclassOf", "SoftClass", "SoftObject"] {
+            let ty = format!("{kind}({OBJECT})");
+            check_words(&ty, "none", "none");
+            check_words(&ty, " /Script/A.B ", "/Script/A.B");
+            check_words(&ty, "\"/World/a, b\"", "\"/World/a, b\"");
+            check_words(&ty, "\"none\"", "\"none\"");
+        }
+        check_words("FieldPath", "/Script/A.B:c", "/Script/A.B:c");
+        check_words(&format!("WeakObject({OBJECT})"), "#3.9", "#3.9");
+        check_words("ScriptInterface(/Script/Engine.Sings)", "none", "none");
+        let lazy = format!("LazyObject({OBJECT})");
+        check_words(&lazy, "none", "none");
+        check_words(&lazy, "0123456789ABCDEF0123456789abcdef", "0123456789abcdef0123456789abcdef");
+        check_words(&lazy, "12", &format!("! `12` is no {lazy}: write none or 32 hexadecimal digits"));
+        check_words(
+            &lazy,
+            &"ü".repeat(16),
+            &format!("! `{}` is no {lazy}: write none or 32 hexadecimal digits", "ü".repeat(16)),
+        );
+    }
+
+    #[test]
+    fn containers_are_lists_in_parentheses() {
+        check_words("Array(i32)", " ( 1,2 , -3 ) ", "(1, 2, -3)");
+        check_words("Array(i32)", "()", "()");
+        check_words("Array(String)", "(a b, \"c, d\")", "(\"a b\", \"c, d\")");
+        check_words("Array(Array(u8))", "((1), (), (2, 3))", "((1), (), (2, 3))");
+        check_words("Array(/Script/Test.Point)", "((x=1), ())", "((x=1, y=4), (x=0, y=4))");
+        check_words("Array(i32)", "1, 2", "! `1, 2` is no Array(i32): it does not start with (; write (a, b)");
+        check_words("Array(i32)", "(1, two)", "! `two` is no i32: invalid digit found in string");
+        check_words("Array(i32)", "(1", "! `` is no Array(i32): a comma or ) is missing");
+        check_words("Array(i32)", "(1) 2", "! `2` is no Array(i32): it goes on behind the end of the value");
+        check_words("Set(Name)", "(b, a)", "(b, a)");
+        check_words("Set(Name)", "(a, a)", "! `a` is no Set(Name): it is there twice");
+        check_words("Map(String, i32)", "((a, 1), (b, 2))", "((\"a\", 1), (\"b\", 2))");
+        check_words("Map(u8, u8)", "((1, 2), (1, 3))", "! `1` is no Map(u8, u8): it is there twice");
+        check_words("Map(u8, u8)", "((1))", "! `))` is no Map(u8, u8): an entry is written as (key, value)");
+        check_words("Optional(Array(u8))", "some((1, 2))", "some((1, 2))");
+        check_words("Optional(Optional(u8))", "some(none)", "some(none)");
+        check_words("Optional(u8)", "none", "none");
+        check_words("Optional(u8)", "1", "! `1` is no Optional(u8): write none or some(value)");
+    }
+
+    #[test]
+    fn delegates_are_functions_of_objects() {
+        check_words("Delegate()", "none", "none");
+        check_words("Delegate()", "#1.2:open", "#1.2:open");
+        check_words("Delegate()", "#1.2:\"a b\"", "#1.2:\"a b\"");
+        check_words("Delegate()", "#1.2", "! `#1.2` is no Delegate(): write none or #index.serial:function");
+        check_words("MulticastDelegate(u8)", "(#1.2:open, #3.4:shut)", "(#1.2:open, #3.4:shut)");
+        check_words("SparseDelegate()", "()", "()");
+        check_words("Array(Delegate())", "(none, #1.2:open)", "(none, #1.2:open)");
+    }
+}

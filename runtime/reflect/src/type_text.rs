@@ -1,0 +1,356 @@
+//! Types in words: `Map(String, Array(Object(/Script/A.B)))`. This is the syntax alone; whether there are such structs and
+//! classes is asked where the words are turned into a [`PropertyType`](crate::property::PropertyType). Nested
+//! types travel as these words, so they are read the same wherever they come from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::shown::line;
+
+use crate::path::TypePath;
+
+/// How deep types may be nested. Everything that walks a value recurses this deep at most.
+pub const DEEPEST: usize = 16;
+
+/// A type in words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TypeText {
+    /// A kind that needs no more words: `f64`, `String`, `FieldPath`.
+    Plain(PropertyKind),
+    /// A struct, by its path.
+    Struct(String),
+    /// A reference, with the path of the class of what it refers to.
+    Reference(PropertyKind, String),
+    /// A container, with what is in it.
+    Container(PropertyKind, Vec<Self>),
+    /// A delegate, with the signature of what it calls.
+    Delegate(PropertyKind, SignatureText),
+}
+
+/// The class that `Object` without parentheses means: as `Obj<Object>` of the plugin API.
+const ANY_OBJECT: &str = "/Script/Core.Object";
+
+/// A signature in words: `f32, String -> bool`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SignatureText {
+    /// The parameters.
+    pub arguments: Vec<TypeText>,
+    /// The result.
+    pub result: Option<Box<TypeText>>,
+}
+
+/// Words that are no type.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{}` is no type: {}", line(text), line(problem))]
+pub struct TypeTextError {
+    /// The words.
+    pub text: String,
+    /// What is wrong with them, and where.
+    pub problem: String,
+}
+
+/// What stands in the parentheses behind the name of a kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Nothing,
+    Path,
+    Types(usize),
+    Signature,
+}
+
+fn form(kind: PropertyKind) -> Option<Form> {
+    Some(match kind {
+        PropertyKind::STRUCT => return None,
+        PropertyKind::OBJECT
+        | PropertyKind::SUBCLASS_OF
+        | PropertyKind::SOFT_CLASS
+        | PropertyKind::SOFT_OBJECT
+        | PropertyKind::LAZY_OBJECT
+        | PropertyKind::WEAK_OBJECT
+        | PropertyKind::SCRIPT_INTERFACE => Form::Path,
+        PropertyKind::ARRAY | PropertyKind::SET | PropertyKind::OPTIONAL => Form::Types(1),
+        PropertyKind::MAP => Form::Types(2),
+        PropertyKind::DELEGATE | PropertyKind::MULTICAST_DELEGATE | PropertyKind::SPARSE_DELEGATE => Form::Signature,
+        plain => return plain.text().map(|_| Form::Nothing),
+    })
+}
+
+impl TypeText {
+    /// The type of a declaration, which tells kind and path apart.
+    ///
+    /// # Errors
+    /// When the two are no type, or the path is not written the one way it is compared by.
+    pub(crate) fn of_declaration(kind: PropertyKind, type_path: &str) -> Result<Self, TypeTextError> {
+        let written = match (form(kind), kind.text()) {
+            (Some(Form::Nothing), Some(name)) => name.to_owned(),
+            (Some(_), Some(name)) => format!("{name}({type_path})"),
+            _ => type_path.to_owned(),
+        };
+        let found: Self = written.parse()?;
+        let read = found.to_string();
+        if found.kind() != kind || read != written {
+            let problem = format!("write it as `{read}`");
+            return Err(TypeTextError { text: written, problem });
+        }
+        Ok(found)
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> PropertyKind {
+        match self {
+            Self::Plain(kind) | Self::Reference(kind, _) | Self::Container(kind, _) | Self::Delegate(kind, _) => *kind,
+            Self::Struct(_) => PropertyKind::STRUCT,
+        }
+    }
+
+    /// What a fingerprint has beside the kind: the path, or what stands in the parentheses.
+    pub fn path(&self) -> String {
+        match self {
+            Self::Plain(_) => String::new(),
+            Self::Struct(path) | Self::Reference(_, path) => path.clone(),
+            Self::Container(_, of) => list(of),
+            Self::Delegate(_, signature) => signature.to_string(),
+        }
+    }
+
+    /// Shows `visit` the path of every struct that a value has in it. What a delegate takes is not in it.
+    pub(crate) fn each_struct(&self, visit: &mut dyn FnMut(&str)) {
+        match self {
+            Self::Struct(path) => visit(path),
+            Self::Container(_, of) => of.iter().for_each(|inner| inner.each_struct(visit)),
+            Self::Plain(_) | Self::Reference(..) | Self::Delegate(..) => {}
+        }
+    }
+}
+
+fn list(types: &[TypeText]) -> String {
+    types.iter().map(TypeText::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for TypeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.kind().text().unwrap_or("?");
+        match self {
+            Self::Plain(_) => f.write_str(kind),
+            Self::Struct(path) => f.write_str(path),
+            _ => write!(f, "{kind}({})", self.path()),
+        }
+    }
+}
+
+impl fmt::Display for SignatureText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&list(&self.arguments))?;
+        match &self.result {
+            Some(result) if self.arguments.is_empty() => write!(f, "-> {result}"),
+            Some(result) => write!(f, " -> {result}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for TypeText {
+    type Err = TypeTextError;
+
+    fn from_str(text: &str) -> Result<Self, TypeTextError> {
+        whole(text, |reader| reader.one(0))
+    }
+}
+
+impl FromStr for SignatureText {
+    type Err = TypeTextError;
+
+    fn from_str(text: &str) -> Result<Self, TypeTextError> {
+        whole(text, |reader| reader.signature(0))
+    }
+}
+
+fn whole<T>(text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, String>) -> Result<T, TypeTextError> {
+    let mut reader = Reader { rest: text.trim_start() };
+    let found = read(&mut reader).and_then(|found| match reader.rest {
+        "" => Ok(found),
+        more => Err(format!("`{more}` is behind its end")),
+    });
+    found.map_err(|problem| TypeTextError { text: text.to_owned(), problem })
+}
+
+/// What is still to be read. Spaces before it are skipped.
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn one(&mut self, depth: usize) -> Result<TypeText, String> {
+        if depth >= DEEPEST {
+            return Err(format!("it is nested deeper than {DEEPEST}"));
+        }
+        if self.rest.starts_with('/') {
+            return self.path().map(TypeText::Struct);
+        }
+        let name = self.word();
+        let kind = (0..=u8::MAX).map(PropertyKind).find(|kind| kind.text() == Some(name));
+        let Some((kind, form)) = kind.and_then(|kind| Some((kind, form(kind)?))) else {
+            return Err(format!("there is no kind `{name}`; a struct is written as its path"));
+        };
+        if form == Form::Nothing {
+            return Ok(TypeText::Plain(kind));
+        }
+        if kind == PropertyKind::OBJECT && !self.rest.starts_with('(') {
+            return Ok(TypeText::Reference(kind, ANY_OBJECT.to_owned()));
+        }
+        self.expect("(")?;
+        let found = match form {
+            Form::Path => TypeText::Reference(kind, self.path()?),
+            Form::Signature => TypeText::Delegate(kind, self.signature(depth + 1)?),
+            Form::Types(count) => {
+                let mut of = vec![self.one(depth + 1)?];
+                while of.len() < count {
+                    self.expect(",")?;
+                    of.push(self.one(depth + 1)?);
+                }
+                TypeText::Container(kind, of)
+            }
+            Form::Nothing => TypeText::Plain(kind),
+        };
+        self.expect(")")?;
+        Ok(found)
+    }
+
+    fn signature(&mut self, depth: usize) -> Result<SignatureText, String> {
+        let mut signature = SignatureText::default();
+        if !self.rest.is_empty() && !self.rest.starts_with(")") && !self.rest.starts_with("->") {
+            signature.arguments.push(self.one(depth)?);
+            while self.take(",") {
+                signature.arguments.push(self.one(depth)?);
+            }
+        }
+        if self.take("->") {
+            signature.result = Some(Box::new(self.one(depth)?));
+        }
+        Ok(signature)
+    }
+
+    fn path(&mut self) -> Result<String, String> {
+        let path = self.split(self.rest.find([',', '(', ')', ' ']).unwrap_or(self.rest.len()));
+        path.parse::<TypePath>().map_err(|error| error.to_string())?;
+        Ok(path.to_owned())
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.split(self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len()))
+    }
+
+    fn split(&mut self, end: usize) -> &'a str {
+        let (head, rest) = self.rest.split_at(end);
+        self.rest = rest.trim_start();
+        head
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        let rest = self.rest.strip_prefix(token);
+        self.rest = rest.map_or(self.rest, str::trim_start);
+        rest.is_some()
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), String> {
+        match (self.take(token), self.rest) {
+            (true, _) => Ok(()),
+            (false, "") => Err(format!("a `{token}` is missing at its end")),
+            (false, rest) => Err(format!("a `{token}` is missing before `{rest}`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::{DEEPEST, SignatureText, TypeText};
+
+    fn check(text: &str, expected: &str) {
+        let shown = text.parse::<TypeText>().map_or_else(|error| format!("! {}", error.problem), |ty| ty.to_string());
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn every_type_reads_as_it_is_written() {
+        for text in [
+            "u8",
+            "String",
+            "FieldPath",
+            "/Script/A.B",
+            "Object(/Script/A.B)",
+            "Array(f64)",
+            "Map(String, Array(Object(/Script/A.B)))",
+            "Optional(Optional(i32))",
+            "Delegate()",
+            "Delegate(-> bool)",
+            "MulticastDelegate(f32, /Script/A.S)",
+            "Map(Name, Delegate(Set(u8), String -> Array(Map(u8, u8))))",
+        ] {
+            check(text, text);
+        }
+        check(" Map( String,Array(f64) ) ", "Map(String, Array(f64))");
+        check("Delegate(f32->bool)", "Delegate(f32 -> bool)");
+        check("Array(Object)", "Array(Object(/Script/Core.Object))");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        check("", "! there is no kind ``; a struct is written as its path");
+        check("Struct(/Script/A.B)", "! there is no kind `Struct`; a struct is written as its path");
+        check("potato", "! there is no kind `potato`; a struct is written as its path");
+        check("Array", "! a `(` is missing at its end");
+        check("Array(f64", "! a `)` is missing at its end");
+        check("Array(f64, f64)", "! a `)` is missing before `, f64)`");
+        check("Map(f64)", "! a `,` is missing before `)`");
+        check("u8 u8", "! `u8` is behind its end");
+        check("Array(f64))", "! `)` is behind its end");
+        check(
+            "Object(A.B)",
+            "! \"A.B\" is not a path: it does not start with /Script/; write /Script/<Package>.<Type>",
+        );
+    }
+
+    #[test]
+    fn nesting_has_an_end() {
+        let nested = |depth: usize| format!("{}u8{}", "Array(".repeat(depth), ")".repeat(depth));
+        check(&nested(DEEPEST - 1), &nested(DEEPEST - 1));
+        check(&nested(DEEPEST), "! it is nested deeper than 16");
+        check(&nested(100_000), "! it is nested deeper than 16");
+        let calls = format!("{}{}", "Delegate(".repeat(50_000), ")".repeat(50_000));
+        check(&calls, "! it is nested deeper than 16");
+    }
+
+    #[test]
+    fn a_declaration_is_written_the_one_way_it_is_compared_by() {
+        let check = |kind, path: &str, expected: Result<&str, &str>| {
+            let found = TypeText::of_declaration(kind, path).map(|ty| ty.to_string()).map_err(|error| error.problem);
+            assert_eq!(found.as_deref().map_err(String::as_str), expected);
+        };
+        check(PropertyKind::ARRAY, "f64", Ok("Array(f64)"));
+        check(PropertyKind::STRUCT, "/Script/A.B", Ok("/Script/A.B"));
+        check(PropertyKind::DELEGATE, "", Ok("Delegate()"));
+        check(PropertyKind::MAP, "u8,u8", Err("write it as `Map(u8, u8)`"));
+        check(PropertyKind::STRUCT, "u8", Err("write it as `u8`"));
+        check(PropertyKind(99), "", Err("there is no kind ``; a struct is written as its path"));
+    }
+
+    #[test]
+    fn the_structs_in_a_value_are_found() {
+        let ty: TypeText = "Map(/Script/A.K, Optional(/Script/A.V))".parse().unwrap();
+        let mut found = Vec::new();
+        ty.each_struct(&mut |path| found.push(path.to_owned()));
+        assert_eq!(found, ["/Script/A.K", "/Script/A.V"]);
+        let ty: TypeText = "Delegate(/Script/A.S)".parse().unwrap();
+        ty.each_struct(&mut |path| panic!("{path} is not in a delegate"));
+    }
+
+    #[test]
+    fn a_signature_reads_as_it_is_written() {
+        for text in ["", "-> u64", "i32, String -> bool", "Array(Map(u8, f64)) -> Delegate(-> u8)"] {
+            assert_eq!(text.parse::<SignatureText>().unwrap().to_string(), text);
+        }
+    }
+}

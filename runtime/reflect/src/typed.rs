@@ -1,0 +1,305 @@
+//! Rust types that lie in property memory as they are: how host code that knows the type reads and writes without
+//! going through a [`Value`](crate::value::Value). The check that the type is right comes first, in safe code.
+#![expect(unsafe_code, reason = "typed reads and writes of raw property memory")]
+
+use std::borrow::Cow;
+
+use alcedo_abi::fingerprint::Fingerprint;
+#[doc(hidden)]
+use alcedo_base::handles::{Name, ObjectHandle};
+
+pub use alcedo_abi::kinds::PropertyKind;
+
+use crate::property::PropertyType;
+use crate::text_memory;
+
+/// A Rust type that a property or parameter can be read as and written from.
+///
+/// # Safety
+/// Where `matches` says yes, memory that holds a value of the property type may be read as `Self` and written from it.
+pub unsafe trait FrameValue: Sized {
+    /// Whether a property of this type holds such values.
+    fn matches(ty: &PropertyType) -> bool;
+
+    /// The type, as errors show it.
+    fn describe() -> Cow<'static, str>;
+
+    /// The value at `at`.
+    ///
+    /// # Safety
+    /// `ty` matches, and `at` holds a value of it, aligned, that nobody writes meanwhile.
+    unsafe fn load(at: *const u8, ty: &PropertyType) -> Self;
+
+    /// Overwrites the value at `at`.
+    ///
+    /// # Safety
+    /// `ty` matches, and `at` holds a value of it, aligned, that nobody else reads or writes meanwhile.
+    unsafe fn store(self, at: *mut u8, ty: &PropertyType);
+}
+
+/// A field type of a [`PlainStruct`].
+///
+/// # Safety
+/// A property of kind `KIND` and path `PATH` holds the bytes of such a value, and every bit pattern is one.
+pub unsafe trait PlainField: Copy + 'static {
+    /// The property kind.
+    const KIND: PropertyKind;
+    /// Path of the struct; empty for plain kinds.
+    const PATH: &'static str;
+}
+
+/// A struct of the host that lies in property memory as it is. Made by [`plain_struct!`](crate::plain_struct).
+///
+/// # Safety
+/// The type is `repr(C)`, all its fields are [`PlainField`]s, and `FINGERPRINT` is computed from its real size,
+/// alignment, field names and offsets; so a struct type with that path and fingerprint has the same memory.
+pub unsafe trait PlainStruct: Copy + 'static {
+    /// Path of the struct type.
+    const PATH: &'static str;
+    /// Fingerprint of size, alignment and fields.
+    const FINGERPRINT: u64;
+    /// The fields: name, kind, path of a nested struct. Enough to declare the struct type.
+    const FIELDS: &'static [(&'static str, PropertyKind, &'static str)];
+}
+
+// SAFETY: `PlainStruct` promises that path and fingerprint vouch for the memory, and both are compared.
+unsafe impl<T: PlainStruct> FrameValue for T {
+    fn matches(ty: &PropertyType) -> bool {
+        matches!(ty, PropertyType::Struct(of) if *of.path == *T::PATH && of.fingerprint() == T::FINGERPRINT)
+    }
+
+    fn describe() -> Cow<'static, str> {
+        T::PATH.into()
+    }
+
+    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
+        // SAFETY: the caller promises such a struct there.
+        unsafe { at.cast::<T>().read() }
+    }
+
+    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
+        // SAFETY: the caller promises such a struct there; a plain one owns nothing that would be lost.
+        unsafe { at.cast::<T>().write(self) };
+    }
+}
+
+// SAFETY: a struct that is plain is a struct property's value, by the promise of `PlainStruct`.
+unsafe impl<T: PlainStruct> PlainField for T {
+    const KIND: PropertyKind = PropertyKind::STRUCT;
+    const PATH: &'static str = T::PATH;
+}
+
+macro_rules! scalars {
+    ($($rust:ty => $kind:ident),*) => {$(
+        // SAFETY: a property of this kind is such a number in memory.
+        unsafe impl FrameValue for $rust {
+            fn matches(ty: &PropertyType) -> bool {
+                ty.kind() == PropertyKind::$kind
+            }
+
+            fn describe() -> Cow<'static, str> {
+                PropertyKind::$kind.text().unwrap_or_default().into()
+            }
+
+            unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
+                // SAFETY: the caller promises such a number there.
+                unsafe { at.cast::<$rust>().read() }
+            }
+
+            unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
+                // SAFETY: the caller promises a place for such a number.
+                unsafe { at.cast::<$rust>().write(self) };
+            }
+        }
+    )*};
+}
+scalars! {
+    u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
+    Name => NAME, ObjectHandle => OBJECT
+}
+
+macro_rules! plain_fields {
+    ($($rust:ty => $kind:ident),*) => {$(
+        // SAFETY: a property of this kind is such a number in memory, and every bit pattern is one.
+        unsafe impl PlainField for $rust {
+            const KIND: PropertyKind = PropertyKind::$kind;
+            const PATH: &'static str = "";
+        }
+    )*};
+}
+// No `bool` and no reference: not every byte is a `bool`, and a reference's class path is not known to its Rust type.
+plain_fields! {
+    u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
+    Name => NAME
+}
+
+// SAFETY: a property of kind bool is one byte; it is read as a byte, because a plugin may have left any in it.
+unsafe impl FrameValue for bool {
+    fn matches(ty: &PropertyType) -> bool {
+        ty.kind() == PropertyKind::BOOL
+    }
+
+    fn describe() -> Cow<'static, str> {
+        "bool".into()
+    }
+
+    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
+        // SAFETY: the caller promises a byte there.
+        unsafe { at.read() != 0 }
+    }
+
+    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
+        // SAFETY: the caller promises a place for a byte.
+        unsafe { at.write(self.into()) };
+    }
+}
+
+// SAFETY: a property of kind string is a `TextRaw`; it is copied in and out.
+unsafe impl FrameValue for String {
+    fn matches(ty: &PropertyType) -> bool {
+        ty.kind() == PropertyKind::STRING
+    }
+
+    fn describe() -> Cow<'static, str> {
+        "String".into()
+    }
+
+    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
+        // SAFETY: the caller promises a text there.
+        unsafe { text_memory::text_read(at.cast()) }
+    }
+
+    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
+        // SAFETY: the caller promises a text there; `self` is a text of its own.
+        unsafe { text_memory::text_assign(at.cast(), &self) };
+    }
+}
+
+/// The fingerprint of a struct before its fields; used by [`plain_struct!`](crate::plain_struct).
+#[doc(hidden)]
+pub const fn start_fields(size: usize, align: usize) -> Fingerprint {
+    Fingerprint::START.number(size as u64).number(align as u64)
+}
+
+/// The fingerprint of a struct with one field more; used by [`plain_struct!`](crate::plain_struct).
+#[doc(hidden)]
+pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: usize) -> Fingerprint {
+    print.text(name).value(T::KIND, T::PATH).number(offset as u64)
+}
+
+/// Defines a `repr(C)` struct of the host that travels by value under a path: fields are numbers, names, or other
+/// plain structs.
+///
+/// ```ignore
+/// plain_struct! {
+///     /// A direction in three angles.
+///     pub struct Rotator in "/Script/Engine.Rotator" {
+///         /// Degrees up.
+///         pub pitch: f64,
+///         /// Degrees to the side.
+///         pub yaw: f64,
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! plain_struct {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident in $path:literal {
+        $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $ty:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        #[repr(C)]
+        #[derive(Clone, Copy, PartialEq, Debug, Default)]
+        $vis struct $name {
+            $($(#[$field_meta])* $field_vis $field: $ty,)*
+        }
+
+        // SAFETY: `repr(C)` stands above, `add_field` takes only fields that are plain, and the fingerprint is computed from
+        // the type itself.
+        unsafe impl $crate::plumbing::PlainStruct for $name {
+            const PATH: &'static str = $path;
+            const FINGERPRINT: u64 = {
+                let print = $crate::plumbing::start_fields(
+                    ::core::mem::size_of::<$name>(),
+                    ::core::mem::align_of::<$name>(),
+                );
+                $(let print = $crate::plumbing::add_field::<$ty>(
+                    print,
+                    stringify!($field),
+                    ::core::mem::offset_of!($name, $field),
+                );)*
+                print.finish()
+            };
+            const FIELDS: &'static [(&'static str, $crate::plumbing::PropertyKind, &'static str)] = &[
+                $((
+                    stringify!($field),
+                    <$ty as $crate::plumbing::PlainField>::KIND,
+                    <$ty as $crate::plumbing::PlainField>::PATH,
+                )),*
+            ];
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+
+    use crate::body::Body;
+    use crate::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
+    use crate::origin::Origin;
+    use crate::refusal::DeclareError;
+    use crate::testing::{declare, world};
+
+    plain_struct! {
+        /// A point.
+        pub(crate) struct Point in "/Script/Test.Point" {
+            /// Across.
+            pub(crate) x: f32,
+            /// Up.
+            pub(crate) y: f64,
+        }
+    }
+
+    plain_struct! {
+        struct Mark in "/Script/Test.Mark" {
+            at: Point,
+            tag: u8,
+        }
+    }
+
+    #[test]
+    fn a_plain_struct_of_the_host_is_the_declared_one() {
+        let world = world();
+        // In any order: the batch sorts them.
+        let structs = vec![StructDecl::plain::<Mark>().unwrap(), StructDecl::plain::<Point>().unwrap()];
+        world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).unwrap();
+        let mark = PropertyDecl::new("mark", PropertyKind::STRUCT).of_type("/Script/Test.Mark");
+        let owner = ClassDecl { properties: vec![mark], ..ClassDecl::new("Test", "Owner", "", Origin::Native) };
+        let class = declare(&world, [owner]).remove(0);
+        let (body, property) = (Body::new(&class), &class.properties[0]);
+        let written = Mark { at: Point { x: 1.5, y: -2.0 }, tag: 7 };
+        body.view().set(property, written).unwrap();
+        assert_eq!(body.view().get::<Mark>(property), Ok(written));
+        let text = body.view().read(property).unwrap().print(&world.names);
+        assert_eq!(text, "(at=(x=1.5, y=-2), tag=7)");
+        assert!(body.view().get::<Point>(property).is_err());
+    }
+
+    #[test]
+    fn a_struct_declared_otherwise_is_not_the_hosts() {
+        let world = world();
+        let point = StructDecl {
+            fields: vec![PropertyDecl::new("y", PropertyKind::F64), PropertyDecl::new("x", PropertyKind::F32)],
+            ..StructDecl::plain::<Point>().unwrap()
+        };
+        let batch = |point| Batch { structs: vec![point], ..Batch::default() };
+        let refused = world.types.declare(&world.names, &batch(point.clone())).unwrap_err();
+        assert!(matches!(refused, DeclareError::Fingerprint { .. }), "{refused}");
+        let point = StructDecl { fingerprint: 0, ..point };
+        world.types.declare(&world.names, &batch(point)).unwrap();
+        let property = PropertyDecl::new("p", PropertyKind::STRUCT).of_type("/Script/Test.Point");
+        let owner = ClassDecl { properties: vec![property], ..ClassDecl::new("Test", "O", "", Origin::Native) };
+        let class = declare(&world, [owner]).remove(0);
+        assert!(Body::new(&class).view().get::<Point>(&class.properties[0]).is_err());
+    }
+}

@@ -1,0 +1,516 @@
+//! The registry of types. By path it finds what is declared now; by number it also finds what was replaced, for as long
+//! as somebody uses it. While a shadow is up, new declarations of dynamic types stand beside the old ones and are found
+//! instead of them, until the shadow is committed or dropped.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use alcedo_base::cells::RefCell;
+use alcedo_base::handles::ClassId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::class::Class;
+use crate::compile::{Declared, Known, compile};
+use crate::decl::Batch;
+use crate::function::Function;
+use crate::interface::Interface;
+use crate::names::Names;
+use crate::origin::Origin;
+use crate::path::MemberPath;
+use crate::property::Property;
+use crate::refusal::DeclareError;
+use crate::structs::StructType;
+use crate::typing::TypeResolver;
+
+/// The types of a world. Game thread only.
+#[derive(Debug, Default)]
+pub struct Types {
+    registry: RefCell<Registry>,
+    stamp: Cell<u64>,
+}
+
+/// The shadow is down until this is dropped.
+#[must_use = "the shadow is up again when this is dropped"]
+#[derive(Debug)]
+pub struct Lowered<'a>(&'a Types);
+
+impl Drop for Lowered<'_> {
+    fn drop(&mut self) {
+        self.0.has_changed();
+        let mut registry = self.0.registry.borrow_mut();
+        registry.shadow = registry.lowered.take();
+    }
+}
+
+/// The stamp given out last. Every registry of the process takes its stamps from here, so that none has another's.
+static LAST_STAMP: AtomicU64 = AtomicU64::new(0);
+
+#[derive(Debug, Default)]
+struct Registry {
+    packages: BTreeSet<Rc<str>>,
+    last_id: u32,
+    /// Every class that is not forgotten, in order of declaration.
+    by_id: BTreeMap<ClassId, Rc<Class>>,
+    live: Table,
+    shadow: Option<Shadow>,
+    /// The shadow, while it is lowered.
+    lowered: Option<Shadow>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    classes: FxHashMap<Rc<str>, Rc<Class>>,
+    structs: FxHashMap<Rc<str>, Rc<StructType>>,
+    interfaces: FxHashMap<Rc<str>, Rc<Interface>>,
+    redirects: FxHashMap<Rc<str>, Rc<str>>,
+}
+
+#[derive(Debug, Default)]
+struct Shadow {
+    table: Table,
+    hidden: FxHashSet<Rc<str>>,
+}
+
+impl Types {
+    /// A registry without packages.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// As long as this is the same, every path leads where it did. No two registries ever say the same, but for new ones,
+    /// in which no path leads anywhere.
+    #[inline]
+    pub fn stamp(&self) -> u64 {
+        self.stamp.get()
+    }
+
+    /// Paths may lead elsewhere from now on.
+    fn has_changed(&self) {
+        self.stamp.set(LAST_STAMP.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+
+    /// Makes a package known, so that types can be declared in it. Doing so again changes nothing.
+    #[inline]
+    pub fn declare_package(&self, name: &str) {
+        self.registry.borrow_mut().packages.insert(name.into());
+    }
+
+    /// Whether the host knows that package.
+    #[cfg(test)]
+    pub(crate) fn has_package(&self, name: &str) -> bool {
+        self.registry.borrow().packages.contains(name)
+    }
+
+    /// Declares all types of a batch, or none. Runs no code of theirs.
+    ///
+    /// # Errors
+    /// [`DeclareError`] for the first declaration that cannot be; the registry is as it was.
+    pub fn declare(&self, names: &Names, batch: &Batch) -> Result<Declared, DeclareError> {
+        self.has_changed();
+        let mut registry = self.registry.borrow_mut();
+        let first = ClassId(registry.last_id + 1);
+        let declared = compile(names, &*registry, batch, first)?;
+        registry.last_id += declared.classes.len() as u32;
+        registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
+        let table = registry.open_table();
+        table.interfaces.extend(declared.interfaces.iter().map(|found| (found.path.clone(), found.clone())));
+        table.structs.extend(declared.structs.iter().map(|structure| (structure.path.clone(), structure.clone())));
+        table.classes.extend(declared.classes.iter().map(|class| (class.path.clone(), class.clone())));
+        Ok(declared)
+    }
+
+    /// Whether redirects lead from one path to another, be it by way of others.
+    #[inline]
+    pub fn leads_to(&self, from: &str, to: &str) -> bool {
+        self.registry.borrow().ways(from).any(|way| **way == *to)
+    }
+
+    /// From now on `old`, the path of a type or a member, leads to where `new` leads, unless something has that very
+    /// path. While a shadow is up, the redirect belongs to it.
+    #[inline]
+    pub fn redirect(&self, old: &str, new: &str) {
+        self.has_changed();
+        self.registry.borrow_mut().open_table().redirects.insert(old.into(), new.into());
+    }
+
+    /// Where redirects lead from a path in the end; the path itself without any, and where they lead round in a ring.
+    #[inline]
+    pub fn redirected(&self, path: &str) -> Rc<str> {
+        let registry = self.registry.borrow();
+        registry.end_of(path).map_or_else(|| path.into(), Rc::clone)
+    }
+
+    /// The members of a class, and of its bases, that have another name now: old name and new name.
+    pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
+        let registry = self.registry.borrow();
+        let owners: Vec<_> = class.chain().iter().map(|class| class.path.clone()).collect();
+        let member = |path: &str| {
+            let (owner, name) = path.split_once(':')?;
+            owners.iter().any(|known| **known == *owner).then(|| name.to_owned())
+        };
+        let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
+        let redirects = registry.live.redirects.iter().chain(shadow);
+        redirects.filter_map(|(old, new)| Some((member(old)?, member(new)?))).collect()
+    }
+
+    /// The class of that number, replaced ones included.
+    #[inline]
+    pub fn class(&self, id: ClassId) -> Option<Rc<Class>> {
+        self.registry.borrow().by_id.get(&id).cloned()
+    }
+
+    /// The class of that path now.
+    #[inline]
+    pub fn class_by_path(&self, path: &str) -> Option<Rc<Class>> {
+        self.registry.borrow().class(path)
+    }
+
+    /// The struct of that path now.
+    #[inline]
+    pub fn struct_by_path(&self, path: &str) -> Option<Rc<StructType>> {
+        self.registry.borrow().structure(path)
+    }
+
+    /// The interface of that path now.
+    #[inline]
+    pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
+        self.registry.borrow().interface(path)
+    }
+
+    /// The function of that path: declared in the class named there, or inherited by it.
+    #[inline]
+    pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
+        self.registry.borrow().member(path, |class, name| class.find_function(name).cloned())
+    }
+
+    /// The property of that path: declared in the class named there, or inherited by it.
+    #[inline]
+    pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
+        self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
+    }
+
+    /// All classes that can be found by path now, in order of declaration, so a base before what is derived from it.
+    #[inline]
+    pub fn classes(&self) -> Vec<Rc<Class>> {
+        let registry = self.registry.borrow();
+        let found =
+            |class: &&Rc<Class>| registry.visible_class(&class.path).is_some_and(|seen| Rc::ptr_eq(seen, class));
+        registry.by_id.values().filter(found).cloned().collect()
+    }
+
+    /// All structs that can be found by path now, in order of their paths.
+    #[inline]
+    pub fn structs(&self) -> Vec<Rc<StructType>> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.structs.keys());
+        let paths: BTreeSet<_> = registry.live.structs.keys().chain(shadow).collect();
+        paths.into_iter().filter_map(|path| registry.visible_struct(path).cloned()).collect()
+    }
+
+    /// All interfaces that can be found by path now, in order of their paths.
+    #[inline]
+    pub fn interfaces(&self) -> Vec<Rc<Interface>> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.interfaces.keys());
+        let paths: BTreeSet<_> = registry.live.interfaces.keys().chain(shadow).collect();
+        paths.into_iter().filter_map(|path| registry.visible_interface(path).cloned()).collect()
+    }
+
+    /// All redirects that hold now, in order.
+    #[inline]
+    pub fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
+        let redirects: BTreeMap<_, _> = registry.live.redirects.iter().chain(shadow).collect();
+        redirects.into_iter().map(|(from, to)| (from.clone(), to.clone())).collect()
+    }
+
+    /// All classes that are not forgotten, replaced ones included, in order of declaration.
+    #[inline]
+    pub fn all_classes(&self) -> Vec<Rc<Class>> {
+        self.registry.borrow().by_id.values().cloned().collect()
+    }
+
+    /// Puts a shadow up.
+    ///
+    /// # Panics
+    /// When one is up already.
+    #[inline]
+    pub fn begin_shadow(&self) {
+        self.has_changed();
+        let mut registry = self.registry.borrow_mut();
+        assert!(registry.shadow.is_none(), "one shadow of types at a time");
+        registry.shadow = Some(Shadow::default());
+    }
+
+    /// Takes the shadow down until what is given back is dropped: meanwhile every path leads where it did before it, and
+    /// what is declared is declared for good.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub fn lower_shadow(&self) -> Lowered<'_> {
+        self.has_changed();
+        let mut registry = self.registry.borrow_mut();
+        let shadow = registry.shadow.take().expect("a shadow is lowered after it was begun");
+        registry.lowered = Some(shadow);
+        Lowered(self)
+    }
+
+    /// While the shadow is up, the dynamic types of these paths are not found, unless they are declared anew in it. They
+    /// are gone when it is committed.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub fn hide_in_shadow<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
+        self.has_changed();
+        let mut registry = self.registry.borrow_mut();
+        let Registry { live, shadow, .. } = &mut *registry;
+        let shadow = shadow.as_mut().expect("types are hidden in a shadow");
+        shadow.hidden.extend(paths.into_iter().filter(|path| live.origin(path) != Some(Origin::Native)).map(Rc::from));
+    }
+
+    /// What the shadow declares becomes what is there. The classes it replaced or hid, in order of declaration: they
+    /// are still found by number. Cannot fail.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub fn commit_shadow(&self) -> Vec<Rc<Class>> {
+        self.has_changed();
+        let mut registry = self.registry.borrow_mut();
+        let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
+        let mut replaced = Vec::new();
+        let declared = table.classes.keys().chain(table.structs.keys()).chain(table.interfaces.keys());
+        for path in hidden.iter().chain(declared) {
+            replaced.extend(registry.live.classes.remove(path));
+            registry.live.structs.remove(path);
+            registry.live.interfaces.remove(path);
+        }
+        registry.live.interfaces.extend(table.interfaces);
+        registry.live.classes.extend(table.classes);
+        registry.live.structs.extend(table.structs);
+        registry.live.redirects.extend(table.redirects);
+        replaced.sort_by_key(|class| class.id);
+        replaced
+    }
+
+    /// Everything is found as before the shadow. The classes it had declared, now forgotten, in order of declaration.
+    ///
+    /// # Panics
+    /// When no shadow is up.
+    pub fn drop_shadow(&self) -> Vec<Rc<Class>> {
+        self.has_changed();
+        let mut registry = self.registry.borrow_mut();
+        let shadow = registry.shadow.take().expect("a shadow is dropped after it was begun");
+        let mut dropped: Vec<_> = shadow.table.classes.into_values().collect();
+        dropped.sort_by_key(|class| class.id);
+        for class in &dropped {
+            registry.by_id.remove(&class.id);
+        }
+        dropped
+    }
+
+    /// Forgets a class that was replaced, when its last user is gone. One that can be found by path stays.
+    pub fn forget(&self, id: ClassId) {
+        let mut registry = self.registry.borrow_mut();
+        let Some(class) = registry.by_id.get(&id) else { return };
+        let tables = [Some(&registry.live), registry.shadow.as_ref().map(|shadow| &shadow.table)];
+        let is_current = |table: &Table| table.classes.get(&class.path).is_some_and(|found| found.id == id);
+        if !tables.into_iter().flatten().any(is_current) {
+            registry.by_id.remove(&id);
+        }
+    }
+}
+
+/// The types that are found by path now.
+impl TypeResolver for Types {
+    fn structure(&self, path: &str) -> Option<Rc<StructType>> {
+        self.struct_by_path(path)
+    }
+
+    fn knows_struct(&self, path: &str) -> bool {
+        self.struct_by_path(path).is_some()
+    }
+
+    fn knows_class(&self, path: &str) -> bool {
+        self.class_by_path(path).is_some()
+    }
+
+    fn knows_interface(&self, path: &str) -> bool {
+        self.interface_by_path(path).is_some()
+    }
+}
+
+impl Registry {
+    /// Where declarations go now.
+    fn open_table(&mut self) -> &mut Table {
+        match &mut self.shadow {
+            Some(shadow) => &mut shadow.table,
+            None => &mut self.live,
+        }
+    }
+
+    fn visible_class(&self, path: &str) -> Option<&Rc<Class>> {
+        match &self.shadow {
+            Some(shadow) => {
+                shadow.table.classes.get(path).or_else(|| self.live.classes.get(path).filter(|_| shadow.shows(path)))
+            }
+            None => self.live.classes.get(path),
+        }
+    }
+
+    fn visible_struct(&self, path: &str) -> Option<&Rc<StructType>> {
+        match &self.shadow {
+            Some(shadow) => {
+                shadow.table.structs.get(path).or_else(|| self.live.structs.get(path).filter(|_| shadow.shows(path)))
+            }
+            None => self.live.structs.get(path),
+        }
+    }
+
+    fn visible_interface(&self, path: &str) -> Option<&Rc<Interface>> {
+        match &self.shadow {
+            Some(shadow) => {
+                let before = || self.live.interfaces.get(path).filter(|_| shadow.shows(path));
+                shadow.table.interfaces.get(path).or_else(before)
+            }
+            None => self.live.interfaces.get(path),
+        }
+    }
+
+    /// Where one redirect leads from `path`.
+    fn way(&self, path: &str) -> Option<&Rc<str>> {
+        let from_shadow = self.shadow.as_ref().and_then(|shadow| shadow.table.redirects.get(path));
+        from_shadow.or_else(|| self.live.redirects.get(path))
+    }
+
+    /// The paths that redirects lead to from `path`, nearest first, each once: a ring of redirects ends where it closes.
+    fn ways(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
+        let mut next = self.way(path);
+        let mut seen = FxHashSet::default();
+        std::iter::from_fn(move || {
+            let at = next.filter(|at| seen.insert(Rc::clone(at)))?;
+            next = self.way(at);
+            Some(at)
+        })
+    }
+
+    /// Where redirects lead from a path in the end; none for one without any, and for one that they lead round in a ring.
+    fn end_of(&self, path: &str) -> Option<&Rc<str>> {
+        self.ways(path).last().filter(|end| self.way(end).is_none())
+    }
+
+    fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
+        let mut search =
+            MemberSearch { registry: self, find, classes: FxHashMap::default(), tried: FxHashSet::default() };
+        search.at(path).or_else(|| self.ways(path).find_map(|way| search.at(way)))
+    }
+}
+
+/// A search for a member. Chains of redirects run together, those of members and those of classes; what was found out about
+/// a path is kept, so the search takes as many steps as there are redirects, and no more.
+struct MemberSearch<'a, F> {
+    registry: &'a Registry,
+    find: F,
+    /// What the path of a class leads to.
+    classes: FxHashMap<Rc<str>, Option<Rc<Class>>>,
+    /// Paths of members at which there was none, nor behind them.
+    tried: FxHashSet<Rc<str>>,
+}
+
+impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
+    /// The member of that path, or the one it was renamed to in its class.
+    fn at(&mut self, path: &str) -> Option<T> {
+        let MemberPath { owner, member } = path.parse().ok()?;
+        let class = self.class(&owner.to_string())?;
+        if let Some(found) = (self.find)(&class, &member) {
+            return Some(found);
+        }
+        // The member may have been renamed after its class was: then its redirect is written with the new class.
+        let mut at = self.registry.way(&format!("{}:{member}", class.path));
+        while let Some(way) = at.filter(|way| self.tried.insert(Rc::clone(way))) {
+            let found = way.split_once(':').and_then(|(owner, member)| {
+                let class = self.class(owner)?;
+                (self.find)(&class, member)
+            });
+            if found.is_some() {
+                return found;
+            }
+            at = self.registry.way(way);
+        }
+        None
+    }
+
+    /// The class of that path, or of the path it was renamed to.
+    fn class(&mut self, path: &str) -> Option<Rc<Class>> {
+        let mut walked: Vec<Rc<str>> = Vec::new();
+        let mut at: Rc<str> = path.into();
+        let found = loop {
+            if let Some(known) = self.classes.get(&at) {
+                break known.clone();
+            }
+            // Until it is known: round a ring there is nothing.
+            self.classes.insert(Rc::clone(&at), None);
+            walked.push(Rc::clone(&at));
+            if let Some(class) = self.registry.visible_class(&at) {
+                break Some(Rc::clone(class));
+            }
+            match self.registry.way(&at) {
+                Some(next) => at = Rc::clone(next),
+                None => break None,
+            }
+        };
+        self.classes.extend(walked.into_iter().map(|path| (path, found.clone())));
+        found
+    }
+}
+
+impl Shadow {
+    /// Whether what was there before is found through the shadow.
+    fn shows(&self, path: &str) -> bool {
+        !self.hidden.contains(path) && self.table.origin(path).is_none()
+    }
+}
+
+impl Table {
+    fn origin(&self, path: &str) -> Option<Origin> {
+        let class = self.classes.get(path).map(|class| class.origin);
+        let structure = || self.structs.get(path).map(|structure| structure.origin);
+        class.or_else(structure).or_else(|| self.interfaces.get(path).map(|interface| interface.origin))
+    }
+}
+
+impl Known for Registry {
+    fn packages(&self) -> Vec<Rc<str>> {
+        self.packages.iter().cloned().collect()
+    }
+
+    fn class(&self, path: &str) -> Option<Rc<Class>> {
+        let exact = self.visible_class(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_class(way).cloned()))
+    }
+
+    fn structure(&self, path: &str) -> Option<Rc<StructType>> {
+        let exact = self.visible_struct(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_struct(way).cloned()))
+    }
+
+    fn interface(&self, path: &str) -> Option<Rc<Interface>> {
+        let exact = self.visible_interface(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_interface(way).cloned()))
+    }
+
+    fn is_free(&self, path: &str) -> bool {
+        match &self.shadow {
+            Some(shadow) => {
+                shadow.table.origin(path).is_none()
+                    && (self.live.origin(path).is_none() || shadow.hidden.contains(path))
+            }
+            None => self.live.origin(path).is_none(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,592 @@
+//! Declaring types, finding them, and the shadow of a reload.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_base::handles::ClassId;
+use expect_test::{Expect, expect};
+
+use crate::World;
+use crate::class::{Class, Subobject, SubobjectRole};
+use crate::decl::{Batch, ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::function::Function;
+use crate::origin::Origin;
+use crate::property::Property;
+use crate::testing::{declare, dynamic, native, world};
+
+const OBJECT: &str = "/Script/Engine.Object";
+
+fn f64(name: &str) -> PropertyDecl {
+    PropertyDecl::new(name, PropertyKind::F64)
+}
+
+fn reference(name: &str, class: &str) -> PropertyDecl {
+    PropertyDecl::new(name, PropertyKind::OBJECT).of_type(class)
+}
+
+fn held(name: &str, path: &str) -> PropertyDecl {
+    PropertyDecl::new(name, PropertyKind::STRUCT).of_type(path)
+}
+
+fn function(name: &str, flags: u64, params: &[PropertyDecl]) -> FunctionDecl {
+    FunctionDecl { flags, params: params.to_vec(), ..FunctionDecl::new(name, Rc::new(|_, _| Ok(()))) }
+}
+
+fn event(name: &str, params: &[PropertyDecl]) -> FunctionDecl {
+    function(name, function_flags::NATIVE_EVENT, params)
+}
+
+fn overriding(name: &str, class: &str, params: &[PropertyDecl]) -> FunctionDecl {
+    FunctionDecl { overrides: class.to_owned(), ..function(name, 0, params) }
+}
+
+fn with_functions(decl: ClassDecl, functions: Vec<FunctionDecl>) -> ClassDecl {
+    ClassDecl { functions, ..decl }
+}
+
+fn structure(name: &str, fields: &[PropertyDecl]) -> StructDecl {
+    StructDecl { fields: fields.to_vec(), ..StructDecl::new("Game", name, Origin::Dynamic) }
+}
+
+/// `Actor` with a property, an event and a plain function, and a `Component` without anything.
+fn engine() -> World {
+    let world = world();
+    let actor = with_functions(
+        native("Actor", OBJECT, &[f64("seed"), reference("part", OBJECT)]),
+        vec![
+            event("tick", &[PropertyDecl::new("delta", PropertyKind::F32)]),
+            function("describe", 0, &[PropertyDecl::result(PropertyKind::STRING)]),
+        ],
+    );
+    declare(&world, [actor, native("Component", OBJECT, &[])]);
+    world
+}
+
+const ACTOR: &str = "/Script/Engine.Actor";
+
+fn refused(structs: Vec<StructDecl>, classes: Vec<ClassDecl>, expected: &str) {
+    let world = engine();
+    let before = describe_all(&world);
+    let error =
+        world.types.declare(&world.names, &Batch { structs, classes, ..Batch::default() }).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}\n does not say\n{expected}");
+    assert_eq!(describe_all(&world), before, "nothing of the batch is there");
+}
+
+fn describe_all(world: &World) -> Vec<String> {
+    world.types.all_classes().iter().map(|class| describe(class)).collect()
+}
+
+/// All metadata of a class but its origin, a line per member.
+fn describe(class: &Class) -> String {
+    let property = |property: &Rc<Property>| {
+        let Property { text, display, ty, flags, default, doc, offset, owner, .. } = &**property;
+        format!("{owner}:{text} \"{display}\" {ty} {flags:x} {default:?} {doc:?} @{offset}")
+    };
+    let function = |function: &Rc<Function>| {
+        let Function { flags, vslot, overrides, fingerprint, doc, .. } = &**function;
+        format!("{function:?} {flags:x} {vslot:?} {overrides:?} {fingerprint:x} {doc:?}")
+    };
+    let part = |part: &Subobject| format!("part {} {} {:?}", part.name, part.class_path, part.role);
+    let head = format!("{} {:x} {:?} {}/{}", class.path, class.flags, class.doc, class.size(), class.align());
+    let mut lines = vec![head, format!("{:?} {:?}", class.subobject_overrides, class.interfaces)];
+    lines.extend(class.properties.iter().map(property));
+    lines.extend(class.own_functions.iter().map(function));
+    lines.extend(class.vtable.iter().map(|function| function.path.to_string()));
+    lines.extend(class.subobjects.iter().map(part));
+    lines.join("\n")
+}
+
+#[test]
+fn each_broken_declaration_is_refused_by_name() {
+    let d = |properties: &[PropertyDecl]| vec![dynamic("X", ACTOR, properties)];
+    let f = |function: FunctionDecl| vec![with_functions(dynamic("X", ACTOR, &[]), vec![function])];
+    let s = |structs: &[StructDecl]| structs.to_vec();
+    let none = Vec::new;
+    for (structs, classes, expected) in [
+        (
+            none(),
+            vec![dynamic("Default__Actor", ACTOR, &[])],
+            "the class /Script/Game.Default__Actor cannot be called so: names that begin with Default__ belong",
+        ),
+        (
+            none(),
+            vec![ClassDecl::new("Gone", "X", OBJECT, Origin::Dynamic)],
+            "the package Gone, which the host does not know",
+        ),
+        (none(), vec![dynamic("9x", OBJECT, &[])], "\"9x\" in Game cannot be a name"),
+        (
+            none(),
+            vec![ClassDecl { interfaces: vec!["/Script/Game.Hums".to_owned()], ..dynamic("X", OBJECT, &[]) }],
+            "/Script/Game.X implements /Script/Game.Hums, which nobody declared",
+        ),
+        (
+            none(),
+            d(&[PropertyDecl::new("who", PropertyKind::SCRIPT_INTERFACE).of_type(ACTOR)]),
+            "/Script/Game.X:who cannot be a ScriptInterface(/Script/Engine.Actor): there is no interface /Script/Engine.Actor",
+        ),
+        (none(), d(&[f64("a b")]), "\"a b\" in /Script/Game.X cannot be a name"),
+        (none(), vec![native("Actor", OBJECT, &[])], "/Script/Engine.Actor is declared already"),
+        (none(), vec![dynamic("X", OBJECT, &[]), dynamic("X", OBJECT, &[])], "/Script/Game.X is declared already"),
+        (s(&[structure("X", &[])]), vec![dynamic("X", OBJECT, &[])], "/Script/Game.X is declared already"),
+        (
+            s(&[
+                structure("A", &[held("b", "/Script/Game.B")]),
+                structure("B", &[held("c", "/Script/Game.C")]),
+                structure("C", &[held("b", "/Script/Game.B")]),
+            ]),
+            none_classes(),
+            "types would have no end: /Script/Game.B → /Script/Game.C → /Script/Game.B;",
+        ),
+        (
+            none(),
+            vec![dynamic("A", "/Script/Game.B", &[]), dynamic("B", "/Script/Game.A", &[])],
+            "derived from each other: /Script/Game.A → /Script/Game.B → /Script/Game.A;",
+        ),
+        (
+            none(),
+            vec![dynamic("X", "/Script/Game.Gone", &[])],
+            "/Script/Game.X is derived from /Script/Game.Gone, which nobody",
+        ),
+        (none(), vec![dynamic("X", "", &[])], "/Script/Game.X names no base class"),
+        (
+            none(),
+            d(&[held("v", "/Script/Game.V")]),
+            "/Script/Game.X:v is a struct of /Script/Game.V, which nobody declared",
+        ),
+        (
+            none(),
+            d(&[reference("o", "/Script/Game.O")]),
+            "/Script/Game.X:o is a reference of /Script/Game.O, which nobody",
+        ),
+        (none(), d(&[reference("o", "Actor")]), "/Script/Game.X:o refers to a type: \"Actor\" is not a path"),
+        (none(), d(&[PropertyDecl::new("k", PropertyKind(77))]), "/Script/Game.X:k has the kind 77"),
+        (none(), d(&[f64("a"), f64("a")]), "/Script/Game.X has two members of the name a"),
+        (none(), d(&[f64("seed")]), "/Script/Game.X:seed would hide /Script/Engine.Actor:seed"),
+        (none(), d(&[f64("tick")]), "/Script/Game.X:tick would hide /Script/Engine.Actor:tick"),
+        (none(), f(function("describe", 0, &[])), "/Script/Game.X:describe would hide /Script/Engine.Actor:describe"),
+        (none(), f(event("tick", &[])), "/Script/Game.X:tick would hide /Script/Engine.Actor:tick"),
+        (none(), f(overriding("seed", ACTOR, &[])), "/Script/Game.X:seed would hide /Script/Engine.Actor:seed"),
+        (
+            none(),
+            d(&[f64("a").with_default("fast")]),
+            "the default of /Script/Game.X:a cannot be read: `fast` is no f64",
+        ),
+        (none(), d(&[reference("o", ACTOR).with_default("#1.1")]), "only none can be a default"),
+        (none(), f(function("f", 0, &[PropertyDecl::result(PropertyKind::U8), f64("a")])), "not its last parameter"),
+        (none(), f(function("f", 0, &[f64("a"), f64("a")])), "/Script/Game.X:f has two members of the name a"),
+        (
+            none(),
+            f(overriding("tock", ACTOR, &[])),
+            "overrides /Script/Engine.Actor:tock: there is no function of that name",
+        ),
+        (none(), f(overriding("describe", ACTOR, &[])), "/Script/Engine.Actor:describe: it is a plain function"),
+        (none(), f(overriding("tick", "/Script/Engine.Component", &[])), "that class is none of its bases"),
+        (none(), f(overriding("tick", "/Script/Engine.Gone", &[])), "there is no such class"),
+        (
+            none(),
+            f(overriding("tick", ACTOR, &[f64("delta")])),
+            "/Script/Game.X:tick(f64) overrides /Script/Engine.Actor:tick(f32)",
+        ),
+        (
+            none(),
+            f(FunctionDecl { fingerprint: 1, ..function("f", 0, &[f64("a")]) }),
+            "/Script/Game.X:f is (f64) here, but its module was compiled for something else",
+        ),
+        (
+            s(&[StructDecl { fingerprint: 1, ..structure("S", &[f64("x")]) }]),
+            none_classes(),
+            "/Script/Game.S is (x: f64 at 0; 8 bytes, aligned to 8) here",
+        ),
+        (
+            none(),
+            d(&[f64("p").with_flags(property_flags::DEFAULT_SUBOBJECT)]),
+            "the property is a f64; it has to be a reference",
+        ),
+        (
+            none(),
+            vec![part_of_class(dynamic("X", ACTOR, &[]), "part", ACTOR)],
+            "neither the class nor a base has such a subobject",
+        ),
+        (
+            none(),
+            vec![part_of_class(dynamic("X", OBJECT, &[reference("p", ACTOR)]), "p", "/Script/Engine.Component")],
+            "/Script/Engine.Component is not a /Script/Engine.Actor",
+        ),
+    ] {
+        refused(structs, classes, expected);
+    }
+}
+
+fn none_classes() -> Vec<ClassDecl> {
+    Vec::new()
+}
+
+fn part_of_class(decl: ClassDecl, property: &str, class: &str) -> ClassDecl {
+    let (property, class_path) = (property.to_owned(), class.to_owned());
+    ClassDecl { subobjects: vec![SubobjectDecl { property, class_path, role: SubobjectRole::Part }], ..decl }
+}
+
+#[test]
+fn a_type_of_too_many_bytes_is_refused_at_once() {
+    let mut structs = vec![structure("S0", &[PropertyDecl::new("text", PropertyKind::STRING)])];
+    for level in 1..30 {
+        let path = format!("/Script/Game.S{}", level - 1);
+        structs.push(structure(&format!("S{level}"), &[held("a", &path), held("b", &path)]));
+    }
+    refused(structs, Vec::new(), "bytes, more than a type may have");
+}
+
+#[test]
+fn a_batch_is_declared_base_first_whatever_its_order() {
+    let world = engine();
+    let classes = declare(
+        &world,
+        [
+            dynamic("C", "/Script/Game.B", &[reference("d", "/Script/Game.D")]),
+            dynamic("D", OBJECT, &[]),
+            dynamic("B", ACTOR, &[]),
+        ],
+    );
+    let names: Vec<_> = classes.iter().map(|class| (&*class.name, class.id)).collect();
+    assert_eq!(names, [("B", ClassId(4)), ("C", ClassId(5)), ("D", ClassId(6))]);
+    let (b, c) = (&classes[0], &classes[1]);
+    assert!(c.is_a(b) && c.is_a(c) && !b.is_a(c) && !classes[2].is_a(b));
+    let names = |chain: Vec<Rc<Class>>| chain.iter().map(|class| class.name.to_string()).collect::<Vec<_>>().join(" ");
+    assert_eq!(names(c.chain()), "Object Actor B C");
+    assert_eq!(names(c.dynamic_chain()), "B C");
+    assert_eq!(&*c.nearest_native().unwrap().name, "Actor");
+    assert_eq!(&*c.common_base(&classes[2]).unwrap().name, "Object");
+}
+
+#[test]
+fn properties_lie_behind_those_of_the_base() {
+    let world = world();
+    let small = PropertyDecl::new("small", PropertyKind::U8);
+    let classes = declare(
+        &world,
+        [
+            native("A", OBJECT, &[f64("a"), small.clone()]),
+            dynamic("B", "/Script/Engine.A", &[PropertyDecl::new("tiny", PropertyKind::U8), f64("b")]),
+        ],
+    );
+    let offsets: Vec<_> = classes[1].properties.iter().map(|property| (&*property.text, property.offset)).collect();
+    assert_eq!(offsets, [("a", 0), ("small", 8), ("tiny", 9), ("b", 16)]);
+    assert_eq!((classes[0].end(), classes[0].size(), classes[1].size()), (9, 16, 24));
+    assert!(Rc::ptr_eq(classes[1].find_property("a").unwrap(), &classes[0].properties[0]));
+    let name = world.names.find("tiny").unwrap();
+    assert_eq!(classes[1].find_property_named(name).map(|property| &*property.owner), Some("/Script/Game.B"));
+}
+
+#[test]
+fn an_event_leads_to_the_nearest_override() {
+    let world = engine();
+    let delta = PropertyDecl::new("delta", PropertyKind::F32);
+    let classes = declare(
+        &world,
+        [
+            with_functions(
+                dynamic("A", ACTOR, &[]),
+                vec![overriding("tick", ACTOR, std::slice::from_ref(&delta)), event("ring", &[])],
+            ),
+            with_functions(dynamic("B", "/Script/Game.A", &[]), vec![overriding("ring", "/Script/Game.A", &[])]),
+            with_functions(dynamic("C", "/Script/Game.B", &[]), vec![overriding("tick", ACTOR, &[delta])]),
+        ],
+    );
+    let tick = world.types.function_by_path("/Script/Engine.Actor:tick").unwrap();
+    let ring = world.types.function_by_path("/Script/Game.A:ring").unwrap();
+    let leads: Vec<_> = classes.iter().map(|class| class.dispatch(&tick).path.to_string()).collect();
+    assert_eq!(leads, ["/Script/Game.A:tick", "/Script/Game.A:tick", "/Script/Game.C:tick"]);
+    assert_eq!(&*classes[2].dispatch(&ring).path, "/Script/Game.B:ring");
+    assert_eq!((tick.vslot, ring.vslot), (Some(0), Some(1)));
+    let last = &classes[2].own_functions[0];
+    assert_eq!(last.overrides.as_deref(), Some("/Script/Engine.Actor:tick"), "the event, not the override before");
+    assert_eq!((last.owner, last.flags), (classes[2].id, function_flags::OVERRIDE));
+    assert_eq!(&*world.types.function_by_path("/Script/Game.C:ring").unwrap().path, "/Script/Game.B:ring");
+    assert_eq!(
+        &*world.types.function_by_path("/Script/Game.C:describe").unwrap().path,
+        "/Script/Engine.Actor:describe"
+    );
+}
+
+#[test]
+fn native_and_emitted_declarations_give_equal_metadata() {
+    let of = |origin| {
+        let world = engine();
+        let point = StructDecl { origin, ..structure("Point", &[f64("x"), f64("y").with_default("4")]) };
+        let base = ClassDecl {
+            doc: "A cube.".to_owned(),
+            flags: 1,
+            origin,
+            ..dynamic(
+                "Cube",
+                ACTOR,
+                &[
+                    f64("speed").with_default("180").with_flags(property_flags::EDIT_ANYWHERE).with_doc("Degrees."),
+                    held("at", "/Script/Game.Point"),
+                    reference("mesh", "/Script/Engine.Component")
+                        .with_flags(property_flags::DEFAULT_SUBOBJECT | property_flags::ROOT_COMPONENT),
+                ],
+            )
+        };
+        let cube = with_functions(
+            base,
+            vec![
+                event("hello", &[f64("loud"), PropertyDecl::result(PropertyKind::BOOL)]),
+                overriding("tick", ACTOR, &[PropertyDecl::new("delta", PropertyKind::F32)]),
+            ],
+        );
+        let batch = Batch { structs: vec![point], classes: vec![cube], ..Batch::default() };
+        describe(&world.types.declare(&world.names, &batch).unwrap().classes[0])
+    };
+    let (native, emitted) = (of(Origin::Native), of(Origin::Dynamic));
+    assert_eq!(native, emitted);
+    for fact in
+        ["\"Speed\" f64 1 Some(F64(180.0)) \"Degrees.\"", "part mesh /Script/Engine.Component Root", "Struct([(\"x\""]
+    {
+        assert!(native.contains(fact), "{fact} in {native}");
+    }
+}
+
+#[test]
+fn redirects_find_what_was_renamed() {
+    let world = engine();
+    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
+    for (old, new) in [
+        ("/Script/Game.Old", "/Script/Game.Older"),
+        ("/Script/Game.Older", "/Script/Game.New"),
+        ("/Script/Game.New:pace", "/Script/Game.New:speed"),
+        ("/Script/Game.A", "/Script/Game.B"),
+        ("/Script/Game.B", "/Script/Game.A"),
+        ("/Script/Engine.Actor", "/Script/Game.New"),
+    ] {
+        world.types.redirect(old, new);
+    }
+    let class = |path: &str| world.types.class_by_path(path).map(|class| class.path.to_string());
+    let property = |path: &str| world.types.property_by_path(path).map(|property| property.text.to_string());
+    assert_eq!(class("/Script/Game.Old").as_deref(), Some("/Script/Game.New"));
+    assert_eq!(class("/Script/Game.A"), None, "a circle leads nowhere");
+    assert_eq!(class(ACTOR).as_deref(), Some(ACTOR), "what has the very path wins");
+    assert_eq!(property("/Script/Game.Old:speed").as_deref(), Some("speed"));
+    assert_eq!(property("/Script/Game.Old:pace").as_deref(), Some("speed"), "type and member were renamed");
+    assert_eq!(property("/Script/Game.New:seed").as_deref(), Some("seed"));
+    assert_eq!(
+        (property("/Script/Game.New:gone"), property("/Script/Game.New"), class("nonsense")),
+        (None, None, None)
+    );
+    assert_eq!(&*world.types.redirected("/Script/Game.Old"), "/Script/Game.New");
+    assert_eq!(&*world.types.redirected("/Script/Game.New"), "/Script/Game.New");
+}
+
+/// A hundred thousand redirects in a row, of a class, of a member and of both: a search that walked the rest of the row anew
+/// from each of its places would take five billion steps, and this test would not end.
+#[test]
+fn a_search_takes_each_redirect_once() {
+    const ROW: usize = 100_000;
+    let world = engine();
+    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
+    let class = |at: usize| if at == ROW { "/Script/Game.New".to_owned() } else { format!("/Script/Game.Old{at}") };
+    for at in 0..ROW {
+        world.types.redirect(&class(at), &class(at + 1));
+        world.types.redirect(&format!("/Script/Game.New:pace{at}"), &format!("/Script/Game.New:pace{}", at + 1));
+        world.types.redirect(&format!("{}:gone", class(at)), &format!("{}:gone", class(at + 1)));
+    }
+    let property = |path: &str| world.types.property_by_path(path).map(|property| property.text.to_string());
+    assert_eq!(property("/Script/Game.Old0:speed").as_deref(), Some("speed"));
+    assert_eq!(property("/Script/Game.Old0:pace0"), None, "it ends at one that is not there");
+    assert_eq!(property("/Script/Game.Old0:gone"), None);
+    assert_eq!(&*world.types.redirected("/Script/Game.Old0"), "/Script/Game.New");
+    world.types.redirect(&format!("/Script/Game.New:pace{ROW}"), "/Script/Game.New:speed");
+    assert_eq!(property("/Script/Game.Old0:pace0").as_deref(), Some("speed"));
+}
+
+#[test]
+fn a_ring_of_redirects_leads_nowhere() {
+    let world = engine();
+    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
+    let ring = ["Left", "Right", "Behind"].map(|name| format!("/Script/Game.{name}"));
+    for (at, path) in ring.iter().enumerate() {
+        let next = &ring[(at + 1) % ring.len()];
+        world.types.redirect(path, next);
+        world.types.redirect(&format!("{path}:a"), &format!("{next}:a"));
+    }
+    world.types.redirect("/Script/Game.Into", &ring[0]);
+    world.types.redirect("/Script/Game.New:a", "/Script/Game.New:a");
+    for path in ring.iter().map(String::as_str).chain(["/Script/Game.Into"]) {
+        assert_eq!(&*world.types.redirected(path), path);
+        assert!(world.types.class_by_path(path).is_none());
+        assert!(world.types.property_by_path(&format!("{path}:a")).is_none());
+    }
+    assert!(world.types.property_by_path("/Script/Game.New:a").is_none());
+}
+
+/// A world whose shadow declares `Cube` anew, `Fresh` in addition, and hides `Cube` and `Gone`.
+fn shadowed() -> (World, Vec<Rc<Class>>) {
+    let world = engine();
+    let old = declare(&world, [dynamic("Cube", ACTOR, &[]), dynamic("Gone", ACTOR, &[]), dynamic("Kept", ACTOR, &[])]);
+    world.types.begin_shadow();
+    world.types.hide_in_shadow(["/Script/Game.Cube", "/Script/Game.Gone", ACTOR]);
+    (world, old)
+}
+
+fn fresh(world: &World) -> Vec<Rc<Class>> {
+    declare(world, [dynamic("Cube", ACTOR, &[f64("speed")]), dynamic("Fresh", "/Script/Game.Cube", &[])])
+}
+
+fn seen(world: &World) -> String {
+    let see = |name: &str| match world.types.class_by_path(&format!("/Script/{name}")) {
+        Some(class) => format!("{name} {}", class.id.0),
+        None => format!("{name} -"),
+    };
+    ["Engine.Actor", "Game.Cube", "Game.Gone", "Game.Kept", "Game.Fresh"].map(see).join(", ")
+}
+
+#[test]
+fn a_shadow_hides_the_old_and_shows_the_new() {
+    let (world, old) = shadowed();
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube -, Game.Gone -, Game.Kept 6, Game.Fresh -");
+    assert_eq!(world.types.property_by_path("/Script/Game.Cube:seed").map(|_| ()), None);
+    let new = fresh(&world);
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone -, Game.Kept 6, Game.Fresh 8");
+    assert!(new[1].is_a(&new[0]) && !new[1].is_a(&old[0]));
+    assert!(Rc::ptr_eq(&world.types.class(old[0].id).unwrap(), &old[0]), "by number the old is found too");
+    let ids = |classes: Vec<Rc<Class>>| classes.iter().map(|class| class.id.0).collect::<Vec<_>>();
+    assert_eq!(ids(world.types.classes()), [1, 2, 3, 6, 7, 8]);
+    assert_eq!(ids(world.types.all_classes()), [1, 2, 3, 4, 5, 6, 7, 8]);
+    let again = Batch { classes: vec![dynamic("Cube", ACTOR, &[])], ..Batch::default() };
+    assert!(world.types.declare(&world.names, &again).is_err(), "once in a shadow");
+    let actor = Batch { classes: vec![native("Actor", OBJECT, &[])], ..Batch::default() };
+    assert!(world.types.declare(&world.names, &actor).is_err(), "native types are not replaced");
+}
+
+#[test]
+fn while_a_shadow_is_lowered_all_is_as_before_and_what_is_declared_stays() {
+    let (world, _) = shadowed();
+    fresh(&world);
+    {
+        let _lowered = world.types.lower_shadow();
+        assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh -");
+        world.types.redirect("/Script/Game.Fresh", "/Script/Game.Kept");
+        assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
+    }
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone -, Game.Kept 6, Game.Fresh 8");
+    world.types.drop_shadow();
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
+}
+
+#[test]
+fn a_committed_shadow_replaces() {
+    let (world, old) = shadowed();
+    fresh(&world);
+    world.types.redirect("/Script/Game.Gone", "/Script/Game.Fresh");
+    let replaced: Vec<_> = world.types.commit_shadow().iter().map(|class| class.id).collect();
+    assert_eq!(replaced, [old[0].id, old[1].id]);
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone 8, Game.Kept 6, Game.Fresh 8");
+    assert!(world.types.class(old[0].id).is_some());
+    world.types.forget(old[0].id);
+    world.types.forget(ClassId(7));
+    assert!(world.types.class(old[0].id).is_none() && world.types.class(ClassId(7)).is_some());
+}
+
+#[test]
+fn a_dropped_shadow_was_never_there() {
+    let (world, _) = shadowed();
+    fresh(&world);
+    world.types.redirect("/Script/Game.Old", "/Script/Game.Kept");
+    let dropped: Vec<_> = world.types.drop_shadow().iter().map(|class| class.id.0).collect();
+    assert_eq!(dropped, [7, 8]);
+    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh -");
+    assert!(world.types.class(ClassId(7)).is_none() && world.types.class_by_path("/Script/Game.Old").is_none());
+    let next = declare(&world, [dynamic("Next", ACTOR, &[])]);
+    assert_eq!(next[0].id, ClassId(9), "a number is never used again");
+}
+
+#[test]
+fn an_interface_is_declared_hidden_and_replaced_as_any_type() {
+    let world = engine();
+    let try_batch = |interfaces: &[&str], implements: &[&str]| {
+        let doc = interfaces.join(" ");
+        let interface =
+            |name: &&str| InterfaceDecl { doc: doc.clone(), ..InterfaceDecl::new("Game", name, Origin::Dynamic) };
+        let ear = ClassDecl {
+            interfaces: implements.iter().map(|name| format!("/Script/Game.{name}")).collect(),
+            ..dynamic("Ear", OBJECT, &[])
+        };
+        let interfaces = interfaces.iter().map(interface).collect();
+        let classes = vec![ear, dynamic("FineEar", "/Script/Game.Ear", &[])];
+        let batch = Batch { interfaces, classes, ..Batch::default() };
+        world.types.declare(&world.names, &batch).map(drop).map_err(|error| error.to_string())
+    };
+    let seen = || {
+        let interfaces = world.types.interfaces();
+        let interfaces =
+            interfaces.iter().map(|found| format!("{} {}", found.path.rsplit('.').next().unwrap(), found.doc));
+        let ear = world.types.class_by_path("/Script/Game.FineEar").map_or(Vec::new(), |ear| {
+            let chain = ear.chain();
+            chain.iter().flat_map(|class| class.interfaces.iter().map(|path| path.to_string())).collect()
+        });
+        format!("{}; {}", interfaces.collect::<Vec<_>>().join(", "), ear.join(", "))
+    };
+    let check = |expected: Expect| expected.assert_eq(&seen());
+
+    try_batch(&["Hears"], &["Hears"]).unwrap();
+    check(expect!["Sings , Hears Hears; /Script/Game.Hears"]);
+    let ear = world.types.class_by_path("/Script/Game.FineEar").unwrap();
+    assert!(ear.implements("/Script/Game.Hears") && !ear.implements("/Script/Engine.Sings"));
+    world.types.begin_shadow();
+    world.types.hide_in_shadow([
+        "/Script/Game.Ear",
+        "/Script/Game.FineEar",
+        "/Script/Game.Hears",
+        "/Script/Engine.Sings",
+    ]);
+    check(expect!["Sings ; "]);
+    let error = try_batch(&[], &["Hears"]).unwrap_err();
+    assert!(error.contains("/Script/Game.Ear implements /Script/Game.Hears, which nobody declared"), "{error}");
+    let error = try_batch(&["Hears", "Hears"], &[]).unwrap_err();
+    assert!(error.contains("/Script/Game.Hears is declared already"), "{error}");
+    try_batch(&["Hears", "Sees"], &["Hears", "Sees"]).unwrap();
+    check(expect!["Sings , Hears Hears Sees, Sees Hears Sees; /Script/Game.Hears, /Script/Game.Sees"]);
+    world.types.drop_shadow();
+    check(expect!["Sings , Hears Hears; /Script/Game.Hears"]);
+
+    world.types.begin_shadow();
+    world.types.hide_in_shadow(["/Script/Game.Ear", "/Script/Game.FineEar", "/Script/Game.Hears"]);
+    world.types.redirect("/Script/Game.Hears", "/Script/Game.Listens");
+    let interfaces = vec![InterfaceDecl::new("Game", "Listens", Origin::Dynamic)];
+    world.types.declare(&world.names, &Batch { interfaces, ..Batch::default() }).unwrap();
+    try_batch(&[], &["Hears"]).unwrap();
+    world.types.commit_shadow();
+    check(expect!["Sings , Listens ; /Script/Game.Listens"]);
+    let error = try_batch(&["Listens"], &[]).unwrap_err();
+    assert!(error.contains("is declared already"), "{error}");
+}
+
+#[test]
+fn packages_are_declared_by_the_host() {
+    let world = world();
+    assert!(world.types.has_package("Game") && !world.types.has_package("game"));
+}
+
+#[test]
+fn the_stamp_changes_whenever_a_path_may_lead_elsewhere_and_no_two_registries_have_the_same() {
+    let (world, other) = (engine(), engine());
+    let mut stamps = vec![other.types.stamp(), world.types.stamp()];
+    let mut after = |change: &dyn Fn()| {
+        change();
+        stamps.push(world.types.stamp());
+    };
+    after(&|| drop(declare(&world, [dynamic("Cube", ACTOR, &[])])));
+    after(&|| world.types.redirect("/Script/Game.Old", "/Script/Game.Cube"));
+    after(&|| world.types.begin_shadow());
+    after(&|| world.types.hide_in_shadow(["/Script/Game.Cube"]));
+    after(&|| drop(world.types.lower_shadow()));
+    after(&|| drop(world.types.drop_shadow()));
+    world.types.begin_shadow();
+    after(&|| drop(world.types.commit_shadow()));
+    let distinct: BTreeSet<_> = stamps.iter().collect();
+    assert_eq!(distinct.len(), stamps.len(), "{stamps:?}");
+    assert!(world.types.class_by_path("/Script/Game.Cube").is_some());
+    assert_eq!(world.types.stamp(), stamps[stamps.len() - 1], "looking changes nothing");
+}

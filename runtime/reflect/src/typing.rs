@@ -1,0 +1,256 @@
+//! From words to types: whether there are such structs, classes and interfaces, and whether what is a key can be one.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+
+use crate::nested::{ElementType, EntryType, OptionalType};
+use crate::property::PropertyType;
+use crate::structs::StructType;
+use crate::type_text::{SignatureText, TypeText, TypeTextError};
+
+/// Who knows the structs, classes and interfaces that types name.
+pub trait TypeResolver {
+    /// The struct of that path, laid out.
+    fn structure(&self, path: &str) -> Option<Rc<StructType>>;
+    /// Whether there is such a struct, be it laid out or not.
+    fn knows_struct(&self, path: &str) -> bool;
+    /// Whether there is such a class.
+    fn knows_class(&self, path: &str) -> bool;
+    /// Whether there is such an interface.
+    fn knows_interface(&self, path: &str) -> bool;
+}
+
+/// Why words are no type here.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TypeError {
+    /// They are no type anywhere.
+    #[error(transparent)]
+    Words(#[from] TypeTextError),
+    /// A struct nobody declared.
+    #[error("there is no struct {path}: declare it in the same batch or load its module first")]
+    NoStruct {
+        /// Its path.
+        path: String,
+    },
+    /// A class nobody declared.
+    #[error("there is no class {path}: declare it in the same batch or load its module first")]
+    NoClass {
+        /// Its path.
+        path: String,
+    },
+    /// An interface nobody declared.
+    #[error("there is no interface {path}: declare it in the same batch or load its module first")]
+    NoInterface {
+        /// Its path.
+        path: String,
+    },
+    /// A key that cannot be one.
+    #[error(
+        "{key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; take a number, a text, a name or a reference"
+    )]
+    Key {
+        /// Its type.
+        key: String,
+    },
+}
+
+impl PropertyType {
+    /// The type of these words: the inverse of its `Display`.
+    ///
+    /// # Errors
+    /// [`TypeError`] when there is no such type.
+    pub fn parse(text: &str, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
+        Self::resolve(&text.parse()?, resolver)
+    }
+
+    /// The type that was read.
+    ///
+    /// # Errors
+    /// [`TypeError`] when it names a struct, class or interface that is not there, or a key that cannot be one.
+    pub fn resolve(text: &TypeText, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
+        match text {
+            TypeText::Plain(kind) => Self::plain(*kind).ok_or_else(|| unknown(text)),
+            TypeText::Struct(path) => {
+                let found = resolver.structure(path).map(Self::Struct);
+                found.ok_or_else(|| TypeError::NoStruct { path: path.clone() })
+            }
+            TypeText::Reference(kind, path) => reference(*kind, path, resolver),
+            TypeText::Container(kind, of) => match (*kind, of.as_slice()) {
+                (PropertyKind::ARRAY, [element]) => {
+                    Ok(Self::Array(Rc::new(ElementType::new(Self::resolve(element, resolver)?))))
+                }
+                (PropertyKind::SET, [element]) => Ok(Self::Set(Rc::new(ElementType::new(key(element, resolver)?)))),
+                (PropertyKind::MAP, [first, second]) => {
+                    let entry = EntryType::new(key(first, resolver)?, Self::resolve(second, resolver)?);
+                    Ok(Self::Map(Rc::new(entry)))
+                }
+                (PropertyKind::OPTIONAL, [value]) => {
+                    Ok(Self::Optional(Rc::new(OptionalType::new(Self::resolve(value, resolver)?))))
+                }
+                _ => Err(unknown(text)),
+            },
+            TypeText::Delegate(kind, signature) => {
+                check_signature(signature, resolver)?;
+                let words: Rc<str> = signature.to_string().into();
+                match *kind {
+                    PropertyKind::DELEGATE => Ok(Self::Delegate(words)),
+                    several if signature.result.is_some() => Err(TypeError::Words(TypeTextError {
+                        text: text.to_string(),
+                        problem: format!("a {} gives no result", several.text().unwrap_or("?")),
+                    })),
+                    PropertyKind::MULTICAST_DELEGATE => {
+                        Ok(Self::MulticastDelegate(Rc::new(ElementType::delegate(&words))))
+                    }
+                    _ => Ok(Self::SparseDelegate(Rc::new(ElementType::delegate(&words)))),
+                }
+            }
+        }
+    }
+}
+
+fn unknown(text: &TypeText) -> TypeError {
+    TypeError::Words(TypeTextError { text: text.to_string(), problem: "this host has no such kind".to_owned() })
+}
+
+fn reference(kind: PropertyKind, path: &str, resolver: &dyn TypeResolver) -> Result<PropertyType, TypeError> {
+    match kind {
+        PropertyKind::SCRIPT_INTERFACE if resolver.knows_interface(path) => {}
+        PropertyKind::SCRIPT_INTERFACE => return Err(TypeError::NoInterface { path: path.to_owned() }),
+        _ if resolver.knows_class(path) => {}
+        _ => return Err(TypeError::NoClass { path: path.to_owned() }),
+    }
+    let class: Rc<str> = path.into();
+    Ok(match kind {
+        PropertyKind::SUBCLASS_OF => PropertyType::SubclassOf(class),
+        PropertyKind::SOFT_CLASS => PropertyType::SoftClass(class),
+        PropertyKind::SOFT_OBJECT => PropertyType::SoftObject(class),
+        PropertyKind::LAZY_OBJECT => PropertyType::LazyObject(class),
+        PropertyKind::WEAK_OBJECT => PropertyType::WeakObject(class),
+        PropertyKind::SCRIPT_INTERFACE => PropertyType::ScriptInterface(class),
+        _ => PropertyType::Object { class },
+    })
+}
+
+fn key(text: &TypeText, resolver: &dyn TypeResolver) -> Result<PropertyType, TypeError> {
+    let found = PropertyType::resolve(text, resolver)?;
+    if found.can_be_key() { Ok(found) } else { Err(TypeError::Key { key: found.to_string() }) }
+}
+
+/// A delegate keeps its signature in words: it may well name a struct that holds the delegate.
+fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
+    signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|word| check_words(word, resolver))
+}
+
+fn check_words(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
+    match text {
+        TypeText::Plain(_) => Ok(()),
+        TypeText::Struct(path) if resolver.knows_struct(path) => Ok(()),
+        TypeText::Struct(path) => Err(TypeError::NoStruct { path: path.clone() }),
+        TypeText::Reference(kind, path) => reference(*kind, path, resolver).map(|_| ()),
+        TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_words(inner, resolver)),
+        TypeText::Delegate(_, signature) => check_signature(signature, resolver),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::PropertyType;
+    use crate::decl::{Batch, PropertyDecl, StructDecl};
+    use crate::origin::Origin;
+    use crate::testing::world;
+
+    fn check(text: &str, expected: &str) {
+        let world = world();
+        let field = |kind, path| vec![PropertyDecl::new("x", kind).of_type(path)];
+        let structure = |name, fields| StructDecl { fields, ..StructDecl::new("Test", name, Origin::Native) };
+        let structs = vec![
+            structure("Point", field(PropertyKind::F64, "")),
+            structure("Path", field(PropertyKind::ARRAY, "/Script/Test.Point")),
+        ];
+        world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).unwrap();
+        let shown = match PropertyType::parse(text, &world.types) {
+            Ok(ty) => {
+                assert_eq!(ty.to_string(), text, "Display is the inverse");
+                assert_eq!(PropertyType::parse(text, &world.types).as_ref(), Ok(&ty));
+                format!("{}/{}", ty.size(), ty.align())
+            }
+            Err(error) => format!("! {error}"),
+        };
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn every_type_has_its_size_and_alignment() {
+        for (text, expected) in [
+            ("Utf8String", "24/8"),
+            ("AnsiString", "24/8"),
+            ("Text", "32/8"),
+            ("SubclassOf(/Script/Engine.Object)", "4/4"),
+            ("SoftClass(/Script/Engine.Object)", "4/4"),
+            ("SoftObject(/Script/Engine.Object)", "4/4"),
+            ("LazyObject(/Script/Engine.Object)", "16/8"),
+            ("WeakObject(/Script/Engine.Object)", "8/8"),
+            ("ScriptInterface(/Script/Engine.Sings)", "8/8"),
+            ("Array(u8)", "32/8"),
+            ("Set(Name)", "40/8"),
+            ("Map(String, Array(Object(/Script/Engine.Object)))", "40/8"),
+            ("Optional(u8)", "2/1"),
+            ("Optional(i32)", "8/4"),
+            ("Optional(/Script/Test.Path)", "40/8"),
+            ("Optional(Optional(u16))", "6/2"),
+            ("Delegate(f32 -> bool)", "16/8"),
+            ("MulticastDelegate(/Script/Test.Point)", "32/8"),
+            ("SparseDelegate()", "8/8"),
+            ("FieldPath", "4/4"),
+        ] {
+            check(text, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        check(
+            "Array(/Script/Test.Potato)",
+            "! there is no struct /Script/Test.Potato: declare it in the same batch or load its module first",
+        );
+        check(
+            "Map(u8, WeakObject(/Script/Test.Point))",
+            "! there is no class /Script/Test.Point: declare it in the same batch or load its module first",
+        );
+        check(
+            "Array(ScriptInterface(/Script/Engine.Object))",
+            "! there is no interface /Script/Engine.Object: declare it in the same batch or load its module first",
+        );
+        check(
+            "Delegate(ScriptInterface(/Script/Engine.Hums))",
+            "! there is no interface /Script/Engine.Hums: declare it in the same batch or load its module first",
+        );
+        check(
+            "Delegate(/Script/Test.Potato)",
+            "! there is no struct /Script/Test.Potato: declare it in the same batch or load its module first",
+        );
+        check(
+            "MulticastDelegate(-> u8)",
+            "! `MulticastDelegate(-> u8)` is no type: a MulticastDelegate gives no result",
+        );
+    }
+
+    #[test]
+    fn keys_are_what_does_not_change_in_place() {
+        let refused = |key: &str| {
+            format!(
+                "! {key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; take a number, a text, a name or a reference"
+            )
+        };
+        for key in ["Array(u8)", "Optional(u8)", "Delegate()", "/Script/Test.Path"] {
+            check(&format!("Set({key})"), &refused(key));
+            check(&format!("Array(Map({key}, u8))"), &refused(key));
+        }
+        for key in ["f64", "String", "/Script/Test.Point", "Text", "SoftObject(/Script/Engine.Object)"] {
+            check(&format!("Set({key})"), "40/8");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Calls by name.
+
+use super::given::Refused;
+use super::word::Word;
+use crate::border::CallError;
+use crate::bridge::conjugate_calls;
+use crate::bridge::core::Core;
+use crate::handles::{ModuleId, ZCallHandle};
+use crate::zcall::buffer::BufferMut;
+use alcedo_abi::kinds::PropertyKind;
+
+pub(super) fn zcall_resolve(host: Word<'_>, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
+    match &host.calls {
+        Some(calls) => calls.resolve(name, fingerprint),
+        None => host.enter(|core| core.zcalls.resolve(&core.chain, name, fingerprint)),
+    }
+}
+
+pub(super) fn zcall(host: Word<'_>, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), Refused> {
+    match &host.calls {
+        Some(calls) => Ok(calls.call(handle, buffer)?),
+        None => host.enter(|core| {
+            let (status, done) = core.zcalls.dispatch(core.here(), handle, buffer);
+            done.map_err(|error| Refused { status, error })
+        }),
+    }
+}
+
+pub(super) fn conjugate_zcall(
+    core: &Core,
+    module: ModuleId,
+    handle: ZCallHandle,
+    mut buffer: BufferMut<'_>,
+) -> Result<(), CallError> {
+    conjugate_calls::call(core, module, handle, &mut buffer)
+}
+
+pub(super) fn zcall_result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
+    conjugate_calls::result(core, handle)
+}

@@ -1,0 +1,65 @@
+//! Conjugates by number, for calls that know no types.
+#![expect(unsafe_code, reason = "lends values of which a module says that they stay")]
+
+use std::time::Instant;
+
+use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
+use alcedo_abi::values::{ConjugateState, Place, Site, color};
+
+use super::blacks;
+use crate::border::CallError;
+use crate::bridge::conjugates::{self, State, nanoseconds};
+use crate::bridge::core::Core;
+use crate::conjugate::Color;
+use crate::conjugate::blacks::Opened;
+use crate::handles::ModuleId;
+
+pub(super) fn conjugate_state(core: &Core, conjugate: ConjugateHandle) -> Result<ConjugateState, CallError> {
+    Ok(as_data(conjugates::state(core, conjugate, Instant::now())?))
+}
+
+fn as_data(state: State) -> ConjugateState {
+    let (age, older) = nanoseconds(state.facts.age);
+    ConjugateState {
+        color: match state.color {
+            Color::Red => color::RED,
+            Color::Black => color::BLACK,
+        },
+        expired: u8::from(state.is_expired),
+        kind: state.facts.kind,
+        older: u8::from(older),
+        age,
+    }
+}
+
+pub(super) unsafe fn conjugate_lend(core: &Core, place: &Place) -> Result<ConjugateHandle, CallError> {
+    let ty = core.value_types.get(place.ty)?;
+    let value = Opened { owner: place.owner, at: place.at, ty, number: place.ty };
+    // SAFETY: the list says so of places without an owner.
+    unsafe { conjugates::lend(core, value, Instant::now()) }
+}
+
+pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<Place, CallError> {
+    let opened = conjugates::open(core, conjugate, Instant::now())?;
+    Ok(Place { owner: opened.owner, at: opened.at, ty: opened.number })
+}
+
+pub(super) fn conjugate_open_as(core: &Core, conjugate: ConjugateHandle, ty: TypeNumber) -> Result<Place, CallError> {
+    let opened = conjugates::open_as(core, conjugate, &core.value_types.get(ty)?, Instant::now())?;
+    Ok(Place { owner: opened.owner, at: opened.at, ty })
+}
+
+pub(super) unsafe fn conjugate_clone(
+    core: &Core,
+    module: ModuleId,
+    conjugate: ConjugateHandle,
+    site: &Site,
+) -> Result<BlackHandle, CallError> {
+    let (value, number) = conjugates::copy(core, conjugate, Instant::now())?;
+    // SAFETY: the text of a site is lent for the call.
+    unsafe { blacks::keep(core, module, number, value, site) }
+}
+
+pub(super) fn conjugate_type(core: &Core, conjugate: ConjugateHandle) -> Result<String, CallError> {
+    Ok(conjugates::open(core, conjugate, Instant::now())?.ty.to_string())
+}

@@ -1,0 +1,320 @@
+//! The functions for references and delegates as a module calls them: through the table, by raw words.
+#![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::{ArrayRaw, TextView};
+use alcedo_abi::values::Place;
+use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
+
+use super::values;
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::handles::{ClassId, Generation, ModuleId, Name, ObjectHandle};
+use crate::host_api::HostWord;
+use crate::lease::Leases;
+use crate::object::World;
+use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl};
+use crate::object::origin::Origin;
+use crate::object::owned::OwnedValue;
+use crate::object::property::PropertyType;
+use crate::object::testing::{declare, native_thunk};
+use crate::object::thunk::Frame;
+use crate::object::value::Value;
+use crate::zcall::buffer::BufferMut;
+
+const MODULE: ModuleId = ModuleId(7);
+
+thread_local! {
+    static HEARD: RefCell<Vec<(ObjectHandle, i32)>> = const { RefCell::new(Vec::new()) };
+    static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+fn hear(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let number = frame.take::<i32>()?;
+    frame.finish()?;
+    HEARD.with_borrow_mut(|heard| heard.push((frame.object(), number)));
+    if let Some(meanwhile) = MEANWHILE.take() {
+        meanwhile();
+    }
+    Ok(())
+}
+
+fn double(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let number = frame.take::<i32>()?;
+    frame.finish()?;
+    frame.give_result(number * 2)
+}
+
+/// A host with a module that is nothing but its gate, and two objects that hear and double numbers.
+struct Host {
+    core: Rc<Core>,
+    word: Box<HostWord>,
+    _gate: Rc<Gate>,
+    ears: [ObjectHandle; 2],
+}
+
+impl Host {
+    fn new() -> Self {
+        let core = Core::new().expect("a finalizer thread");
+        let gate = Gate::new(ModuleTag { id: MODULE, name: "m".into(), generation: Generation(1) });
+        core.blacks.admit(&gate, Leases::new("m"));
+        core.world.types.declare_package("Engine");
+        let number = || PropertyDecl::new("number", PropertyKind::I32);
+        let hearing = FunctionDecl { params: vec![number()], ..FunctionDecl::new("hear", native_thunk(hear)) };
+        let result = PropertyDecl::result(PropertyKind::I32);
+        let doubling =
+            FunctionDecl { params: vec![number(), result], ..FunctionDecl::new("double", native_thunk(double)) };
+        let ear =
+            ClassDecl { functions: vec![hearing, doubling], ..ClassDecl::new("Engine", "Ear", "", Origin::Native) };
+        let class = declare(&core.world, [ear]).remove(0);
+        let ears = [(); 2].map(|()| core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
+        let word = HostWord::new(&core);
+        HEARD.take();
+        Self { core, word, _gate: gate, ears }
+    }
+
+    fn ty(&self, words: &str) -> TypeNumber {
+        self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
+    }
+
+    /// A value of that type which the module owns.
+    fn black(&self, words: &str) -> (ConjugateHandle, Place) {
+        let ty = self.core.value_types.get(self.ty(words)).expect("a type");
+        let made = self.core.blacks.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
+        let handle = made.expect("a black").into();
+        let at = self.core.blacks.open(handle).expect("it is there").at;
+        (handle, Place { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
+    }
+
+    fn ask(&self, ask: impl FnOnce(&mut Failure) -> Status) -> Result<(), FailureKind> {
+        let mut failure = Failure::none();
+        match ask(&mut failure) {
+            Status::OK => Ok(()),
+            _ => Err(failure.kind),
+        }
+    }
+
+    fn bind(&self, place: &Place, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
+        self.ask(|failure| {
+            // SAFETY: the word is the host's own, and the place that of a black which lives.
+            unsafe { values().delegate_bind()(self.word.to_ref(), place, object, TextView::of(function), failure) }
+        })
+    }
+
+    fn unbind(&self, place: &Place, object: ObjectHandle, function: &str) -> u32 {
+        let mut count = 0;
+        let asked = self.ask(|failure| {
+            let function = TextView::of(function);
+            // SAFETY: as above.
+            unsafe { values().delegate_unbind()(self.word.to_ref(), place, object, function, &mut count, failure) }
+        });
+        asked.expect("a delegate");
+        count
+    }
+
+    /// Puts so many empty values in front of those of an array.
+    fn put_in_front(&self, array: &Place, count: u32) {
+        let asked = self.ask(|failure| {
+            // SAFETY: as above.
+            unsafe { values().array_splice()(self.word.to_ref(), array, 0, 0, count, failure) }
+        });
+        asked.expect("there is room");
+    }
+
+    /// A value of an array, whose type is called so.
+    fn value_of(&self, array: &Place, words: &str, index: usize) -> Place {
+        let ty = self.ty(words);
+        let size = self.core.value_types.get(ty).expect("a type").size();
+        // SAFETY: the place is that of an array which lives.
+        let data = unsafe { (*array.at.cast::<ArrayRaw>()).data };
+        Place { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
+    }
+
+    fn call(&self, place: &Place, slots: &mut [Slot]) -> Result<(), FailureKind> {
+        let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
+        let mut failure = Failure::none();
+        // SAFETY: as above; the slots are numbers and live for the call.
+        let status = unsafe { values().delegate_call()(self.word.to_ref(), place, &mut buffer, &mut failure) };
+        if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }
+    }
+}
+
+fn number(value: i32) -> Slot {
+    Slot::from_bits(SlotType::I32, value as u32 as u64)
+}
+
+#[test]
+fn a_module_binds_calls_and_unbinds() {
+    let host = Host::new();
+    let [one, two] = host.ears;
+    let (_, place) = host.black("MulticastDelegate(i32)");
+    assert_eq!(host.bind(&place, one, "hear"), Ok(()));
+    assert_eq!(host.bind(&place, two, "hear"), Ok(()));
+    assert_eq!(host.bind(&place, two, "double"), Err(FailureKind::SIGNATURE));
+    assert_eq!(host.bind(&place, two, "see"), Err(FailureKind::NOT_FOUND));
+    assert_eq!(host.call(&place, &mut [number(5)]), Ok(()));
+    assert_eq!(HEARD.take(), [(two, 5), (one, 5)]);
+    assert_eq!(host.call(&place, &mut []), Err(FailureKind::BUFFER));
+    host.core.world.objects.release(two);
+    assert_eq!(host.call(&place, &mut [number(6)]), Ok(()));
+    assert_eq!(HEARD.take(), [(one, 6)]);
+    assert_eq!(host.unbind(&place, ObjectHandle::NONE, ""), 1, "the other went with its object");
+    assert_eq!(host.call(&place, &mut [number(7)]), Ok(()));
+    assert_eq!(HEARD.take(), []);
+}
+
+/// Two ears are bound to the first delegate of an array. It is called, and what the ear that is called first does
+/// `meanwhile`, to the host and the array, decides whether the other is called.
+fn check_while_called(kind: &str, meanwhile: fn(&Host, &Place, &str), is_called: bool) {
+    let host = Rc::new(Host::new());
+    let [one, two] = host.ears;
+    let (_, array) = host.black(&format!("Array({kind})"));
+    host.put_in_front(&array, 1);
+    let delegate = host.value_of(&array, kind, 0);
+    host.bind(&delegate, one, "hear").expect("it fits");
+    host.bind(&delegate, two, "hear").expect("it fits");
+    let (inside, words) = (Rc::clone(&host), kind.to_owned());
+    MEANWHILE.set(Some(Box::new(move || meanwhile(&inside, &array, &words))));
+    assert_eq!(host.call(&delegate, &mut [number(5)]), Ok(()));
+    let expected = if is_called { vec![(two, 5), (one, 5)] } else { vec![(two, 5)] };
+    assert_eq!(HEARD.take(), expected, "{kind}");
+}
+
+#[test]
+fn what_is_unbound_while_its_delegate_moves_is_not_called() {
+    for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
+        let moves = |host: &Host, array: &Place, kind: &str| {
+            host.put_in_front(array, 99);
+            assert_eq!(host.unbind(&host.value_of(array, kind, 99), host.ears[0], "hear"), 1);
+        };
+        check_while_called(kind, moves, false);
+    }
+}
+
+#[test]
+fn what_is_unbound_from_another_delegate_is_called() {
+    for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
+        // Another lies where the one that is called lay when the call began.
+        let takes_its_place = |host: &Host, array: &Place, kind: &str| {
+            host.put_in_front(array, 1);
+            let other = host.value_of(array, kind, 0);
+            host.bind(&other, host.ears[0], "hear").expect("it fits");
+            assert_eq!(host.unbind(&other, host.ears[0], "hear"), 1);
+        };
+        check_while_called(kind, takes_its_place, true);
+        let is_a_copy = |host: &Host, array: &Place, kind: &str| {
+            host.put_in_front(array, 1);
+            let (copy, called) = (host.value_of(array, kind, 0), host.value_of(array, kind, 1));
+            let copied = host.ask(|failure| {
+                // SAFETY: both places are those of values of the array.
+                unsafe { values().copy()(host.word.to_ref(), &copy, called.at, failure) }
+            });
+            assert_eq!((copied, host.unbind(&copy, host.ears[0], "hear")), (Ok(()), 1));
+        };
+        check_while_called(kind, is_a_copy, true);
+    }
+}
+
+#[test]
+fn a_single_delegate_gives_its_result_into_the_last_slot() {
+    let host = Host::new();
+    let (_, place) = host.black("Delegate(i32 -> i32)");
+    let mut slots = [number(21), Slot::from_bits(SlotType::EMPTY, 0)];
+    assert_eq!(host.call(&place, &mut slots), Err(FailureKind::NOT_FOUND));
+    assert_eq!(host.bind(&place, host.ears[0], "double"), Ok(()));
+    assert_eq!(host.call(&place, &mut slots), Ok(()));
+    assert_eq!(slots[1].bits() as u32, 42);
+}
+
+#[test]
+fn nd_calls_the_delegate_whose_conjugate_is_in_the_first_slot() {
+    let host = Host::new();
+    let (conjugate, place) = host.black("Delegate(i32 -> i32)");
+    host.bind(&place, host.ears[0], "double").expect("it fits");
+    let (core, empty) = (&host.core, Slot::from_bits(SlotType::EMPTY, 0));
+    let handle = core.zcalls.resolve(&core.chain, "nd:/", 0).expect("a resolver for it");
+    let call = |slots: &mut [Slot]| {
+        let mut raw = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
+        // SAFETY: the slots live for the call; `nd` follows none of them.
+        let buffer = unsafe { BufferMut::from_raw(&mut raw) };
+        core.zcalls.dispatch(core.here(), handle, buffer).1
+    };
+    let first = |handle: ConjugateHandle| Slot::from_bits(SlotType::CONJUGATE, handle.0);
+    let mut slots = [first(conjugate), number(8), empty];
+    assert_eq!(call(&mut slots), Ok(()));
+    assert_eq!(slots[2].bits() as u32, 16);
+    assert!(
+        matches!(call(&mut [first(conjugate), number(8)]), Err(CallError::Buffer { .. })),
+        "no slot for the result"
+    );
+    assert!(call(&mut [first(ConjugateHandle(u64::MAX)), number(8), empty]).is_err(), "no such conjugate");
+    let (no_delegate, _) = host.black("Array(i32)");
+    assert!(matches!(call(&mut [first(no_delegate), number(8), empty]), Err(CallError::Signature { .. })));
+}
+
+#[test]
+fn references_classes_and_fields_are_assigned_and_resolved() {
+    let host = Host::new();
+    let ear = host.ears[0];
+    for kind in ["SoftObject", "LazyObject", "WeakObject"] {
+        let (_, place) = host.black(&format!("{kind}(/Script/Engine.Ear)"));
+        let resolve = || {
+            let mut found = ObjectHandle::NONE;
+            let asked = host.ask(|failure| {
+                // SAFETY: the word is the host's own, and the place that of a black which lives.
+                unsafe { values().reference_resolve()(host.word.to_ref(), place.ty, place.at, &mut found, failure) }
+            });
+            asked.map(|()| found)
+        };
+        assert_eq!(resolve(), Ok(ObjectHandle::NONE), "{kind}");
+        let assigned = host.ask(|failure| {
+            // SAFETY: as above.
+            unsafe { values().reference_assign()(host.word.to_ref(), &place, ear, failure) }
+        });
+        assert_eq!((assigned, resolve()), (Ok(()), Ok(ear)), "{kind}");
+    }
+    let (_, class) = host.black("SubclassOf(/Script/Engine.Ear)");
+    let assign = |path: Name| {
+        host.ask(|failure| {
+            // SAFETY: as above.
+            unsafe { values().class_assign()(host.word.to_ref(), &class, path, failure) }
+        })
+    };
+    let path = |text: &str| host.core.world.names.intern(text);
+    assert_eq!(assign(path("/Script/Engine.Nose")), Err(FailureKind::NOT_FOUND));
+    assert_eq!(assign(path("/Script/Engine.Ear")), Ok(()));
+    let mut found = ClassId::NONE;
+    let resolved = host.ask(|failure| {
+        // SAFETY: as above.
+        unsafe { values().class_resolve()(host.word.to_ref(), class.ty, class.at, &mut found, failure) }
+    });
+    assert_eq!((resolved, found), (Ok(()), host.core.world.objects.class(ear).expect("it lives").id));
+    let (_, field) = host.black("FieldPath");
+    let none = host.ask(|failure| {
+        let path = TextView::of("/Script/Engine.Ear:size");
+        // SAFETY: as above.
+        unsafe { values().field_assign()(host.word.to_ref(), &field, path, failure) }
+    });
+    assert_eq!(none, Err(FailureKind::NOT_FOUND));
+    // SAFETY: the place is that of a black which lives.
+    let kept = unsafe { crate::object::transfer::read(field.at, &PropertyType::FieldPath) };
+    assert_eq!(kept, Value::FieldPath(Name(0)), "what was refused is not written");
+}
+
+#[test]
+fn a_collection_inside_a_call_is_refused_and_done_later() {
+    let host = Host::new();
+    let refused = host.ask(|failure| {
+        // SAFETY: the word is the host's own.
+        unsafe { values().collect()(host.word.to_ref(), failure) }
+    });
+    assert_eq!(refused, Err(FailureKind::UNAVAILABLE));
+    assert!(host.core.collection.take().is_some(), "the next safe point does it");
+}

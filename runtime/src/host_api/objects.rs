@@ -1,0 +1,101 @@
+//! Objects: found, named, made and ended.
+
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::bridge::collection::Wanted;
+use crate::bridge::core::Core;
+use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
+use crate::object::birth::{BirthArgs, birth};
+
+pub(super) fn object_resolve(core: &Core, object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
+    let stale = CallError::Stale { handle: object };
+    let memory = core.world.objects.memory(object).ok_or_else(|| stale.clone())?;
+    if class == ClassId::NONE {
+        return Ok(memory);
+    }
+    if core.world.objects.class_id(object) == Some(class) {
+        return Ok(memory);
+    }
+    let found = core.world.objects.class(object).ok_or(stale)?;
+    let wanted = core.world.types.class(class);
+    if wanted.as_ref().is_some_and(|wanted| found.is_a(wanted)) {
+        return Ok(memory);
+    }
+    Err(CallError::WrongClass {
+        place: String::new(),
+        handle: object,
+        found: found.path.to_string(),
+        wanted: wanted.map_or_else(|| "class that is gone".to_owned(), |wanted| wanted.path.to_string()),
+    })
+}
+
+pub(super) fn object_part(
+    core: &Core,
+    module: ModuleId,
+    object: ObjectHandle,
+    class: ClassId,
+) -> Result<PartPtr, CallError> {
+    if !core.world.objects.is_alive(object) {
+        return Err(CallError::Stale { handle: object });
+    }
+    let part = core.pairs.part_of(&core.world.objects, object, class);
+    Ok(part.filter(|part| part.gate.tag().id == module).map_or(PartPtr::NONE, |part| part.ptr))
+}
+
+pub(super) fn may_write(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
+    core.world.objects.may_write(object)
+}
+
+pub(super) fn object_name(core: &Core, object: ObjectHandle) -> Result<Rc<str>, CallError> {
+    let name = core.world.objects.name(object).ok_or(CallError::Stale { handle: object })?;
+    Ok(core.world.names.text(name))
+}
+
+pub(super) fn object_class(core: &Core, object: ObjectHandle) -> Result<Rc<str>, CallError> {
+    let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    Ok(Rc::clone(&class.path))
+}
+
+pub(super) fn object_path(core: &Core, object: ObjectHandle) -> Result<String, CallError> {
+    core.world.path_of(object).ok_or(CallError::Stale { handle: object })
+}
+
+pub(super) fn spawn(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<ObjectHandle, CallError> {
+    if class == ClassId::NONE {
+        return Err(CallError::other("`Object` itself cannot be spawned: name a class that extends it"));
+    }
+    if !outer.is_none() && !core.world.objects.is_alive(outer) {
+        return Err(CallError::Stale { handle: outer });
+    }
+    let class =
+        core.world.types.class(class).ok_or_else(|| CallError::NotFound {
+            message: "the class to spawn is gone: its generation is over".into(),
+        })?;
+    // Without an owner nothing would keep it, so an object of no owner is a root until it is destroyed.
+    let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
+    birth(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))
+}
+
+pub(super) fn destroy(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
+    core.end_object(object)
+}
+
+pub(super) fn object_rename(
+    core: &Core,
+    object: ObjectHandle,
+    name: String,
+    outer: ObjectHandle,
+) -> Result<(), CallError> {
+    // A name lies in no body, so not even that of an object with a new one could be taken back.
+    if core.world.objects.predates_shadow(object) {
+        return Err(CallError::DuringRebuild { action: format!("renaming {}", core.world.objects.shown(object)) });
+    }
+    core.world.objects.may_write(object)?;
+    core.world.rename(object, &name, outer)
+}
+
+pub(super) fn collect(core: &Core) -> Result<(), CallError> {
+    core.collection.ask(Wanted::Whole);
+    Err(CallError::Unavailable { what: "a collection inside a call, which is done at the next safe point".into() })
+}

@@ -1,0 +1,246 @@
+//! The shells as a module calls them: through the table, with the word of a runtime.
+#![expect(unsafe_code, reason = "calls the shells as a module does")]
+
+use std::rc::Rc;
+
+use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::handles::TypeNumber;
+use alcedo_abi::host::{HostRef, mode};
+use alcedo_abi::value::{ArrayRaw, MapRaw, TextSink, TextView};
+use alcedo_abi::values::{Place, ValueTableRef};
+
+use crate::bridge::core::Core;
+use crate::handles::{ModuleId, ObjectHandle};
+use crate::host_api::HostWord;
+use crate::object::owned::OwnedValue;
+use crate::object::property::PropertyType;
+use crate::object::value::Value;
+
+/// A host, and a module that has no image.
+struct Module {
+    core: Rc<Core>,
+    word: Box<HostWord>,
+    table: ValueTableRef,
+}
+
+/// A value of the host that the module has a place for.
+struct Held {
+    own: OwnedValue,
+    number: TypeNumber,
+}
+
+const MODULE: u64 = 7;
+
+/// # Safety
+/// As of a sink: the context is that of `Module::print`, and the bytes are lent.
+unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
+    // SAFETY: the only caller gives a text of its own.
+    let text = unsafe { &mut *context.cast::<String>() };
+    // SAFETY: the host lends as many bytes of UTF-8.
+    let bytes = unsafe { std::slice::from_raw_parts(data, len) };
+    text.push_str(std::str::from_utf8(bytes).expect("it is UTF-8"));
+}
+
+impl Module {
+    fn new() -> Self {
+        let core = Core::new().expect("a finalizer thread");
+        let word = HostWord::new(&core);
+        Self { core, word, table: crate::host_api::values() }
+    }
+
+    fn host(&self) -> HostRef {
+        self.word.to_ref()
+    }
+
+    /// What a call failed with, or nothing.
+    fn outcome(call: impl FnOnce(&mut Failure) -> Status) -> Option<String> {
+        let mut failure = Failure::none();
+        let status = call(&mut failure);
+        assert_eq!(status == Status::OK, failure.kind == FailureKind::NONE, "{}", failure.message);
+        (status != Status::OK).then(|| failure.message.to_string())
+    }
+
+    fn number(&self, words: &str) -> Result<TypeNumber, String> {
+        let mut number = TypeNumber::NONE;
+        // SAFETY: the word is a runtime's, and the text is lent for the call.
+        let ask = |failure: &mut Failure| unsafe {
+            self.table.type_resolve()(self.host(), MODULE, TextView::of(words), &mut number, failure)
+        };
+        Self::outcome(ask).map_or(Ok(()), Err)?;
+        Ok(number)
+    }
+
+    fn hold(&self, words: &str, text: &str) -> Held {
+        let number = self.number(words).unwrap_or_else(|error| panic!("{error}"));
+        let ty = PropertyType::parse(words, &self.core.world.types).expect("it is a type");
+        let held = Held { own: OwnedValue::zero(ty), number };
+        assert_eq!(self.parse(&held, ObjectHandle::NONE, text), None);
+        held
+    }
+
+    fn parse(&self, held: &Held, owner: ObjectHandle, text: &str) -> Option<String> {
+        let place = held.place(owner);
+        // SAFETY: the place is that of a value of the type, and the text is lent for the call.
+        Self::outcome(|failure| unsafe { self.table.parse()(self.host(), &place, TextView::of(text), failure) })
+    }
+
+    fn print(&self, held: &Held) -> String {
+        let mut text = String::new();
+        let sink = TextSink { context: (&raw mut text).cast(), put };
+        // SAFETY: the address is that of a value of the type, and the sink is live.
+        let print = |failure: &mut Failure| unsafe {
+            self.table.print()(self.host(), held.number, held.own.at(), &sink, failure)
+        };
+        assert_eq!(Self::outcome(print), None);
+        text
+    }
+
+    fn splice(&self, held: &Held, owner: ObjectHandle, (at, remove, insert): (u32, u32, u32)) -> Option<String> {
+        let place = held.place(owner);
+        // SAFETY: the place is that of a value of the type.
+        Self::outcome(|failure| unsafe { self.table.array_splice()(self.host(), &place, at, remove, insert, failure) })
+    }
+}
+
+impl Held {
+    fn place(&self, owner: ObjectHandle) -> Place {
+        Place { owner, at: self.own.at(), ty: self.number }
+    }
+}
+
+#[test]
+fn a_module_prints_reads_copies_compares_and_hashes() {
+    let module = Module::new();
+    let words = "Map(String, Array(f64))";
+    let (one, two) = (module.hold(words, "((a, (1, 2)), (b, ()))"), module.hold(words, "()"));
+    assert_eq!(one.number, two.number, "one type has one number in a module");
+    assert_eq!(module.print(&one), "((\"a\", (1, 2)), (\"b\", ()))");
+    let equal = |one: &Held, two: &Held| {
+        let mut is_equal = 9;
+        // SAFETY: both addresses are those of values of the type.
+        let ask = |failure: &mut Failure| unsafe {
+            module.table.equal()(module.host(), one.number, one.own.at(), two.own.at(), &mut is_equal, failure)
+        };
+        assert_eq!(Module::outcome(ask), None);
+        is_equal
+    };
+    assert_eq!(equal(&one, &two), 0);
+    let place = two.place(ObjectHandle::NONE);
+    // SAFETY: place and address are those of values of the type.
+    let copied =
+        Module::outcome(|failure| unsafe { module.table.copy()(module.host(), &place, one.own.at(), failure) });
+    assert_eq!((copied, equal(&one, &two)), (None, 1));
+    let hash = |held: &Held| {
+        let mut hash = 0;
+        // SAFETY: the address is that of a value of the type.
+        let ask = |failure: &mut Failure| unsafe {
+            module.table.hash()(module.host(), held.number, held.own.at(), &mut hash, failure)
+        };
+        assert_eq!(Module::outcome(ask), None);
+        hash
+    };
+    assert_eq!(hash(&one), hash(&two));
+    // SAFETY: the place is that of a value of the type.
+    let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &place, failure) });
+    assert_eq!((cleared, module.print(&two)), (None, "()".to_owned()));
+    assert!(module.parse(&two, ObjectHandle::NONE, "(a)").is_some_and(|error| error.contains("(key, value)")));
+}
+
+#[test]
+fn an_array_is_spliced_and_reserved() {
+    let module = Module::new();
+    let array = module.hold("Array(u16)", "(1, 2, 3)");
+    assert_eq!(module.splice(&array, ObjectHandle::NONE, (1, 1, 2)), None);
+    assert_eq!(module.print(&array), "(1, 0, 0, 3)");
+    let refused = module.splice(&array, ObjectHandle::NONE, (4, 1, 0)).expect("there are four");
+    assert!(refused.contains("more than the 4 there are"), "{refused}");
+    let place = array.place(ObjectHandle::NONE);
+    // SAFETY: the place is that of a value of the type.
+    let reserved =
+        Module::outcome(|failure| unsafe { module.table.array_reserve()(module.host(), &place, 100, failure) });
+    // SAFETY: an array lies there.
+    let raw = unsafe { array.own.at().cast::<ArrayRaw>().read() };
+    assert_eq!((reserved, raw.capacity >= 104), (None, true));
+    let text = module.hold("String", "a");
+    assert!(module.splice(&text, ObjectHandle::NONE, (0, 0, 1)).is_some(), "a text is no array");
+}
+
+#[test]
+fn keys_are_inserted_found_and_removed() {
+    let module = Module::new();
+    let map = module.hold("Map(String, u8)", "((a, 1))");
+    let (key, other) = (module.hold("String", "b"), module.hold("String", "c"));
+    let place = map.place(ObjectHandle::NONE);
+    let insert = || {
+        let (mut at, mut is_new) = (0, 9);
+        // SAFETY: the place is that of a map, and the address that of a key.
+        let ask = |failure: &mut Failure| unsafe {
+            module.table.map_insert()(module.host(), &place, key.own.at(), &mut at, &mut is_new, failure)
+        };
+        assert_eq!(Module::outcome(ask), None);
+        (at, is_new)
+    };
+    let find = |key: &Held| {
+        let mut at = 0;
+        // SAFETY: as above.
+        let ask = |failure: &mut Failure| unsafe {
+            module.table.map_find()(module.host(), &place, key.own.at(), &mut at, failure)
+        };
+        assert_eq!(Module::outcome(ask), None);
+        at
+    };
+    assert_eq!((insert(), insert()), ((1, 1), (1, 0)));
+    assert_eq!((find(&key), find(&other)), (1, u32::MAX));
+    assert_eq!(module.print(&map), "((\"a\", 1), (\"b\", 0))");
+    // SAFETY: a map lies there.
+    let raw = || unsafe { map.own.at().cast::<MapRaw>().read() };
+    let before = raw().entries.epoch;
+    // SAFETY: the place is that of a map.
+    let remove =
+        |at| Module::outcome(|failure| unsafe { module.table.map_remove()(module.host(), &place, at, failure) });
+    assert_eq!((remove(0), module.print(&map)), (None, "((\"b\", 0))".to_owned()));
+    assert!(remove(1).is_some());
+    assert_eq!((raw().entries.len, raw().entries.epoch), (1, before + 1));
+}
+
+#[test]
+fn a_text_of_one_byte_a_character_takes_bytes() {
+    let module = Module::new();
+    let text = module.hold("AnsiString", "a");
+    let place = text.place(ObjectHandle::NONE);
+    let bytes = [0xfc, 0x21];
+    // SAFETY: the place is that of such a text, and the bytes are lent.
+    let assigned = Module::outcome(|failure| unsafe {
+        module.table.ansi_assign()(module.host(), &place, bytes.as_ptr(), bytes.len(), failure)
+    });
+    assert_eq!((assigned, text.own.read()), (None, Value::Ansi("ü!".to_owned())));
+}
+
+#[test]
+fn what_may_not_be_written_is_refused_and_stays() {
+    let module = Module::new();
+    let array = module.hold("Array(u16)", "(1, 2)");
+    let owner = ObjectHandle::new(5, 5);
+    {
+        let _rebuilding = module.core.world.mode.enter(mode::REBUILDING);
+        assert!(module.splice(&array, owner, (0, 2, 0)).is_some());
+        assert!(module.parse(&array, owner, "(9)").is_some());
+        assert_eq!(module.print(&array), "(1, 2)", "reading is always allowed");
+        assert_eq!(module.splice(&array, ObjectHandle::NONE, (0, 1, 0)), None, "what is nobody's may be written");
+    }
+    assert_eq!(module.print(&array), "(2)");
+}
+
+#[test]
+fn numbers_of_a_module_that_is_over_are_refused() {
+    let module = Module::new();
+    let array = module.hold("Array(u16)", "(1)");
+    module.core.set_aside([ModuleId(MODULE)]);
+    let refused = module.splice(&array, ObjectHandle::NONE, (0, 1, 0)).expect("the module is set aside");
+    assert!(refused.contains("not one of a running module"), "{refused}");
+    module.core.take_back([ModuleId(MODULE)]);
+    assert_eq!(module.splice(&array, ObjectHandle::NONE, (0, 1, 0)), None);
+    module.core.value_types.end_module(ModuleId(MODULE));
+    assert!(module.splice(&array, ObjectHandle::NONE, (0, 0, 1)).is_some());
+    assert!(module.number("u8").is_err());
+}

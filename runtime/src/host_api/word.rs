@@ -1,0 +1,136 @@
+//! The word that a module hands back with every call. It leads to a [`HostWord`], of which foreign threads read only the parts
+//! that are meant for every thread.
+#![expect(unsafe_code, reason = "follows the word that a module hands back")]
+
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use alcedo_abi::host::HostRef;
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::bridge::tasks::Inbox;
+use crate::conjugate::drops::Drops;
+use crate::game_thread::GameThreadId;
+use crate::logs::Logs;
+use crate::zcall::free::FreeCalls;
+
+/// What a [`HostRef`] points to, as far as every thread may read it. Modules of contexts that belong to no thread get
+/// one that stands alone; it lives as long as any of them.
+#[repr(C)]
+pub(crate) struct SharedWord {
+    game_thread: GameThreadId,
+    /// Who listens to what modules log.
+    pub(super) logs: Arc<Logs>,
+    /// Where foreign threads leave wakes and posted closures.
+    pub(super) inbox: Arc<Inbox>,
+    /// Where foreign threads leave the values that they have dropped.
+    pub(super) drops: Drops,
+    /// What a module without objects reaches by name; none in the words of the Master and of a whole runtime.
+    pub(super) calls: Option<Box<dyn FreeCalls>>,
+    /// Whether this is the first part of a [`HostWord`].
+    has_core: bool,
+}
+
+/// The word of the Master's modules. It lives as long as the runtime, and so longer than any of them.
+#[repr(C)]
+pub(crate) struct HostWord {
+    shared: SharedWord,
+    /// Followed on the game thread only.
+    core: Weak<Core>,
+}
+
+impl HostWord {
+    /// The word of a runtime.
+    pub(crate) fn new(core: &Rc<Core>) -> Box<Self> {
+        let shared = SharedWord {
+            game_thread: core.game_thread,
+            logs: Arc::clone(&core.logs),
+            inbox: Arc::clone(core.tasks.inbox()),
+            drops: core.blacks.drops().clone(),
+            calls: None,
+            has_core: true,
+        };
+        Box::new(Self { shared, core: Rc::downgrade(core) })
+    }
+
+    /// As it crosses the border.
+    pub(crate) fn to_ref(&self) -> HostRef {
+        HostRef(std::ptr::from_ref(self).cast())
+    }
+}
+
+impl SharedWord {
+    /// The word for modules that have no objects: logs on any thread, and what [`SharedWord::with_calls`] adds. Whatever they
+    /// post is refused, since the inbox does not know them.
+    pub(crate) fn without_core(core: &Core) -> Arc<Self> {
+        let (logs, inbox) = (Arc::clone(&core.logs), Arc::clone(core.tasks.inbox()));
+        let drops = core.blacks.drops().clone();
+        Arc::new(Self { game_thread: core.game_thread, logs, inbox, drops, calls: None, has_core: false })
+    }
+
+    /// The same word for one module, which calls others by name.
+    pub(crate) fn with_calls(&self, calls: impl FreeCalls + 'static) -> Arc<Self> {
+        let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
+        let calls: Option<Box<dyn FreeCalls>> = Some(Box::new(calls));
+        Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls, has_core: false })
+    }
+
+    /// As it crosses the border.
+    pub(crate) fn to_ref(&self) -> HostRef {
+        HostRef(std::ptr::from_ref(self).cast())
+    }
+}
+
+/// A word that a module handed back for a call.
+#[derive(Clone, Copy)]
+pub(super) struct Word<'a> {
+    raw: HostRef,
+    shared: &'a SharedWord,
+    /// What the call does, as errors say it.
+    action: &'static str,
+}
+
+impl std::ops::Deref for Word<'_> {
+    type Target = SharedWord;
+
+    fn deref(&self) -> &SharedWord {
+        self.shared
+    }
+}
+
+impl Word<'_> {
+    /// Proves the thread, then runs `code` on the stores. Whoever calls this stops its panics: the shells do.
+    ///
+    /// # Errors
+    /// [`CallError::WrongThread`] off the game thread, another for a module without objects or when the runtime is gone, and
+    /// those of `code`.
+    #[inline]
+    pub(super) fn enter<T, E: From<CallError>>(self, code: impl FnOnce(&Rc<Core>) -> Result<T, E>) -> Result<T, E> {
+        code(&self.core()?)
+    }
+
+    fn core(self) -> Result<Rc<Core>, CallError> {
+        if self.game_thread.prove().is_none() {
+            return Err(CallError::WrongThread { action: self.action.to_owned() });
+        }
+        if !self.has_core {
+            let message = format!("{} is for modules of the Master: a Slim has no objects", self.action);
+            return Err(CallError::Other { message });
+        }
+        // SAFETY: only `HostWord::new` says so of its first part, which `repr(C)` puts at the address of the whole; the
+        // runtime owns that, and this is its thread.
+        let whole = unsafe { &*self.raw.0.cast::<HostWord>() };
+        whole.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
+    }
+}
+
+/// Follows the word.
+///
+/// # Safety
+/// `host` is the word of a runtime that lives: a module is detached before its runtime goes.
+pub(super) unsafe fn word<'a>(host: HostRef, action: &'static str) -> Word<'a> {
+    // SAFETY: promised by the caller; both kinds of words begin with what all threads may read.
+    let shared = unsafe { &*host.0.cast::<SharedWord>() };
+    Word { raw: host, shared, action }
+}

@@ -1,0 +1,370 @@
+//! Mappings that no hook was told of. A plugin may ask the kernel for memory by instructions of its own, as rustix does for
+//! wasmtime; what it does not give back then stays when the plugin goes, a little more with each reload.
+//!
+//! Nobody can know whose such a mapping is: the host maps memory at any time, too. So it is only told, never unmapped, and
+//! only if it was not there before the image, is on nobody's record, is not the C library's own (blocks, arenas, stacks of
+//! threads), and the image's own memory leads to it at the end. Where the host's allocator is not the C library's, its memory
+//! cannot be told apart, and nothing is said.
+//!
+//! It costs one look at the list of mappings when an image comes and one when it goes; a list that is very long is not looked
+//! at. The image's memory is looked through only where there is a mapping that could be meant.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::Range;
+use std::ptr;
+use std::sync::{Arc, Mutex, Weak};
+
+use super::ranges::Ranges;
+use super::{lock, peek};
+use crate::ledger::Ledger;
+
+/// A longer list is not looked at: some five thousand mappings, which take four milliseconds to list and to look into.
+const LONGEST_LIST: u64 = 1 << 18;
+
+/// So much of the image's own memory is looked through, in bytes.
+const MOST_SEEN: usize = 16 << 20;
+
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+const WORD: usize = size_of::<usize>();
+const PAGE: usize = 4096;
+
+/// The C library lays out the arenas of threads in regions of this size, so aligned.
+const ARENA: usize = 64 << 20;
+
+/// Images that are mapped, or were.
+static LIVING: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
+
+/// An image has been mapped.
+pub(super) fn is_mapped(ledger: &Arc<Ledger>) {
+    let mut living = lock(&LIVING);
+    living.retain(|ledger| ledger.strong_count() > 0);
+    living.push(Arc::downgrade(ledger));
+}
+
+/// What one image may have mapped past its hooks.
+pub(super) struct Strays {
+    /// What was mapped before it came; none where that cannot be told.
+    before: Option<Vec<Range<usize>>>,
+    /// What its memory led to just before it was closed.
+    led_to: Mutex<Vec<Range<usize>>>,
+}
+
+/// How many there are, and their bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Left {
+    pub(super) count: u64,
+    pub(super) bytes: u64,
+}
+
+impl Strays {
+    pub(super) fn new() -> Self {
+        // What the C library has is not the same memory for long: a block that was there is gone, and an image's mapping where
+        // it was.
+        let before = list().map(|list| asked_for(&list, &[], peek::word));
+        Self { before, led_to: Mutex::default() }
+    }
+
+    /// Looks what the image leads to while it can be looked at: its segments, and what else is its own.
+    pub(super) fn look(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
+        let Some((before, list)) = self.before.as_ref().zip(list()) else { return };
+        if !is_of_the_c_library(ptr::from_ref(self).addr(), &list, peek::word) {
+            return;
+        }
+        let mut known = before.clone();
+        let living: Vec<_> = lock(&LIVING).iter().filter_map(Weak::upgrade).collect();
+        known.extend(living.iter().flat_map(|ledger| ledger.records.own_pages()));
+        // Not under the lock: any of them may be the last share.
+        drop(living);
+        let fresh = fresh(&list, &known, peek::word, peek::read);
+        if fresh.is_empty() {
+            return;
+        }
+        let is_own = |range: &Range<usize>| segments.iter().any(|own| own.start <= range.start && range.end <= own.end);
+        let variables = list.iter().filter(|mapped| mapped.is_writable && is_own(&mapped.range));
+        let seen = variables.map(|mapped| mapped.range.clone()).chain(own.iter().cloned());
+        *lock(&self.led_to) = led_to(seen, fresh);
+    }
+
+    /// What of it is still there, now that the image is gone.
+    pub(super) fn left(&self) -> Left {
+        let led_to = std::mem::take(&mut *lock(&self.led_to));
+        if led_to.is_empty() {
+            return Left::default();
+        }
+        let mut there = Ranges::new();
+        list().into_iter().flatten().for_each(|mapped| there.insert(mapped.range));
+        let parts: Vec<_> = led_to.into_iter().flat_map(|range| there.remove(range)).collect();
+        Left { count: parts.len() as u64, bytes: parts.iter().map(|part| part.len() as u64).sum() }
+    }
+}
+
+/// One mapping.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Mapped {
+    range: Range<usize>,
+    is_writable: bool,
+    is_anything_allowed: bool,
+    /// It may be memory that somebody has asked the kernel for: it has no file, or one without a place.
+    is_memory: bool,
+    /// It is where the C library has its first blocks.
+    is_heap: bool,
+}
+
+/// All that is mapped; none where the system does not tell, or there is too much.
+fn list() -> Option<Vec<Mapped>> {
+    let mut text = Vec::new();
+    File::open("/proc/self/maps").ok()?.take(LONGEST_LIST).read_to_end(&mut text).ok()?;
+    if text.len() as u64 == LONGEST_LIST {
+        return None;
+    }
+    Some(text.split(|byte| *byte == b'\n').filter_map(mapped).collect())
+}
+
+/// A line of the list: range, permissions, offset, device, inode, name.
+fn mapped(line: &[u8]) -> Option<Mapped> {
+    let mut fields = line.splitn(6, |byte| *byte == b' ');
+    let mut next = || std::str::from_utf8(fields.next()?).ok();
+    let (start, end) = next()?.split_once('-')?;
+    let permissions = next()?;
+    let hex = |text: &str| usize::from_str_radix(text, 16).ok();
+    let range = hex(start)?..hex(end)?;
+    let name = fields.nth(3).unwrap_or_default().trim_ascii();
+    let is_anything_allowed = permissions.bytes().take(3).any(|byte| byte != b'-');
+    Some(Mapped {
+        range,
+        is_writable: permissions.as_bytes().get(1) == Some(&b'w'),
+        is_anything_allowed,
+        is_memory: name.is_empty() || name.starts_with(b"/memfd:") || name.starts_with(b"/dev/zero"),
+        is_heap: name == b"[heap]",
+    })
+}
+
+/// The parts of the list that were not known and that no part of the C library has made for itself.
+fn fresh(
+    list: &[Mapped],
+    known: &[Range<usize>],
+    word: impl Fn(usize) -> Option<usize>,
+    read: impl Fn(usize, &mut [u8]) -> usize,
+) -> Vec<Range<usize>> {
+    let asked_for = asked_for(list, known, word);
+    asked_for.into_iter().filter(|part| !is_stack(part, &read)).collect()
+}
+
+/// The parts of memory that are not known, and neither blocks nor arenas of the C library.
+fn asked_for(list: &[Mapped], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
+    let mut all = Ranges::new();
+    let memory = || list.iter().filter(|mapped| mapped.is_anything_allowed && mapped.is_memory);
+    memory().for_each(|mapped| all.insert(mapped.range.clone()));
+    known.iter().for_each(|known| drop(all.remove(known.clone())));
+    let mut found = Vec::new();
+    for mapped in memory() {
+        let mut parts = Ranges::new();
+        all.remove(mapped.range.clone()).into_iter().for_each(|part| parts.insert(part));
+        if parts.bytes() != 0 {
+            of_malloc(&mapped.range, &word).into_iter().for_each(|known| drop(parts.remove(known)));
+        }
+        found.extend(parts.take());
+    }
+    found
+}
+
+/// What of a mapping are large blocks of the C library, which lie in it one after the other, or the beginning of an arena.
+fn of_malloc(mapped: &Range<usize>, word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
+    const IS_MAPPED: usize = 2;
+    const FLAGS: usize = 7;
+    let mut found: Vec<_> = arena(mapped, mapped.start, &word).into_iter().collect();
+    let mut at = mapped.start;
+    while let Some(size) = (at < mapped.end).then(|| word(at + WORD)).flatten() {
+        let len = size & !FLAGS;
+        let is_block = size & IS_MAPPED != 0 && len != 0 && len.is_multiple_of(PAGE) && len <= mapped.end - at;
+        if !is_block {
+            break;
+        }
+        found.push(at..at + len);
+        at += len;
+    }
+    found
+}
+
+/// The part of a mapping that is an arena which would hold the address.
+fn arena(mapped: &Range<usize>, address: usize, word: impl Fn(usize) -> Option<usize>) -> Option<Range<usize>> {
+    let start = address.next_multiple_of(ARENA);
+    let start = if start > address { start - ARENA } else { start };
+    if !mapped.contains(&start) {
+        return None;
+    }
+    // The record of its owner, the arena before it, how much of it is in use, and how much may be.
+    let [owner, size, room] = [0, 2, 3].map(|at| word(start + at * WORD));
+    let (size, room) = (size?, room?);
+    let is_arena = owner? != 0 && 0 < size && size <= room && room <= ARENA && room.is_multiple_of(PAGE);
+    (is_arena && room <= mapped.end - start).then(|| start..start + room)
+}
+
+/// Whether an allocation of the host's lies where the C library puts such.
+fn is_of_the_c_library(address: usize, list: &[Mapped], word: impl Fn(usize) -> Option<usize>) -> bool {
+    let Some(mapped) = list.iter().find(|mapped| mapped.range.contains(&address)) else { return false };
+    let is_in = |range: Range<usize>| range.contains(&address);
+    mapped.is_heap
+        || arena(&mapped.range, address, &word).is_some_and(is_in)
+        || of_malloc(&mapped.range, &word).into_iter().any(is_in)
+}
+
+/// Whether it ends as the stack of a thread does: with the thread's record, which names itself twice.
+fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> bool {
+    const RECORD: usize = 8 * 1024;
+    const ALIGNED: usize = 64;
+    if cfg!(not(target_arch = "x86_64")) {
+        // Elsewhere the record does not name itself; a stack has a guard below it, which cannot be told from others.
+        return true;
+    }
+    let first = range.end.saturating_sub(RECORD).max(range.start).next_multiple_of(ALIGNED);
+    let mut bytes = [0; RECORD];
+    let room = RECORD.min(range.end.saturating_sub(first));
+    let read = read(first, &mut bytes[..room]);
+    let places = (first..).step_by(ALIGNED).zip(bytes[..read].chunks_exact(ALIGNED));
+    places
+        .into_iter()
+        .any(|(at, record)| [0, 2 * WORD].iter().all(|field| record[*field..][..WORD] == at.to_ne_bytes()))
+}
+
+/// Those of the fresh ranges that a word of what is seen leads into.
+fn led_to(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut bytes = vec![0; PIECE];
+    let mut left = MOST_SEEN;
+    for range in seen {
+        let mut at = range.start.next_multiple_of(WORD);
+        while at < range.end && left > 0 && !fresh.is_empty() {
+            let wanted = PIECE.min(range.end - at).min(left);
+            let read = peek::read(at, &mut bytes[..wanted]);
+            let words =
+                bytes[..read].chunks_exact(WORD).map(|word| usize::from_ne_bytes(word.try_into().unwrap_or_default()));
+            found.extend(take_led_to(&mut fresh, words));
+            left -= wanted;
+            // What cannot be read is passed over, a page at a time.
+            at = if read == wanted { at + wanted } else { (at + read + 1).next_multiple_of(PAGE) };
+        }
+    }
+    found
+}
+
+/// Takes out the ranges that one of the words leads into.
+fn take_led_to(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let bounds = |fresh: &[Range<usize>]| {
+        let (start, end) = (fresh.iter().map(|range| range.start).min(), fresh.iter().map(|range| range.end).max());
+        start.unwrap_or(0)..end.unwrap_or(0)
+    };
+    let mut all = bounds(fresh);
+    for word in words {
+        // Most words are no addresses at all.
+        if word < all.start || word >= all.end {
+            continue;
+        }
+        if let Some(at) = fresh.iter().position(|range| range.contains(&word)) {
+            found.push(fresh.swap_remove(at));
+            all = bounds(fresh);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "one range is meant, and not what is in it")]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::ops::Range;
+
+    use super::{ARENA, Mapped, fresh, is_of_the_c_library, list, mapped, take_led_to};
+
+    fn memory(range: Range<usize>) -> Mapped {
+        Mapped { range, is_writable: true, is_anything_allowed: true, is_memory: true, is_heap: false }
+    }
+
+    /// What is fresh of some memory, given some of its words.
+    fn check(list: &[Mapped], known: &[Range<usize>], words: &[(usize, usize)]) -> Vec<Range<usize>> {
+        let words: BTreeMap<_, _> = words.iter().copied().collect();
+        let word = |at| words.get(&at).copied();
+        let read = |at: usize, into: &mut [u8]| {
+            for (offset, place) in into.chunks_exact_mut(8).enumerate() {
+                place.copy_from_slice(&word(at + 8 * offset).unwrap_or(0).to_ne_bytes());
+            }
+            into.len()
+        };
+        fresh(list, known, word, read)
+    }
+
+    #[test]
+    fn a_line_of_the_list_is_read_whatever_its_name() {
+        let line = b"7f0000001000-7f0000003000 rw-p 00000000 00:01 77                         /memfd:a name (deleted)";
+        let read = mapped(line).unwrap();
+        assert_eq!((read.range.clone(), read.is_writable), (0x7f00_0000_1000..0x7f00_0000_3000, true));
+        assert!(read.is_memory && !read.is_heap);
+        let nameless = mapped(b"1000-2000 ---p 00000000 00:00 0 ").unwrap();
+        assert!(nameless.is_memory && !nameless.is_anything_allowed && !nameless.is_writable);
+        assert!(!mapped(b"1000-2000 r-xp 00000000 00:00 0          [vdso]").unwrap().is_memory);
+        assert!(!mapped(b"1000-2000 rw-p 00000000 08:01 5          /lib/libc.so.6").unwrap().is_memory);
+        assert_eq!((mapped(b""), mapped(b"no line")), (None, None));
+    }
+
+    #[test]
+    fn what_was_there_before_and_what_is_on_record_is_not_fresh() {
+        let list = [memory(0x1_0000..0x2_0000), memory(0x4_0000..0x5_0000)];
+        assert_eq!(check(&list, &[], &[]), [0x1_0000..0x2_0000, 0x4_0000..0x5_0000]);
+        assert_eq!(check(&list, &[0x1_0000..0x2_0000, 0x4_0000..0x4_8000], &[]), [0x4_8000..0x5_0000]);
+        let reserved = Mapped { is_anything_allowed: false, ..memory(0x1_0000..0x2_0000) };
+        let file = Mapped { is_memory: false, ..memory(0x4_0000..0x5_0000) };
+        assert_eq!(check(&[reserved, file], &[], &[]), []);
+    }
+
+    #[test]
+    fn large_blocks_and_arenas_of_the_c_library_are_not_fresh() {
+        let list = [memory(0x1_0000..0x2_0000)];
+        let block = |at: usize, len: usize| (at + 8, len | 2);
+        assert_eq!(check(&list, &[], &[block(0x1_0000, 0x1_0000)]), []);
+        // Two, and something behind them that is none.
+        let two = [block(0x1_0000, 0x4000), block(0x1_4000, 0x4000)];
+        assert_eq!(check(&list, &[], &two), [0x1_8000..0x2_0000]);
+        for (_, len) in [("too long", 0x1_1002), ("not mapped by itself", 0x1_0001), ("no pages", 0x802), ("none", 2)] {
+            assert_eq!(check(&list, &[], &[(0x1_0008, len)]), [0x1_0000..0x2_0000], "{len:#x}");
+        }
+        let arena = memory(ARENA..ARENA + 0x2_1000);
+        let words = [(ARENA, 0x30), (ARENA + 16, 0x2_0000), (ARENA + 24, 0x2_1000)];
+        assert_eq!(check(std::slice::from_ref(&arena), &[], &words), []);
+        assert!(is_of_the_c_library(ARENA + 0x100, std::slice::from_ref(&arena), |at| words
+            .iter()
+            .find(|word| word.0 == at)
+            .map(|word| word.1)));
+        assert!(!is_of_the_c_library(ARENA + 0x100, &[arena], |_| None));
+        let heap = Mapped { is_heap: true, ..memory(0x1000..0x2000) };
+        assert!(is_of_the_c_library(0x1800, &[heap], |_| None));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_stack_of_a_thread_is_not_fresh() {
+        let list = [memory(0x1_0000..0x2_0000)];
+        let record = 0x2_0000 - 0x940;
+        assert_eq!(check(&list, &[], &[(record, record), (record + 16, record)]), []);
+        assert_eq!(check(&list, &[], &[(record, record), (record + 16, record + 8)]), [0x1_0000..0x2_0000]);
+    }
+
+    #[test]
+    fn a_range_counts_once_and_only_if_a_word_leads_into_it() {
+        let mut fresh = vec![0x1000..0x2000, 0x5000..0x6000, 0x9000..0xa000];
+        let words = [0, 0x2000, 0x5fff, 0x5000, 0x9000, usize::MAX];
+        assert_eq!(take_led_to(&mut fresh, words.into_iter()), [0x5000..0x6000, 0x9000..0xa000]);
+        assert_eq!(fresh, [0x1000..0x2000]);
+        assert_eq!(take_led_to(&mut Vec::new(), words.into_iter()), []);
+    }
+
+    #[test]
+    fn this_process_has_a_list_and_an_allocator_of_the_c_library() {
+        let list = list().expect("it is short");
+        let own = Box::new(7_u64);
+        assert!(is_of_the_c_library(std::ptr::from_ref(&*own).addr(), &list, super::peek::word));
+    }
+}

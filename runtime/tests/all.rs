@@ -1,0 +1,50 @@
+//! The tests of the runtime that no program of its own has, one module a file. Each file has a process to itself: see
+//! `support/apart.rs`. What also runs in release is in `soak.rs`; what brings a main or an allocator is a program by itself.
+//!
+//! `cargo test -p alcedo-runtime --test all links::` runs one file.
+
+#[path = "support/apart.rs"]
+mod apart;
+mod support;
+
+mod alarms;
+mod aliases;
+mod blacks;
+mod circles;
+mod collecting;
+mod compilers;
+#[path = "contexts/main.rs"]
+mod contexts;
+mod corruption;
+mod dormancy;
+mod endings;
+mod failures;
+mod finalizers;
+mod floors;
+mod gdb;
+#[path = "library_fuzz/main.rs"]
+mod library_fuzz;
+mod links;
+mod migration;
+mod order;
+mod panic_hooks;
+mod partial;
+mod payloads;
+mod plugins;
+mod public_api;
+mod recipes;
+mod refusals;
+mod rollback;
+mod slim_race;
+mod strays;
+mod suspending;
+mod tables;
+mod tasks;
+mod unload;
+mod unloading;
+mod values;
+mod watchdog;
+mod world;
+mod world_fuzz;
+mod wrong_class;
+mod zcalls;

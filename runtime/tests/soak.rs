@@ -1,0 +1,15 @@
+//! What also runs in release and under AddressSanitizer, where a program of all tests would take minutes to compile: see `.ci`.
+//! Each folder has a process to itself: see `support/apart.rs`.
+//!
+//! `cargo test -p alcedo-runtime --test soak churn::` runs one.
+
+#[path = "support/apart.rs"]
+mod apart;
+mod support;
+
+#[path = "attacks/main.rs"]
+mod attacks;
+#[path = "churn/main.rs"]
+mod churn;
+#[path = "lifetimes/main.rs"]
+mod lifetimes;

@@ -1,0 +1,264 @@
+//! What a plugin leaves in the process where no hook can see it, or while it is being closed: limits and timers that raise a
+//! signal whose handler goes, filters, mutexes that a thread of the host holds, and whatever its finalisers do. Each of these
+//! ended the process.
+//!
+//! So each test starts this program again with only itself to run, and that does the work.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "looks at limits and timers and holds mutexes, as a host's own code may")]
+
+use crate::alarms::{self, blocked, end, leave, unload};
+use crate::support;
+
+use std::ffi::{c_int, c_uint};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use alcedo_runtime::Runtime;
+use alcedo_sys::process;
+
+/// Set for the program that a test starts: a folder of its own.
+const FOLDER: &str = "STRAYS_FOLDER";
+
+/// Runs `work` in a process of its own.
+fn alone(test: &str, work: impl FnOnce(&Path)) {
+    let library = support::plugin("alarms", &[]);
+    if std::env::var_os(FOLDER).is_some() {
+        return work(&library);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, folder.path())
+        .env("ALARMS_RELEASE", folder.path().join("release"))
+        .output()
+        .expect("this program starts");
+    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}: {said}", output.status);
+    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+}
+
+fn host(library: &Path) -> Runtime {
+    alarms::host(library, |_| ())
+}
+
+/// What the plugin has written.
+fn told() -> String {
+    let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
+    std::fs::read_to_string(name).expect("the plugin has written it")
+}
+
+fn limits(resource: c_uint) -> libc::rlimit {
+    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the place is one for two limits.
+    assert_eq!(unsafe { libc::getrlimit(resource, &raw mut limits) }, 0);
+    limits
+}
+
+/// Writes a file that is longer than a byte.
+fn write_much() -> std::io::Result<()> {
+    let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("much");
+    std::fs::write(name, "more than a byte")
+}
+
+#[test]
+fn a_limit_of_time_is_put_back_before_its_handler_goes() {
+    alone("a_limit_of_time_is_put_back_before_its_handler_goes", |library| {
+        let host = host(library);
+        let before = limits(libc::RLIMIT_CPU).rlim_cur;
+        leave(&host, "cpu_limit");
+        assert_ne!(limits(libc::RLIMIT_CPU).rlim_cur, before);
+        let report = unload(&host);
+        assert_eq!(limits(libc::RLIMIT_CPU).rlim_cur, before);
+        assert!(report.to_string().contains("RLIMIT_CPU"), "{report}");
+    });
+}
+
+#[test]
+fn a_limit_of_size_is_put_back_before_its_handler_goes() {
+    alone("a_limit_of_size_is_put_back_before_its_handler_goes", |library| {
+        let host = host(library);
+        let before = limits(libc::RLIMIT_FSIZE).rlim_cur;
+        leave(&host, "size_limit");
+        write_much().expect_err("more than a byte");
+        let report = unload(&host);
+        assert_eq!(limits(libc::RLIMIT_FSIZE).rlim_cur, before);
+        write_much().expect("it was put back");
+        assert!(report.to_string().contains("RLIMIT_FSIZE"), "{report}");
+    });
+}
+
+#[test]
+fn a_limit_that_cannot_be_put_back_ends_nobody() {
+    alone("a_limit_that_cannot_be_put_back_ends_nobody", |library| {
+        let host = host(library);
+        leave(&host, "size_limit_for_good");
+        let report = unload(&host);
+        write_much().expect_err("more than a byte");
+        assert!(report.to_string().contains("SIGXFSZ (25) ignored"), "{report}");
+    });
+}
+
+#[test]
+fn a_limit_stays_as_long_as_another_module_handles_its_signal() {
+    alone("a_limit_stays_as_long_as_another_module_handles_its_signal", |library| {
+        let before = limits(libc::RLIMIT_CPU).rlim_cur;
+        let first = host(library);
+        leave(&first, "cpu_limit");
+        let set = limits(libc::RLIMIT_CPU).rlim_cur;
+        let second = host(library);
+        // The same limit again, or one a little higher: the second has never seen another.
+        leave(&second, "cpu_limit");
+        unload(&first);
+        assert!((set..before).contains(&limits(libc::RLIMIT_CPU).rlim_cur), "the second handles it");
+        unload(&second);
+        assert_eq!(limits(libc::RLIMIT_CPU).rlim_cur, before);
+    });
+}
+
+unsafe extern "C" {
+    fn getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
+}
+
+#[test]
+fn a_timer_of_the_process_that_no_hook_has_seen_stops_before_its_handler_goes() {
+    alone("a_timer_of_the_process_that_no_hook_has_seen_stops_before_its_handler_goes", |library| {
+        let host = host(library);
+        leave(&host, "interval_past");
+        let report = unload(&host);
+        // SAFETY: all zeroes are a timer that does not run.
+        let mut now: libc::itimerval = unsafe { mem::zeroed() };
+        // SAFETY: the place is one for a timer's state.
+        assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, &raw mut now) }, 0);
+        assert_eq!((now.it_interval.tv_usec, now.it_value.tv_usec), (0, 0));
+        assert!(report.to_string().contains("ITIMER_REAL"), "{report}");
+    });
+}
+
+#[test]
+fn a_timer_with_a_signal_that_no_hook_has_seen_goes_before_the_handler() {
+    alone("a_timer_with_a_signal_that_no_hook_has_seen_goes_before_the_handler", |library| {
+        // Not every kernel tells of timers.
+        let Ok(before) = std::fs::read_to_string("/proc/self/timers") else { return };
+        let host = host(library);
+        leave(&host, "timer_past");
+        assert_ne!(std::fs::read_to_string("/proc/self/timers").expect("it was there"), before);
+        let report = unload(&host);
+        assert_eq!(std::fs::read_to_string("/proc/self/timers").expect("it was there"), before);
+        assert!(report.to_string().contains("SIGRTMIN+3"), "{report}");
+    });
+}
+
+#[test]
+fn a_filter_that_raises_a_signal_keeps_the_module_that_handles_it() {
+    alone("a_filter_that_raises_a_signal_keeps_the_module_that_handles_it", |library| {
+        let host = host(library);
+        leave(&host, "filter");
+        let (_ticket, report) = blocked(&host);
+        assert!(report.contains("seccomp") && report.contains("SIGSYS"), "{report}");
+        // SAFETY: asks for a number, and raises a signal.
+        unsafe { libc::getppid() };
+    });
+}
+
+#[test]
+fn a_mutex_that_a_thread_holds_keeps_the_module_and_names_the_thread() {
+    alone("a_mutex_that_a_thread_holds_keeps_the_module_and_names_the_thread", |library| {
+        for what in ["held_mutex", "held_mutex_in_heap"] {
+            let host = host(library);
+            leave(&host, what);
+            let (ticket, report) = blocked(&host);
+            // SAFETY: asks for a number.
+            let own = unsafe { libc::gettid() }.to_string();
+            assert!(report.contains("robust mutex") && report.contains(&own), "{report}");
+            let mutex: usize = told().parse().expect("an address");
+            let mutex = ptr::with_exposed_provenance_mut(mutex);
+            // SAFETY: the mutex is there, as the report says, and this thread holds it.
+            assert_eq!(unsafe { libc::pthread_mutex_unlock(mutex) }, 0);
+            end(&host, &ticket);
+        }
+    });
+}
+
+/// Has a finaliser do it, while the library is being closed.
+fn closed_with(library: &Path, what: &str) -> Runtime {
+    let host = host(library);
+    leave(&host, what);
+    unload(&host);
+    host
+}
+
+#[test]
+fn a_thread_that_a_finaliser_starts_does_not_run_in_a_library_that_is_gone() {
+    alone("a_thread_that_a_finaliser_starts_does_not_run_in_a_library_that_is_gone", |library| {
+        let threads = process::threads().expect("they are counted");
+        let host = closed_with(library, "last_thread");
+        // One that runs comes to its first instruction within a moment.
+        std::thread::sleep(Duration::from_millis(20));
+        drop(host);
+        support::until("the threads of the host have ended", || process::threads().expect("a number") <= threads);
+    });
+}
+
+#[test]
+fn a_string_that_a_finaliser_puts_into_the_environment_is_there() {
+    alone("a_string_that_a_finaliser_puts_into_the_environment_is_there", |library| {
+        let _host = closed_with(library, "last_string");
+        assert_eq!(std::env::var("ALARMS_LAST").as_deref(), Ok("of the module"));
+    });
+}
+
+static OURS: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn ours(_signal: c_int) {
+    OURS.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+fn an_alternate_stack_that_a_finaliser_sets_is_not_set() {
+    alone("an_alternate_stack_that_a_finaliser_sets_is_not_set", |library| {
+        let _host = closed_with(library, "last_stack");
+        // SAFETY: all zeroes are an action.
+        let mut action: libc::sigaction = unsafe { mem::zeroed() };
+        action.sa_sigaction = ours as *const () as usize;
+        action.sa_flags = libc::SA_ONSTACK;
+        // SAFETY: the handler only counts.
+        assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, ptr::null_mut()) }, 0);
+        // SAFETY: it has a handler.
+        assert_eq!(unsafe { libc::raise(libc::SIGUSR1) }, 0);
+        assert_eq!(OURS.load(Ordering::SeqCst), 1);
+    });
+}
+
+#[test]
+fn a_finaliser_can_register_nothing_and_the_log_says_what_it_tried() {
+    alone("a_finaliser_can_register_nothing_and_the_log_says_what_it_tried", |library| {
+        let log = support::record("alcedo_sys::closing");
+        let host = closed_with(library, "last_everything");
+        let told = told();
+        for line in told.lines() {
+            let (function, result) = line.split_once(' ').expect("two words");
+            assert_eq!(result, if function == "putenv" { "done" } else { "refused" }, "{told}");
+        }
+        assert_eq!(told.lines().count(), 11, "{told}");
+        let log = log.take();
+        for function in ["pthread_create", "on_exit", "pthread_atfork", "sigaction", "sigaltstack", "open_memstream"] {
+            assert!(log.contains(function) && log.contains("alarms"), "{function}: {log}");
+        }
+        drop(host);
+        // What was registered for this would be called now.
+        // SAFETY: the child ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: ends the child without any of the parent's code.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for our own child.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+    });
+}

@@ -1,0 +1,141 @@
+//! Each file of tests has a process to itself, as if it were a program of its own: what counts or changes things of a whole
+//! process, or listens to the log, has no neighbors but those in its file. And there is one program to link, not forty.
+//!
+//! Before the harness begins, this process asks itself which tests are wanted, and starts itself again for each file of them,
+//! one after the other. Where all of them are of one file it goes on itself, so that a debugger finds them in it.
+#![expect(unsafe_code, reason = "says to the linker what is to run before the main of the harness")]
+#![expect(clippy::print_stdout, reason = "a head for the answers of each file")]
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, exit};
+use std::time::Instant;
+
+/// Set where the tests of one file run, and to which.
+const PART: &str = "ALCEDO_TEST_PART";
+
+/// Options of the harness whose value is the next word.
+const WITH_VALUE: [&str; 7] = ["--color", "--format", "--logfile", "--shuffle-seed", "--skip", "--test-threads", "-Z"];
+
+// SAFETY: the loader calls every function in this section once, before `main`, with arguments that this one does not take.
+// All of std that it uses works there: memory, the arguments, processes and streams.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = run_apart;
+
+#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), expect(dead_code, reason = "elsewhere nothing calls it"))]
+extern "C" fn run_apart() {
+    if env::var_os(PART).is_some() {
+        return;
+    }
+    let args: Vec<OsString> = env::args_os().skip(1).collect();
+    let Some(options) = options(&args) else { return };
+    let listed = listed(&args);
+    let parts = parts(&listed);
+    if parts.len() < 2 {
+        return;
+    }
+    let ill: Vec<&str> =
+        parts.iter().filter(|(part, tests)| !is_well(part, tests, &options)).map(|(part, _)| *part).collect();
+    if !ill.is_empty() {
+        eprintln!("\ntests failed in: {}", ill.join(", "));
+    }
+    exit(if ill.is_empty() { 0 } else { 101 });
+}
+
+/// What the harness is told besides the names of tests, or nothing if it is to run no tests.
+fn options(args: &[OsString]) -> Option<Vec<OsString>> {
+    let (mut options, mut words) = (Vec::new(), args.iter());
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if ["--list", "--help", "-h"].contains(&&*text) {
+            return None;
+        }
+        if text == "--exact" || !text.starts_with('-') {
+            continue;
+        }
+        options.push(word.clone());
+        if WITH_VALUE.contains(&&*text) {
+            options.extend(words.next().cloned());
+        }
+    }
+    Some(options)
+}
+
+/// The answer of the harness to what there is to run.
+fn listed(args: &[OsString]) -> String {
+    let output = this_program("").args(args).arg("--list").output().expect("this program starts");
+    if !output.status.success() {
+        // It does not understand its arguments; whoever gave them is told when it goes on.
+        return String::new();
+    }
+    String::from_utf8(output.stdout).expect("names of tests are text")
+}
+
+/// The names of tests by the file they are in.
+fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut parts = BTreeMap::<_, Vec<_>>::new();
+    for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
+        let (part, _) = test.split_once("::").expect("every test is in a file of its own");
+        parts.entry(part).or_default().push(test);
+    }
+    parts
+}
+
+/// Runs the tests of one file, and tells whether they passed.
+fn is_well(part: &str, tests: &[&str], options: &[OsString]) -> bool {
+    let begun = Instant::now();
+    println!("\n     Running {part}");
+    let status = this_program(part).args(options).arg("--exact").args(tests).status().expect("this program starts");
+    if status.code().is_none() {
+        eprintln!("{part}: {status}");
+    }
+    println!("     {part} took {:.1} s", begun.elapsed().as_secs_f64());
+    status.success()
+}
+
+fn this_program(part: &str) -> Command {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    command.env(PART, part);
+    command
+}
+
+#[test]
+fn filters_are_told_from_options() {
+    let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+    let check = |args, expected| assert_eq!(options(&words(args)), Some(words(expected)), "{args}");
+    check("", "");
+    check("churn a_test", "");
+    check("--exact churn::a_test --nocapture", "--nocapture");
+    check("-q --test-threads 1 churn --skip links --color=always", "-q --test-threads 1 --skip links --color=always");
+    assert_eq!(options(&words("--list")), None);
+}
+
+#[test]
+fn tests_belong_to_the_file_they_are_in() {
+    let listed = "links::a: test\nchurn::b: test\nattacks::links::c: test\nchurn::d: test\n\n4 tests, 0 benchmarks\n";
+    let expected =
+        [("attacks", vec!["attacks::links::c"]), ("churn", vec!["churn::b", "churn::d"]), ("links", vec!["links::a"])];
+    assert_eq!(parts(listed), BTreeMap::from(expected));
+}
+
+/// What neither `all.rs` nor `soak.rs` nor `Cargo.toml` names would not even be compiled.
+#[test]
+fn every_file_of_tests_is_in_a_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| fs::read_to_string(folder.join(file)).expect("a file of this package");
+    let (modules, programs) = (read("tests/all.rs") + &read("tests/soak.rs"), read("Cargo.toml"));
+    for entry in fs::read_dir(folder.join("tests")).expect("the folder of tests") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        let is_tests =
+            if path.is_dir() { path.join("main.rs").is_file() } else { path.extension().is_some_and(|it| it == "rs") };
+        let is_named = modules.lines().any(|line| line == format!("mod {name};"));
+        let is_program = programs.lines().any(|line| line == format!("name = \"{name}\""));
+        assert!(!is_tests || is_named || is_program, "{name} is compiled by nothing: add it to tests/all.rs");
+    }
+}

@@ -1,0 +1,147 @@
+//! Whether a library that was built is still what a build would make. A note beside it says what was asked for, in which
+//! environment, by which compiler, and has a digest of every file that it was made of: sources as cargo lists them, manifests,
+//! the lock file. What cannot be known counts as changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs, io};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::request::BuildRequest;
+
+/// All that decides about a build and is no source: a text, equal where builds are.
+pub(crate) fn wish(request: &BuildRequest<'_>) -> String {
+    let cargo = request.cargo();
+    let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
+    for (name, value) in cargo.get_envs() {
+        match value {
+            Some(value) => variables.insert(name.to_owned(), value.to_owned()),
+            None => variables.remove(name),
+        };
+    }
+    let mut text = format!("{}\n", request.shown());
+    for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
+        // A program that is called in the place of the compiler is what it says.
+        let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
+        let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
+    }
+    let manifest = request.manifest();
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    for folder in manifest.ancestors().skip(1).map(|folder| folder.join(".cargo")).chain(home) {
+        for path in ["config", "config.toml"].map(|name| folder.join(name)) {
+            if let Ok(config) = fs::read(&path) {
+                let _ = writeln!(text, "{} {:x}", path.display(), xxh3_128(&config));
+            }
+        }
+    }
+    text + &compiler(&cargo)
+}
+
+/// Whether a variable is about what a compiler makes, or is read by one.
+fn decides(name: &str) -> bool {
+    let prefixes =
+        ["CARGO_BUILD_", "CARGO_ENCODED_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUST", "CC", "CFLAGS", "ALCEDO_BUILD_"];
+    name != "CARGO_TARGET_TMPDIR"
+        && !name.starts_with("RUST_")
+        && prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// What the cargo of a request says about itself; it goes with its compiler. Asked once in a process.
+fn compiler(cargo: &Command) -> String {
+    static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let rustc = cargo.get_envs().find(|(name, _)| *name == "RUSTC").and_then(|(_, value)| value).map(ToOwned::to_owned);
+    let program = rustc.clone().unwrap_or_else(|| cargo.get_program().to_owned());
+    let mut command = Command::new(program);
+    if rustc.is_none() {
+        command.args(cargo.get_args());
+    }
+    for (name, value) in cargo.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let key = format!("{command:?}");
+    let ask = || {
+        let output = command.arg("-vV").output();
+        // No answer is no compiler: what was built by it is not known again.
+        output.map_or_else(|error| format!("{error}\n"), |output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    known.entry(key).or_insert_with(ask).clone()
+}
+
+/// The library that a note is about, if the wish is that one and every file is as it was.
+pub(crate) fn unchanged(note: &Path, wish: &str) -> Option<PathBuf> {
+    let text = fs::read_to_string(note).ok()?;
+    let mut lines = text.strip_prefix(wish)?.lines();
+    let library = PathBuf::from(lines.next()?.strip_prefix("library ")?);
+    let is_as_it_was =
+        |line: &str| line.split_once(' ').is_some_and(|(digest, path)| self::digest(path.as_ref()) == digest);
+    lines.all(is_as_it_was).then_some(library)
+}
+
+/// Writes down what the libraries that cargo made just now, of which `copy` is one, were made of.
+pub(crate) fn note(note: &Path, wish: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
+    let mut files = BTreeSet::from([copy.to_owned()]);
+    for library in libraries {
+        for source in sources(&fs::read_to_string(library.with_extension("d"))?) {
+            files.extend(
+                source.ancestors().skip(1).map(|folder| folder.join("Cargo.toml")).filter(|path| path.is_file()),
+            );
+            files.insert(source);
+        }
+    }
+    let folders = manifest.ancestors().skip(1);
+    files.extend(
+        folders
+            .flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name)))
+            .filter(|path| path.is_file()),
+    );
+    let mut text = format!("{wish}library {}\n", copy.display());
+    for file in files {
+        let _ = writeln!(text, "{} {}", digest(&file), file.display());
+    }
+    fs::write(note, text)
+}
+
+/// The sources in a list as cargo writes it, which is that of `make`: blanks in names are escaped.
+fn sources(list: &str) -> Vec<PathBuf> {
+    let behind_colon = list.lines().filter_map(|line| line.split_once(": "));
+    let names = behind_colon
+        .flat_map(|(_, names)| names.replace("\\ ", "\0").split(' ').map(str::to_owned).collect::<Vec<_>>());
+    names.filter(|name| !name.is_empty()).map(|name| PathBuf::from(name.replace('\0', " "))).collect()
+}
+
+/// A file that is not there has a digest like no other's.
+fn digest(file: &Path) -> String {
+    fs::read(file).map_or_else(|_| "none".to_owned(), |bytes| format!("{:x}", xxh3_128(&bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decides, sources};
+
+    #[test]
+    fn a_list_of_sources_may_have_blanks_in_names() {
+        let list = "/t/libx.so: /a/src/lib.rs /b\\ c/lib.rs\n";
+        assert_eq!(sources(list), ["/a/src/lib.rs", "/b c/lib.rs"].map(std::path::PathBuf::from));
+    }
+
+    #[test]
+    fn what_only_a_running_program_reads_decides_about_no_build() {
+        assert!(
+            ["RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_PROFILE_DEV_DEBUG", "ALCEDO_BUILD_TAG"]
+                .iter()
+                .all(|name| decides(name))
+        );
+        assert!(
+            !["RUST_LOG", "RUST_BACKTRACE", "CARGO_TARGET_TMPDIR", "ALCEDO_TEST_PART"].iter().any(|name| decides(name))
+        );
+    }
+}
