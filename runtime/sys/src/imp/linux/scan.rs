@@ -139,7 +139,7 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     let leaves::Streams { streams, buffers } = leaves::streams();
     let mut walk = Walk {
         objects: &objects,
-        targets: Targets::new(going),
+        targets: Targets::new(going, &objects),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
@@ -183,8 +183,10 @@ fn pages(range: &Range<usize>) -> Range<usize> {
 }
 
 impl Targets {
-    fn new(going: &Going<'_>) -> Self {
-        let mut ranges: Vec<_> = going.image.iter().chain(&going.memory).cloned().collect();
+    fn new(going: &Going<'_>, objects: &[Object]) -> Self {
+        let for_loader: Vec<_> = objects.iter().flat_map(|object| object.for_loader.clone()).collect();
+        let segments = going.image.iter().flat_map(|range| objects::without(range.clone(), &for_loader));
+        let mut ranges: Vec<_> = segments.chain(going.memory.iter().cloned()).collect();
         ranges.sort_by_key(|range| range.start);
         Self { ranges, image: going.image.to_vec(), guard: pointer_guard() }
     }

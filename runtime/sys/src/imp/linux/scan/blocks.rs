@@ -139,26 +139,33 @@ mod tests {
     #[test]
     fn a_block_in_use_is_told_from_one_that_is_not() {
         for size in [1usize, 24, 25, 100, 1_000, 5_000, 200_000, 3_000_000] {
-            // Another test may take what was freed before it is looked at; not each time.
+            // Other tests may take what was freed before it is looked at, and so may the look itself.
             assert!((0..20).any(|_| is_told(size)), "freed, of {size}");
         }
     }
 
-    /// Whether a block that was freed is none any more.
+    /// Whether one of some blocks that were freed is none any more.
     fn is_told(size: usize) -> bool {
+        // Every other one stays, so that none of the others lies beside free memory.
         // SAFETY: any size may be asked for.
-        let block = unsafe { libc::malloc(size) };
-        // SAFETY: as above; it keeps the first from lying beside free memory.
-        let behind = unsafe { libc::malloc(size) };
-        let len = Blocks::now(&[]).len(block.addr()).unwrap_or_else(|| panic!("a block of {size}"));
-        assert!(len >= size && len < size + 8192, "{len} for {size}");
-        assert_eq!(Blocks::now(&[]).len(block.addr() + 8), None);
-        // SAFETY: taken above.
-        unsafe { libc::free(block) };
-        let is_gone = Blocks::now(&[]).len(block.addr()).is_none();
-        // SAFETY: taken above.
-        unsafe { libc::free(behind) };
-        is_gone
+        let blocks: [*mut libc::c_void; 8] = std::array::from_fn(|_| unsafe { libc::malloc(size) });
+        let now = Blocks::now(&[]);
+        for block in blocks {
+            let len = now.len(block.addr()).unwrap_or_else(|| panic!("a block of {size}"));
+            assert!(len >= size && len < size + 8192, "{len} for {size}");
+            assert_eq!(now.len(block.addr() + 8), None);
+        }
+        let free = |first: usize| {
+            for block in blocks.iter().skip(first).step_by(2) {
+                // SAFETY: taken above, and each is freed once: one call takes the even ones, one the odd ones.
+                unsafe { libc::free(*block) };
+            }
+        };
+        free(0);
+        let now = Blocks::now(&[]);
+        let is_told = blocks.iter().step_by(2).any(|block| now.len(block.addr()).is_none());
+        free(1);
+        is_told
     }
 
     #[test]

@@ -5,7 +5,13 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use super::super::companions;
+use object::elf::{DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_STRSZ, DT_STRTAB, DynamicTag};
+
+use super::super::{companions, peek};
+use super::words;
+
+/// How long the header of a file is.
+const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
 
 /// A library, or the program.
 #[derive(Debug)]
@@ -18,6 +24,10 @@ pub(super) struct Object {
     pub(super) variables: Vec<Range<usize>>,
     /// Where its dynamic table is.
     pub(super) dynamic: Option<usize>,
+    /// What only the loader reads: headers, the tables of names and relocations, the dynamic table, and what
+    /// thread-locals begin with. The loader's record of an image is full of addresses of these, and is left in free
+    /// memory when the image is closed.
+    pub(super) for_loader: Vec<Range<usize>>,
 }
 
 impl Object {
@@ -83,8 +93,30 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *m
         base,
         variables: writable.flat_map(|range| without(range, &constant)).collect(),
         dynamic: of_kind(libc::PT_DYNAMIC).map(|header| range(header).start).next(),
+        for_loader: of_kind(libc::PT_LOAD)
+            .take(1)
+            .map(|first| headers_and_tables(base, range(first), of_kind(libc::PT_DYNAMIC).map(range).next()))
+            .chain(of_kind(libc::PT_DYNAMIC).chain(of_kind(libc::PT_TLS)).map(range))
+            .collect(),
     });
     0
+}
+
+/// The part of an image's first segment that its headers and its tables for the loader take: linkers put them first.
+fn headers_and_tables(base: usize, first: Range<usize>, dynamic: Option<Range<usize>>) -> Range<usize> {
+    let mut bytes = vec![0; dynamic.as_ref().map_or(0, Range::len)];
+    let there = dynamic.map_or(0, |table| peek::read(table.start, &mut bytes));
+    let words: Vec<usize> = words(&bytes[..there]).collect();
+    let (entries, _) = words.as_chunks::<2>();
+    let value = |wanted: DynamicTag| entries.iter().find(|[tag, _]| *tag as i64 == wanted.0).map(|[_, value]| *value);
+    let end = |(start, len): (DynamicTag, DynamicTag)| {
+        let start = value(start)?;
+        // The C library writes addresses where the file has offsets, on most machines.
+        let start = if start < base { base.checked_add(start)? } else { start };
+        start.checked_add(value(len)?).filter(|end| first.contains(end))
+    };
+    let tables = [(DT_STRTAB, DT_STRSZ), (DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)].into_iter().filter_map(end);
+    first.start..tables.max().unwrap_or(first.start + HEADER).min(first.end)
 }
 
 /// What of a range lies in none of some others.
@@ -114,6 +146,18 @@ mod tests {
         check(&[20..30, 70..80], &[(10, 20), (30, 50)]);
         check(&[40..60, 0..12], &[(12, 40)]);
         check(&[0..60, 70..80], &[]);
+    }
+
+    #[test]
+    fn what_only_the_loader_reads_holds_its_tables_and_neither_code_nor_constants() {
+        static CONSTANT: [u8; 4096] = [7; 4096];
+        let objects = mapped();
+        let program = objects.iter().find(|object| object.is_program()).expect("it is mapped");
+        let has = |at: usize| program.for_loader.iter().any(|range| range.contains(&at));
+        assert!(has(program.dynamic.expect("it is linked dynamically")), "{program:?}");
+        // Longer than the headers alone: names and relocations follow them.
+        assert!(program.for_loader[0].len() > 4096, "{program:?}");
+        assert!(!has(CONSTANT.as_ptr().addr()) && !has((mapped as fn() -> _ as *const ()).addr()), "{program:?}");
     }
 
     #[test]
