@@ -291,6 +291,13 @@ fn named(going: &Going<'_>, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Re
     let mut found = Vec::new();
     for (way, target) in hits {
         let object = &objects[way.object];
+        let address = (way.variable - object.base) as u64;
+        // Two small numbers beside each other may look like an address; what the file has there is none.
+        if way.blocks == 0
+            && files.initial(&object.path, address).is_some_and(|word| peek::word(way.variable) == Some(word))
+        {
+            continue;
+        }
         let target = if !going.image.iter().any(|range| range.contains(target)) {
             Target::Memory
         } else {
@@ -299,7 +306,7 @@ fn named(going: &Going<'_>, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Re
                 .symbol(going.path, offset as u64)
                 .map_or(Target::Image(offset), |(name, behind)| Target::Symbol(name, behind))
         };
-        let place = files.place(&object.path, (way.variable - object.base) as u64);
+        let place = files.place(&object.path, address);
         found.push(Reference { library: object.name(), place, blocks: way.blocks, target });
     }
     found

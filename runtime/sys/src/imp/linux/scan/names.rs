@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::elf::{FileHeader64, STT_FUNC, STT_NOTYPE, STT_OBJECT};
-use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
+use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian, elf};
 
 /// What files say, each read once.
@@ -13,6 +13,8 @@ use object::{LittleEndian, elf};
 pub(super) struct Files(HashMap<PathBuf, Option<Names>>);
 
 struct Names {
+    /// The variables as the file has them: where each part of them begins, and its bytes.
+    initial: Vec<(u64, Vec<u8>)>,
     /// Where each begins, how long it is, and what it is called; sorted.
     symbols: Vec<(u64, u64, String)>,
     sections: Vec<(u64, u64, String)>,
@@ -28,8 +30,6 @@ impl Files {
 
     /// The symbol or, failing that, the section that an address of the file lies in, and how far.
     pub(super) fn place(&mut self, path: &Path, address: u64) -> String {
-        // The program has no name with the loader.
-        let path = if path.as_os_str().is_empty() { Path::new("/proc/self/exe") } else { path };
         let behind = |name: &str, start: u64| match address - start {
             0 => name.to_owned(),
             offset => format!("{name}+{offset:#x}"),
@@ -40,7 +40,17 @@ impl Files {
         found.map_or_else(|| format!("{address:#x}"), |(start, _, name)| behind(name, *start))
     }
 
+    /// The word that a variable begins its life with. Relocations are not applied: an address looks different.
+    pub(super) fn initial(&mut self, path: &Path, address: u64) -> Option<usize> {
+        let found = self.of(path)?.initial.iter().find(|(start, bytes)| within(*start, bytes.len() as u64, address));
+        let (start, bytes) = found?;
+        let word = bytes.get((address - start) as usize..)?.first_chunk()?;
+        Some(usize::from_ne_bytes(*word))
+    }
+
     fn of(&mut self, path: &Path) -> Option<&Names> {
+        // The program has no name with the loader.
+        let path = if path.as_os_str().is_empty() { Path::new("/proc/self/exe") } else { path };
         self.0.entry(path.to_owned()).or_insert_with(|| read(path)).as_ref()
     }
 }
@@ -78,5 +88,32 @@ fn parse(bytes: &[u8]) -> Option<Names> {
         (section.sh_addr(endian), section.sh_size(endian), String::from_utf8_lossy(name).into_owned())
     };
     let sections = sections.iter().filter(is_there).map(section).collect();
-    Some(Names { symbols, sections })
+    let is_variable = |segment: &&elf::ProgramHeader64<LittleEndian>| {
+        segment.p_type(endian) == elf::PT_LOAD && segment.p_flags(endian).0 & elf::PF_W.0 != 0
+    };
+    let segments = header.program_headers(endian, bytes).ok()?.iter().filter(is_variable);
+    let initial = segments.filter_map(|it| Some((it.p_vaddr(endian), it.data(endian, bytes).ok()?.to_vec()))).collect();
+    Some(Names { initial, symbols, sections })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::peek;
+    use super::super::objects;
+    use super::Files;
+
+    static ROOM: [std::sync::atomic::AtomicUsize; 2] =
+        [const { std::sync::atomic::AtomicUsize::new(0x0258_0000_0001) }; 2];
+
+    #[test]
+    fn a_variable_begins_with_what_its_file_says() {
+        let objects = objects::mapped();
+        let program = objects.iter().find(|object| object.is_program()).expect("it is mapped");
+        let mut files = Files::default();
+        let mut initial = |at: usize| files.initial(&program.path, (at - program.base) as u64);
+        let at = ROOM.each_ref().map(|word| std::ptr::from_ref(word).addr());
+        assert_eq!((peek::word(at[0]), initial(at[0])), (Some(0x0258_0000_0001), Some(0x0258_0000_0001)));
+        ROOM[1].store(7, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!((peek::word(at[1]), initial(at[1])), (Some(7), Some(0x0258_0000_0001)));
+    }
 }
