@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use object::elf::{DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_STRSZ, DT_STRTAB, DynamicTag};
+use object::elf::{DT_FINI, DT_INIT, DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_STRSZ, DT_STRTAB, DynamicTag};
 
 use super::super::{companions, peek};
 use super::words;
@@ -24,9 +24,8 @@ pub(super) struct Object {
     pub(super) variables: Vec<Range<usize>>,
     /// Where its dynamic table is.
     pub(super) dynamic: Option<usize>,
-    /// What only the loader reads: headers, the tables of names and relocations, the dynamic table, and what
-    /// thread-locals begin with. The loader's record of an image is full of addresses of these, and is left in free
-    /// memory when the image is closed.
+    /// What only the loader reads or calls. Its record of an image is full of addresses of these, and so is what this host
+    /// notes of segments: both are left in free memory.
     pub(super) for_loader: Vec<Range<usize>>,
 }
 
@@ -93,30 +92,40 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *m
         base,
         variables: writable.flat_map(|range| without(range, &constant)).collect(),
         dynamic: of_kind(libc::PT_DYNAMIC).map(|header| range(header).start).next(),
-        for_loader: of_kind(libc::PT_LOAD)
-            .take(1)
-            .map(|first| headers_and_tables(base, range(first), of_kind(libc::PT_DYNAMIC).map(range).next()))
-            .chain(of_kind(libc::PT_DYNAMIC).chain(of_kind(libc::PT_TLS)).map(range))
-            .collect(),
+        for_loader: for_loader(
+            base,
+            of_kind(libc::PT_LOAD).map(range).next(),
+            of_kind(libc::PT_DYNAMIC).map(range).next(),
+            of_kind(libc::PT_TLS).map(range).next(),
+        ),
     });
     0
 }
 
-/// The part of an image's first segment that its headers and its tables for the loader take: linkers put them first.
-fn headers_and_tables(base: usize, first: Range<usize>, dynamic: Option<Range<usize>>) -> Range<usize> {
+/// What of an image only the loader reads or calls: its headers and tables, which linkers put first in the first segment, the
+/// dynamic table, what thread-locals begin with, and the functions that C runtimes of old begin and end with.
+fn for_loader(
+    base: usize,
+    first: Option<Range<usize>>,
+    dynamic: Option<Range<usize>>,
+    locals: Option<Range<usize>>,
+) -> Vec<Range<usize>> {
     let mut bytes = vec![0; dynamic.as_ref().map_or(0, Range::len)];
-    let there = dynamic.map_or(0, |table| peek::read(table.start, &mut bytes));
+    let there = dynamic.as_ref().map_or(0, |table| peek::read(table.start, &mut bytes));
     let words: Vec<usize> = words(&bytes[..there]).collect();
     let (entries, _) = words.as_chunks::<2>();
     let value = |wanted: DynamicTag| entries.iter().find(|[tag, _]| *tag as i64 == wanted.0).map(|[_, value]| *value);
-    let end = |(start, len): (DynamicTag, DynamicTag)| {
-        let start = value(start)?;
-        // The C library writes addresses where the file has offsets, on most machines.
-        let start = if start < base { base.checked_add(start)? } else { start };
-        start.checked_add(value(len)?).filter(|end| first.contains(end))
-    };
-    let tables = [(DT_STRTAB, DT_STRSZ), (DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)].into_iter().filter_map(end);
-    first.start..tables.max().unwrap_or(first.start + HEADER).min(first.end)
+    // The C library writes addresses where the file has offsets, on most machines.
+    let address = |wanted| value(wanted).map(|at| if at < base { base.wrapping_add(at) } else { at });
+    let tables = first.map(|first| {
+        let end = |(start, len): (DynamicTag, DynamicTag)| {
+            address(start)?.checked_add(value(len)?).filter(|end| first.contains(end))
+        };
+        let ends = [(DT_STRTAB, DT_STRSZ), (DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)].into_iter().filter_map(end);
+        first.start..ends.max().unwrap_or(first.start + HEADER).min(first.end)
+    });
+    let called = [DT_INIT, DT_FINI].into_iter().filter_map(address).map(|at| at..at + 1);
+    tables.into_iter().chain(dynamic).chain(locals).chain(called).collect()
 }
 
 /// What of a range lies in none of some others.
