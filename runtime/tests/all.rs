@@ -26,6 +26,7 @@ mod gdb;
 mod library_fuzz;
 mod links;
 mod migration;
+mod module_graph;
 mod order;
 mod panic_hooks;
 mod partial;

@@ -1,6 +1,6 @@
 //! The world on disk: all living objects in a file, and back again. Saving looks and writes; loading is a transaction
 //! like a reload: the new world is made whole beside the old one, by the same rules by which values are carried over a
-//! change of code, and only then does the old one go. No `unsafe` here.
+//! change of code, and only then does the old one go.
 
 mod bring;
 mod check;

@@ -1,0 +1,446 @@
+//! The order inside every crate: in each folder the modules use each other without circles, but for those that stand here with
+//! their reason. A module is a file with the folder of the same name. The sources are parsed, so what is counted is each path
+//! that names a module of the crate, also through a re-export; tests are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+
+/// The crates, by their folder of sources.
+const CRATES: &[&str] = &[
+    "plugin-api/abi/src",
+    "plugin-api/macros/src",
+    "plugin-api/rt/src",
+    "plugin-api/src",
+    "reload-test/src",
+    "runtime/base/src",
+    "runtime/engine/src",
+    "runtime/reflect/src",
+    "runtime/src",
+    "runtime/sys/src",
+    "tools/build/src",
+    "tools/src",
+];
+
+/// Modules of one folder that cannot do without each other, and why.
+const CIRCLES: &[(&str, &[&str], &str)] = &[
+    (
+        "plugin-api/macros/src",
+        &["class_impl", "export", "imported_impl"],
+        "an impl of a class is exported or imported, and both read its methods",
+    ),
+    (
+        "plugin-api/rt/src",
+        &["attach", "host", "log_bridge", "records", "trace_bridge", "trap"],
+        "to be taken apart: a failure of the host is logged, and the log goes to the host",
+    ),
+    ("plugin-api/rt/src/heap", &["shard", "slab"], "a slab returns to its shard, which is made of slabs"),
+    (
+        "plugin-api/rt/src/hooks",
+        &["closing", "forks", "platform", "tables"],
+        "to be taken apart: what looks functions up is itself hooked",
+    ),
+    ("plugin-api/rt/src/hooks", &["descriptors", "signals"], "a descriptor may be one that signals arrive at"),
+    (
+        "plugin-api/src",
+        &[
+            "any_call",
+            "class",
+            "host",
+            "kinds",
+            "name",
+            "obj",
+            "object",
+            "plumbing",
+            "signature",
+            "this",
+            "value",
+            "zcall",
+        ],
+        "to be taken apart: kinds of values, objects and calls by name know each other",
+    ),
+    (
+        "plugin-api/src/kinds",
+        &["any", "give", "lent", "map", "optional", "row", "set"],
+        "to be taken apart: containers hold values, which may be containers",
+    ),
+    ("plugin-api/src/kinds", &["kind", "owned"], "an owned value is of a kind, and a kind says how it is owned"),
+    (
+        "plugin-api/src/plumbing",
+        &["declared", "describe", "shells"],
+        "what is declared is described with its shell, which is typed by the declaration",
+    ),
+    (
+        "runtime/reflect/src",
+        &["containers", "memory", "owned", "transfer"],
+        "values lie in containers, which are values",
+    ),
+    (
+        "runtime/reflect/src",
+        &["function", "thunk"],
+        "a function carries its thunk, and a thunk is given a call of a function",
+    ),
+    ("runtime/reflect/src", &["nested", "property", "structs"], "a type has fields or elements, which are of types"),
+    (
+        "runtime/src",
+        &["bridge", "dynamic_call"],
+        "to be taken apart: a dynamic call goes through the protocols, and one protocol is dynamic",
+    ),
+    (
+        "runtime/src",
+        &["builder", "development", "native", "poster", "runtime"],
+        "the root: a runtime is built, and hands its parts to those that build and drive it",
+    ),
+    (
+        "runtime/src/bridge",
+        &["collection", "conjugate_calls", "conjugates", "core", "nd", "nm", "rebuild", "resolvers", "tasks"],
+        "to be taken apart: all stores lie in one `Core`, which the protocols are given",
+    ),
+    (
+        "runtime/src/bridge/tasks",
+        &["code", "inbox", "waking"],
+        "a waker posts into the inbox, whose posts are code that wakers lead to",
+    ),
+    (
+        "runtime/src/conjugate",
+        &["build", "finalizer", "hook_table", "pairs"],
+        "a part that fails to be built goes to the finalizer, which takes pairs apart",
+    ),
+    (
+        "runtime/src/load",
+        &["canary", "checks", "context", "error", "hooks", "module", "open", "order", "stays"],
+        "to be taken apart: errors of loading name what contexts and the canary found",
+    ),
+    (
+        "runtime/src/load",
+        &["ending", "master", "retire"],
+        "to be taken apart: the Master ends by way of what is retired",
+    ),
+    (
+        "runtime/src/load/context",
+        &[
+            "at_exit",
+            "departing",
+            "function",
+            "guides",
+            "handle",
+            "home",
+            "hub",
+            "identity",
+            "line",
+            "loading",
+            "lookup",
+            "module_calls",
+            "native_libs",
+            "notice",
+            "scope",
+            "search",
+            "space",
+        ],
+        "to be taken apart: a line, its spaces and their hub name each other",
+    ),
+    ("runtime/src/reload", &["journal", "report"], "the report is made of the journal, which keeps parts of reports"),
+    ("runtime/src/world", &["check", "format"], "a format is checked while it is read"),
+    ("runtime/src/zcall", &["chain", "protocols"], "a protocol of the host is a link of the chain, and asks the chain"),
+    (
+        "runtime/sys/src",
+        &[
+            "crash",
+            "elf",
+            "ending",
+            "folder",
+            "image",
+            "imp",
+            "panics",
+            "private",
+            "process",
+            "seal",
+            "signature",
+            "source",
+            "stage",
+        ],
+        "to be taken apart: `imp` stands for the system and uses what is built on it",
+    ),
+    (
+        "runtime/sys/src/imp/linux",
+        &["altstack", "evict", "exits", "hooks", "locals", "names", "threads"],
+        "to be taken apart: threads end in thread-locals, which run on threads",
+    ),
+    ("tools/src", &["build", "cli", "dev"], "a command is parsed by the code that runs it"),
+    (
+        "tools/src",
+        &["demo", "error", "guard", "input", "session", "telling", "world"],
+        "to be taken apart: errors name what sessions and guards say",
+    ),
+];
+
+type Module = Vec<String>;
+
+/// A module that is no test, and what its file says.
+struct Source {
+    /// Paths that may name a module, as they stand there.
+    paths: Vec<Vec<String>>,
+    /// Names that it gives out, and the path they stand for.
+    exports: BTreeMap<String, Vec<String>>,
+    /// Paths of `pub use path::*`.
+    globs: Vec<Vec<String>>,
+    /// Names that it defines.
+    items: BTreeSet<String>,
+}
+
+type Crate = BTreeMap<Module, Source>;
+
+/// What a file of a crate has for its modules.
+#[derive(Default)]
+struct Reader {
+    module: Module,
+    found: Crate,
+    /// Whether the `use` that is read gives its names out and does nothing else with them.
+    is_re_export: bool,
+}
+
+fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().starts_with("test"))
+    })
+}
+
+fn segments(path: &syn::Path) -> Vec<String> {
+    path.segments.iter().map(|segment| segment.ident.to_string()).collect()
+}
+
+impl Reader {
+    fn source(&mut self) -> &mut Source {
+        let empty = Source { paths: vec![], exports: BTreeMap::new(), globs: vec![], items: BTreeSet::new() };
+        self.found.entry(self.module.clone()).or_insert(empty)
+    }
+
+    fn tree(&mut self, tree: &syn::UseTree, before: &[String]) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.tree(&path.tree, &with(&path.ident)),
+            syn::UseTree::Name(name) => self.used(name.ident.to_string(), with(&name.ident)),
+            syn::UseTree::Rename(name) => self.used(name.rename.to_string(), with(&name.ident)),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.tree(tree, before)),
+            syn::UseTree::Glob(_) => {
+                if !self.is_re_export {
+                    self.source().paths.push(before.to_vec());
+                }
+                self.source().globs.push(before.to_vec());
+            }
+        }
+    }
+
+    fn used(&mut self, name: String, path: Vec<String>) {
+        let path = if path.last().is_some_and(|last| last == "self") { path[..path.len() - 1].to_vec() } else { path };
+        if !self.is_re_export {
+            self.source().paths.push(path.clone());
+        }
+        self.source().exports.insert(name, path);
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let (attributes, name) = match item {
+            syn::Item::Const(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Enum(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Fn(it) => (&it.attrs, Some(&it.sig.ident)),
+            syn::Item::Impl(it) => (&it.attrs, None),
+            syn::Item::Mod(it) => (&it.attrs, None),
+            syn::Item::Static(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Struct(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Trait(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Type(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Use(it) => (&it.attrs, None),
+            _ => return visit::visit_item(self, item),
+        };
+        if is_test(attributes) {
+            return;
+        }
+        if let Some(name) = name {
+            self.source().items.insert(name.to_string());
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        // A module without a body is a file of its own.
+        if item.content.is_some() {
+            self.module.push(item.ident.to_string());
+            self.source();
+            visit::visit_item_mod(self, item);
+            self.module.pop();
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.is_re_export = !matches!(item.vis, syn::Visibility::Inherited);
+        self.tree(&item.tree, &[]);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let segments = segments(path);
+        self.source().paths.push(segments);
+        visit::visit_path(self, path);
+    }
+}
+
+/// All modules below a folder of sources.
+fn modules(root: &Path) -> Crate {
+    fn add(dir: &Path, module: &Module, reader: &mut Reader) {
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(dir).expect("a folder of sources").map(|entry| entry.expect("an entry").path()).collect();
+        entries.sort();
+        for path in entries {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let inner = [&module[..], std::slice::from_ref(&name)].concat();
+            if name.ends_with("tests") || name == "testing" || ["bin", "templates"].contains(&&*name) {
+            } else if path.is_dir() {
+                add(&path, &inner, reader);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = fs::read_to_string(&path).expect("a source");
+                let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                reader.module = if ["lib", "main", "mod"].contains(&&*name) { module.clone() } else { inner };
+                if !is_test(&file.attrs) {
+                    reader.source();
+                    reader.visit_file(&file);
+                }
+            }
+        }
+    }
+    let mut reader = Reader::default();
+    add(root, &Vec::new(), &mut reader);
+    reader.found
+}
+
+/// The module whose item or self a path names, which stands in `from`; `None` if it is of another crate.
+fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Module> {
+    let mut at = from.clone();
+    let mut rest = path;
+    let mut is_begun = false;
+    while let Some((first, more)) = rest.split_first() {
+        match &**first {
+            "crate" if !is_begun => at.clear(),
+            "self" if !is_begun => {}
+            "super" => drop(at.pop()),
+            _ => break,
+        }
+        (rest, is_begun) = (more, true);
+    }
+    while let Some((first, more)) = rest.split_first() {
+        let inner = [&at[..], std::slice::from_ref(first)].concat();
+        let source = all.get(&at)?;
+        if all.contains_key(&inner) {
+            at = inner;
+        } else if source.items.contains(first) {
+            return Some(at);
+        } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
+            // What a module has used itself is no other module's; a path that begins with such a name was counted there.
+            return if is_begun { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
+        } else if !is_begun {
+            return None;
+        } else {
+            let through = |glob: &Vec<String>| {
+                let found = resolve(all, &at, glob, depth + 1)?;
+                all.get(&found)?.items.contains(first).then_some(found)
+            };
+            return source.globs.iter().filter(|_| depth < 8).find_map(through);
+        }
+        (rest, is_begun) = (more, true);
+    }
+    is_begun.then_some(at)
+}
+
+/// Who uses whom.
+fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
+    let of = |(module, source): (&Module, &Source)| {
+        let used = source.paths.iter().filter_map(|path| resolve(all, module, path, 0));
+        (module.clone(), used.filter(|used| used != module).collect())
+    };
+    all.iter().map(of).collect()
+}
+
+/// The modules of a folder, and which of them use which.
+fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<String, BTreeSet<String>> {
+    // The file of a folder counts as that folder, and is no neighbor of what lies in it.
+    let child = |module: &Module| module.strip_prefix(folder)?.first().cloned();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, used) in uses {
+        let Some(from) = child(module) else { continue };
+        let row = found.entry(from.clone()).or_default();
+        row.extend(used.iter().filter_map(child).filter(|to| *to != from));
+    }
+    found
+}
+
+/// All that a module leads to, by way of others.
+fn reached(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from.to_owned()];
+    while let Some(next) = open.pop() {
+        open.extend(uses.get(&next).into_iter().flatten().filter(|other| found.insert((*other).clone())).cloned());
+    }
+    found
+}
+
+fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<String>> {
+    let reached: BTreeMap<_, _> = uses.keys().map(|name| (name, reached(uses, name))).collect();
+    let circle_of = |name: &&String| -> Vec<String> {
+        uses.keys().filter(|other| reached[name].contains(*other) && reached[other].contains(*name)).cloned().collect()
+    };
+    uses.keys().map(|name| circle_of(&name)).filter(|circle| !circle.is_empty()).collect()
+}
+
+#[test]
+fn the_only_circles_of_modules_are_those_with_a_reason() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = BTreeSet::new();
+    for name in CRATES {
+        let all = modules(&home.join(name));
+        let uses = uses(&all);
+        let folders: BTreeSet<_> = all.keys().flat_map(|module| (0..module.len()).map(|len| &module[..len])).collect();
+        for folder in folders {
+            let place = [&[(*name).to_owned()], folder].concat().join("/");
+            found.extend(circles(&within(folder, &uses)).into_iter().map(|circle| (place.clone(), circle)));
+        }
+    }
+    let known = CIRCLES.iter().map(|(place, circle, reason)| {
+        assert!(reason.len() > 20, "{place}: a reason is a sentence");
+        ((*place).to_owned(), circle.iter().map(|name| (*name).to_owned()).collect())
+    });
+    let known: BTreeSet<(String, Vec<String>)> = known.collect();
+    let wrong: Vec<_> = found.symmetric_difference(&known).collect();
+    assert!(wrong.is_empty(), "these are in the list or in the sources, and not in both:\n{wrong:#?}");
+}
+
+#[test]
+fn paths_lead_to_modules_through_re_exports_and_globs() {
+    let module =
+        |path: &str| -> Module { path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect() };
+    let mut reader = Reader::default();
+    for (place, text) in [
+        ("", "pub use a::Deep; pub use b::*; struct Root;"),
+        ("a", "pub use self::inner::Deep; use crate::b::Shallow;"),
+        ("a::inner", "pub struct Deep; fn f() { super::super::b::g(); }"),
+        ("b", "pub struct Shallow; pub fn g() { crate::Deep; let _: std::fmt::Error; }"),
+    ] {
+        reader.module = module(place);
+        reader.source();
+        reader.visit_file(&syn::parse_file(text).expect("it is Rust"));
+    }
+    let all = reader.found;
+    let check = |from: &str, path: &str, to: Option<&str>| {
+        let path: Vec<String> = path.split("::").map(str::to_owned).collect();
+        assert_eq!(resolve(&all, &module(from), &path, 0), to.map(module), "{path:?} in {from}");
+    };
+    check("b", "crate::Deep", Some("a::inner"));
+    check("a", "crate::Shallow", Some("b"));
+    check("a::inner", "crate::Root", Some(""));
+    check("b", "std::fmt::Error", None);
+    check("a", "inner::Deep", Some("a::inner"));
+    assert_eq!(circles(&within(&[], &uses(&all))), BTreeSet::from([vec!["a".to_owned(), "b".to_owned()]]));
+}
