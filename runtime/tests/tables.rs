@@ -158,8 +158,13 @@ fn goes(habit: &str, wanted: &[&str]) {
 
 /// The same, with features of the plugin.
 fn goes_with(features: &[&str], habit: &str, wanted: &[&str]) {
+    goes_under(ReferenceSearch::Never, features, habit, wanted);
+}
+
+/// The same, with or without a look through memory.
+fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[&str]) {
     let library = support::plugin("traces", features);
-    let host = host(&library, None, ReferenceSearch::Never);
+    let host = host(&library, None, looks);
     for wanted in wanted {
         leave(&host, habit);
         reload(&host, &library);
@@ -359,6 +364,13 @@ traces! {
     a_timer_that_was_looked_up_does_not_strike: "looked_up_timer" => ["nothing strikes"; 3];
     a_function_is_the_same_whichever_way_it_is_looked_up: "looked_up_alike" => NOTHING;
     a_library_of_the_plugins_own_has_its_own_function_of_a_hooked_name: "looked_up_elsewhere" => NOTHING;
+}
+
+#[test]
+fn functions_around_a_fork_are_no_references_since_they_go_with_their_plugin() {
+    alone("functions_around_a_fork_are_no_references_since_they_go_with_their_plugin", || {
+        goes_under(ReferenceSearch::Always, &[], "looked_up_fork_handlers", &["a child ended with 7"; 3]);
+    });
 }
 
 /// Of a habit whose functions run once in each of three generations that go.

@@ -240,7 +240,11 @@ impl Walk<'_> {
             return;
         }
         if let Some(target) = self.targets.hit(word) {
-            if self.told.insert(way.variable) && self.hits.len() < MOST_FOUND {
+            let is_going = |word: usize| self.targets.image.iter().any(|range| range.contains(&word));
+            let is_for_fork = way.blocks == 0
+                && self.objects[way.object].is_c_library()
+                && leaves::is_for_fork(way.variable, is_going);
+            if !is_for_fork && self.told.insert(way.variable) && self.hits.len() < MOST_FOUND {
                 self.hits.push((way, target));
             }
         } else if way.most > 0

@@ -1,6 +1,7 @@
 //! What the C library leads to and does not believe, though words that look like addresses stand in it: memory that is free;
 //! the buffers of streams, which are as they were when they were taken from the heap until text is written there; and what
-//! is left over in a stream itself, of which only its functions and their cookie lead to anybody.
+//! is left over in a stream itself, of which only its functions and their cookie lead to anybody; and the functions that an
+//! image wants to be called around a `fork`, which the C library forgets when the image is closed.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -67,6 +68,21 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
     (empty.len() >= FEWEST_EMPTY).then_some(begin.max(start)..last + PAIR)
 }
 
+/// An entry of the C library's list for `fork`: three functions, and the library that they are of.
+const FORK_ENTRY: usize = 4;
+
+/// Whether a word of the C library is of such an entry, for a library that `is_going`. What a library is known by is a variable
+/// that leads to itself.
+pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
+    let is_entry = |start: usize| {
+        let words: [_; FORK_ENTRY] = std::array::from_fn(|word| peek::word(start + word * WORD).unwrap_or_default());
+        let [functions @ .., library] = words;
+        let is_of_it = is_going(library) && peek::word(library) == Some(library);
+        is_of_it && functions.into_iter().all(|function| function == 0 || is_going(function))
+    };
+    (0..FORK_ENTRY).any(|word| is_entry(at - word * WORD))
+}
+
 /// What open streams consist of.
 #[derive(Default)]
 pub(super) struct Streams {
@@ -103,7 +119,7 @@ unsafe extern "C" {
 #[cfg(test)]
 mod tests {
     use super::super::objects::mapped;
-    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, streams};
+    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, streams};
 
     #[test]
     fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
@@ -123,6 +139,21 @@ mod tests {
         assert_eq!(bins(0x1000, &words), Some(first - BEFORE_BINS..first + BINS * PAIR));
         assert_eq!(bins(0x1008, &words), None);
         assert_eq!(bins(0x1000, &[]), None);
+    }
+
+    #[test]
+    fn an_entry_for_fork_is_known_by_a_variable_that_leads_to_itself() {
+        let mut own = 0;
+        own = (&raw const own).addr();
+        let list = [0, 7, 0, 7, (&raw const own).addr(), 1, 2];
+        let place = |word: usize| (&raw const list[word]).addr();
+        let is_going = |word| word == 7 || word == own;
+        let check = |word, expected| assert_eq!(is_for_fork(place(word), is_going), expected, "{word}");
+        (1..5).for_each(|word| check(word, true));
+        check(5, false);
+        assert!(!is_for_fork(place(1), |word| word == own), "functions of another");
+        let other = [0, 7, 0, 7, (&raw const list).addr(), 1, 2];
+        assert!(!is_for_fork((&raw const other[1]).addr(), |word| word == 7 || word == (&raw const list).addr()));
     }
 
     #[test]
