@@ -86,8 +86,9 @@ pub use object::typed_values::{
 };
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
+pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange};
 pub use reload::digest::WorldDigest;
-pub use reload::report::{ClassFate, Named, Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
+pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, ClassRef, Collected, ConjugateInfo, Declined, Drained, Runtime, Shutdown, WeakRuntime,

@@ -141,8 +141,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         ],
         "to be taken apart: a line, its spaces and their hub name each other",
     ),
-    ("runtime/src/reload", &["journal", "report"], "the report is made of the journal, which keeps parts of reports"),
-    ("runtime/src/world", &["check", "format"], "a format is checked while it is read"),
     ("runtime/src/zcall", &["chain", "protocols"], "a protocol of the host is a link of the chain, and asks the chain"),
     (
         "runtime/sys/src",
@@ -168,7 +166,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["altstack", "evict", "exits", "hooks", "locals", "names", "threads"],
         "to be taken apart: threads end in thread-locals, which run on threads",
     ),
-    ("tools/src", &["build", "cli", "dev"], "a command is parsed by the code that runs it"),
     (
         "tools/src",
         &["demo", "error", "guard", "input", "session", "telling", "world"],

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use alcedo_build::{BuildRequest, build, find_plugins};
 use alcedo_runtime::{SecretKey, sign_file};
 
-use crate::cli::Plugins;
+use crate::args::Plugins;
 use crate::error::Error;
 use crate::telling::millis;
 

@@ -1,12 +1,13 @@
-//! The arguments, and who gets them. The texts here are what `alcedo help` shows.
+//! The commands, and what runs them. The texts here are what `alcedo help` shows.
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
+use crate::args::{Plugins, World};
 use crate::command::HELP;
 use crate::world::HostOptions;
 use crate::{build, demo, dev, doctor, guard, new};
@@ -119,28 +120,6 @@ enum Verb {
         #[arg(long, hide = true)]
         planted_rerun: bool,
     },
-}
-
-/// Which plugins, and how they are built.
-#[derive(Args, Debug)]
-pub(crate) struct Plugins {
-    /// Folders of plugin crates, or of workspaces that hold some.
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub(crate) dirs: Vec<PathBuf>,
-    /// Build with the release profile.
-    #[arg(long)]
-    pub(crate) release: bool,
-}
-
-/// What lives in the development host.
-#[derive(Args, Debug)]
-pub(crate) struct World {
-    /// How many objects of every class of actor that the plugins declare.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) objects: u64,
-    /// A package that plugins may declare types in, besides `Game`; may be given several times.
-    #[arg(long = "package", value_name = "NAME")]
-    pub(crate) packages: Vec<String>,
 }
 
 pub(crate) fn run() -> ExitCode {

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use alcedo_runtime::crash_guard;
 
-use crate::cli::{Plugins, World as WorldArgs};
+use crate::args::{Plugins, World as WorldArgs};
 use crate::command::{Command, HELP, KEYS, Typed, common_start};
 use crate::error::Error;
 use crate::fold::Fold;

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod args;
 mod build;
 mod cli;
 mod command;

@@ -74,7 +74,7 @@ pub(crate) fn number(number: u64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use alcedo_runtime::reload::report::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
+    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
     use expect_test::{Expect, expect};
 
     use super::{last, millis, number, population, reload};

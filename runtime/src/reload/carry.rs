@@ -12,10 +12,10 @@ use crate::object::property::Property;
 use crate::object::storage::View;
 use crate::object::transfer::fits;
 use crate::object::value::Value;
+use crate::reload::changes::PropertyChange;
 use crate::reload::plan::{
     Action, ClassPlan, NewDefault, OldDefault, OwnReference, OwnTarget, is_transient, with_own_parts,
 };
-use crate::reload::report::PropertyChange;
 
 /// Values by the name of their property.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;

@@ -10,7 +10,7 @@ use crate::load::module::Module;
 use crate::load::record::Record;
 use crate::load::ticket::UnloadTicket;
 use crate::object::mode::CallCount;
-use crate::reload::report::{ClassFate, Phases, PropertyChange};
+use crate::reload::changes::{ClassFate, Phases, PropertyChange};
 
 /// What has happened so far.
 #[derive(Default)]

@@ -16,10 +16,10 @@ use crate::object::class::{Class, Subobject};
 use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
+use crate::reload::changes::ClassFate;
 use crate::reload::fate::{Before, Fate, fate};
 use crate::reload::journal::Changes;
 use crate::reload::plan::{ClassPlan, Notes, OwnReference, native_ancestor, plan_class, refer_to_own};
-use crate::reload::report::ClassFate;
 
 /// What a migration has staged.
 pub(crate) struct Migration {

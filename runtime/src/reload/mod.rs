@@ -2,6 +2,7 @@
 //! lets the old one go. A failure at any step before the swap leaves the world as it was.
 
 mod carry;
+pub(crate) mod changes;
 pub mod digest;
 pub(crate) mod fate;
 pub(crate) mod journal;

@@ -14,8 +14,8 @@ use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::property::{Property, PropertyType};
 use crate::object::value::{Value, with_objects};
+use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
-use crate::reload::report::PropertyChange;
 
 /// What is done with one property of the new class. `change` is its line in the report, where it has one.
 pub(super) enum Action {

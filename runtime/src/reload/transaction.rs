@@ -25,9 +25,10 @@ use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
+use crate::reload::changes::Phase;
 use crate::reload::journal::{Journal, Rebuilt};
 use crate::reload::migrate::{self, Goals, Migration};
-use crate::reload::report::{Phase, Reload};
+use crate::reload::report::Reload;
 use crate::reload::requests::ReloadScope;
 use crate::zcall::table::Given;
 

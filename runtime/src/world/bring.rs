@@ -25,8 +25,8 @@ use crate::reload::plan::{NewDefault, OwnReference, OwnTarget, refer_to_own};
 use crate::shown::line;
 use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FromFile};
-use crate::world::format::{KeptRecord, ObjectRecord, WorldFile};
 use crate::world::plan::{ClassPlan, Target};
+use crate::world::records::{KeptRecord, ObjectRecord, WorldFile};
 use crate::world::report::WorldLoad;
 
 /// Objects on their way into the world.

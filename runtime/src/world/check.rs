@@ -9,7 +9,7 @@ use crate::object::naming::name_problem;
 use crate::object::type_text::TypeText;
 use crate::shown::line;
 use crate::world::file_value::FileValue;
-use crate::world::format::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
+use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 
 /// So many names of a path are told in an error.
 const TOLD: usize = 8;

@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
 mod tests {
     use super::{read, write};
     use crate::world::error::WorldError;
-    use crate::world::format::FormatError;
+    use crate::world::records::FormatError;
 
     #[test]
     fn a_file_is_replaced_whole_and_nothing_else_is_left() {

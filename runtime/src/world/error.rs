@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::border::CallError;
 use crate::object::birth::BirthFailed;
 use crate::shown::line;
-use crate::world::format::FormatError;
+use crate::world::records::FormatError;
 
 /// Why a world was not saved or loaded. The world, and the file that was there, are as they were.
 #[derive(Debug, thiserror::Error)]

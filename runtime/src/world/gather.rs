@@ -17,7 +17,7 @@ use crate::object::property::{Property, PropertyType};
 use crate::reload::plan::{OldDefault, is_subobject, is_transient, native_ancestor, old_default, with_own_parts};
 use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FileValue, ToFile};
-use crate::world::format::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
+use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
 
 /// What is known of the objects of one class.
 struct ClassNotes {

@@ -13,13 +13,13 @@ use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::load::master::undo_births;
 use crate::object::path::short;
+use crate::reload::changes::ClassFate;
 use crate::reload::fate::Fate;
-use crate::reload::report::ClassFate;
 use crate::world::bring::Bringing;
 use crate::world::disk;
 use crate::world::error::WorldError;
-use crate::world::format::WorldFile;
 use crate::world::plan::{ClassPlan, plan_class};
+use crate::world::records::WorldFile;
 use crate::world::report::WorldLoad;
 
 /// Puts the world of a file in place of what is there. The caller stands at a safe point.

@@ -11,10 +11,11 @@ mod format;
 mod gather;
 mod load;
 mod plan;
+mod records;
 mod report;
 
 pub use error::WorldError;
-pub use format::FormatError;
+pub use records::FormatError;
 pub use report::WorldLoad;
 
 pub(crate) use load::load;

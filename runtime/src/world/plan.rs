@@ -13,11 +13,11 @@ use crate::object::class::Class;
 use crate::object::origin::Origin;
 use crate::object::path::short;
 use crate::object::property::Property;
+use crate::reload::changes::PropertyChange;
 use crate::reload::fate::{Before, Fate, fate};
 use crate::reload::plan::{NewDefault, OldNames, is_subobject, is_transient, native_ancestor, new_default};
-use crate::reload::report::PropertyChange;
 use crate::world::error::WorldError;
-use crate::world::format::{ClassRecord, PropertyRecord};
+use crate::world::records::{ClassRecord, PropertyRecord};
 use crate::world::report::WorldLoad;
 
 /// Where a saved value goes. `change` is its line in the report, where it has one.

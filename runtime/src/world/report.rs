@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::reload::report::{ClassFate, PropertyChange, counts, thousands};
+use crate::reload::changes::{ClassFate, PropertyChange};
+use crate::reload::report::{counts, thousands};
 
 /// A world that was loaded. What is not listed came back as it was saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -57,7 +58,7 @@ impl fmt::Display for WorldLoad {
 #[cfg(test)]
 mod tests {
     use super::WorldLoad;
-    use crate::reload::report::{ClassFate, PropertyChange};
+    use crate::reload::changes::{ClassFate, PropertyChange};
 
     #[test]
     fn a_report_lists_what_did_not_come_back_as_it_was() {
