@@ -179,3 +179,35 @@ fn blocks_that_the_c_library_has_made_for_a_plugin_are_told_and_freed() {
         assert_eq!((end.c_heap_blocks, end.c_heap_kept_blocks), (told().parse().expect("a number"), 0), "{report}");
     });
 }
+
+/// Calls a function with one argument, where those that follow have these values.
+#[cfg(target_arch = "x86_64")]
+fn call_with_one(function: usize, argument: std::ffi::c_int, second: usize, third: usize) {
+    // SAFETY: the function is a signal handler, whose first argument is a signal.
+    unsafe {
+        std::arch::asm!(
+            "call {function}", function = in(reg) function, inlateout("rdi") argument => _,
+            inlateout("rsi") second => _, inlateout("rdx") third => _, clobber_abi("C"),
+        );
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_host_may_call_the_handler_that_it_found_with_the_number_alone() {
+    alone("a_host_may_call_the_handler_that_it_found_with_the_number_alone", |library| {
+        let host = host(library);
+        leave(&host, "plain_handler");
+        // SAFETY: all zeroes are an action.
+        let mut found: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: nothing is set, and the place is one for an action.
+        assert_eq!(unsafe { libc::sigaction(libc::SIGPROF, ptr::null(), &raw mut found) }, 0);
+        for (at, (second, third)) in
+            [(0, 0), (0x21, 0x10), (usize::MAX - 7, 8), (4096, usize::MAX)].into_iter().enumerate()
+        {
+            call_with_one(found.sa_sigaction, libc::SIGPROF, second, third);
+            assert_eq!(alarms::calls(&host), at as u64 + 1);
+        }
+        unload(&host);
+    });
+}
