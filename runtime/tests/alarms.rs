@@ -52,7 +52,7 @@ pub(crate) fn leave(host: &Runtime, what: &str) {
     left.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
-fn calls(host: &Runtime) -> u64 {
+pub(crate) fn calls(host: &Runtime) -> u64 {
     match host.zcall("ex:/alarms.calls", &[]).expect("it counts") {
         Some(Value::U64(calls)) => calls,
         other => panic!("{other:?}"),

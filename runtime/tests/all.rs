@@ -35,6 +35,7 @@ mod plugins;
 mod public_api;
 mod recipes;
 mod refusals;
+mod remains;
 mod rollback;
 mod slim_race;
 mod strays;

@@ -16,6 +16,8 @@ pub(crate) const THREAD: u32 = 1;
 pub(crate) const STRING: u32 = 2;
 pub(crate) const STACK: u32 = 3;
 pub(crate) const EVERYTHING: u32 = 4;
+pub(crate) const ROW: u32 = 5;
+pub(crate) const ROW_IN_HEAP: u32 = 6;
 
 /// What the finaliser is to do.
 pub(crate) fn choose(what: u32) {
@@ -32,6 +34,8 @@ extern "C" fn finalise() {
         STRING => _ = string(),
         STACK => _ = stack(),
         EVERYTHING => everything(),
+        ROW => row(),
+        ROW_IN_HEAP => row_in_heap(),
         _ => {}
     }
 }
@@ -60,6 +64,20 @@ fn string() -> c_int {
     static STRING: &std::ffi::CStr = c"ALARMS_LAST=of the module";
     // SAFETY: a C string with a sign of equality.
     unsafe { libc::putenv(STRING.as_ptr().cast_mut()) }
+}
+
+/// A row of the environment that is the module's, with one string.
+fn row() {
+    static mut ROW: [*mut c_char; 2] = [c"ALARMS_LAST=of the module".as_ptr().cast_mut(), null_mut()];
+    // SAFETY: no other thread of this process looks at the environment now.
+    unsafe { environ = (&raw mut ROW).cast() };
+}
+
+/// The same in memory of the module's.
+fn row_in_heap() {
+    let text = c"ALARMS_LAST=of the module".to_owned().into_raw();
+    // SAFETY: no other thread of this process looks at the environment now.
+    unsafe { environ = vec![text, null_mut()].leak().as_mut_ptr() };
 }
 
 /// An alternate stack that is the module's.
@@ -126,6 +144,7 @@ fn stream() -> *mut c_void {
 }
 
 unsafe extern "C" {
+    static mut environ: *mut *mut c_char;
     fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     fn pthread_atfork(
         prepare: Option<extern "C" fn()>,

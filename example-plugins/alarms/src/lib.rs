@@ -3,9 +3,11 @@
 #![deny(unsafe_code)]
 
 mod last;
+mod pages;
 mod past;
 mod raw;
 mod requests;
+mod streams;
 
 use alcedo_plugin_api::prelude::*;
 
@@ -47,6 +49,18 @@ fn leave(what: String) {
         "last_string" => last::choose(last::STRING),
         "last_stack" => last::choose(last::STACK),
         "last_everything" => last::choose(last::EVERYTHING),
+        "last_row" => last::choose(last::ROW),
+        "last_row_in_heap" => last::choose(last::ROW_IN_HEAP),
+        "stack_by_number" => past::stack_by_number(),
+        "stack_past" => past::stack(),
+        "hole" => pages::hole(),
+        "hole_by_number" => pages::hole_by_number(),
+        "hole_by_moving" => pages::hole_by_moving(),
+        "mapped_over" => pages::mapped_over(),
+        "segment" => pages::segment(),
+        "streams" => streams::leave(),
+        "streams_closed" => streams::close(),
+        "blocks_of_c" => streams::blocks(),
         unknown => panic!("nothing here is called `{unknown}`"),
     }
 }

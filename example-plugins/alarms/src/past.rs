@@ -106,6 +106,27 @@ pub(crate) fn timer() {
     until_called(before);
 }
 
+const STACK: usize = 64 * 1024;
+
+/// An alternate stack in the module's heap.
+fn memory_for_stack() -> libc::stack_t {
+    libc::stack_t { ss_sp: vec![0_u8; STACK].leak().as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK }
+}
+
+/// Set through the C library's function for all calls of the system.
+pub(crate) fn stack_by_number() {
+    let stack = memory_for_stack();
+    // SAFETY: the memory is there as long as this module is.
+    assert_eq!(unsafe { libc::syscall(libc::SYS_sigaltstack, from_ref(&stack), 0_usize) }, 0);
+}
+
+/// Set so that no hook can come by.
+pub(crate) fn stack() {
+    let stack = memory_for_stack();
+    // SAFETY: the memory is there as long as this module is.
+    assert_eq!(unsafe { bare(libc::SYS_sigaltstack, from_ref(&stack).addr(), 0, 0, 0) }, 0);
+}
+
 /// A filter that answers `getppid` with a signal, and a handler for that.
 pub(crate) fn filter() {
     const ALLOW: u32 = 0x7fff_0000;

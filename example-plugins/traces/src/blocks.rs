@@ -62,7 +62,7 @@ pub(crate) fn look() -> String {
     format!("{} blocks as they were", unsafe { count(FILLED) })
 }
 
-/// Blocks that only this module knows. Built with `grows`, it also calls what may have moved them.
+/// Blocks that only this module knows. Built with `grows`, it also calls what may move them.
 pub(crate) fn leave_where_somebody_else_could_free_them() {
     own();
     #[cfg(feature = "grows")]

@@ -150,6 +150,15 @@ pub struct HookTable {
         unsafe extern "C" fn(image: *const c_void, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int,
     /// `free`.
     pub free: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
+    /// A function of the C library has made this block for the module, which is to free it; or null.
+    pub block_made: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
+    /// A function of the C library is about to move or free this block; zero if it was on no module's record.
+    pub block_lent: unsafe extern "C" fn(image: *const c_void, block: *mut c_void) -> c_int,
+    /// `shmat`: what is still attached when the image goes is detached.
+    pub segment_attach:
+        unsafe extern "C" fn(image: *const c_void, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void,
+    /// `shmdt`.
+    pub segment_detach: unsafe extern "C" fn(image: *const c_void, address: *const c_void) -> c_int,
     /// A function of the C library gave the module this descriptor.
     pub fd_opened: unsafe extern "C" fn(image: *const c_void, fd: c_int),
     /// The module is about to close this descriptor.
@@ -170,11 +179,15 @@ pub struct HookTable {
         mode: *const c_char,
         functions: *const c_void,
     ) -> *mut c_void,
+    /// A stream has this descriptor from now on; `made_by` is 0 for `fopen`, 1 for `fdopen`, 2 for `tmpfile`, 3 for `popen`,
+    /// 4 for `opendir`, 5 for `fdopendir`.
+    pub stream_opened: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int),
     /// A stream writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2 for
-    /// `fmemopen`.
-    pub stream_bound: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int),
-    /// The module is about to close this stream.
-    pub stream_closed: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void),
+    /// `fmemopen`. At `place`, unless it is null, will be the address of a block for the module to free.
+    pub stream_bound:
+        unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, place: *const *mut c_void),
+    /// The module is about to close this stream, or folder. The place that was told for it, or null.
+    pub stream_closed: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void) -> *const *mut c_void,
     /// `openlog`.
     pub log_open: unsafe extern "C" fn(image: *const c_void, ident: *const c_char, option: c_int, facility: c_int),
     /// `initstate`.

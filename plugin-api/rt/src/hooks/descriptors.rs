@@ -5,6 +5,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::platform;
 use super::signals::asked;
+use super::tables::opened_stream;
 use crate::slot::context;
 
 const F_SETOWN: c_int = 8;
@@ -136,28 +137,22 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     unsafe { platform::close(fd) }
 }
 
-/// `fdopen` of this module: the stream owns the descriptor from here on, and closes it unseen.
+/// `fdopen` of this module: the stream owns the descriptor from here on.
 ///
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut c_void {
     // SAFETY: our caller keeps to the C function's contract.
     let stream = unsafe { platform::fdopen(fd, mode) };
-    if !stream.is_null() {
-        gone(fd);
-    }
-    stream
+    opened_stream(stream, fd, 1)
 }
 
-/// `fdopendir` of this module: the folder stream owns the descriptor from here on, and closes it unseen.
+/// `fdopendir` of this module: the folder stream owns the descriptor from here on.
 ///
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn fdopendir(fd: c_int) -> *mut c_void {
     // SAFETY: our caller keeps to the C function's contract.
     let folder = unsafe { platform::fdopendir(fd) };
-    if !folder.is_null() {
-        gone(fd);
-    }
-    folder
+    opened_stream(folder, fd, 5)
 }

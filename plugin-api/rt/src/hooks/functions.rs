@@ -41,6 +41,8 @@ hooks! {
     mmap, mmap(address: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void => map;
     munmap, munmap(address: *mut c_void, len: usize) -> c_int => unmap;
     mremap, mremap(address: *mut c_void, old_len: usize, new_len: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void => remap;
+    shmat, shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void => segment_attach;
+    shmdt, shmdt(address: *const c_void) -> c_int => segment_detach;
     malloc, malloc(size: usize) -> *mut c_void => malloc;
     calloc, calloc(count: usize, size: usize) -> *mut c_void => calloc;
     realloc, realloc(old: *mut c_void, size: usize) -> *mut c_void => realloc;

@@ -7,6 +7,7 @@
 //! defined by [`__alcedo_hooks`](crate::__alcedo_hooks), which that macro writes, so that tests and programs which
 //! merely link this crate keep the platform's.
 
+mod blocks;
 mod closing;
 mod descriptors;
 mod forks;
@@ -18,6 +19,12 @@ mod signals;
 mod tables;
 mod told;
 
+#[cfg(target_arch = "x86_64")]
+pub use blocks::{__asprintf_chk, asprintf};
+pub use blocks::{
+    __vasprintf_chk, canonicalize_file_name, get_current_dir_name, getcwd, getdelim, getline, realpath, strdup,
+    strndup, vasprintf,
+};
 pub use closing::putenv;
 pub use core::arch::global_asm;
 pub use descriptors::{
@@ -29,7 +36,7 @@ pub use forks::{AtFork, register_atfork};
 pub use functions::{
     calloc, cxa_atexit, cxa_thread_atexit_impl, free, malloc, mmap, mremap, munmap, on_exit, posix_memalign,
     pthread_create, pthread_detach, pthread_join, pthread_key_create, pthread_key_delete, pthread_setspecific, realloc,
-    reallocarray, sigaction, signal,
+    reallocarray, shmat, shmdt, sigaction, signal,
 };
 pub use lookups::{HookedName, dlsym, dlvsym};
 pub use platform::resolve;
@@ -41,7 +48,7 @@ pub use signals::{
     timer_delete, ualarm,
 };
 pub use tables::{
-    StreamFunctions, deregister_frame, fclose, fmemopen, fopencookie, initstate, open_memstream, open_wmemstream,
-    openlog, register_frame, setbuf, setbuffer, setstate, setvbuf,
+    StreamFunctions, closedir, deregister_frame, fclose, fmemopen, fopen, fopencookie, initstate, open_memstream,
+    open_wmemstream, opendir, openlog, pclose, popen, register_frame, setbuf, setbuffer, setstate, setvbuf, tmpfile,
 };
 pub use told::{pthread_setname_np, syscall};

@@ -94,6 +94,8 @@ pub extern "C" fn resolve() {
     resolve_told_of_signals();
     resolve_told_of_closing();
     resolve_told_of_forks();
+    resolve_told_of_streams();
+    resolve_told_of_blocks();
     if context().is_none() {
         resolve_replaced();
         resolve_replaced_of_signals();
@@ -119,6 +121,8 @@ platform! {
     fn mmap(address: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void, without: libc::MAP_FAILED;
     fn munmap(address: *mut c_void, len: usize) -> c_int, without: missing();
     fn mremap(address: *mut c_void, old_len: usize, new_len: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void, without: libc::MAP_FAILED;
+    fn shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void, without: libc::MAP_FAILED;
+    fn shmdt(address: *const c_void) -> c_int, without: missing();
     fn malloc(size: usize) -> *mut c_void, without: null_mut();
     fn calloc(count: usize, size: usize) -> *mut c_void, without: null_mut();
     fn realloc(old: *mut c_void, size: usize) -> *mut c_void, without: null_mut();
@@ -220,6 +224,34 @@ platform! {
     resolve_told_of_closing, ToldOfClosing, TOLD_OF_CLOSING;
 
     fn putenv(text: *mut c_char) -> c_int, without: missing();
+}
+
+// What opens and closes streams that have descriptors.
+platform! {
+    resolve_told_of_streams, ToldOfStreams, TOLD_OF_STREAMS;
+
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut();
+    fn tmpfile() -> *mut c_void, without: null_mut();
+    fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut();
+    fn pclose(stream: *mut c_void) -> c_int, without: missing();
+    fn opendir(path: *const c_char) -> *mut c_void, without: null_mut();
+    fn closedir(folder: *mut c_void) -> c_int, without: missing();
+}
+
+// What makes blocks of the C heap for its caller to free.
+platform! {
+    resolve_told_of_blocks, ToldOfBlocks, TOLD_OF_BLOCKS;
+
+    fn strdup(text: *const c_char) -> *mut c_char, without: null_mut();
+    fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut();
+    fn realpath(path: *const c_char, place: *mut c_char) -> *mut c_char, without: null_mut();
+    fn canonicalize_file_name(path: *const c_char) -> *mut c_char, without: null_mut();
+    fn getcwd(place: *mut c_char, room: usize) -> *mut c_char, without: null_mut();
+    fn get_current_dir_name() -> *mut c_char, without: null_mut();
+    fn vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing();
+    fn __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing();
+    fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void) -> isize, without: missing() as isize;
+    fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void) -> isize, without: missing() as isize;
 }
 
 // What is called around a `fork`.

@@ -1,10 +1,11 @@
 //! Hooks of what puts an address of the module into a table or a variable of a library that stays: unwind tables, streams
-//! and their buffers, the name for the system's log, the state of `random`.
+//! and their buffers, the name for the system's log, the state of `random`. Streams with a descriptor are told as well.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
 
+use super::blocks::made;
 use super::closing::is_refused;
 use super::platform;
 use crate::slot::context;
@@ -71,12 +72,96 @@ pub unsafe extern "C" fn fopencookie(
 }
 
 /// A stream that writes into memory of the module has been made, unless it is null.
-fn bound(stream: *mut c_void, made_by: c_int) -> *mut c_void {
+fn bound(stream: *mut c_void, made_by: c_int, place: *const *mut c_void) -> *mut c_void {
     if let Some(context) = context().filter(|_| !stream.is_null()) {
         // SAFETY: the image is that of the same context, and the stream was made just now.
-        unsafe { (context.table.stream_bound)(context.image, stream, made_by) };
+        unsafe { (context.table.stream_bound)(context.image, stream, made_by, place) };
     }
     stream
+}
+
+/// A stream that has this descriptor has been made, unless it is null.
+pub(super) fn opened_stream(stream: *mut c_void, fd: c_int, made_by: c_int) -> *mut c_void {
+    if let Some(context) = context().filter(|_| !stream.is_null()) {
+        // SAFETY: the image is that of the same context, and the stream was made just now.
+        unsafe { (context.table.stream_opened)(context.image, stream, fd, made_by) };
+    }
+    stream
+}
+
+/// The same for a stream that has opened its descriptor itself.
+fn opened_file(stream: *mut c_void, made_by: c_int) -> *mut c_void {
+    // SAFETY: a stream that was made just now.
+    let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream.cast()) } };
+    opened_stream(stream, fd, made_by)
+}
+
+/// A stream or a folder is about to be closed. The place where the address of a block will be then; null if there is none.
+fn closing(stream: *mut c_void) -> *const *mut c_void {
+    match context() {
+        // SAFETY: the image is that of the same context; any stream will do.
+        Some(context) => unsafe { (context.table.stream_closed)(context.image, stream) },
+        None => null(),
+    }
+}
+
+/// `fopen` of this module.
+///
+/// # Safety
+/// As the C function says.
+pub unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void {
+    // SAFETY: our caller keeps to the C function's contract.
+    opened_file(unsafe { platform::fopen(path, mode) }, 0)
+}
+
+/// `tmpfile` of this module.
+///
+/// # Safety
+/// As the C function says.
+pub unsafe extern "C" fn tmpfile() -> *mut c_void {
+    // SAFETY: our caller keeps to the C function's contract.
+    opened_file(unsafe { platform::tmpfile() }, 2)
+}
+
+/// `popen` of this module.
+///
+/// # Safety
+/// As the C function says.
+pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void {
+    // SAFETY: our caller keeps to the C function's contract.
+    opened_file(unsafe { platform::popen(command, mode) }, 3)
+}
+
+/// `pclose` of this module.
+///
+/// # Safety
+/// As the C function says.
+pub unsafe extern "C" fn pclose(stream: *mut c_void) -> c_int {
+    closing(stream);
+    // SAFETY: our caller keeps to the C function's contract.
+    unsafe { platform::pclose(stream) }
+}
+
+/// `opendir` of this module.
+///
+/// # Safety
+/// As the C function says.
+pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut c_void {
+    // SAFETY: our caller keeps to the C function's contract.
+    let folder = unsafe { platform::opendir(path) };
+    // SAFETY: a folder that was opened just now.
+    let fd = if folder.is_null() { -1 } else { unsafe { libc::dirfd(folder.cast()) } };
+    opened_stream(folder, fd, 4)
+}
+
+/// `closedir` of this module.
+///
+/// # Safety
+/// As the C function says.
+pub unsafe extern "C" fn closedir(folder: *mut c_void) -> c_int {
+    closing(folder);
+    // SAFETY: our caller keeps to the C function's contract.
+    unsafe { platform::closedir(folder) }
 }
 
 /// `open_memstream` of this module.
@@ -88,7 +173,7 @@ pub unsafe extern "C" fn open_memstream(bytes: *mut *mut c_char, len: *mut usize
         return null_mut();
     }
     // SAFETY: our caller keeps to the C function's contract.
-    bound(unsafe { platform::open_memstream(bytes, len) }, 0)
+    bound(unsafe { platform::open_memstream(bytes, len) }, 0, bytes.cast_const().cast())
 }
 
 /// `open_wmemstream` of this module.
@@ -100,7 +185,7 @@ pub unsafe extern "C" fn open_wmemstream(text: *mut *mut c_int, len: *mut usize)
         return null_mut();
     }
     // SAFETY: our caller keeps to the C function's contract.
-    bound(unsafe { platform::open_wmemstream(text, len) }, 1)
+    bound(unsafe { platform::open_wmemstream(text, len) }, 1, text.cast_const().cast())
 }
 
 /// `fmemopen` of this module. Without a buffer of the caller's, the stream has one of its own.
@@ -113,7 +198,7 @@ pub unsafe extern "C" fn fmemopen(buffer: *mut c_void, len: usize, mode: *const 
     }
     // SAFETY: our caller keeps to the C function's contract.
     let stream = unsafe { platform::fmemopen(buffer, len, mode) };
-    if buffer.is_null() { stream } else { bound(stream, 2) }
+    if buffer.is_null() { stream } else { bound(stream, 2, null()) }
 }
 
 /// `fclose` of this module.
@@ -121,12 +206,12 @@ pub unsafe extern "C" fn fmemopen(buffer: *mut c_void, len: usize, mode: *const 
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
-    if let Some(context) = context() {
-        // SAFETY: the image is that of the same context; any stream will do.
-        unsafe { (context.table.stream_closed)(context.image, stream) };
-    }
+    let place = closing(stream);
     // SAFETY: our caller keeps to the C function's contract.
-    unsafe { platform::fclose(stream) }
+    let result = unsafe { platform::fclose(stream) };
+    // SAFETY: the stream has written it as it was closed, and whoever made the stream keeps the place until then.
+    made(unsafe { place.as_ref() }.map_or(null_mut(), |block| *block));
+    result
 }
 
 /// `setvbuf` of this module. A stream may outlive the module, and the end of the process looks into its buffer; so it gets

@@ -6,7 +6,7 @@ use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::panic::catch_unwind;
 use std::thread;
 
-use super::{functions, platform};
+use super::{functions, platform, signals};
 use crate::slot::context;
 
 /// How many bytes of a name the system keeps.
@@ -61,6 +61,11 @@ pub unsafe extern "C" fn syscall(
     let address = std::ptr::with_exposed_provenance_mut::<c_void>(first);
     // Memory is on record whichever way it is asked for.
     match number {
+        libc::SYS_sigaltstack => {
+            let (new, old) = (address.cast_const(), std::ptr::with_exposed_provenance_mut(second));
+            // SAFETY: our caller keeps to the contract of the call, which is that of the function.
+            return unsafe { signals::sigaltstack(new, old) }.into();
+        }
         _ if cfg!(feature = "pass-through") => {}
         libc::SYS_mmap => {
             let (protection, flags, fd) = (third as c_int, fourth as c_int, fifth as c_int);
@@ -76,6 +81,14 @@ pub unsafe extern "C" fn syscall(
             let start = unsafe { functions::mremap(address, second, third, fourth as c_int, to) };
             return start.expose_provenance() as c_long;
         }
+        libc::SYS_shmat => {
+            let place = std::ptr::with_exposed_provenance(second);
+            // SAFETY: our caller keeps to the contract of the call, which is that of the function.
+            let start = unsafe { functions::shmat(first as c_int, place, third as c_int) };
+            return start.expose_provenance() as c_long;
+        }
+        // SAFETY: our caller keeps to the contract of the call, which is that of the function.
+        libc::SYS_shmdt => return unsafe { functions::shmdt(address) }.into(),
         _ => {}
     }
     // SAFETY: our caller keeps to the C function's contract.

@@ -18,6 +18,7 @@ mod frames;
 mod handlers;
 pub(crate) mod hooks;
 mod lease;
+mod lent;
 mod loaded;
 mod locals;
 mod memory;

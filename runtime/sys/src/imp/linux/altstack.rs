@@ -135,6 +135,14 @@ pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
     }
 }
 
+/// Takes an alternate stack away from the calling thread that was set past the hooks and lies in memory that goes. What the
+/// thread had before is not known. In words, if there was one.
+pub(super) fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
+    let none = Stack { start: 0, size: 0, flags: libc::SS_DISABLE };
+    let is_there = here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start));
+    (is_there && put(none).is_ok()).then(|| "an alternate signal stack set past the hooks taken away".to_owned())
+}
+
 /// Whether threads stand to lose a stack of the image's: the calling one, others.
 pub(super) fn whereabouts(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();

@@ -62,6 +62,24 @@ pub(super) fn calloc(owner: usize, count: usize, size: usize) -> *mut c_void {
     block
 }
 
+/// A function of the C library has made this block for an image, which is to free it.
+///
+/// # Safety
+///
+/// A living block, or null.
+pub(super) unsafe fn made(owner: usize, block: *mut c_void) {
+    if !block.is_null() {
+        // SAFETY: our caller promises a living block.
+        let size = unsafe { libc::malloc_usable_size(block) };
+        write_down(block, Block { owner, size });
+    }
+}
+
+/// A function of the C library is about to move or free this block; whether it was on record.
+pub(super) fn lent(block: *mut c_void) -> bool {
+    strike_out(block).is_some()
+}
+
 /// `posix_memalign`.
 ///
 /// # Safety

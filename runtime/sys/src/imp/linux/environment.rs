@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "reads and writes variables of the C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,16 +68,45 @@ pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     count + put_row_right(&is_ours) + put_strings_right(&is_ours)
 }
 
+/// The addresses of all texts, as they are before an image is closed.
+pub(super) struct Texts(Vec<usize>);
+
+impl Texts {
+    pub(super) fn now() -> Self {
+        Self(texts().collect())
+    }
+}
+
+/// The same as [`put_right`] for what finalisers have done: their image is gone, and its memory is still there. Texts in the
+/// image are nobody's any more.
+pub(super) fn put_right_after(before: &Texts, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
+    let is_lost = |text: &usize| image.iter().any(|range| range.contains(text));
+    let Some(row) = row() else { return 0 };
+    let mut count = 0;
+    // A copy of the row that was there before, and not that row: the C library may have freed it meanwhile.
+    if is_ours(row) {
+        set_row(before.0.iter().copied());
+        count += 1;
+    } else if entries(row).any(|text| is_lost(&text)) {
+        set_row(entries(row).filter(|text| !is_lost(text)));
+        count += 1;
+    }
+    count + put_right(is_ours)
+}
+
+/// For ever, as is whatever becomes a part of the environment.
+fn set_row(texts: impl Iterator<Item = usize>) {
+    let row: Vec<*mut c_char> = texts.chain([0]).map(ptr::with_exposed_provenance_mut).collect();
+    let row = Box::leak(row.into_boxed_slice()).as_mut_ptr();
+    let place = &raw mut environ;
+    // SAFETY: it is a variable of the C library, which whoever sets the environment writes.
+    unsafe { place.write_volatile(row) };
+}
+
 /// `environ` itself, where a module has set it to a row of its own.
 fn put_row_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     let Some(row) = row().filter(|row| is_ours(*row)) else { return 0 };
-    let mut entries: Vec<*mut c_char> = entries(row).filter_map(copy_of).map(CString::into_raw).collect();
-    entries.push(ptr::null_mut());
-    // For ever, as is whatever becomes a part of the environment.
-    let copy = Box::leak(entries.into_boxed_slice()).as_mut_ptr();
-    let place = &raw mut environ;
-    // SAFETY: it is a variable of the C library, which whoever sets the environment writes.
-    unsafe { place.write_volatile(copy) };
+    set_row(entries(row).filter_map(copy_of).map(|text| text.into_raw().expose_provenance()));
     1
 }
 

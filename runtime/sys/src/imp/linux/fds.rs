@@ -3,10 +3,10 @@
 #![expect(unsafe_code, reason = "asks about descriptors and closes them, in C")]
 
 use std::collections::HashMap;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex};
-use std::{fs, io};
+use std::{fs, io, ptr, thread};
 
 use super::{fd_target, lock};
 
@@ -17,6 +17,59 @@ struct Opened {
     /// The address of the ledger of whoever opened it.
     owner: usize,
     identity: Identity,
+    /// Of what in the C library it is a part; none if it is the image's own.
+    stream: Option<Stream>,
+}
+
+/// A stream of the C library that closes its descriptor itself.
+#[derive(Clone, Copy)]
+struct Stream {
+    address: usize,
+    maker: Maker,
+}
+
+/// The functions that make one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Maker {
+    Fopen,
+    Fdopen,
+    Tmpfile,
+    Popen,
+    Opendir,
+    Fdopendir,
+}
+
+impl Maker {
+    /// As the table of hooks numbers them.
+    pub(super) fn of(number: c_int) -> Self {
+        match number {
+            0 => Self::Fopen,
+            1 => Self::Fdopen,
+            2 => Self::Tmpfile,
+            3 => Self::Popen,
+            4 => Self::Opendir,
+            _ => Self::Fdopendir,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fopen => "fopen",
+            Self::Fdopen => "fdopen",
+            Self::Tmpfile => "tmpfile",
+            Self::Popen => "popen",
+            Self::Opendir => "opendir",
+            Self::Fdopendir => "fdopendir",
+        }
+    }
+}
+
+/// A descriptor that an image has left open.
+pub(super) struct Left {
+    pub(super) fd: c_int,
+    /// What it leads to, and by whom it was opened if that was not the image itself.
+    pub(super) to: String,
+    stream: Option<Stream>,
 }
 
 /// Device, number and kind of what a descriptor leads to.
@@ -24,9 +77,23 @@ struct Opened {
 struct Identity(libc::dev_t, libc::ino_t, libc::mode_t);
 
 pub(super) fn opened(owner: usize, fd: c_int) {
+    write_down(owner, fd, None);
+}
+
+/// The descriptor is a stream's from here on, which closes it itself.
+pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: Maker) {
+    write_down(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
+}
+
+fn write_down(owner: usize, fd: c_int, stream: Option<Stream>) {
     if let Some(identity) = identity(fd) {
-        lock(&BOOK).insert(fd, Opened { owner, identity });
+        lock(&BOOK).insert(fd, Opened { owner, identity, stream });
     }
+}
+
+/// Said before it is closed: as soon as it is, both the stream and the number may be another's.
+pub(super) fn stream_closed(stream: *mut c_void) {
+    lock(&BOOK).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
 }
 
 /// Said before it is closed: as soon as it is, the number may be another's.
@@ -45,26 +112,55 @@ pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
     lock(&BOOK).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
 }
 
-/// Strikes out all of an image; returns those that are open, each with what it leads to.
-pub(super) fn take(owner: usize) -> Vec<(c_int, String)> {
+/// Strikes out all of an image; returns those that are open.
+pub(super) fn take(owner: usize) -> Vec<Left> {
     let mut open = Vec::new();
     lock(&BOOK).retain(|fd, opened| {
         let keep = opened.owner != owner;
         if !keep && is_still(*fd, opened) {
-            open.push(*fd);
+            open.push((*fd, opened.stream));
         }
         keep
     });
-    open.sort_unstable();
-    open.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect()
+    open.sort_unstable_by_key(|(fd, _)| *fd);
+    let left = |(fd, stream): (c_int, Option<Stream>)| {
+        let to = fd_target(fd)?;
+        let to = stream.map_or(to.clone(), |stream| format!("{to}, opened by `{}`", stream.maker.name()));
+        Some(Left { fd, to, stream })
+    };
+    open.into_iter().filter_map(left).collect()
 }
 
 /// # Safety
 ///
-/// Nobody uses the descriptor.
-pub(super) unsafe fn close(fd: c_int) {
-    // SAFETY: our caller promises that nobody uses it.
-    unsafe { libc::close(fd) };
+/// Nobody uses the descriptor, nor the stream that has it.
+pub(super) unsafe fn close(left: &Left) {
+    let Some(Stream { address, maker }) = left.stream else {
+        // SAFETY: our caller promises that nobody uses it.
+        unsafe { libc::close(left.fd) };
+        return;
+    };
+    match maker {
+        Maker::Fopen | Maker::Fdopen | Maker::Tmpfile => {
+            // SAFETY: the stream is open, since its descriptor is, and our caller promises that nobody uses it.
+            unsafe { libc::fclose(ptr::with_exposed_provenance_mut(address)) };
+        }
+        Maker::Opendir | Maker::Fdopendir => {
+            // SAFETY: the folder is open, since its descriptor is, and our caller promises that nobody uses it.
+            unsafe { libc::closedir(ptr::with_exposed_provenance_mut(address)) };
+        }
+        // It waits for a process, which may run as long as it likes.
+        Maker::Popen => {
+            let end = move || {
+                // SAFETY: the stream is open, since its descriptor is, and our caller promises that nobody uses it.
+                unsafe { libc::pclose(ptr::with_exposed_provenance_mut(address)) };
+            };
+            let started = thread::Builder::new().name("alcedo-pclose".to_owned()).spawn(end);
+            if let Err(error) = started {
+                tracing::warn!(%error, "a stream made by `popen` stays open: no thread can be started to close it");
+            }
+        }
+    }
 }
 
 /// The numbers that are open now, sorted; nothing where the system does not tell.

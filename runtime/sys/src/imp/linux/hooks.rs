@@ -311,6 +311,48 @@ pub unsafe extern "C" fn free(_image: *const c_void, block: *mut c_void) {
     unsafe { c_heap::free(block) };
 }
 
+/// A function of the C library has made this block for the module, which is to free it; or null.
+pub unsafe extern "C" fn block_made(image: *const c_void, block: *mut c_void) {
+    if !fork::is_child() {
+        // SAFETY: our caller promises a living block, or null.
+        unsafe { c_heap::made(image.addr(), block) };
+    }
+}
+
+/// A function of the C library is about to move or free this block; zero if it was on no module's record.
+pub unsafe extern "C" fn block_lent(_image: *const c_void, block: *mut c_void) -> c_int {
+    c_int::from(!fork::is_child() && c_heap::lent(block))
+}
+
+/// `shmat`.
+pub unsafe extern "C" fn segment_attach(
+    image: *const c_void,
+    segment: c_int,
+    address: *const c_void,
+    flags: c_int,
+) -> *mut c_void {
+    if fork::is_child() {
+        // SAFETY: our caller promises what the C function demands.
+        return unsafe { libc::shmat(segment, address, flags) };
+    }
+    // SAFETY: our caller promises that it is a living ledger's word.
+    let ledger = unsafe { borrow(image) };
+    // SAFETY: our caller promises what the C function demands.
+    unsafe { ledger.records.pages.attach(segment, address, flags) }
+}
+
+/// `shmdt`.
+pub unsafe extern "C" fn segment_detach(image: *const c_void, address: *const c_void) -> c_int {
+    if fork::is_child() {
+        // SAFETY: our caller promises what the C function demands.
+        return unsafe { libc::shmdt(address) };
+    }
+    // SAFETY: our caller promises that it is a living ledger's word.
+    let ledger = unsafe { borrow(image) };
+    // SAFETY: our caller promises what the C function demands.
+    unsafe { ledger.records.pages.detach(address) }
+}
+
 /// A function of the C library gave the module this descriptor.
 pub unsafe extern "C" fn fd_opened(image: *const c_void, fd: c_int) {
     if !fork::is_child() {
@@ -365,24 +407,39 @@ pub unsafe extern "C" fn stream_open(
     unsafe { streams::open(image.addr(), cookie, mode, functions) }
 }
 
+/// A function of the C library has made a stream that has a descriptor: one of `fopen` (0), `fdopen` (1), `tmpfile` (2),
+/// `popen` (3), `opendir` (4) and `fdopendir` (5).
+pub unsafe extern "C" fn stream_opened(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int) {
+    if !fork::is_child() {
+        fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by));
+    }
+}
+
 /// A function of the C library has made a stream that writes into memory of the module: one of `open_memstream` (0),
-/// `open_wmemstream` (1) and `fmemopen` (2).
-pub unsafe extern "C" fn stream_bound(image: *const c_void, stream: *mut c_void, made_by: c_int) {
+/// `open_wmemstream` (1) and `fmemopen` (2). The first two write the address of a block to `place`.
+pub unsafe extern "C" fn stream_bound(
+    image: *const c_void,
+    stream: *mut c_void,
+    made_by: c_int,
+    place: *const *mut c_void,
+) {
     if !fork::is_child() {
         let name = match made_by {
             0 => "open_memstream",
             1 => "open_wmemstream",
             _ => "fmemopen",
         };
-        streams::bound(image.addr(), stream, name);
+        streams::bound(image.addr(), stream, name, place);
     }
 }
 
-/// The module is about to close this stream.
-pub unsafe extern "C" fn stream_closed(_image: *const c_void, stream: *mut c_void) {
-    if !fork::is_child() {
-        streams::closed(stream);
+/// The module is about to close this stream. Where the address of a block will be then that is the module's; or null.
+pub unsafe extern "C" fn stream_closed(_image: *const c_void, stream: *mut c_void) -> *const *mut c_void {
+    if fork::is_child() {
+        return std::ptr::null();
     }
+    fds::stream_closed(stream);
+    streams::closed(stream)
 }
 
 /// `openlog`.

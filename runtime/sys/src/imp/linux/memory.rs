@@ -1,15 +1,19 @@
 //! Memory that images have mapped, and the pages of their own heaps.
 //!
 //! A record is taken out before the kernel is asked to unmap: as soon as it has, the same address may be another's.
+//!
+//! The pages of the image itself are the loader's, which unmaps all of them when it closes the image, holes among them. So
+//! an image that unmaps some of its own gets pages without rights there, which nobody else can be given.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
-use super::lock;
 use super::ranges::Ranges;
+use super::{lock, set_errno};
 
 /// Modules lay their heaps out in regions of this size, so aligned: an address tells its region.
 const REGION: usize = 64 * 1024;
@@ -20,11 +24,59 @@ const PAGE: usize = 4096;
 pub(super) struct Pages {
     maps: Mutex<Ranges>,
     heap: Mutex<Ranges>,
+    /// Segments that are attached (`shmat`).
+    segments: Mutex<Vec<Range<usize>>>,
+    /// From the first page of the image to its last, as soon as that is known.
+    image: OnceLock<Range<usize>>,
+    /// The functions that would have made a hole in it.
+    holes: Mutex<Vec<&'static str>>,
 }
 
 impl Pages {
     pub(super) const fn new() -> Self {
-        Self { maps: Mutex::new(Ranges::new()), heap: Mutex::new(Ranges::new()) }
+        Self {
+            maps: Mutex::new(Ranges::new()),
+            heap: Mutex::new(Ranges::new()),
+            segments: Mutex::new(Vec::new()),
+            image: OnceLock::new(),
+            holes: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The image has been mapped, with these segments.
+    pub(super) fn is_mapped(&self, segments: &[Range<usize>]) {
+        let start = segments.iter().map(|segment| segment.start / PAGE * PAGE).min();
+        let end = segments.iter().map(|segment| segment.end.next_multiple_of(PAGE)).max();
+        if let Some((start, end)) = start.zip(end) {
+            self.image.get_or_init(|| start..end);
+        }
+    }
+
+    /// What of these pages is the image's.
+    fn of_image(&self, pages: &Range<usize>) -> Option<Range<usize>> {
+        let image = self.image.get()?;
+        let part = pages.start.max(image.start)..pages.end.min(image.end);
+        (!part.is_empty()).then_some(part)
+    }
+
+    /// Not said at once: this may be any thread, inside any lock, and a log may be anybody's code.
+    fn note_hole(&self, function: &'static str) {
+        let mut holes = lock(&self.holes);
+        if !holes.contains(&function) {
+            holes.push(function);
+        }
+    }
+
+    /// Says what the image has tried with its own pages.
+    pub(super) fn tell_holes(&self, label: &str) {
+        for function in std::mem::take(&mut *lock(&self.holes)) {
+            tracing::warn!(
+                target: "alcedo_sys::memory",
+                image = label,
+                function,
+                "a module has called this for pages of its own image, which stayed reserved"
+            );
+        }
     }
 
     /// `mmap`.
@@ -44,7 +96,12 @@ impl Pages {
         // SAFETY: our caller promises what the function demands.
         let start = unsafe { libc::mmap(address, len, protection, flags, fd, offset) };
         if start != libc::MAP_FAILED {
-            lock(&self.maps).insert(pages(start, len));
+            let (pages, mut maps) = (pages(start, len), lock(&self.maps));
+            maps.insert(pages.clone());
+            // The loader will unmap that.
+            if let Some(part) = self.of_image(&pages) {
+                maps.remove(part);
+            }
         }
         start
     }
@@ -55,10 +112,28 @@ impl Pages {
     ///
     /// What the C function demands.
     pub(super) unsafe fn unmap(&self, address: *mut c_void, len: usize) -> c_int {
-        let removed = lock(&self.maps).remove(pages(address, len));
+        let all = pages(address, len);
+        // What is not a call for whole pages is refused below.
+        if let Some(part) = self.of_image(&all).filter(|_| address.addr().is_multiple_of(PAGE)) {
+            self.note_hole("munmap");
+            // The end first: a length that goes beyond all memory is refused before anything is done.
+            for outside in [part.end..all.end, all.start..part.start] {
+                let start = ptr::with_exposed_provenance_mut(outside.start);
+                // SAFETY: our caller promises what the function demands for all of it, of which this is a part outside of
+                // the image.
+                if !outside.is_empty() && unsafe { self.unmap(start, outside.len()) } != 0 {
+                    return -1;
+                }
+            }
+            // SAFETY: these are pages of the image, which our caller does without.
+            return unsafe { reserve(part) };
+        }
+        let removed = lock(&self.maps).remove(all.clone());
         // SAFETY: our caller promises what the function demands.
         let result = unsafe { libc::munmap(address, len) };
-        if result != 0 {
+        if result == 0 {
+            lock(&self.segments).retain(|segment| segment.start < all.start || all.end < segment.end);
+        } else {
             self.put_back(removed);
         }
         result
@@ -77,6 +152,14 @@ impl Pages {
         flags: c_int,
         new_address: *mut c_void,
     ) -> *mut c_void {
+        // It may not leave a hole, nor put there what would be unmapped with the image and then once more.
+        let to = (flags & libc::MREMAP_FIXED != 0).then(|| pages(new_address, new_len));
+        let both = [Some(pages(address, old_len)), to];
+        if both.iter().flatten().any(|pages| self.of_image(pages).is_some()) {
+            self.note_hole("mremap");
+            set_errno(libc::EINVAL);
+            return libc::MAP_FAILED;
+        }
         let removed = lock(&self.maps).remove(pages(address, old_len));
         // SAFETY: our caller promises what the function demands.
         let start = unsafe { libc::mremap(address, old_len, new_len, flags, new_address) };
@@ -93,6 +176,37 @@ impl Pages {
     fn put_back(&self, parts: Vec<Range<usize>>) {
         let mut maps = lock(&self.maps);
         parts.into_iter().for_each(|part| maps.insert(part));
+    }
+
+    /// `shmat`.
+    ///
+    /// # Safety
+    ///
+    /// What the C function demands.
+    pub(super) unsafe fn attach(&self, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void {
+        // SAFETY: our caller promises what the function demands.
+        let start = unsafe { libc::shmat(segment, address, flags) };
+        let mut facts = MaybeUninit::<libc::shmid_ds>::uninit();
+        if start != libc::MAP_FAILED
+            // SAFETY: asks about a segment that is attached; the place is one for the answer.
+            && unsafe { libc::shmctl(segment, libc::IPC_STAT, facts.as_mut_ptr()) } == 0
+        {
+            // SAFETY: the call has succeeded and so has written all of it.
+            let len = unsafe { facts.assume_init() }.shm_segsz;
+            lock(&self.segments).push(pages(start, len));
+        }
+        start
+    }
+
+    /// `shmdt`.
+    ///
+    /// # Safety
+    ///
+    /// What the C function demands.
+    pub(super) unsafe fn detach(&self, address: *const c_void) -> c_int {
+        lock(&self.segments).retain(|segment| segment.start != address.addr());
+        // SAFETY: our caller promises what the function demands. One that is none is refused, and is on no record.
+        unsafe { libc::shmdt(address) }
     }
 
     /// Fresh zeroed pages of a multiple of [`REGION`], so aligned; null when there are none.
@@ -119,18 +233,21 @@ impl Pages {
     pub(super) fn all(&self) -> Vec<Range<usize>> {
         let mut all = lock(&self.maps).all();
         all.extend(lock(&self.heap).all());
+        all.extend(lock(&self.segments).iter().cloned());
         all
     }
 
+    /// Of mappings and attached segments.
     pub(super) fn map_bytes(&self) -> u64 {
-        lock(&self.maps).bytes()
+        let segments: usize = lock(&self.segments).iter().map(ExactSizeIterator::len).sum();
+        lock(&self.maps).bytes() + segments as u64
     }
 
     pub(super) fn heap_bytes(&self) -> u64 {
         lock(&self.heap).bytes()
     }
 
-    /// Unmaps everything; returns the bytes of mappings and of the heap.
+    /// Unmaps and detaches everything; returns the bytes of mappings with segments, and of the heap.
     ///
     /// # Safety
     ///
@@ -142,6 +259,10 @@ impl Pages {
             // SAFETY: our caller promises it.
             unsafe { free(part) };
         }
+        for segment in std::mem::take(&mut *lock(&self.segments)) {
+            // SAFETY: our caller promises it; one that has been unmapped otherwise is refused.
+            unsafe { libc::shmdt(ptr::with_exposed_provenance(segment.start)) };
+        }
         bytes
     }
 }
@@ -149,6 +270,19 @@ impl Pages {
 /// The whole pages that a mapping of `len` bytes takes.
 fn pages(start: *mut c_void, len: usize) -> Range<usize> {
     start.addr()..start.addr().saturating_add(len.checked_next_multiple_of(PAGE).unwrap_or(len))
+}
+
+/// Pages without rights and without memory, in place of what is there.
+///
+/// # Safety
+///
+/// The range is mapped and nobody uses it.
+unsafe fn reserve(range: Range<usize>) -> c_int {
+    let start = ptr::with_exposed_provenance_mut(range.start);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    // SAFETY: our caller promises that nobody uses what this replaces.
+    let there = unsafe { libc::mmap(start, range.len(), libc::PROT_NONE, flags, -1, 0) };
+    if there == libc::MAP_FAILED { -1 } else { 0 }
 }
 
 /// # Safety

@@ -48,6 +48,8 @@ pub(crate) struct Records {
     is_closing: AtomicBool,
     /// The functions that were refused since.
     refused: Mutex<Vec<String>>,
+    /// The environment as it was just before.
+    environment: Mutex<Option<environment::Texts>>,
 }
 
 impl Records {
@@ -71,12 +73,14 @@ impl Records {
             before: Before::now(),
             is_closing: AtomicBool::new(false),
             refused: Mutex::new(Vec::new()),
+            environment: Mutex::new(None),
         }
     }
 
     /// The image has been mapped, and its initialisers have run.
     pub(crate) fn is_mapped(&self, ledger: &Arc<Ledger>, mapping: &Mapping) {
         self.code.get_or_init(|| mapping.ranges.clone());
+        self.pages.is_mapped(&mapping.ranges);
         scan::is_mapped(owner(ledger), &mapping.ranges);
         // The library of C++ may have come with it.
         cpp::listen();
@@ -101,6 +105,7 @@ impl Records {
         self.companions.leave(owner(ledger));
         let own = [self.pages.all(), c_heap::all(owner(ledger))].concat();
         self.strays.look(self.code(), &own);
+        *lock(&self.environment) = Some(environment::Texts::now());
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
@@ -266,6 +271,7 @@ impl Records {
         let is_ours = |address: usize| memory(address) || streams::is_of(owner, address);
         report.addresses += environment::put_right(is_ours) + u64::from(random::move_out(is_ours));
         report.addresses += cpp::put_right(is_ours);
+        report.put_back.extend(altstack::take_away_here(memory));
     }
 
     /// Looks whether anything that stays still leads to the image or its memory.
@@ -315,6 +321,12 @@ impl Records {
         report: &mut EndReport,
     ) {
         let owner = owner(ledger);
+        // Finalisers have had the last word, and their memory goes next.
+        if let Some(before) = lock(&self.environment).take() {
+            let memory = self.memory(ledger);
+            report.addresses += environment::put_right_after(&before, self.code(), |address| memory(address));
+            report.put_back.extend(altstack::take_away_here(memory));
+        }
         scan::is_gone(owner);
         streams::forget(owner);
         // What the finalisers have registered while the image was being closed cannot be called any more.
@@ -322,6 +334,7 @@ impl Records {
         exits::forget(owner);
         self.release_signals(ledger, report);
         self.tell_refused(ledger);
+        self.pages.tell_holes(ledger.label());
         altstack::forget(ledger);
         (report.children_left, report.children_reaped) = children::take(owner, policy.reap_children);
         let (joined, not_joined) = threads::join_ended(ledger);
@@ -339,14 +352,13 @@ impl Records {
         }
         let fds = fds::take(owner);
         if policy.close_fds {
-            for (fd, _) in &fds {
+            for left in &fds {
                 // SAFETY: the image has opened it and is gone, and whoever set the policy says that nobody else has it.
-                unsafe { fds::close(*fd) };
+                unsafe { fds::close(left) };
             }
-            report.fds_closed = fds;
-        } else {
-            report.fds_left = fds;
         }
+        let told = if policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
+        *told = fds.into_iter().map(|left| (left.fd, left.to)).collect();
         report.fds_unknown = fds::unknown(&self.fds_before);
         let strays = self.strays.left();
         (report.maps_unknown, report.maps_unknown_bytes) = (strays.count, strays.bytes);

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use super::handlers::{self, Frame, Running, Taken};
 use super::signal_sets::{COUNT, Quiet, bit, is_ours, nothing, wish};
-use super::{errno, lock, onstack, set_errno};
+use super::{errno, lent, lock, onstack, set_errno};
 use crate::ledger::disposition::{Effect, Wish};
 
 /// What each signal leads to; null while no image has ever asked for it. A table once there is only ever replaced.
@@ -459,7 +459,18 @@ impl Drop for Reading {
 /// The real handler.
 unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let error = errno();
-    // SAFETY: the kernel lends the context for the length of this call.
+    // SAFETY: what is handed on was lent by the kernel, or is as good.
+    lent::with(signal, info, context, |info, context| unsafe { deliver(signal, info, context) });
+    set_errno(error);
+}
+
+/// Calls the handlers of the images, and that of the process.
+///
+/// # Safety
+///
+/// The record and the context are of this signal, and lent for the length of this call.
+unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: our caller promises the context.
     if let Some(reading) = unsafe { Reading::of(signal, context) } {
         let outer = PASSED_ON.replace(PASSED_ON.get() & !bit(signal));
         for entry in reading.table.0.entries().iter().rev().filter(|entry| entry.wish() == Wish::Handle) {
@@ -483,7 +494,6 @@ unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context
         }
         PASSED_ON.set(outer);
     }
-    set_errno(error);
 }
 
 /// What images see as the process's own handler: it calls that one, and notes that it has been called.
@@ -491,8 +501,9 @@ unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context:
     let Some(reading) = InUse::of(signal).filter(|_| is_ours(signal)) else { return };
     PASSED_ON.set(PASSED_ON.get() | bit(signal));
     if wish(&reading.0.original) == Wish::Handle {
-        // SAFETY: an image calls what it saw as the handler before, with the arguments that it got itself.
-        unsafe { call(&reading.0.original, signal, info, context) };
+        let original = &reading.0.original;
+        // SAFETY: an image calls what it saw as the handler before; what is handed on was lent by the kernel, or is as good.
+        lent::with(signal, info, context, |info, context| unsafe { call(original, signal, info, context) });
     }
 }
 

@@ -9,6 +9,7 @@
 
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -56,12 +57,14 @@ struct Bound {
     owner: usize,
     stream: *mut c_void,
     made_by: &'static str,
+    /// Where its bytes will be when it is closed, in a block that is then the image's; null if they are in its own memory.
+    place: *const *mut c_void,
 }
 
 // SAFETY: the stream has a lock of its own, and what is behind `led` is made for all threads.
 unsafe impl Send for Open {}
 
-// SAFETY: the address is compared and not followed.
+// SAFETY: the addresses are compared and handed back, and not followed.
 unsafe impl Send for Bound {}
 
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
@@ -103,13 +106,15 @@ pub(super) unsafe fn open(
 }
 
 /// An image has made a stream that writes into its memory.
-pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str) {
-    lock(&BOUND).push(Bound { owner, stream, made_by });
+pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, place: *const *mut c_void) {
+    lock(&BOUND).push(Bound { owner, stream, made_by, place });
 }
 
-/// A stream is about to be closed.
-pub(super) fn closed(stream: *mut c_void) {
-    lock(&BOUND).retain(|bound| bound.stream != stream);
+/// A stream is about to be closed. Where its bytes will be then, in a block that is the image's; null if there will be none.
+pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
+    let mut bound = lock(&BOUND);
+    let at = bound.iter().position(|bound| bound.stream == stream);
+    at.map_or(ptr::null(), |at| bound.swap_remove(at).place)
 }
 
 /// Whether an image has streams that lead to its functions.

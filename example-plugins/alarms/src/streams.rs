@@ -1,0 +1,126 @@
+//! Streams of the C library that nobody closes, and blocks that it has made for this module.
+#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::null_mut;
+
+fn release() -> CString {
+    CString::new(std::env::var("ALARMS_RELEASE").expect("somebody says where")).expect("no zero byte")
+}
+
+/// One of each sort; of the files one has a text that is not written yet.
+pub(crate) fn leave() {
+    let name = release();
+    // SAFETY: C strings.
+    let file = unsafe { libc::fopen(name.as_ptr(), c"w".as_ptr()) };
+    assert!(!file.is_null());
+    // SAFETY: a C string, and an open stream.
+    assert!(unsafe { libc::fputs(c"not written yet".as_ptr(), file) } >= 0);
+    // SAFETY: a C string.
+    let fd = unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    // SAFETY: the descriptor was made just now.
+    assert!(!unsafe { libc::fdopen(fd, c"r".as_ptr()) }.is_null());
+    // SAFETY: a C string.
+    assert!(!unsafe { libc::opendir(c"/proc/self".as_ptr()) }.is_null());
+    // SAFETY: C strings.
+    assert!(!unsafe { libc::popen(c"true".as_ptr(), c"r".as_ptr()) }.is_null());
+}
+
+/// One of each sort, closed as they should be.
+pub(crate) fn close() {
+    // SAFETY: C strings; each is open, and nobody else has it.
+    unsafe {
+        assert_eq!(libc::fclose(libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr())), 0);
+        assert_eq!(libc::closedir(libc::opendir(c"/proc/self".as_ptr())), 0);
+        assert_eq!(libc::pclose(libc::popen(c"true".as_ptr(), c"r".as_ptr())), 0);
+    }
+}
+
+/// Two of each sort, of which one is freed: how many are left goes into the file that `ALARMS_RELEASE` names.
+pub(crate) fn blocks() {
+    let mut left = 0;
+    for make in [duplicate, duplicate_some, resolve, folder, line, long_line, print, memory] {
+        let [freed, kept] = [make(), make()];
+        assert!(!freed.is_null() && !kept.is_null());
+        // SAFETY: a block that nobody else has.
+        unsafe { libc::free(freed) };
+        left += 1;
+    }
+    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
+    std::fs::write(name, left.to_string()).expect("a file");
+}
+
+fn duplicate() -> *mut c_void {
+    // SAFETY: a C string.
+    unsafe { libc::strdup(c"a text".as_ptr()) }.cast()
+}
+
+fn duplicate_some() -> *mut c_void {
+    // SAFETY: a C string.
+    let block = unsafe { libc::strndup(c"a text".as_ptr(), 3) };
+    // SAFETY: a C string.
+    assert_eq!(unsafe { CStr::from_ptr(block) }, c"a t");
+    block.cast()
+}
+
+fn resolve() -> *mut c_void {
+    // SAFETY: a C string, and no place for the result.
+    unsafe { libc::realpath(c"/proc/.".as_ptr(), null_mut()) }.cast()
+}
+
+fn folder() -> *mut c_void {
+    // SAFETY: no place for the result.
+    unsafe { libc::getcwd(null_mut(), 0) }.cast()
+}
+
+/// A line of some file that is longer than the block for it.
+fn line_with(read: impl FnOnce(*mut *mut c_char, *mut usize, *mut libc::FILE) -> isize) -> *mut c_void {
+    // SAFETY: C strings.
+    let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };
+    assert!(!file.is_null());
+    let mut room = 4;
+    // SAFETY: any size will do.
+    let mut line = unsafe { libc::malloc(room) }.cast();
+    assert!(read(&raw mut line, &raw mut room, file) > 4);
+    // SAFETY: it is open, and nobody else has it.
+    unsafe { libc::fclose(file) };
+    line.cast()
+}
+
+fn line() -> *mut c_void {
+    // SAFETY: the line is a block of the C heap with so much room.
+    line_with(|line, room, file| unsafe { libc::getline(line, room, file) })
+}
+
+fn long_line() -> *mut c_void {
+    // SAFETY: as above.
+    line_with(|line, room, file| unsafe { getdelim(line, room, c_int::from(b'\n'), file) })
+}
+
+fn print() -> *mut c_void {
+    let mut text = null_mut();
+    // SAFETY: a place for the text, and a format with its arguments, some of which are not passed in registers.
+    let len = unsafe {
+        asprintf(&raw mut text, c"%d %d %d %.1f %s %d %d".as_ptr(), 1, 2, 3, 4.5_f64, c"five".as_ptr(), 6, 7)
+    };
+    // SAFETY: a C string.
+    assert_eq!(unsafe { CStr::from_ptr(text) }, c"1 2 3 4.5 five 6 7");
+    assert_eq!(len, 18);
+    text.cast()
+}
+
+fn memory() -> *mut c_void {
+    let (mut text, mut len) = (null_mut(), 0);
+    // SAFETY: two places that are there until the stream is closed.
+    let stream = unsafe { open_memstream(&raw mut text, &raw mut len) };
+    assert!(!stream.is_null());
+    // SAFETY: a C string, and an open stream, which nobody else has.
+    assert!(unsafe { libc::fputs(c"a text".as_ptr(), stream) } >= 0 && unsafe { libc::fclose(stream) } == 0);
+    text.cast()
+}
+
+unsafe extern "C" {
+    fn asprintf(text: *mut *mut c_char, format: *const c_char, ...) -> c_int;
+    fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, file: *mut libc::FILE) -> isize;
+    fn open_memstream(text: *mut *mut c_char, len: *mut usize) -> *mut libc::FILE;
+}

@@ -1,0 +1,88 @@
+//! What the kernel lends to a signal handler, and what stands for it where there is none: code of the host that found our
+//! handler as the one before its own may call it with nothing but the number of the signal. What its two other arguments
+//! are is then whatever stood in their registers, so they are looked at before they are followed.
+#![expect(unsafe_code, reason = "asks the C library for a context")]
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+
+use super::peek;
+
+/// How far the record of a signal lies behind its context, as the kernel lays them out.
+#[cfg(target_arch = "x86_64")]
+const RECORD_BEHIND_CONTEXT: usize = 304;
+#[cfg(target_arch = "aarch64")]
+const RECORD_BEHIND_CONTEXT: usize = size_of::<libc::siginfo_t>().wrapping_neg();
+
+/// Hands on the record and the context of a signal, or others that say no more than its number and where this is.
+pub(super) fn with(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+    handle: impl FnOnce(*mut libc::siginfo_t, *mut c_void),
+) {
+    if is_lent(signal, info.addr(), context.addr()) {
+        return handle(info, context);
+    }
+    let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: all zeroes are a record.
+    unsafe { record.assume_init_mut() }.si_signo = signal;
+    let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
+    // SAFETY: a place for a context. What is not filled stays zero: no alternate stack, for one.
+    unsafe { getcontext(here.as_mut_ptr()) };
+    handle(record.as_mut_ptr(), here.as_mut_ptr().cast());
+}
+
+/// Whether the kernel has lent both, or somebody has made both for this signal. The kernel's are told by where they lie: a
+/// handler may run where no further system call is allowed.
+fn is_lent(signal: c_int, info: usize, context: usize) -> bool {
+    if info == 0 || context == 0 || !info.is_multiple_of(8) || !context.is_multiple_of(align_of::<usize>()) {
+        return false;
+    }
+    if info.wrapping_sub(context) == RECORD_BEHIND_CONTEXT {
+        return true;
+    }
+    let mut number = [0; size_of::<c_int>()];
+    let is_there = peek::read(info, &mut number) == number.len() && c_int::from_ne_bytes(number) == signal;
+    let end_of_context = context.saturating_add(size_of::<libc::ucontext_t>() - size_of::<usize>());
+    is_there && peek::word(context).is_some() && peek::word(end_of_context).is_some()
+}
+
+unsafe extern "C" {
+    fn getcontext(context: *mut libc::ucontext_t) -> c_int;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::{RECORD_BEHIND_CONTEXT, is_lent, with};
+
+    #[test]
+    fn only_what_is_there_and_about_the_signal_is_handed_on() {
+        // SAFETY: all zeroes are a record.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        info.si_signo = 10;
+        let (context, place) = ([0_usize; 512], ptr::from_ref(&info).addr());
+        let context = ptr::from_ref(&context).addr();
+        assert!(is_lent(10, place, context));
+        assert!(is_lent(10, 0x4000 + RECORD_BEHIND_CONTEXT, 0x4000), "as the kernel lays them out");
+        for (signal, info, context) in [
+            (12, place, context),
+            (10, 0, context),
+            (10, place, 0),
+            (10, 8, context),
+            (10, place, 8),
+            (10, place + 1, context),
+        ] {
+            assert!(!is_lent(signal, info, context), "{signal} {info:#x} {context:#x}");
+        }
+        let (mut told, nothing) = (0, ptr::without_provenance_mut(0x21));
+        with(10, ptr::null_mut(), nothing, |info, context| {
+            assert!(!info.is_null() && context != nothing);
+            // SAFETY: a record was handed on.
+            told = unsafe { (*info).si_signo };
+        });
+        assert_eq!(told, 10);
+    }
+}

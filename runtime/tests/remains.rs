@@ -1,0 +1,213 @@
+//! What C code of a plugin leaves that is not memory it may have mapped itself: holes in its own image, alternate stacks set
+//! by number, streams of the C library, attached segments, the environment, and blocks that the C library made for it.
+//!
+//! Some of these ended the process, so each test starts this program again with only itself to run.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(unsafe_code, reason = "maps memory and looks at stacks, as a host's own code may")]
+
+use crate::alarms::{self, leave, unload};
+use crate::support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::ptr;
+
+use alcedo_runtime::{Runtime, UnloadReport};
+
+/// Set for the program that a test starts: a folder of its own.
+const FOLDER: &str = "REMAINS_FOLDER";
+
+const TWO_PAGES: usize = 2 * 4096;
+
+/// Runs `work` in a process of its own.
+fn alone(test: &str, work: impl FnOnce(&Path)) {
+    let library = support::plugin("alarms", &[]);
+    if std::env::var_os(FOLDER).is_some() {
+        return work(&library);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, folder.path())
+        .env("ALARMS_RELEASE", folder.path().join("release"))
+        .output()
+        .expect("this program starts");
+    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}: {said}", output.status);
+    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+}
+
+fn host(library: &Path) -> Runtime {
+    alarms::host(library, |_| ())
+}
+
+/// Leaves it, unloads; what is told of it.
+fn leaves(library: &Path, what: &str) -> UnloadReport {
+    let host = host(library);
+    leave(&host, what);
+    unload(&host)
+}
+
+/// What the plugin has written.
+fn told() -> String {
+    let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
+    std::fs::read_to_string(name).expect("the plugin has written it")
+}
+
+/// Two pages, at this address if there is room.
+fn two_pages(at: usize) -> *mut u8 {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a fresh mapping wherever there is room.
+    let pages = unsafe { libc::mmap(ptr::without_provenance_mut(at), TWO_PAGES, protection, flags, -1, 0) };
+    assert_ne!(pages, libc::MAP_FAILED);
+    pages.cast()
+}
+
+#[test]
+fn a_hole_in_an_image_is_nobody_elses_place() {
+    alone("a_hole_in_an_image_is_nobody_elses_place", |library| {
+        for (what, says) in [("hole", "munmap"), ("hole_by_number", "munmap"), ("hole_by_moving", "mremap")] {
+            let log = support::record("alcedo_sys::memory");
+            let host = host(library);
+            leave(&host, what);
+            let mine = two_pages(told().parse().expect("an address"));
+            // SAFETY: mapped just now.
+            unsafe { mine.write_bytes(7, TWO_PAGES) };
+            unload(&host);
+            // SAFETY: it is ours, so nobody has unmapped it.
+            assert!((0..TWO_PAGES).all(|at| unsafe { mine.add(at).read() } == 7), "{what}");
+            let log = log.take();
+            assert!(log.contains(says) && log.contains("alarms"), "{what}: {log}");
+        }
+    });
+}
+
+#[test]
+fn pages_that_are_mapped_over_an_image_go_with_it_and_only_once() {
+    alone("pages_that_are_mapped_over_an_image_go_with_it_and_only_once", |library| {
+        let report = leaves(library, "mapped_over");
+        assert_eq!(report.modules[0].maps_bytes, 0, "{report}");
+    });
+}
+
+fn alternate_stack() -> (usize, usize) {
+    let mut stack = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
+    // SAFETY: nothing is set, and the place is one for a stack.
+    assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
+    if stack.ss_flags & libc::SS_DISABLE != 0 { (0, 0) } else { (stack.ss_sp.addr(), stack.ss_size) }
+}
+
+#[test]
+fn an_alternate_stack_set_by_number_is_put_back() {
+    alone("an_alternate_stack_set_by_number_is_put_back", |library| {
+        let (host, before) = (host(library), alternate_stack());
+        leave(&host, "stack_by_number");
+        assert_ne!(alternate_stack(), before);
+        unload(&host);
+        assert_eq!(alternate_stack(), before);
+    });
+}
+
+#[test]
+fn an_alternate_stack_set_past_the_hooks_does_not_outlive_its_memory() {
+    alone("an_alternate_stack_set_past_the_hooks_does_not_outlive_its_memory", |library| {
+        let host = host(library);
+        leave(&host, "stack_past");
+        assert_ne!(alternate_stack(), (0, 0));
+        unload(&host);
+        assert_eq!(alternate_stack(), (0, 0));
+    });
+}
+
+#[test]
+fn streams_that_were_left_open_are_told_by_the_function_that_opened_them() {
+    alone("streams_that_were_left_open_are_told_by_the_function_that_opened_them", |library| {
+        let report = leaves(library, "streams");
+        let left: Vec<_> = report.modules[0].fds_left.iter().map(|(_, what)| what.as_str()).collect();
+        assert_eq!(left.len(), 4, "{report}");
+        for name in ["`fopen`", "`fdopen`", "`opendir`", "`popen`"] {
+            assert!(left.iter().any(|what| what.contains(name)), "{name}: {report}");
+        }
+        assert_eq!(leaves(library, "streams_closed").modules[0].fds_left, []);
+    });
+}
+
+#[test]
+fn streams_are_closed_as_the_c_library_closes_them() {
+    alone("streams_are_closed_as_the_c_library_closes_them", |library| {
+        // SAFETY: the plugin gives its descriptors to nobody.
+        let host = alarms::host(library, |policy| unsafe { policy.close_fds(true) });
+        leave(&host, "streams");
+        assert_eq!(told(), "");
+        let report = unload(&host);
+        assert_eq!(report.modules[0].fds_closed, 4, "{report}");
+        assert_eq!(told(), "not written yet");
+        support::until("the process of `popen` was waited for", || {
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            // SAFETY: nobody is waited for, and nothing is written.
+            unsafe { libc::waitid(libc::P_ALL, 0, ptr::null_mut(), flags) == -1 }
+        });
+    });
+}
+
+#[test]
+fn attached_segments_are_told_and_detached() {
+    alone("attached_segments_are_told_and_detached", |library| {
+        let report = leaves(library, "segment");
+        assert_eq!(report.modules[0].maps_bytes, TWO_PAGES as u64, "{report}");
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("the process map");
+        assert!(!maps.contains("SYSV"), "{maps}");
+    });
+}
+
+#[test]
+fn the_environment_is_what_it_was_when_a_finaliser_has_replaced_it() {
+    alone("the_environment_is_what_it_was_when_a_finaliser_has_replaced_it", |library| {
+        for what in ["last_row", "last_row_in_heap"] {
+            let before: Vec<_> = std::env::vars_os().collect();
+            leaves(library, what);
+            assert_eq!(std::env::vars_os().collect::<Vec<_>>(), before, "{what}");
+        }
+    });
+}
+
+#[test]
+fn blocks_that_the_c_library_has_made_for_a_plugin_are_told_and_freed() {
+    alone("blocks_that_the_c_library_has_made_for_a_plugin_are_told_and_freed", |library| {
+        let report = leaves(library, "blocks_of_c");
+        let end = &report.modules[0];
+        assert_eq!((end.c_heap_blocks, end.c_heap_kept_blocks), (told().parse().expect("a number"), 0), "{report}");
+    });
+}
+
+/// Calls a function with one argument, where those that follow have these values.
+#[cfg(target_arch = "x86_64")]
+fn call_with_one(function: usize, argument: std::ffi::c_int, second: usize, third: usize) {
+    // SAFETY: the function is a signal handler, whose first argument is a signal.
+    unsafe {
+        std::arch::asm!(
+            "call {function}", function = in(reg) function, inlateout("rdi") argument => _,
+            inlateout("rsi") second => _, inlateout("rdx") third => _, clobber_abi("C"),
+        );
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_host_may_call_the_handler_that_it_found_with_the_number_alone() {
+    alone("a_host_may_call_the_handler_that_it_found_with_the_number_alone", |library| {
+        let host = host(library);
+        leave(&host, "plain_handler");
+        // SAFETY: all zeroes are an action.
+        let mut found: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: nothing is set, and the place is one for an action.
+        assert_eq!(unsafe { libc::sigaction(libc::SIGPROF, ptr::null(), &raw mut found) }, 0);
+        for (at, (second, third)) in
+            [(0, 0), (0x21, 0x10), (usize::MAX - 7, 8), (4096, usize::MAX)].into_iter().enumerate()
+        {
+            call_with_one(found.sa_sigaction, libc::SIGPROF, second, third);
+            assert_eq!(alarms::calls(&host), at as u64 + 1);
+        }
+        unload(&host);
+    });
+}
