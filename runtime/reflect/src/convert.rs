@@ -1,17 +1,15 @@
 //! When a property changes its type, its value may come along, but only if nothing of it is lost. This file decides.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::LazyRaw;
-use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
 use crate::names::Names;
 use crate::property::PropertyType;
-use crate::structs::StructType;
-use crate::value::{Binding, LocalText, Value, is_latin_1};
+use crate::value::Value;
+use crate::values::list::{of_type, of_value};
+use crate::values::{Content as _, Kind as _, Offer};
 
 /// Who knows where objects are, for references by path.
 pub trait Paths {
@@ -40,184 +38,37 @@ pub fn convert(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn 
     Conversion { names, paths }.convert(value, wanted)
 }
 
-struct Conversion<'a> {
-    names: &'a Names,
-    paths: &'a dyn Paths,
+/// Who a conversion asks.
+pub(crate) struct Conversion<'a> {
+    pub(crate) names: &'a Names,
+    pub(crate) paths: &'a dyn Paths,
 }
 
 impl Conversion<'_> {
-    fn convert(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
-        use PropertyType as T;
-        use Value as V;
-        match (value, wanted) {
-            (V::Struct(fields), T::Struct(of)) => self.structure(fields, of),
-            (V::Array(values) | V::Set(values), T::Array(of)) => self.all(values, of.ty()).map(V::Array),
-            (V::Array(values) | V::Set(values), T::Set(of)) => {
-                self.all(values, of.ty()).filter(|keys| differ(keys.iter())).map(V::Set)
+    pub(crate) fn convert(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
+        match value {
+            // An optional value is what is in it.
+            Value::Optional(inner) if !matches!(wanted, PropertyType::Optional(_)) => {
+                self.convert(inner.as_ref()?, wanted)
             }
-            (V::Map(entries), T::Map(of)) => {
-                let convert = |(key, value): &(Value, Value)| {
-                    Some((self.convert(key, of.key())?, self.convert(value, of.value())?))
-                };
-                let converted: Option<Vec<_>> = entries.iter().map(convert).collect();
-                converted.filter(|entries| differ(entries.iter().map(|(key, _)| key))).map(V::Map)
-            }
-            (V::Optional(None), T::Optional(_)) => Some(V::Optional(None)),
-            (V::Optional(Some(value)), T::Optional(of)) => self.some(value, of.ty()),
-            (value, T::Optional(of)) => self.some(value, of.ty()),
-            (V::Optional(value), wanted) => self.convert(value.as_ref()?, wanted),
-            (same, wanted) if same.kind() == wanted.kind() => Some(same.clone()),
-            (V::Multicast(list), T::SparseDelegate(_)) => Some(V::Sparse(list.clone())),
-            (V::Sparse(list), T::MulticastDelegate(_)) => Some(V::Multicast(list.clone())),
-            (V::Delegate(one), T::MulticastDelegate(_)) => Some(V::Multicast(several(*one))),
-            (V::Delegate(one), T::SparseDelegate(_)) => Some(V::Sparse(several(*one))),
-            (V::Multicast(list) | V::Sparse(list), T::Delegate(_)) => match list.as_slice() {
-                [] => Some(V::Delegate(Binding::default())),
-                [one] => Some(V::Delegate(*one)),
-                _ => None,
-            },
-            (V::SubclassOf(path), T::SoftClass(_)) => Some(V::SoftClass(*path)),
-            (V::SoftClass(path), T::SubclassOf(_)) => Some(V::SubclassOf(*path)),
-            (V::Bool(value), wanted) => integer_of(wanted.kind(), i128::from(*value)),
-            (value, T::Bool) => match integer(value)? {
-                0 => Some(V::Bool(false)),
-                1 => Some(V::Bool(true)),
-                _ => None,
-            },
-            (value, wanted) => match (integer(value), float(value)) {
-                (Some(integer), _) => integer_to(wanted.kind(), integer),
-                (_, Some(float)) => float_to(wanted.kind(), float),
-                _ => self.reference(value, wanted).or_else(|| self.text(value, wanted)),
-            },
+            value => of_type!(wanted, K, of => K::convert(value, of, self).map(K::wrap)),
         }
     }
 
-    fn all(&self, values: &[Value], wanted: &PropertyType) -> Option<Vec<Value>> {
+    /// What another kind may make its value of.
+    pub(crate) fn offer<'v>(&self, value: &'v Value) -> Option<Offer<'v>> {
+        of_value!(value, K, content => K::offer(content, self))
+    }
+
+    pub(crate) fn all(&self, values: &[Value], wanted: &PropertyType) -> Option<Vec<Value>> {
         values.iter().map(|value| self.convert(value, wanted)).collect()
     }
-
-    fn some(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
-        self.convert(value, wanted).map(|value| Value::Optional(Some(Box::new(value))))
-    }
-
-    fn structure(&self, fields: &[(Arc<str>, Value)], of: &StructType) -> Option<Value> {
-        let start = |field: &crate::property::Property| {
-            (Arc::from(&*field.text), field.default.clone().unwrap_or_else(|| Value::initial(&field.ty)))
-        };
-        let mut converted: Vec<_> = of.fields().iter().map(start).collect();
-        for (name, value) in fields {
-            let at = of.fields().iter().position(|field| *field.text == **name)?;
-            converted[at].1 = self.convert(value, &of.fields()[at].ty)?;
-        }
-        Some(Value::Struct(converted))
-    }
-
-    /// A reference as one that is kept in another way.
-    fn reference(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
-        let object = match value {
-            Value::Object(object) | Value::WeakObject(object) | Value::ScriptInterface(object) => *object,
-            Value::SoftObject(Name(0)) => ObjectHandle::NONE,
-            Value::SoftObject(path) => self.paths.object_at(&self.names.text(*path))?,
-            Value::LazyObject(LazyRaw::NONE) => ObjectHandle::NONE,
-            _ => return None,
-        };
-        Some(match wanted {
-            PropertyType::Object { .. } => Value::Object(object),
-            PropertyType::WeakObject(_) => Value::WeakObject(object),
-            PropertyType::ScriptInterface(_) => Value::ScriptInterface(object),
-            PropertyType::SoftObject(_) if object.is_none() => Value::SoftObject(Name(0)),
-            PropertyType::SoftObject(_) => Value::SoftObject(self.names.intern(&self.paths.path_of(object)?)),
-            PropertyType::LazyObject(_) if object.is_none() => Value::LazyObject(LazyRaw::NONE),
-            _ => return None,
-        })
-    }
-
-    fn text(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
-        let text = match value {
-            Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text.clone(),
-            Value::LocalText(LocalText { shown, namespace: Name(0), key: Name(0) }) => shown.clone(),
-            Value::Name(name) => {
-                let text = self.names.text(*name);
-                // A number nobody gave out reads as the empty text; that would be a loss.
-                (self.names.find(&text) == Some(*name)).then(|| text.to_string())?
-            }
-            _ => return None,
-        };
-        Some(match wanted {
-            PropertyType::Text => Value::Text(text),
-            PropertyType::Utf8Text => Value::Utf8(text),
-            PropertyType::AnsiText if is_latin_1(&text) => Value::Ansi(text),
-            PropertyType::LocalText => Value::LocalText(LocalText { shown: text, ..LocalText::default() }),
-            PropertyType::Name => Value::Name(self.names.intern(&text)),
-            _ => return None,
-        })
-    }
 }
 
-fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
+/// Whether no two are equal.
+pub(crate) fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
     let mut seen = HashSet::new();
     keys.all(|key| seen.insert(key))
-}
-
-fn several(one: Binding) -> Vec<Binding> {
-    if one == Binding::default() { Vec::new() } else { vec![one] }
-}
-
-fn integer(value: &Value) -> Option<i128> {
-    Some(match *value {
-        Value::U8(value) => value.into(),
-        Value::U16(value) => value.into(),
-        Value::U32(value) => value.into(),
-        Value::U64(value) => value.into(),
-        Value::I8(value) => value.into(),
-        Value::I16(value) => value.into(),
-        Value::I32(value) => value.into(),
-        Value::I64(value) => value.into(),
-        _ => return None,
-    })
-}
-
-fn float(value: &Value) -> Option<f64> {
-    match *value {
-        Value::F32(value) => Some(value.into()),
-        Value::F64(value) => Some(value),
-        _ => None,
-    }
-}
-
-fn integer_of(kind: PropertyKind, value: i128) -> Option<Value> {
-    Some(match kind {
-        PropertyKind::U8 => Value::U8(value.try_into().ok()?),
-        PropertyKind::U16 => Value::U16(value.try_into().ok()?),
-        PropertyKind::U32 => Value::U32(value.try_into().ok()?),
-        PropertyKind::U64 => Value::U64(value.try_into().ok()?),
-        PropertyKind::I8 => Value::I8(value.try_into().ok()?),
-        PropertyKind::I16 => Value::I16(value.try_into().ok()?),
-        PropertyKind::I32 => Value::I32(value.try_into().ok()?),
-        PropertyKind::I64 => Value::I64(value.try_into().ok()?),
-        _ => return None,
-    })
-}
-
-fn integer_to(kind: PropertyKind, value: i128) -> Option<Value> {
-    match kind {
-        // Back through i128, because `as i64` would saturate and so call 2^63 - 1 exact.
-        PropertyKind::F32 => (value as f32 as i128 == value).then_some(Value::F32(value as f32)),
-        PropertyKind::F64 => (value as f64 as i128 == value).then_some(Value::F64(value as f64)),
-        _ => integer_of(kind, value),
-    }
-}
-
-fn float_to(kind: PropertyKind, value: f64) -> Option<Value> {
-    match kind {
-        PropertyKind::F64 => Some(Value::F64(value)),
-        PropertyKind::F32 => {
-            let narrow = value as f32;
-            (f64::from(narrow).to_bits() == value.to_bits()).then_some(Value::F32(narrow))
-        }
-        // Compared by bits, so that minus zero and NaN are a loss.
-        _ => (value as i128 as f64).to_bits().eq(&value.to_bits()).then(|| integer_of(kind, value as i128))?,
-    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ pub mod decl;
 pub mod dormant;
 pub mod function;
 pub mod hooks;
-mod initial;
 mod interface;
 mod invoke;
 mod layout;
@@ -66,6 +65,7 @@ pub mod typed_values;
 pub mod types;
 mod typing;
 pub mod value;
+pub mod values;
 
 /// What [`plain_struct!`] expands to. Not for use by hand.
 #[doc(hidden)]

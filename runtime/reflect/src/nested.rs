@@ -69,6 +69,12 @@ impl ElementType {
         &self.text
     }
 
+    /// The same, shared.
+    #[inline]
+    pub(crate) fn signature(&self) -> &Rc<str> {
+        &self.text
+    }
+
     /// How its elements lie in a row.
     #[inline]
     pub fn row(&self) -> Row<'_> {

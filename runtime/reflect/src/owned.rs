@@ -9,6 +9,7 @@ use crate::property::PropertyType;
 use crate::transfer::{self, WrongType};
 use crate::typed::FrameValue;
 use crate::value::Value;
+use crate::values::ptr::PtrMut;
 
 /// A value of a type. It does not move, and ends with this.
 #[derive(Debug)]
@@ -46,6 +47,13 @@ impl OwnedValue {
         // SAFETY: the block holds zeros, which are a value; the caller promises the other.
         unsafe { memory::copy(own.at(), from, &own.ty) };
         own
+    }
+
+    /// The value, to write.
+    #[inline]
+    pub(crate) fn as_mut(&mut self) -> PtrMut<'_> {
+        // SAFETY: the block always holds a value of the type, and nobody else reads or writes it meanwhile.
+        unsafe { PtrMut::new(self.at(), &self.ty) }
     }
 
     /// Its type.

@@ -6,6 +6,8 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::memory;
 use crate::property::PropertyType;
+use crate::values::Kind as _;
+use crate::values::list::of_type;
 
 /// The strong references of a layout.
 #[derive(Debug, Default)]
@@ -19,9 +21,11 @@ pub(super) struct References {
 impl References {
     /// The references in fields, given with their offsets.
     pub(super) fn of<'a>(fields: impl IntoIterator<Item = (usize, &'a PropertyType)>) -> Self {
-        let (mut direct, mut deep) = (Vec::new(), Vec::new());
-        fields.into_iter().for_each(|(offset, ty)| add(offset, ty, &mut direct, &mut deep));
-        Self { direct: direct.into(), deep: deep.into() }
+        let mut found = Found::default();
+        for (offset, ty) in fields {
+            of_type!(ty, K, of => K::references(of, ty, offset, &mut found));
+        }
+        Self { direct: found.direct.into(), deep: found.deep.into() }
     }
 
     /// Whether there are none.
@@ -48,16 +52,22 @@ impl References {
     }
 }
 
-fn add(offset: usize, ty: &PropertyType, direct: &mut Vec<u32>, deep: &mut Vec<(u32, PropertyType)>) {
-    // A layout is smaller than four gigabytes: offsets of properties are 32 bits.
-    let at = offset as u32;
-    match ty {
-        // A delegate begins with its object.
-        PropertyType::Object { .. } | PropertyType::ScriptInterface(_) | PropertyType::Delegate(_) => direct.push(at),
-        PropertyType::Struct(of) if ty.holds_objects() => {
-            of.fields().iter().for_each(|field| add(offset + field.offset as usize, &field.ty, direct, deep));
-        }
-        ty if ty.holds_objects() => deep.push((at, ty.clone())),
-        _ => {}
+/// What the kinds of a layout's values tell of their references.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    direct: Vec<u32>,
+    deep: Vec<(u32, PropertyType)>,
+}
+
+// A layout is smaller than four gigabytes: offsets of properties are 32 bits.
+impl Found {
+    /// A handle of an object that is kept alive lies there. That a handle does is for the kind to know: it is read.
+    pub(crate) fn direct(&mut self, offset: usize) {
+        self.direct.push(offset as u32);
+    }
+
+    /// The value there is to be asked.
+    pub(crate) fn deep(&mut self, offset: usize, ty: &PropertyType) {
+        self.deep.push((offset as u32, ty.clone()));
     }
 }

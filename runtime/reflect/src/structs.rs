@@ -49,18 +49,30 @@ pub(super) struct StructLabel {
     pub(super) doc: Rc<str>,
 }
 
+impl Nature {
+    /// Of plain data.
+    pub(super) const PLAIN: Self =
+        Self { owns_memory: false, holds_objects: false, names_objects: false, can_be_key: true, has_defaults: false };
+
+    /// Of what holds both.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            owns_memory: self.owns_memory || other.owns_memory,
+            holds_objects: self.holds_objects || other.holds_objects,
+            names_objects: self.names_objects || other.names_objects,
+            can_be_key: self.can_be_key && other.can_be_key,
+            has_defaults: self.has_defaults || other.has_defaults,
+        }
+    }
+}
+
 impl StructType {
     /// A struct of `fields`, which lie where `placed` says.
     pub(super) fn new(label: StructLabel, fields: Vec<Property>, placed: &Placed) -> Self {
         let StructLabel { path, name, package, origin, doc } = label;
         let fingerprint = fingerprint(&fields, placed);
-        let nature = Nature {
-            owns_memory: fields.iter().any(|field| field.ty.owns_memory()),
-            holds_objects: fields.iter().any(|field| field.ty.holds_objects()),
-            names_objects: fields.iter().any(|field| field.ty.names_objects()),
-            can_be_key: fields.iter().all(|field| field.ty.can_be_key()),
-            has_defaults: fields.iter().any(|field| field.default.is_some()),
-        };
+        let of_fields = fields.iter().fold(Nature::PLAIN, |all, field| all.or(field.ty.nature()));
+        let nature = Nature { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields };
         Self { path, name, package, origin, doc, fields, size: placed.size, align: placed.align, fingerprint, nature }
     }
 

@@ -1,8 +1,9 @@
 //! Values as text, in both directions: defaults are declared so, reports show them so, people edit them so.
 
-mod scan;
+pub(crate) mod scan;
 
 use std::fmt::Display;
+use std::str::FromStr;
 
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_base::shown::line;
@@ -10,7 +11,9 @@ use alcedo_base::shown::line;
 use crate::names::Names;
 use crate::path::is_identifier;
 use crate::property::PropertyType;
-use crate::value::{Binding, LocalText, Value};
+use crate::value::Value;
+use crate::values::Kind as _;
+use crate::values::list::of_value;
 
 /// A text that is no value of the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -30,44 +33,7 @@ impl Value {
     /// classes, soft references and properties, 32 hexadecimal digits for lazy ones, `#1.2:function` for delegates,
     /// structs as `(x=1, y=2)`, lists as `(1, 2)`, maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
     pub fn print(&self, names: &Names) -> String {
-        match self {
-            Self::U8(value) => value.to_string(),
-            Self::U16(value) => value.to_string(),
-            Self::U32(value) => value.to_string(),
-            Self::U64(value) => value.to_string(),
-            Self::I8(value) => value.to_string(),
-            Self::I16(value) => value.to_string(),
-            Self::I32(value) => value.to_string(),
-            Self::I64(value) => value.to_string(),
-            Self::F32(value) => value.to_string(),
-            Self::F64(value) => value.to_string(),
-            Self::Bool(value) => value.to_string(),
-            Self::Object(value) | Self::WeakObject(value) | Self::ScriptInterface(value) => value.to_string(),
-            Self::Text(text) | Self::Utf8(text) | Self::Ansi(text) => quote(text),
-            Self::Name(name) => print_name(*name, names),
-            Self::LocalText(LocalText { shown, namespace, key }) if *namespace == Name(0) && *key == Name(0) => {
-                quote(shown)
-            }
-            Self::LocalText(LocalText { shown, namespace, key }) => {
-                format!("({}, {}, {})", quote(shown), quote(&names.text(*namespace)), quote(&names.text(*key)))
-            }
-            Self::SubclassOf(path) | Self::SoftClass(path) | Self::SoftObject(path) | Self::FieldPath(path) => {
-                print_path(*path, names)
-            }
-            Self::LazyObject(id) if id.high == 0 && id.low == 0 => "none".to_owned(),
-            Self::LazyObject(id) => format!("{:016x}{:016x}", id.high, id.low),
-            Self::Struct(fields) => list(fields.iter().map(|(name, value)| format!("{name}={}", value.print(names)))),
-            Self::Array(values) | Self::Set(values) => list(values.iter().map(|value| value.print(names))),
-            Self::Map(entries) => {
-                list(entries.iter().map(|(key, value)| format!("({}, {})", key.print(names), value.print(names))))
-            }
-            Self::Optional(None) => "none".to_owned(),
-            Self::Optional(Some(value)) => format!("some({})", value.print(names)),
-            Self::Delegate(binding) => print_binding(binding, names),
-            Self::Multicast(bindings) | Self::Sparse(bindings) => {
-                list(bindings.iter().map(|binding| print_binding(binding, names)))
-            }
-        }
+        of_value!(self, K, value => K::print(value, names))
     }
 
     /// Reads a value. Texts, names and paths may stand plain, with everything up to the end (in something else: up to the
@@ -81,16 +47,16 @@ impl Value {
     }
 }
 
-fn list(parts: impl Iterator<Item = String>) -> String {
+pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
     format!("({})", parts.collect::<Vec<_>>().join(", "))
 }
 
-fn print_name(name: Name, names: &Names) -> String {
+pub(crate) fn print_name(name: Name, names: &Names) -> String {
     let text = names.text(name);
     if is_identifier(&text) { text.to_string() } else { quote(&text) }
 }
 
-fn print_path(path: Name, names: &Names) -> String {
+pub(crate) fn print_path(path: Name, names: &Names) -> String {
     let text = names.text(path);
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '/' | '.' | ':');
     match &*text {
@@ -100,14 +66,12 @@ fn print_path(path: Name, names: &Names) -> String {
     }
 }
 
-fn print_binding(binding: &Binding, names: &Names) -> String {
-    if binding.object.is_none() && binding.function == Name(0) {
-        return "none".to_owned();
-    }
-    format!("{}:{}", binding.object, print_name(binding.function, names))
+/// What the standard library reads.
+pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str, ty: &PropertyType) -> Result<T, ParseError> {
+    text.parse().map_err(|error: T::Err| fail(text, ty, error))
 }
 
-fn object(text: &str) -> Option<ObjectHandle> {
+pub(crate) fn object(text: &str) -> Option<ObjectHandle> {
     if text == "none" {
         return Some(ObjectHandle::NONE);
     }
@@ -115,7 +79,7 @@ fn object(text: &str) -> Option<ObjectHandle> {
     Some(ObjectHandle::new(index.parse().ok()?, serial.parse().ok().filter(|&serial| serial != 0)?))
 }
 
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
         match letter {
@@ -130,7 +94,7 @@ fn quote(text: &str) -> String {
     quoted + "\""
 }
 
-fn fail(text: &str, ty: &PropertyType, problem: impl Display) -> ParseError {
+pub(crate) fn fail(text: &str, ty: &PropertyType, problem: impl Display) -> ParseError {
     ParseError { text: text.to_owned(), wanted: ty.to_string(), problem: problem.to_string() }
 }
 

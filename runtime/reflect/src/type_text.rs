@@ -9,6 +9,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::shown::line;
 
 use crate::path::TypePath;
+use crate::values::{Entry, Form, name_of};
 
 /// How deep types may be nested. Everything that walks a value recurses this deep at most.
 pub const DEEPEST: usize = 16;
@@ -50,42 +51,16 @@ pub struct TypeTextError {
     pub problem: String,
 }
 
-/// What stands in the parentheses behind the name of a kind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    Nothing,
-    Path,
-    Types(usize),
-    Signature,
-}
-
-fn form(kind: PropertyKind) -> Option<Form> {
-    Some(match kind {
-        PropertyKind::STRUCT => return None,
-        PropertyKind::OBJECT
-        | PropertyKind::SUBCLASS_OF
-        | PropertyKind::SOFT_CLASS
-        | PropertyKind::SOFT_OBJECT
-        | PropertyKind::LAZY_OBJECT
-        | PropertyKind::WEAK_OBJECT
-        | PropertyKind::SCRIPT_INTERFACE => Form::Path,
-        PropertyKind::ARRAY | PropertyKind::SET | PropertyKind::OPTIONAL => Form::Types(1),
-        PropertyKind::MAP => Form::Types(2),
-        PropertyKind::DELEGATE | PropertyKind::MULTICAST_DELEGATE | PropertyKind::SPARSE_DELEGATE => Form::Signature,
-        plain => return plain.text().map(|_| Form::Nothing),
-    })
-}
-
 impl TypeText {
     /// The type of a declaration, which tells kind and path apart.
     ///
     /// # Errors
     /// When the two are no type, or the path is not written the one way it is compared by.
     pub(crate) fn of_declaration(kind: PropertyKind, type_path: &str) -> Result<Self, TypeTextError> {
-        let written = match (form(kind), kind.text()) {
-            (Some(Form::Nothing), Some(name)) => name.to_owned(),
-            (Some(_), Some(name)) => format!("{name}({type_path})"),
-            _ => type_path.to_owned(),
+        let written = match Entry::of(kind) {
+            None | Some(Entry { form: Form::Struct, .. }) => type_path.to_owned(),
+            Some(Entry { form: Form::Nothing, name, .. }) => (*name).to_owned(),
+            Some(Entry { name, .. }) => format!("{name}({type_path})"),
         };
         let found: Self = written.parse()?;
         let read = found.to_string();
@@ -130,7 +105,7 @@ fn list(types: &[TypeText]) -> String {
 
 impl fmt::Display for TypeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = self.kind().text().unwrap_or("?");
+        let kind = name_of(self.kind());
         match self {
             Self::Plain(_) => f.write_str(kind),
             Self::Struct(path) => f.write_str(path),
@@ -189,8 +164,8 @@ impl<'a> Reader<'a> {
             return self.path().map(TypeText::Struct);
         }
         let name = self.word();
-        let kind = (0..=u8::MAX).map(PropertyKind).find(|kind| kind.text() == Some(name));
-        let Some((kind, form)) = kind.and_then(|kind| Some((kind, form(kind)?))) else {
+        let known = Entry::named(name).filter(|entry| entry.form != Form::Struct);
+        let Some(&Entry { kind, form, .. }) = known else {
             return Err(format!("there is no kind `{name}`; a struct is written as its path"));
         };
         if form == Form::Nothing {
@@ -211,7 +186,7 @@ impl<'a> Reader<'a> {
                 }
                 TypeText::Container(kind, of)
             }
-            Form::Nothing => TypeText::Plain(kind),
+            Form::Nothing | Form::Struct => TypeText::Plain(kind),
         };
         self.expect(")")?;
         Ok(found)

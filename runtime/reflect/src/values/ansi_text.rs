@@ -1,0 +1,56 @@
+//! Text of ISO 8859-1 letters, one byte each.
+#![expect(unsafe_code, reason = "the bytes of a text lie in memory of its own")]
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::TextRaw;
+
+use super::ptr::{Mut, Ref};
+use super::text::text_memory;
+use super::{Kind, Offer, Written};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::structs::Nature;
+use crate::text::{ParseError, fail, quote};
+use crate::text_memory::{ansi_assign, ansi_read, text_copy, text_destroy, text_equal, with_bytes};
+use crate::transfer::WrongType;
+use crate::value::is_latin_1;
+
+pub(crate) struct AnsiText;
+
+impl Kind for AnsiText {
+    type Of = ();
+    type Raw = TextRaw;
+    const KIND: PropertyKind = PropertyKind::ANSI_STRING;
+    const WRITTEN: Written = Written::Text(&['"']);
+
+    text_memory!();
+
+    fn read(at: Ref<'_, Self>) -> String {
+        // SAFETY: the pointer was promised a text.
+        unsafe { ansi_read(at.at().cast()) }
+    }
+
+    fn fits(_of: &(), ty: &PropertyType, value: &String) -> Result<(), WrongType> {
+        if is_latin_1(value) { Ok(()) } else { Err(WrongType::of("text with letters beyond ISO 8859-1", ty)) }
+    }
+
+    fn write(at: Mut<'_, Self>, value: &String) {
+        // SAFETY: the pointer was promised a text; the value's own lies in a `String`, not there.
+        unsafe { ansi_assign(at.at().cast(), value) };
+    }
+
+    fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<String, ParseError> {
+        if is_latin_1(text) { Ok(text.to_owned()) } else { Err(fail(text, ty, "it has letters beyond ISO 8859-1")) }
+    }
+
+    fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<String> {
+        match offer {
+            Offer::Text(text) if is_latin_1(&text) => Some(text.into_owned()),
+            _ => None,
+        }
+    }
+}

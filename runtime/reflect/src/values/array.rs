@@ -1,0 +1,151 @@
+//! Rows of values.
+#![expect(unsafe_code, reason = "the values of a row lie in memory of its own")]
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::ArrayRaw;
+use alcedo_base::handles::ObjectHandle;
+
+use super::ptr::{Mut, Ptr, PtrMut, Ref};
+use super::{Form, Kind, Offer};
+use crate::containers::{array_copy, array_destroy, rows};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::nested::ElementType;
+use crate::property::PropertyType;
+use crate::structs::Nature;
+use crate::text::scan::Scanner;
+use crate::text::{ParseError, listed};
+use crate::transfer::{WrongType, fit, make_room};
+use crate::value::Value;
+
+pub(crate) struct Array;
+
+impl<'a> Ref<'a, Array> {
+    fn elements(self) -> impl Iterator<Item = Ptr<'a>> {
+        let ty = self.of().ty();
+        // SAFETY: the pointer was promised an array, and so its values.
+        rows(&self.raw(), ty.size()).map(move |place| unsafe { Ptr::new(place, ty) })
+    }
+}
+
+/// What is true of a container because it is true of its elements.
+pub(super) fn nature_around(inner: Nature) -> Nature {
+    Nature { owns_memory: true, can_be_key: false, has_defaults: false, ..inner }
+}
+
+impl Kind for Array {
+    type Of = Rc<ElementType>;
+    type Raw = ArrayRaw;
+    const KIND: PropertyKind = PropertyKind::ARRAY;
+    const FORM: Form = Form::Types(1);
+
+    fn path(of: &Rc<ElementType>) -> &str {
+        of.text()
+    }
+
+    fn nature(of: &Rc<ElementType>) -> Nature {
+        nature_around(of.ty().nature())
+    }
+
+    fn same_type(one: &Rc<ElementType>, two: &Rc<ElementType>) -> bool {
+        one.ty() == two.ty()
+    }
+
+    fn inner_types(of: &Rc<ElementType>, visit: &mut dyn FnMut(&PropertyType)) {
+        visit(of.ty());
+    }
+
+    fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
+        // SAFETY: the pointers were promised two arrays, apart from each other.
+        unsafe { array_copy(to.at().cast(), from.at().cast(), to.of().ty()) };
+    }
+
+    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+        one.raw().len == two.raw().len && one.elements().zip(two.elements()).all(|(one, two)| one.equal(two))
+    }
+
+    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+        hasher.write_u32(at.raw().len);
+        at.elements().for_each(|element| element.hash(hasher));
+    }
+
+    fn destroy(at: Mut<'_, Self>) {
+        // SAFETY: the pointer was promised an array.
+        unsafe { array_destroy(at.at().cast(), at.of().ty()) };
+    }
+
+    fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
+        if at.of().ty().holds_objects() {
+            at.elements().for_each(|element| element.visit_objects(visit));
+        }
+    }
+
+    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+        let ty = at.of().ty();
+        if !ty.names_objects() {
+            return;
+        }
+        for place in rows(&at.raw(), ty.size()) {
+            // SAFETY: the pointer was promised an array, and so its values.
+            unsafe { PtrMut::new(place, ty) }.map_objects(map);
+        }
+    }
+
+    fn read(at: Ref<'_, Self>) -> Vec<Value> {
+        at.elements().map(Ptr::read).collect()
+    }
+
+    fn fits(of: &Rc<ElementType>, ty: &PropertyType, value: &Vec<Value>) -> Result<(), WrongType> {
+        WrongType::check_len(value.len(), ty)?;
+        fit(of.ty(), value)
+    }
+
+    fn write(at: Mut<'_, Self>, value: &Vec<Value>) {
+        let ty = at.of().ty();
+        // SAFETY: the pointer was promised an array.
+        let places = unsafe { make_room(at.at().cast(), ty, value.len()) };
+        for (place, value) in places.zip(value) {
+            // SAFETY: the values of the array, zero until now.
+            unsafe { PtrMut::new(place, ty) }.put(value);
+        }
+    }
+
+    fn zero(_of: &Rc<ElementType>) -> Vec<Value> {
+        Vec::new()
+    }
+
+    fn same(one: &Vec<Value>, two: &Vec<Value>) -> bool {
+        one == two
+    }
+
+    fn feed(value: &Vec<Value>, mut hasher: &mut dyn Hasher) {
+        value.hash(&mut hasher);
+    }
+
+    fn each_object(value: &Vec<Value>, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+        value.iter().for_each(|value| value.visit_objects(visit));
+    }
+
+    fn with_objects(value: &Vec<Value>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Vec<Value> {
+        value.iter().map(|value| value.map_objects(map)).collect()
+    }
+
+    fn print(value: &Vec<Value>, names: &Names) -> String {
+        listed(value.iter().map(|value| value.print(names)))
+    }
+
+    fn parse(scanner: &mut Scanner<'_>, of: &Rc<ElementType>, ty: &PropertyType) -> Result<Vec<Value>, ParseError> {
+        scanner.list(ty, |scanner| scanner.value(of.ty()))
+    }
+
+    fn offer<'v>(value: &'v Vec<Value>, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        Some(Offer::Values(value))
+    }
+
+    fn convert(value: &Value, of: &Rc<ElementType>, cx: &Conversion<'_>) -> Option<Vec<Value>> {
+        if let Some(Offer::Values(values)) = cx.offer(value) { cx.all(values, of.ty()) } else { None }
+    }
+}

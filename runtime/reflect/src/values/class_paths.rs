@@ -1,0 +1,64 @@
+//! Classes by the name of their path: `SubclassOf`, and `SoftClass`, which may name one that is not there.
+
+use std::hash::Hasher;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::Name;
+
+use super::ptr::{Mut, Ref, Word};
+use super::{Form, Kind, Offer, Written, word};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::text::{ParseError, print_path};
+
+/// What kinds say that are written as a path or `none`.
+macro_rules! path_text {
+    () => {
+        const WRITTEN: Written = Written::Path;
+
+        word!();
+
+        fn print(value: &Name, names: &Names) -> String {
+            print_path(*value, names)
+        }
+
+        fn from_word(word: &str, _ty: &PropertyType, names: &Names) -> Result<Name, ParseError> {
+            Ok(if word == "none" { Name::default() } else { names.intern(word) })
+        }
+
+        fn from_text(text: &str, _ty: &PropertyType, names: &Names) -> Result<Name, ParseError> {
+            Ok(names.intern(text))
+        }
+    };
+}
+pub(super) use path_text;
+
+macro_rules! class_paths {
+    ($($kind:ident is $number:ident;)*) => {$(
+        pub(crate) struct $kind;
+
+        impl Kind for $kind {
+            type Of = Rc<str>;
+            type Raw = Name;
+            const KIND: PropertyKind = PropertyKind::$number;
+            const FORM: Form = Form::Path;
+
+            path_text!();
+
+            fn path(of: &Rc<str>) -> &str {
+                of
+            }
+
+            fn offer<'v>(value: &'v Name, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+                Some(Offer::Class(*value))
+            }
+
+            fn accept(offer: Offer<'_>, _of: &Rc<str>, _cx: &Conversion<'_>) -> Option<Name> {
+                if let Offer::Class(path) = offer { Some(path) } else { None }
+            }
+        }
+    )*};
+}
+class_paths! { SubclassOf is SUBCLASS_OF; SoftClass is SOFT_CLASS; }

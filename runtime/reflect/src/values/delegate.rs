@@ -1,0 +1,132 @@
+//! A function of an object.
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::DelegateRaw;
+use alcedo_base::handles::{Name, ObjectHandle};
+
+use super::ptr::{Mut, Ref};
+use super::{Form, Kind, Offer};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::references::Found;
+use crate::structs::Nature;
+use crate::text::scan::Scanner;
+use crate::text::{ParseError, fail, object, print_name};
+use crate::value::Binding;
+
+pub(crate) struct Delegate;
+
+/// Delegates keep objects alive and are no keys.
+pub(super) const NATURE: Nature =
+    Nature { holds_objects: true, names_objects: true, can_be_key: false, ..Nature::PLAIN };
+
+pub(super) fn print(binding: &Binding, names: &Names) -> String {
+    match *binding {
+        Binding { object, function: Name(0) } if object.is_none() => "none".to_owned(),
+        Binding { object, function } => format!("{object}:{}", print_name(function, names)),
+    }
+}
+
+pub(super) fn parse(scanner: &mut Scanner<'_>, ty: &PropertyType) -> Result<Binding, ParseError> {
+    const FORM: &str = "write none or #index.serial:function";
+    let word = scanner.word_up_to([',', ')', ':']);
+    let to = object(word).ok_or_else(|| fail(word, ty, FORM))?;
+    if !scanner.take(":") {
+        return if to.is_none() { Ok(Binding::default()) } else { Err(fail(word, ty, FORM)) };
+    }
+    let function = if scanner.take("\"") { scanner.quoted(ty)? } else { scanner.word().to_owned() };
+    Ok(Binding { object: to, function: scanner.names.intern(&function) })
+}
+
+impl Kind for Delegate {
+    type Of = Rc<str>;
+    type Raw = DelegateRaw;
+    const KIND: PropertyKind = PropertyKind::DELEGATE;
+    const FORM: Form = Form::Signature;
+
+    fn path(of: &Rc<str>) -> &str {
+        of
+    }
+
+    fn nature(_of: &Rc<str>) -> Nature {
+        NATURE
+    }
+
+    // A delegate begins with its object.
+    fn references(_of: &Rc<str>, _ty: &PropertyType, offset: usize, found: &mut Found) {
+        found.direct(offset);
+    }
+
+    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+        Self::read(one) == Self::read(two)
+    }
+
+    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+        let Binding { object, function } = Self::read(at);
+        hasher.write_u64(object.0);
+        hasher.write_u32(function.0);
+    }
+
+    fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
+        visit(at.raw().object);
+    }
+
+    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+        let raw = at.raw();
+        at.set(DelegateRaw { object: map(raw.object), ..raw });
+    }
+
+    fn read(at: Ref<'_, Self>) -> Binding {
+        at.raw().into()
+    }
+
+    fn write(at: Mut<'_, Self>, value: &Binding) {
+        at.set((*value).into());
+    }
+
+    fn zero(_of: &Rc<str>) -> Binding {
+        Binding::default()
+    }
+
+    fn same(one: &Binding, two: &Binding) -> bool {
+        one == two
+    }
+
+    fn feed(value: &Binding, mut hasher: &mut dyn Hasher) {
+        value.hash(&mut hasher);
+    }
+
+    fn each_object(value: &Binding, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+        visit(value.object, true);
+    }
+
+    fn with_objects(value: &Binding, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Binding {
+        Binding { object: map(value.object), ..*value }
+    }
+
+    fn print(value: &Binding, names: &Names) -> String {
+        print(value, names)
+    }
+
+    fn parse(scanner: &mut Scanner<'_>, _of: &Rc<str>, ty: &PropertyType) -> Result<Binding, ParseError> {
+        parse(scanner, ty)
+    }
+
+    fn offer<'v>(value: &'v Binding, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        let bound = if *value == Binding::default() { &[] } else { std::slice::from_ref(value) };
+        Some(Offer::Bindings(bound))
+    }
+
+    fn accept(offer: Offer<'_>, _of: &Rc<str>, _cx: &Conversion<'_>) -> Option<Binding> {
+        let Offer::Bindings(bindings) = offer else { return None };
+        match *bindings {
+            [] => Some(Binding::default()),
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Objects by an id that no other ever has, be they there or not.
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::LazyRaw;
+use alcedo_base::handles::ObjectHandle;
+
+use super::ptr::{Mut, Ref};
+use super::{Form, Kind, Offer, Written};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::text::{ParseError, fail};
+
+pub(crate) struct LazyObject;
+
+impl Kind for LazyObject {
+    type Of = Rc<str>;
+    type Raw = LazyRaw;
+    const KIND: PropertyKind = PropertyKind::LAZY_OBJECT;
+    const FORM: Form = Form::Path;
+    const WRITTEN: Written = Written::Word;
+
+    fn path(of: &Rc<str>) -> &str {
+        of
+    }
+
+    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+        one.raw() == two.raw()
+    }
+
+    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+        let LazyRaw { high, low } = at.raw();
+        hasher.write_u64(high);
+        hasher.write_u64(low);
+    }
+
+    fn read(at: Ref<'_, Self>) -> LazyRaw {
+        at.raw()
+    }
+
+    fn write(at: Mut<'_, Self>, value: &LazyRaw) {
+        at.set(*value);
+    }
+
+    fn zero(_of: &Rc<str>) -> LazyRaw {
+        LazyRaw::NONE
+    }
+
+    fn same(one: &LazyRaw, two: &LazyRaw) -> bool {
+        one == two
+    }
+
+    fn feed(value: &LazyRaw, mut hasher: &mut dyn Hasher) {
+        value.hash(&mut hasher);
+    }
+
+    fn print(value: &LazyRaw, _names: &Names) -> String {
+        match *value {
+            LazyRaw::NONE => "none".to_owned(),
+            LazyRaw { high, low } => format!("{high:016x}{low:016x}"),
+        }
+    }
+
+    fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<LazyRaw, ParseError> {
+        id(text).ok_or_else(|| fail(text, ty, "write none or 32 hexadecimal digits"))
+    }
+
+    fn offer<'v>(value: &'v LazyRaw, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        (*value == LazyRaw::NONE).then_some(Offer::Reference(ObjectHandle::NONE))
+    }
+
+    fn accept(offer: Offer<'_>, _of: &Rc<str>, _cx: &Conversion<'_>) -> Option<LazyRaw> {
+        matches!(offer, Offer::Reference(ObjectHandle::NONE)).then_some(LazyRaw::NONE)
+    }
+}
+
+fn id(text: &str) -> Option<LazyRaw> {
+    if text == "none" {
+        return Some(LazyRaw::NONE);
+    }
+    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let half = |part: &str| u64::from_str_radix(part, 16).ok();
+    Some(LazyRaw { high: half(&text[..16])?, low: half(&text[16..])? })
+}

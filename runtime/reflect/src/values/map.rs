@@ -1,0 +1,115 @@
+//! Values by key.
+
+use std::hash::Hasher;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::MapRaw;
+use alcedo_base::handles::ObjectHandle;
+
+use super::array::nature_around;
+use super::keyed::{self, Keyed, keyed_memory};
+use super::ptr::{Mut, Ref};
+use super::{Form, Kind, Offer};
+use crate::convert::{Conversion, differ};
+use crate::names::Names;
+use crate::nested::{EntryType, Row};
+use crate::property::PropertyType;
+use crate::structs::Nature;
+use crate::text::scan::Scanner;
+use crate::text::{ParseError, listed};
+use crate::transfer::{WrongType, fits};
+use crate::value::Value;
+
+pub(crate) struct Map;
+
+type Entries = Vec<(Value, Value)>;
+
+impl Keyed for Map {
+    fn row(of: &Rc<EntryType>) -> Row<'_> {
+        of.row()
+    }
+}
+
+impl Kind for Map {
+    type Of = Rc<EntryType>;
+    type Raw = MapRaw;
+    const KIND: PropertyKind = PropertyKind::MAP;
+    const FORM: Form = Form::Types(2);
+
+    fn path(of: &Rc<EntryType>) -> &str {
+        of.text()
+    }
+
+    fn nature(of: &Rc<EntryType>) -> Nature {
+        nature_around(of.key().nature().or(of.value().nature()))
+    }
+
+    fn same_type(one: &Rc<EntryType>, two: &Rc<EntryType>) -> bool {
+        one.key() == two.key() && one.value() == two.value()
+    }
+
+    fn inner_types(of: &Rc<EntryType>, visit: &mut dyn FnMut(&PropertyType)) {
+        visit(of.key());
+        visit(of.value());
+    }
+
+    keyed_memory!();
+
+    fn read(at: Ref<'_, Self>) -> Entries {
+        keyed::entries(at).filter_map(|(key, value)| Some((key.read(), value?.read()))).collect()
+    }
+
+    fn fits(of: &Rc<EntryType>, ty: &PropertyType, value: &Entries) -> Result<(), WrongType> {
+        WrongType::check_len(value.len(), ty)?;
+        value.iter().try_for_each(|(key, value)| {
+            fits(of.key(), key)?;
+            fits(of.value(), value)
+        })
+    }
+
+    fn write(at: Mut<'_, Self>, value: &Entries) {
+        keyed::write(&at, value.iter().map(|(key, value)| (key, Some(value))));
+    }
+
+    fn each_object(value: &Entries, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+        for (key, value) in value {
+            key.visit_objects(visit);
+            value.visit_objects(visit);
+        }
+    }
+
+    fn with_objects(value: &Entries, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Entries {
+        value.iter().map(|(key, value)| (key.map_objects(map), value.map_objects(map))).collect()
+    }
+
+    fn print(value: &Entries, names: &Names) -> String {
+        listed(value.iter().map(|(key, value)| format!("({}, {})", key.print(names), value.print(names))))
+    }
+
+    fn parse(scanner: &mut Scanner<'_>, of: &Rc<EntryType>, ty: &PropertyType) -> Result<Entries, ParseError> {
+        const FORM: &str = "an entry is written as (key, value)";
+        let entries = scanner.list(ty, |scanner| {
+            scanner.expect("(", ty, FORM)?;
+            let key = scanner.value(of.key())?;
+            scanner.expect(",", ty, FORM)?;
+            let value = scanner.value(of.value())?;
+            scanner.expect(")", ty, FORM)?;
+            Ok((key, value))
+        })?;
+        scanner.check_keys(ty, entries.iter().map(|(key, _)| key))?;
+        Ok(entries)
+    }
+
+    fn offer<'v>(value: &'v Entries, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        Some(Offer::Entries(value))
+    }
+
+    fn convert(value: &Value, of: &Rc<EntryType>, cx: &Conversion<'_>) -> Option<Entries> {
+        let Some(Offer::Entries(entries)) = cx.offer(value) else { return None };
+        let convert =
+            |(key, value): &(Value, Value)| Some((cx.convert(key, of.key())?, cx.convert(value, of.value())?));
+        let converted: Option<Entries> = entries.iter().map(convert).collect();
+        converted.filter(|entries| differ(entries.iter().map(|(key, _)| key)))
+    }
+}

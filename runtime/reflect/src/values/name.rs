@@ -1,0 +1,43 @@
+//! Interned names.
+
+use std::borrow::Cow;
+use std::hash::Hasher;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::Name;
+
+use super::ptr::{Mut, Ref, Word};
+use super::{Kind, Offer, Written, word};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::text::{ParseError, print_name};
+
+pub(crate) struct NameKind;
+
+impl Kind for NameKind {
+    type Of = ();
+    type Raw = Name;
+    const KIND: PropertyKind = PropertyKind::NAME;
+    const WRITTEN: Written = Written::Text(&['"']);
+
+    word!();
+
+    fn print(value: &Name, names: &Names) -> String {
+        print_name(*value, names)
+    }
+
+    fn from_text(text: &str, _ty: &PropertyType, names: &Names) -> Result<Name, ParseError> {
+        Ok(names.intern(text))
+    }
+
+    fn offer<'v>(value: &'v Name, cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        let text = cx.names.text(*value);
+        // A number nobody gave out reads as the empty text; that would be a loss.
+        (cx.names.find(&text) == Some(*value)).then(|| Offer::Text(Cow::Owned(text.to_string())))
+    }
+
+    fn accept(offer: Offer<'_>, _of: &(), cx: &Conversion<'_>) -> Option<Name> {
+        if let Offer::Text(text) = offer { Some(cx.names.intern(&text)) } else { None }
+    }
+}

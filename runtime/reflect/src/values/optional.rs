@@ -1,0 +1,188 @@
+//! A value or none: a byte that says which, and the value behind it, which is zero when there is none.
+#![expect(unsafe_code, reason = "the value is found by its offset")]
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::ObjectHandle;
+
+use super::ptr::{Mut, Ptr, PtrMut, Ref};
+use super::{Form, Kind, Offer};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::nested::OptionalType;
+use crate::property::PropertyType;
+use crate::structs::Nature;
+use crate::text::scan::Scanner;
+use crate::text::{ParseError, fail};
+use crate::transfer::{WrongType, fits};
+use crate::value::Value;
+
+pub(crate) struct Optional;
+
+type Content = Option<Box<Value>>;
+
+impl<'a> Ref<'a, Optional> {
+    fn value(self) -> Option<Ptr<'a>> {
+        let at = self.at().wrapping_add(self.of().value_at());
+        // SAFETY: the pointer was promised an optional value, whose value lies behind the byte.
+        (self.raw() != 0).then(|| unsafe { Ptr::new(at, self.of().ty()) })
+    }
+}
+
+impl Mut<'_, Optional> {
+    /// The value, be it used or not.
+    fn inner(&self) -> PtrMut<'_> {
+        let at = self.at().wrapping_add(self.of().value_at());
+        // SAFETY: the pointer was promised an optional value, whose value lies behind the byte, and zeros are one.
+        unsafe { PtrMut::new(at, self.of().ty()) }
+    }
+}
+
+impl Kind for Optional {
+    type Of = Rc<OptionalType>;
+    type Raw = u8;
+    const KIND: PropertyKind = PropertyKind::OPTIONAL;
+    const FORM: Form = Form::Types(1);
+
+    fn path(of: &Rc<OptionalType>) -> &str {
+        of.text()
+    }
+
+    #[inline]
+    fn size(of: &Rc<OptionalType>) -> usize {
+        of.size()
+    }
+
+    #[inline]
+    fn align(of: &Rc<OptionalType>) -> usize {
+        of.ty().align()
+    }
+
+    fn nature(of: &Rc<OptionalType>) -> Nature {
+        Nature { can_be_key: false, has_defaults: false, ..of.ty().nature() }
+    }
+
+    fn same_type(one: &Rc<OptionalType>, two: &Rc<OptionalType>) -> bool {
+        one.ty() == two.ty()
+    }
+
+    fn inner_types(of: &Rc<OptionalType>, visit: &mut dyn FnMut(&PropertyType)) {
+        visit(of.ty());
+    }
+
+    fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
+        if !to.of().ty().owns_memory() {
+            return to.copy_bytes(from);
+        }
+        let value = from.value();
+        match value {
+            Some(value) => to.inner().copy_from(value),
+            None => to.inner().destroy(),
+        }
+        to.set(value.is_some().into());
+    }
+
+    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+        match (one.value(), two.value()) {
+            (Some(one), Some(two)) => one.equal(two),
+            (one, two) => one.is_none() && two.is_none(),
+        }
+    }
+
+    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+        let value = at.value();
+        hasher.write_u8(value.is_some().into());
+        if let Some(value) = value {
+            value.hash(hasher);
+        }
+    }
+
+    fn destroy(at: Mut<'_, Self>) {
+        if !at.of().ty().owns_memory() {
+            return at.zero();
+        }
+        // A plugin may have cleared the byte alone.
+        at.inner().destroy();
+        at.set(0);
+    }
+
+    fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
+        if let Some(value) = at.value() {
+            value.visit_objects(visit);
+        }
+    }
+
+    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+        at.inner().map_objects(map);
+    }
+
+    fn read(at: Ref<'_, Self>) -> Content {
+        at.value().map(|value| Box::new(value.read()))
+    }
+
+    fn fits(of: &Rc<OptionalType>, _ty: &PropertyType, value: &Content) -> Result<(), WrongType> {
+        value.as_ref().map_or(Ok(()), |value| fits(of.ty(), value))
+    }
+
+    fn write(at: Mut<'_, Self>, value: &Content) {
+        match value {
+            Some(value) => at.inner().put(value),
+            None => at.inner().destroy(),
+        }
+        at.set(value.is_some().into());
+    }
+
+    fn zero(_of: &Rc<OptionalType>) -> Content {
+        None
+    }
+
+    fn same(one: &Content, two: &Content) -> bool {
+        one == two
+    }
+
+    fn feed(value: &Content, mut hasher: &mut dyn Hasher) {
+        value.hash(&mut hasher);
+    }
+
+    fn each_object(value: &Content, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+        if let Some(value) = value {
+            value.visit_objects(visit);
+        }
+    }
+
+    fn with_objects(value: &Content, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Content {
+        value.as_ref().map(|value| Box::new(value.map_objects(map)))
+    }
+
+    fn print(value: &Content, names: &Names) -> String {
+        value.as_ref().map_or("none".to_owned(), |value| format!("some({})", value.print(names)))
+    }
+
+    fn parse(scanner: &mut Scanner<'_>, of: &Rc<OptionalType>, ty: &PropertyType) -> Result<Content, ParseError> {
+        if scanner.take("some(") {
+            let value = scanner.value(of.ty())?;
+            scanner.expect(")", ty, "a ) is missing")?;
+            return Ok(Some(Box::new(value)));
+        }
+        match scanner.word() {
+            "none" => Ok(None),
+            other => Err(fail(other, ty, "write none or some(value)")),
+        }
+    }
+
+    /// It offers what is in it.
+    fn offer<'v>(value: &'v Content, cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        cx.offer(value.as_ref()?)
+    }
+
+    fn convert(value: &Value, of: &Rc<OptionalType>, cx: &Conversion<'_>) -> Option<Content> {
+        let inner = match value {
+            Value::Optional(None) => return Some(None),
+            Value::Optional(Some(inner)) => inner,
+            other => other,
+        };
+        cx.convert(inner, of.ty()).map(|value| Some(Box::new(value)))
+    }
+}

@@ -1,0 +1,89 @@
+//! References to objects by handle: strong ones to an object of a class or with an interface, and weak ones.
+
+use std::hash::Hasher;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::ObjectHandle;
+
+use super::ptr::{Mut, Ref, Word};
+use super::{Form, Kind, Offer, Written, word};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::references::Found;
+use crate::structs::Nature;
+use crate::text::{ParseError, fail, object};
+
+macro_rules! references {
+    ($($kind:ident is $number:ident, keeps alive: $strong:literal;)*) => {$(
+        pub(crate) struct $kind;
+
+        impl Kind for $kind {
+            type Of = Rc<str>;
+            type Raw = ObjectHandle;
+            const KIND: PropertyKind = PropertyKind::$number;
+            const FORM: Form = Form::Path;
+            const WRITTEN: Written = Written::Word;
+
+            fn path(of: &Rc<str>) -> &str {
+                of
+            }
+
+            #[inline]
+            fn nature(_of: &Rc<str>) -> Nature {
+                Nature { holds_objects: $strong, names_objects: true, ..Nature::PLAIN }
+            }
+
+            fn references(_of: &Rc<str>, _ty: &PropertyType, offset: usize, found: &mut Found) {
+                if $strong {
+                    found.direct(offset);
+                }
+            }
+
+            word!();
+
+            fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
+                if $strong {
+                    visit(at.raw());
+                }
+            }
+
+            fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+                at.set(map(at.raw()));
+            }
+
+            fn each_object(value: &ObjectHandle, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+                visit(*value, $strong);
+            }
+
+            fn with_objects(
+                value: &ObjectHandle,
+                map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle,
+            ) -> ObjectHandle {
+                map(*value)
+            }
+
+            fn print(value: &ObjectHandle, _names: &Names) -> String {
+                value.to_string()
+            }
+
+            fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<ObjectHandle, ParseError> {
+                object(text).ok_or_else(|| fail(text, ty, "write none or #index.serial"))
+            }
+
+            fn offer<'v>(value: &'v ObjectHandle, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+                Some(Offer::Reference(*value))
+            }
+
+            fn accept(offer: Offer<'_>, _of: &Rc<str>, _cx: &Conversion<'_>) -> Option<ObjectHandle> {
+                if let Offer::Reference(object) = offer { Some(object) } else { None }
+            }
+        }
+    )*};
+}
+references! {
+    Object is OBJECT, keeps alive: true;
+    ScriptInterface is SCRIPT_INTERFACE, keeps alive: true;
+    WeakObject is WEAK_OBJECT, keeps alive: false;
+}

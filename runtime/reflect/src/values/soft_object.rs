@@ -1,0 +1,45 @@
+//! Objects by the name of their path, be they there or not.
+
+use std::hash::Hasher;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::{Name, ObjectHandle};
+
+use super::class_paths::path_text;
+use super::ptr::{Mut, Ref, Word};
+use super::{Form, Kind, Offer, Written, word};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::text::{ParseError, print_path};
+
+pub(crate) struct SoftObject;
+
+impl Kind for SoftObject {
+    type Of = Rc<str>;
+    type Raw = Name;
+    const KIND: PropertyKind = PropertyKind::SOFT_OBJECT;
+    const FORM: Form = Form::Path;
+
+    path_text!();
+
+    fn path(of: &Rc<str>) -> &str {
+        of
+    }
+
+    fn offer<'v>(value: &'v Name, cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        match *value {
+            Name(0) => Some(Offer::Reference(ObjectHandle::NONE)),
+            path => cx.paths.object_at(&cx.names.text(path)).map(Offer::Reference),
+        }
+    }
+
+    fn accept(offer: Offer<'_>, _of: &Rc<str>, cx: &Conversion<'_>) -> Option<Name> {
+        match offer {
+            Offer::Reference(ObjectHandle::NONE) => Some(Name(0)),
+            Offer::Reference(object) => Some(cx.names.intern(&cx.paths.path_of(object)?)),
+            _ => None,
+        }
+    }
+}

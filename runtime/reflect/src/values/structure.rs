@@ -1,0 +1,210 @@
+//! Structs by value: field by field.
+#![expect(unsafe_code, reason = "fields are found by their offsets")]
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::ObjectHandle;
+
+use super::list::of_type;
+use super::ptr::{Mut, Ptr, PtrMut, Ref};
+use super::{Form, Kind, Offer};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::{Property, PropertyType};
+use crate::references::Found;
+use crate::structs::{Nature, StructType};
+use crate::text::scan::Scanner;
+use crate::text::{ParseError, fail, listed};
+use crate::transfer::{WrongType, fits};
+use crate::value::Value;
+
+pub(crate) struct Struct;
+
+type Fields = Vec<(Arc<str>, Value)>;
+
+impl<'a> Ref<'a, Struct> {
+    fn field(self, field: &'a Property) -> Ptr<'a> {
+        // SAFETY: the pointer was promised a struct, and so its fields.
+        unsafe { Ptr::new(self.at().wrapping_add(field.offset as usize), &field.ty) }
+    }
+}
+
+impl<'a> Mut<'a, Struct> {
+    fn field<'s>(&'s self, field: &'s Property) -> PtrMut<'s> {
+        // SAFETY: the pointer was promised a struct, and so its fields; they do not overlap.
+        unsafe { PtrMut::new(self.at().wrapping_add(field.offset as usize), &field.ty) }
+    }
+}
+
+fn each_field(of: &StructType, value: impl Fn(&Property) -> Value) -> Fields {
+    of.fields().iter().map(|field| (Arc::from(&*field.text), value(field))).collect()
+}
+
+fn start(field: &Property) -> Value {
+    field.default.clone().unwrap_or_else(|| Value::initial(&field.ty))
+}
+
+impl Kind for Struct {
+    type Of = Rc<StructType>;
+    type Raw = ();
+    const KIND: PropertyKind = PropertyKind::STRUCT;
+    const FORM: Form = Form::Struct;
+
+    fn path(of: &Rc<StructType>) -> &str {
+        &of.path
+    }
+
+    #[inline]
+    fn size(of: &Rc<StructType>) -> usize {
+        of.size()
+    }
+
+    #[inline]
+    fn align(of: &Rc<StructType>) -> usize {
+        of.align()
+    }
+
+    #[inline]
+    fn nature(of: &Rc<StructType>) -> Nature {
+        of.nature()
+    }
+
+    fn same_type(one: &Rc<StructType>, two: &Rc<StructType>) -> bool {
+        Rc::ptr_eq(one, two) || one.same_layout(two)
+    }
+
+    fn inner_types(of: &Rc<StructType>, visit: &mut dyn FnMut(&PropertyType)) {
+        of.fields().iter().for_each(|field| visit(&field.ty));
+    }
+
+    fn references(of: &Rc<StructType>, _ty: &PropertyType, offset: usize, found: &mut Found) {
+        for field in of.fields() {
+            let at = offset + field.offset as usize;
+            of_type!(&field.ty, K, inner => K::references(inner, &field.ty, at, found));
+        }
+    }
+
+    #[inline]
+    fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
+        let of = to.of();
+        if of.nature().owns_memory {
+            of.fields().iter().for_each(|field| to.field(field).copy_from(from.field(field)));
+        } else {
+            to.copy_bytes(from);
+        }
+    }
+
+    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+        one.of().fields().iter().all(|field| one.field(field).equal(two.field(field)))
+    }
+
+    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+        at.of().fields().iter().for_each(|field| at.field(field).hash(hasher));
+    }
+
+    fn destroy(at: Mut<'_, Self>) {
+        let of = at.of();
+        if of.nature().owns_memory {
+            of.fields().iter().for_each(|field| at.field(field).destroy());
+        } else {
+            at.zero();
+        }
+    }
+
+    fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
+        if at.of().nature().holds_objects {
+            at.of().fields().iter().for_each(|field| at.field(field).visit_objects(visit));
+        }
+    }
+
+    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+        if at.of().nature().names_objects {
+            at.of().fields().iter().for_each(|field| at.field(field).map_objects(map));
+        }
+    }
+
+    fn read(at: Ref<'_, Self>) -> Fields {
+        at.of().fields().iter().map(|field| (Arc::from(&*field.text), at.field(field).read())).collect()
+    }
+
+    fn fits(of: &Rc<StructType>, ty: &PropertyType, value: &Fields) -> Result<(), WrongType> {
+        value.iter().try_for_each(|(name, value)| {
+            let field = of.field(name).ok_or_else(|| WrongType::of(&format!("struct with `{name}`"), ty))?;
+            fits(&field.ty, value)
+        })
+    }
+
+    fn write(at: Mut<'_, Self>, value: &Fields) {
+        let of = at.of();
+        for (field, value) in value.iter().filter_map(|(name, value)| Some((of.field(name)?, value))) {
+            at.field(field).put(value);
+        }
+    }
+
+    fn zero(of: &Rc<StructType>) -> Fields {
+        each_field(of, |field| Value::zero(&field.ty))
+    }
+
+    fn initial(of: &Rc<StructType>) -> Fields {
+        each_field(of, start)
+    }
+
+    fn same(one: &Fields, two: &Fields) -> bool {
+        one == two
+    }
+
+    fn feed(value: &Fields, mut hasher: &mut dyn Hasher) {
+        value.hash(&mut hasher);
+    }
+
+    fn each_object(value: &Fields, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+        value.iter().for_each(|(_, value)| value.visit_objects(visit));
+    }
+
+    fn with_objects(value: &Fields, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Fields {
+        value.iter().map(|(name, value)| (name.clone(), value.map_objects(map))).collect()
+    }
+
+    fn print(value: &Fields, names: &Names) -> String {
+        listed(value.iter().map(|(name, value)| format!("{name}={}", value.print(names))))
+    }
+
+    fn parse(scanner: &mut Scanner<'_>, of: &Rc<StructType>, ty: &PropertyType) -> Result<Fields, ParseError> {
+        if !scanner.take("(") {
+            return Err(fail(scanner.rest, ty, "it does not start with (; write (x=1, y=2)"));
+        }
+        let mut fields = Self::initial(of);
+        let mut seen = vec![false; fields.len()];
+        while !scanner.take(")") {
+            if seen.contains(&true) && !scanner.take(",") {
+                return Err(fail(scanner.rest, ty, "a comma or ) is missing"));
+            }
+            let name = scanner.up_to('=').ok_or_else(|| fail(scanner.rest, ty, "a field has no ="))?;
+            let at = of.fields().iter().position(|field| &*field.text == name);
+            let at = at.ok_or_else(|| fail(name, ty, "there is no such field"))?;
+            if seen[at] {
+                return Err(fail(name, ty, "the field is there twice"));
+            }
+            seen[at] = true;
+            fields[at].1 = scanner.value(&of.fields()[at].ty)?;
+        }
+        Ok(fields)
+    }
+
+    fn offer<'v>(value: &'v Fields, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        Some(Offer::Fields(value))
+    }
+
+    fn convert(value: &Value, of: &Rc<StructType>, cx: &Conversion<'_>) -> Option<Fields> {
+        let Some(Offer::Fields(fields)) = cx.offer(value) else { return None };
+        let mut converted = Self::initial(of);
+        for (name, value) in fields {
+            let at = of.fields().iter().position(|field| *field.text == **name)?;
+            converted[at].1 = cx.convert(value, &of.fields()[at].ty)?;
+        }
+        Some(converted)
+    }
+}

@@ -1,0 +1,105 @@
+//! UTF-8 text: `String`, and `Utf8String`, which other code keeps apart from it.
+#![expect(unsafe_code, reason = "the bytes of a text lie in memory of its own")]
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::TextRaw;
+
+use super::ptr::{Mut, Ref};
+use super::{Kind, Offer, Written};
+use crate::convert::Conversion;
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::structs::Nature;
+use crate::text::{ParseError, quote};
+use crate::text_memory::{text_assign, text_copy, text_destroy, text_equal, text_read, with_bytes};
+
+/// What kinds say that are a [`TextRaw`] in memory, and no more.
+macro_rules! text_memory {
+    () => {
+        fn nature(_of: &Self::Of) -> Nature {
+            Nature { owns_memory: true, ..Nature::PLAIN }
+        }
+
+        fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
+            // SAFETY: the pointers were promised two texts.
+            unsafe { text_copy(to.at().cast(), from.at().cast()) };
+        }
+
+        fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+            // SAFETY: the pointers were promised two texts.
+            unsafe { text_equal(one.at().cast(), two.at().cast()) }
+        }
+
+        fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+            let feed = |bytes: &[u8]| {
+                hasher.write_usize(bytes.len()); // so that two texts in a row are told apart
+                hasher.write(bytes);
+            };
+            // SAFETY: the pointer was promised a text.
+            unsafe { with_bytes(at.at().cast(), feed) };
+        }
+
+        fn destroy(at: Mut<'_, Self>) {
+            // SAFETY: the pointer was promised a text.
+            unsafe { text_destroy(at.at().cast()) };
+        }
+
+        fn zero(_of: &Self::Of) -> String {
+            String::new()
+        }
+
+        fn same(one: &String, two: &String) -> bool {
+            one == two
+        }
+
+        fn feed(value: &String, mut hasher: &mut dyn Hasher) {
+            value.hash(&mut hasher);
+        }
+
+        fn print(value: &String, _names: &Names) -> String {
+            quote(value)
+        }
+
+        fn offer<'v>(value: &'v String, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+            Some(Offer::Text(Cow::Borrowed(value)))
+        }
+    };
+}
+pub(super) use text_memory;
+
+macro_rules! texts {
+    ($($kind:ident is $number:ident;)*) => {$(
+        pub(crate) struct $kind;
+
+        impl Kind for $kind {
+            type Of = ();
+            type Raw = TextRaw;
+            const KIND: PropertyKind = PropertyKind::$number;
+            const WRITTEN: Written = Written::Text(&['"']);
+
+            text_memory!();
+
+            fn read(at: Ref<'_, Self>) -> String {
+                // SAFETY: the pointer was promised a text.
+                unsafe { text_read(at.at().cast()) }
+            }
+
+            fn write(at: Mut<'_, Self>, value: &String) {
+                // SAFETY: the pointer was promised a text; the value's own lies in a `String`, not there.
+                unsafe { text_assign(at.at().cast(), value) };
+            }
+
+            fn from_text(text: &str, _ty: &PropertyType, _names: &Names) -> Result<String, ParseError> {
+                Ok(text.to_owned())
+            }
+
+            fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<String> {
+                if let Offer::Text(text) = offer { Some(text.into_owned()) } else { None }
+            }
+        }
+    )*};
+}
+texts! { Text is STRING; Utf8Text is UTF8_STRING; }
