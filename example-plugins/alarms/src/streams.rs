@@ -118,7 +118,7 @@ fn print() -> *mut c_void {
 fn memory() -> *mut c_void {
     let (mut text, mut len) = (null_mut(), 0);
     // SAFETY: two places that are there until the stream is closed.
-    let stream = unsafe { open_memstream(&raw mut text, &raw mut len) };
+    let stream = unsafe { open_memstream(&raw mut text, &raw mut len) }.cast::<libc::FILE>();
     assert!(!stream.is_null());
     // SAFETY: a C string, and an open stream.
     assert!(unsafe { libc::fputs(c"a text".as_ptr(), stream) } >= 0);
@@ -130,5 +130,5 @@ fn memory() -> *mut c_void {
 unsafe extern "C" {
     fn asprintf(text: *mut *mut c_char, format: *const c_char, ...) -> c_int;
     fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, file: *mut libc::FILE) -> isize;
-    fn open_memstream(text: *mut *mut c_char, len: *mut usize) -> *mut libc::FILE;
+    fn open_memstream(text: *mut *mut c_char, len: *mut usize) -> *mut c_void;
 }
