@@ -28,12 +28,18 @@ pub(crate) fn leave() {
 
 /// One of each sort, closed as they should be.
 pub(crate) fn close() {
-    // SAFETY: C strings; each is open, and nobody else has it.
-    unsafe {
-        assert_eq!(libc::fclose(libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr())), 0);
-        assert_eq!(libc::closedir(libc::opendir(c"/proc/self".as_ptr())), 0);
-        assert_eq!(libc::pclose(libc::popen(c"true".as_ptr(), c"r".as_ptr())), 0);
-    }
+    // SAFETY: C strings.
+    let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };
+    // SAFETY: opened just now.
+    assert_eq!(unsafe { libc::fclose(file) }, 0);
+    // SAFETY: a C string.
+    let folder = unsafe { libc::opendir(c"/proc/self".as_ptr()) };
+    // SAFETY: opened just now.
+    assert_eq!(unsafe { libc::closedir(folder) }, 0);
+    // SAFETY: C strings.
+    let process = unsafe { libc::popen(c"true".as_ptr(), c"r".as_ptr()) };
+    // SAFETY: opened just now.
+    assert_eq!(unsafe { libc::pclose(process) }, 0);
 }
 
 /// Two of each sort, of which one is freed: how many are left goes into the file that `ALARMS_RELEASE` names.
@@ -93,7 +99,7 @@ fn line() -> *mut c_void {
 }
 
 fn long_line() -> *mut c_void {
-    // SAFETY: as above.
+    // SAFETY: the line is a block of the C heap with so much room.
     line_with(|line, room, file| unsafe { getdelim(line, room, c_int::from(b'\n'), file) })
 }
 
@@ -112,15 +118,17 @@ fn print() -> *mut c_void {
 fn memory() -> *mut c_void {
     let (mut text, mut len) = (null_mut(), 0);
     // SAFETY: two places that are there until the stream is closed.
-    let stream = unsafe { open_memstream(&raw mut text, &raw mut len) };
+    let stream = unsafe { open_memstream(&raw mut text, &raw mut len) }.cast::<libc::FILE>();
     assert!(!stream.is_null());
-    // SAFETY: a C string, and an open stream, which nobody else has.
-    assert!(unsafe { libc::fputs(c"a text".as_ptr(), stream) } >= 0 && unsafe { libc::fclose(stream) } == 0);
+    // SAFETY: a C string, and an open stream.
+    assert!(unsafe { libc::fputs(c"a text".as_ptr(), stream) } >= 0);
+    // SAFETY: it is open, and nobody else has it.
+    assert_eq!(unsafe { libc::fclose(stream) }, 0);
     text.cast()
 }
 
 unsafe extern "C" {
     fn asprintf(text: *mut *mut c_char, format: *const c_char, ...) -> c_int;
     fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, file: *mut libc::FILE) -> isize;
-    fn open_memstream(text: *mut *mut c_char, len: *mut usize) -> *mut libc::FILE;
+    fn open_memstream(text: *mut *mut c_char, len: *mut usize) -> *mut c_void;
 }

@@ -166,7 +166,9 @@ unsafe fn into_block(line: *mut *mut c_char, read: impl FnOnce() -> isize) -> is
 /// As the C function says.
 pub unsafe extern "C" fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void) -> isize {
     // SAFETY: our caller keeps to the C function's contract.
-    unsafe { into_block(line, || platform::getline(line, room, stream)) }
+    let read = || unsafe { platform::getline(line, room, stream) };
+    // SAFETY: our caller gives a place with a block, or null.
+    unsafe { into_block(line, read) }
 }
 
 /// `getdelim` of this module.
@@ -175,5 +177,7 @@ pub unsafe extern "C" fn getline(line: *mut *mut c_char, room: *mut usize, strea
 /// As the C function says.
 pub unsafe extern "C" fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void) -> isize {
     // SAFETY: our caller keeps to the C function's contract.
-    unsafe { into_block(line, || platform::getdelim(line, room, end, stream)) }
+    let read = || unsafe { platform::getdelim(line, room, end, stream) };
+    // SAFETY: our caller gives a place with a block, or null.
+    unsafe { into_block(line, read) }
 }

@@ -324,7 +324,7 @@ impl Records {
         // Finalisers have had the last word, and their memory goes next.
         if let Some(before) = lock(&self.environment).take() {
             let memory = self.memory(ledger);
-            report.addresses += environment::put_right_after(&before, self.code(), |address| memory(address));
+            report.addresses += environment::put_right_after(&before, self.code(), &memory);
             report.put_back.extend(altstack::take_away_here(memory));
         }
         scan::is_gone(owner);
