@@ -42,6 +42,7 @@ mod strays;
 mod suspending;
 mod tables;
 mod tasks;
+mod toy_kind;
 mod unload;
 mod unloading;
 mod values;

@@ -21,6 +21,7 @@ use crate::structs::{StructLabel, StructType};
 use crate::type_text::TypeText;
 use crate::typing::{TypeError, TypeResolver};
 use crate::value::Value;
+use crate::values::{Entry, name_of};
 
 /// What was declared before, as a batch sees it.
 pub(super) trait Known {
@@ -289,7 +290,7 @@ impl Compiler<'_> {
     }
 
     fn property_type(&self, decl: &PropertyDecl, member: impl Fn() -> String) -> Result<PropertyType, DeclareError> {
-        if decl.kind.text().is_none() {
+        if Entry::of(decl.kind).is_none() {
             return Err(DeclareError::UnknownKind { member: member(), number: decl.kind.0 });
         }
         if matches!(decl.kind, PropertyKind::OBJECT | PropertyKind::STRUCT) {
@@ -305,7 +306,7 @@ impl Compiler<'_> {
                 DeclareError::UnknownType { member: member(), kind: "struct", type_path: path }
             }
             (kind, error) => {
-                let text = format!("{}({})", kind.text().unwrap_or("?"), decl.type_path);
+                let text = format!("{}({})", name_of(kind), decl.type_path);
                 DeclareError::BadType { member: member(), text, error }
             }
         })

@@ -41,7 +41,7 @@ pub unsafe fn equal(one: *const u8, two: *const u8, ty: &PropertyType) -> bool {
 /// `at` holds a value of `ty`, aligned, that nobody writes meanwhile.
 pub unsafe fn hash(at: *const u8, ty: &PropertyType, hasher: &mut dyn Hasher) {
     // SAFETY: the caller promises the value.
-    unsafe { Ptr::new(at, ty) }.hash(hasher);
+    unsafe { Ptr::new(at, ty) }.hash_into(hasher);
 }
 
 /// The hash by which containers find the value at `at`.

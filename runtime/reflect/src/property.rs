@@ -48,6 +48,11 @@ impl PropertyType {
         Entry::of(kind)?.plain.clone()
     }
 
+    /// The same, by the kind's name.
+    pub fn plain_named(kind: &str) -> Option<Self> {
+        Entry::named(kind)?.plain.clone()
+    }
+
     /// Its kind number.
     #[inline]
     pub fn kind(&self) -> PropertyKind {

@@ -8,7 +8,7 @@ use crate::property::PropertyType;
 use crate::value::Value;
 use crate::values::list::of_type;
 use crate::values::ptr::{Ptr, PtrMut};
-use crate::values::{Content as _, Kind as _, name_of};
+use crate::values::{Content as _, Kind as _};
 
 /// A value that does not fit the property it was to be written to.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ pub unsafe fn write(at: *mut u8, ty: &PropertyType, value: &Value) -> Result<(),
 pub fn fits(ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
     of_type!(ty, K, of => match K::get(value) {
         Some(content) => K::fits(of, ty, content),
-        None => Err(WrongType::of(name_of(value.kind()), ty)),
+        None => Err(WrongType::of(value.kind_name(), ty)),
     })
 }
 

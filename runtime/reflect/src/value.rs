@@ -67,6 +67,12 @@ impl Value {
         of_value!(self, K, _value => K::KIND)
     }
 
+    /// How the kind is called.
+    #[doc(hidden)]
+    pub fn kind_name(&self) -> &'static str {
+        of_value!(self, K, _value => K::NAME)
+    }
+
     /// Shows `visit` every object that the value names by handle, and whether it keeps the object alive.
     pub fn visit_objects(&self, visit: &mut dyn FnMut(ObjectHandle, bool)) {
         of_value!(self, K, value => K::each_object(value, visit));

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::handles::{Name, ObjectHandle};
 use crate::object::names::Names;
+use crate::object::property::PropertyType;
 use crate::object::value::{Binding, LocalText, Value};
 
 /// A value, under the name of its kind.
@@ -70,6 +71,9 @@ pub(crate) enum FileValue {
     #[serde(rename = "SparseDelegate")]
     Sparse(Vec<FileBinding>),
     FieldPath(String),
+    /// A value of a kind that has no form of its own here: the kind's name, and the value as text.
+    #[serde(rename = "printed")]
+    Printed(String, String),
 }
 
 /// What a delegate calls.
@@ -159,6 +163,9 @@ impl FileValue {
             Value::Struct(fields) => Self::Struct(
                 fields.iter().map(|(name, value)| (name.to_string(), Self::of(value, names, to))).collect(),
             ),
+            // A new kind, until it has a form of its own.
+            #[allow(unreachable_patterns, reason = "every kind has one, but for those that only tests have")]
+            other => Self::Printed(other.kind_name().to_owned(), other.print(names)),
         }
     }
 
@@ -192,6 +199,11 @@ impl FileValue {
             Self::SoftClass(path) => Value::SoftClass(names.intern(path)),
             Self::SoftObject(path) => Value::SoftObject(names.intern(path)),
             Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
+            Self::Printed(kind, text) => {
+                let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
+                // Of a kind that this host does not know, the text is what can be told.
+                parsed.unwrap_or_else(|| Value::Text(text.clone()))
+            }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
             Self::WeakObject(reference) => Value::WeakObject(from.object(reference)),
             Self::ScriptInterface(reference) => Value::ScriptInterface(from.object(reference)),

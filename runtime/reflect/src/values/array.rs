@@ -69,7 +69,7 @@ impl Kind for Array {
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
         hasher.write_u32(at.raw().len);
-        at.elements().for_each(|element| element.hash(hasher));
+        at.elements().for_each(|element| element.hash_into(hasher));
     }
 
     fn destroy(at: Mut<'_, Self>) {

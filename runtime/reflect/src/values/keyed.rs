@@ -63,9 +63,9 @@ pub(super) fn hash<K: Keyed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     let mut sum = u64::from(at.raw().entries.len);
     for (key, value) in entries(at) {
         let mut own = FxHasher::default();
-        key.hash(&mut own);
+        key.hash_into(&mut own);
         if let Some(value) = value {
-            value.hash(&mut own);
+            value.hash_into(&mut own);
         }
         sum = sum.wrapping_add(own.finish());
     }

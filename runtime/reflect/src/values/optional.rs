@@ -95,7 +95,7 @@ impl Kind for Optional {
         let value = at.value();
         hasher.write_u8(value.is_some().into());
         if let Some(value) = value {
-            value.hash(hasher);
+            value.hash_into(hasher);
         }
     }
 

@@ -135,7 +135,7 @@ impl<'a> Ptr<'a> {
     }
 
     /// Feeds the value to `hasher`: equal values feed the same.
-    pub fn hash(self, hasher: &mut dyn Hasher) {
+    pub fn hash_into(self, hasher: &mut dyn Hasher) {
         // SAFETY: `new` was promised a value of the type, and this is the type's kind.
         of_type!(self.ty, K, of => K::hash(unsafe { Ref::<K>::new(self.at, of) }, hasher));
     }
@@ -143,7 +143,7 @@ impl<'a> Ptr<'a> {
     /// The hash by which containers find the value.
     pub fn hashed(self) -> u64 {
         let mut hasher = FxHasher::default();
-        self.hash(&mut hasher);
+        self.hash_into(&mut hasher);
         hasher.finish()
     }
 

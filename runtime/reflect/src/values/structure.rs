@@ -102,7 +102,7 @@ impl Kind for Struct {
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        at.of().fields().iter().for_each(|field| at.field(field).hash(hasher));
+        at.of().fields().iter().for_each(|field| at.field(field).hash_into(hasher));
     }
 
     fn destroy(at: Mut<'_, Self>) {

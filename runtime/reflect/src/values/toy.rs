@@ -40,3 +40,68 @@ impl Kind for Toy {
         if let Offer::Integer(value) = offer { value.try_into().ok() } else { None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+    use alcedo_base::handles::ObjectHandle;
+
+    use crate::World;
+    use crate::body::Body;
+    use crate::convert::convert;
+    use crate::decl::PropertyDecl;
+    use crate::names::Names;
+    use crate::owned::OwnedValue;
+    use crate::property::PropertyType;
+    use crate::testing::{declare, dynamic, structure, type_of, world};
+    use crate::value::Value;
+
+    const TOY: PropertyKind = PropertyKind(200);
+
+    fn read_back(ty: PropertyType, text: &str) {
+        let names = Names::new();
+        let value = Value::parse(text, &ty, &names).unwrap_or_else(|error| panic!("{error}"));
+        let (mut one, mut two) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty));
+        one.write(&value).unwrap();
+        two.as_mut().copy_from(one.as_mut().as_ptr());
+        assert_eq!(two.read().print(&names), text);
+        let (one, two) = (one.as_mut(), two.as_mut());
+        assert!(one.as_ptr().equal(two.as_ptr()) && one.as_ptr().hashed() == two.as_ptr().hashed());
+    }
+
+    #[test]
+    fn it_is_a_property_with_a_default() {
+        let property = PropertyDecl::new("color", TOY).with_default("#00ff00ff");
+        let class = declare(&world(), [dynamic("Cube", "/Script/Engine.Object", &[property])]).remove(0);
+        let (body, property) = (Body::new(&class), &class.properties[0]);
+        assert_eq!(property.default, Some(Value::Toy(0x00ff_00ff)));
+        body.view().write(property, &Value::Toy(7)).unwrap();
+        assert_eq!(body.view().read(property), Ok(Value::Toy(7)));
+        assert!(body.view().write(property, &Value::U32(7)).is_err());
+    }
+
+    #[test]
+    fn it_is_an_element_a_key_a_field_and_text() {
+        read_back(type_of("Toy"), "#01020304");
+        read_back(type_of("Array(Toy)"), "(#01020304, #ffffffff)");
+        read_back(type_of("Set(Toy)"), "(#00000001, #00000002)");
+        read_back(type_of("Map(Toy, Optional(Toy))"), "((#00000001, some(#00000002)), (#00000003, none))");
+        read_back(PropertyType::Struct(structure("Paint", &[PropertyDecl::new("color", TOY)])), "(color=#0000000a)");
+        let error = Value::parse("red", &type_of("Toy"), &Names::new()).unwrap_err();
+        assert_eq!(error.to_string(), "`red` is no Toy: write # and 8 hexadecimal digits");
+    }
+
+    #[test]
+    fn it_is_converted() {
+        let check = |value: Value, ty: &str, expected: Option<Value>| {
+            assert_eq!(convert(&value, &type_of(ty), &Names::new(), &World::new()), expected, "{value:?} to {ty}");
+        };
+        check(Value::Toy(7), "u8", Some(Value::U8(7)));
+        check(Value::Toy(300), "u8", None);
+        check(Value::I64(7), "Toy", Some(Value::Toy(7)));
+        check(Value::I64(-7), "Toy", None);
+        check(Value::Array(vec![Value::Toy(7)]), "Set(i32)", Some(Value::Set(vec![Value::I32(7)])));
+        check(Value::Toy(7), "Object(/Script/Engine.Object)", None);
+        check(Value::Object(ObjectHandle::NONE), "Toy", None);
+    }
+}

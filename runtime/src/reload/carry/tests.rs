@@ -191,3 +191,18 @@ fn a_default_that_names_parts_names_the_objects_own() {
         core.world.types.commit_shadow();
     }
 }
+
+/// The kind that only tests have, which stands in one file of the reflection core.
+#[test]
+fn a_value_of_a_new_kind_is_carried() {
+    for row in [
+        (("Toy", "#00000001"), "#00000002", ("Toy", "#00000003"), "#00000002"),
+        (("Toy", "#00000001"), "", ("Toy", "#00000003"), "#00000003"),
+        (("Toy", "#00000001"), "#00000002", ("u8", "9"), "2"),
+        (("u16", "1"), "300", ("Toy", "#00000009"), "#0000012c"),
+        (("Array(Toy)", "()"), "(#00000002)", ("Array(i64)", "()"), "(2)"),
+        (("Toy", "#00000001"), "#00000300", ("u8", "9"), "9"),
+    ] {
+        check(row, SAME);
+    }
+}

@@ -1,0 +1,58 @@
+//! A kind of values that stands in one file and one entry of a list of the reflection core, `values/toy.rs`, and that only tests
+//! have: a host has it as property, element, default, parameter and result, and in a world on disk. That values of it are
+//! carried over a reload is shown in `reload/carry/tests.rs`.
+
+use crate::support;
+
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{CallError, Runtime, Signature, Value};
+
+const TOY: PropertyKind = PropertyKind(200);
+const BOX: &str = "/Script/Test.Box";
+
+/// A host whose boxes have one value and a list.
+fn boxes(one: (PropertyKind, &'static str), all: &'static str) -> Runtime {
+    let class = NativeClass::new("Test", "Box", "/Script/Core.Object");
+    let class = class.property("one", one, 0, "").property("all", (PropertyKind::ARRAY, all), 0, "");
+    let builder = support::builder().natives(Natives::in_package("Test").class(class));
+    builder.build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_new_kind_is_a_parameter_and_a_result() {
+    let host = boxes((TOY, ""), "Toy");
+    let signature: Signature = "Toy, Array(Toy) -> Toy".parse().expect("a signature");
+    let pick = |_: &Runtime, values: &[Value]| match values {
+        [Value::Toy(one), Value::Array(all)] => Ok(Some(Value::Toy(one + all.len() as u32))),
+        other => Err(CallError::NotFound { message: format!("{other:?}") }),
+    };
+    host.register("pick", signature, pick).expect("the name is free");
+    let all = Value::Array(vec![Value::Toy(1), Value::Toy(2)]);
+    assert_eq!(host.zcall("ex:/pick", &[Value::Toy(40), all.clone()]).unwrap(), Some(Value::Toy(42)));
+    host.zcall("ex:/pick", &[Value::U32(40), all]).expect_err("a number is no toy");
+}
+
+#[test]
+fn a_new_kind_is_in_a_world_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("saved.world");
+    let first = boxes((TOY, ""), "Toy");
+    let object = first.spawn(BOX).expect("a box");
+    let all = |values: [Value; 2]| Value::Array(values.to_vec());
+    first.set(object, "one", &Value::Toy(7)).expect("a toy");
+    first.set(object, "all", &all([Value::Toy(8), Value::Toy(9)])).expect("toys");
+    let place = first.path_of(object).expect("it lives");
+    first.save_world(&path).expect("it is saved");
+
+    for (one, list, expected) in [
+        ((TOY, ""), "Toy", (Value::Toy(7), all([Value::Toy(8), Value::Toy(9)]))),
+        ((PropertyKind::I64, ""), "u8", (Value::I64(7), all([Value::U8(8), Value::U8(9)]))),
+    ] {
+        let second = boxes(one, list);
+        second.load_world(&path).unwrap_or_else(|error| panic!("{error}"));
+        let object = second.object_at(&place).expect("it was loaded");
+        let found = (second.get(object, "one").expect("it has one"), second.get(object, "all").expect("it has all"));
+        assert_eq!(found, expected, "{list}");
+    }
+}
