@@ -25,8 +25,6 @@ use crate::load::canary::Rehearsal;
 use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::context::lookup::{Lent, lend_to_master};
-use crate::load::end_order::{End, EndStep};
-use crate::load::ending::{Ending, end};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::module::{Module, ModuleInfo};
@@ -34,12 +32,15 @@ use crate::load::open::{self, Inspected};
 use crate::load::order::{list, needs_beyond};
 use crate::load::record::Recorder;
 use crate::load::replace::{Build, Why, replaced};
-use crate::load::retire::Retirements;
 use crate::load::stays::Told;
-use crate::load::ticket::UnloadTicket;
 use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
 use crate::object::mode::ComingUp;
+use crate::unload::generation;
+use crate::unload::steps::{ExitHooks, UnloadCause, UnloadStep};
+use crate::unload::subject::{GenerationUnload, UnloadEvent, UnloadHost};
+use crate::unload::ticket::UnloadTicket;
+use crate::unload::unloads::Unloads;
 
 /// The living Master load context.
 #[derive(Clone)]
@@ -70,7 +71,7 @@ pub(crate) struct Loads {
     /// How long the last canary took, until it is asked for.
     canary_took: Cell<Option<Duration>>,
     /// Generations on their way out.
-    pub retirements: Retirements,
+    pub unloads: Unloads,
     /// What reports of reloads have said of images that will stay.
     pub told: Told,
     /// What a reload does that cannot be taken back.
@@ -111,7 +112,7 @@ impl Loads {
             args,
             require_seal,
             canary_took: Cell::default(),
-            retirements: Retirements::default(),
+            unloads: Unloads::default(),
             told: Told::default(),
             recorder: Recorder::default(),
             planted_rerun: false,
@@ -187,7 +188,7 @@ impl Loads {
     pub(crate) fn tell_unloading(&self, generation: Generation) {
         self.while_living(|| {
             self.raise(&MasterEvent::Unloading(generation));
-            let called = self.retirements.call_back(generation);
+            let called = self.unloads.call_back(generation);
             self.recorder.note(|record| record.callbacks = called);
         });
     }
@@ -215,7 +216,7 @@ impl Loads {
     /// Gives a number back that no module has seen: the generation was refused while staging.
     pub(crate) fn give_back(&self, generation: Generation) {
         // One whose images are parked keeps its number.
-        if self.last_generation.get() == generation.0 && !self.retirements.is_known(generation) {
+        if self.last_generation.get() == generation.0 && !self.unloads.is_known(generation) {
             self.last_generation.set(generation.0 - 1);
         }
     }
@@ -237,7 +238,7 @@ impl Loads {
 
     /// Nothing of the generation was mapped.
     pub(crate) fn never_was(&self, generation: Generation) {
-        self.retirements.forget(generation);
+        self.unloads.forget(generation);
         self.hub.master_never_was(generation);
     }
 
@@ -262,10 +263,57 @@ impl Loads {
     }
 }
 
+impl Loads {
+    /// Whether the host wants to pay for another image that may stay.
+    ///
+    /// # Errors
+    /// When too many have stayed.
+    pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
+        match self.unloads.beyond_budget() {
+            Some(parked) => Err(LoadError::ParkedBudget { budget: self.unloads.policy.parked_budget, parked }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl UnloadHost for Loads {
+    fn unloads(&self) -> &Unloads {
+        &self.unloads
+    }
+
+    fn tell_unloading(&self, generation: Generation) {
+        Self::tell_unloading(self, generation);
+    }
+
+    fn runs_exit_hook(&self, module: &str) {
+        self.recorder.note(|record| record.exit_hooks.push(module.to_owned()));
+    }
+
+    fn begins(&self, generation: Generation, ticket: &UnloadTicket) {
+        self.hub.master_unloads(generation, ticket);
+    }
+
+    fn is_gone(&self, generation: Generation) {
+        self.hub.master_is_gone(generation);
+    }
+
+    fn raise(&self, generation: Generation, event: UnloadEvent) {
+        Self::raise(
+            self,
+            &match event {
+                UnloadEvent::Unloaded => MasterEvent::Unloaded(generation),
+                UnloadEvent::Blocked(blockers) => MasterEvent::Blocked(generation, blockers),
+                UnloadEvent::Dead => MasterEvent::Dead(generation),
+                UnloadEvent::Parked(images) => MasterEvent::Parked(generation, images),
+            },
+        );
+    }
+}
+
 impl Drop for Loads {
     fn drop(&mut self) {
         // A parked image may have threads that log: the word they hold stays valid for as long as they are mapped.
-        if !self.retirements.parked().is_empty() || self.retirements.is_busy() {
+        if !self.unloads.parked().is_empty() || self.unloads.is_busy() {
             std::mem::forget(self.word.take());
         }
     }
@@ -307,7 +355,7 @@ pub(crate) fn bring_up(
     generation: Generation,
     keep: Option<&Master>,
 ) -> Result<BroughtUp, LoadError> {
-    loads.retirements.begin_life(generation);
+    loads.unloads.begin_life(generation);
     loads.hub.master_begins(generation);
     let stage = || {
         let mut inspected = open::inspect_all(paths, &loads.stage_dir, loads.require_seal)?;
@@ -344,8 +392,8 @@ pub(crate) fn bring_up(
                 core.explicit.end_module(id);
                 core.value_types.end_module(id);
                 let exits = ExitHooks::NeverStarted;
-                let ending = Ending { end: End::NotStaged, generation, modules: &new, exits };
-                let _ticket = end(core, loads, &ending, &mut |_| {});
+                let unload = GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, exits };
+                let _ticket = generation::unload(core, loads, &unload, &mut |_| {});
                 return Err(error);
             }
         }
@@ -500,27 +548,6 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>
     Ok(())
 }
 
-/// Which modules of a generation get their exit hook when it ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ExitHooks {
-    /// The main of none has run.
-    NeverStarted,
-    /// The first so many mains have returned.
-    Started(usize),
-    /// All have run.
-    All,
-}
-
-impl ExitHooks {
-    pub(crate) fn covers(self, at: usize) -> bool {
-        match self {
-            Self::NeverStarted => false,
-            Self::Started(count) => at < count,
-            Self::All => true,
-        }
-    }
-}
-
 /// Creates the Master from a set of libraries.
 ///
 /// # Errors
@@ -529,7 +556,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     if let Some(master) = loads.master() {
         return Err(LoadError::MasterAlive { generation: master.generation.0 });
     }
-    loads.retirements.check_budget()?;
+    loads.check_budget()?;
     let generation = loads.next_generation();
     let coming_up = loads.come_up(core);
     let brought_up = bring_up(core, loads, paths, generation, None).inspect_err(|_| loads.give_back(generation))?;
@@ -549,9 +576,9 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
             Ok(())
         }
         Err((exits, error)) => {
-            let ending = Ending { end: End::NotCreated, generation, modules: &modules, exits };
-            let _ticket = end(core, loads, &ending, &mut |step| {
-                if step == EndStep::EndObjects {
+            let unload = GenerationUnload { cause: UnloadCause::NotCreated, generation, modules: &modules, exits };
+            let _ticket = generation::unload(core, loads, &unload, &mut |step| {
+                if step == UnloadStep::EndObjects {
                     let _births = undo_births(core);
                     core.world.types.drop_shadow();
                 }
@@ -624,11 +651,12 @@ impl std::fmt::Display for Unload {
 pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
     let Master { generation, modules, .. } = loads.set_master(None).ok_or(LoadError::NoMaster)?;
     let mut objects_ended = 0;
-    let ending = Ending { end: End::Unloaded, generation, modules: &modules, exits: ExitHooks::All };
-    let ticket = end(core, loads, &ending, &mut |step| match step {
+    let unload =
+        GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, exits: ExitHooks::All };
+    let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
         // All are told before the first is gone, and every one of them still answers.
-        EndStep::Tell => tell_of_end(core),
-        EndStep::EndObjects => objects_ended = end_objects(core, &modules),
+        UnloadStep::Tell => tell_of_end(core),
+        UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
     });
     Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })

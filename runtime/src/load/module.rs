@@ -16,12 +16,15 @@ use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
+use crate::handles::ModuleId;
 use crate::lease::{Lease, Leases};
 use crate::load::entries::Entries;
-use crate::load::leaving::{LeavingModule, Luggage};
-use crate::load::policy::UnloadPolicy;
 use crate::load::stays::Stays;
 use crate::logs::Logs;
+use crate::unload::image::{ImageFacts, ImageUnload};
+use crate::unload::job::UnloadJob;
+use crate::unload::policy::UnloadPolicy;
+use crate::unload::subject::UnloadModule;
 
 /// What the manifest section of a module says, kept by the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,11 +88,12 @@ pub(crate) struct Module {
     exit: Rc<str>,
     suspend: Rc<str>,
     resume: Rc<str>,
+    logs: Arc<Logs>,
 }
 
 impl Module {
     /// A module whose image is mapped and whose layout was checked.
-    pub(crate) fn new(info: ModuleInfo, gate: Rc<Gate>, root: ModuleRef, image: Image) -> Rc<Self> {
+    pub(crate) fn new(info: ModuleInfo, gate: Rc<Gate>, root: ModuleRef, image: Image, logs: &Arc<Logs>) -> Rc<Self> {
         let main = format!("main of {}", info.name).into();
         let exit = format!("exit hook of {}", info.name).into();
         let suspend = format!("suspend of {}", info.name).into();
@@ -98,7 +102,21 @@ impl Module {
         let image_path = image.path().to_owned();
         let (ledger, image) = (image.ledger().cloned(), Cell::new(Some(image)));
         let keeps = RefCell::default();
-        Rc::new(Self { info, gate, root, image_path, image, ledger, leases, keeps, main, exit, suspend, resume })
+        Rc::new(Self {
+            info,
+            gate,
+            root,
+            image_path,
+            image,
+            ledger,
+            leases,
+            keeps,
+            main,
+            exit,
+            suspend,
+            resume,
+            logs: Arc::clone(logs),
+        })
     }
 
     /// What its manifest says.
@@ -129,25 +147,6 @@ impl Module {
     /// It holds this of another module until its own image is gone.
     pub(crate) fn keep(&self, lease: Lease) {
         self.keeps.borrow_mut().push(lease);
-    }
-
-    /// What it has put into the process; none where it has no hooks.
-    pub(crate) fn ledger(&self) -> Option<&Arc<Ledger>> {
-        self.ledger.as_ref()
-    }
-
-    /// Runs the destructors of its thread-locals on this thread: nothing but its last functions runs here any more.
-    pub(crate) fn end_thread_locals_here(&self) {
-        if let Some(ledger) = &self.ledger {
-            ledger.run_thread_locals_here();
-        }
-    }
-
-    /// Asks the threads it has started to stop.
-    pub(crate) fn ask_to_stop(&self) {
-        if let Some(ledger) = &self.ledger {
-            ledger.ask_to_stop();
-        }
     }
 
     /// What it exports.
@@ -221,19 +220,6 @@ impl Module {
         })
     }
 
-    /// Runs its exit hook, if its main has returned, and drops what was left to the module to drop. The last call that it
-    /// gets.
-    ///
-    /// # Errors
-    /// Its panic.
-    pub(crate) fn exit(&self, red: &RedStack, has_started: bool) -> Result<(), CallError> {
-        red.enter_module(self.name(), &self.exit, || {
-            // The gate is shut for everybody else by now.
-            // SAFETY: the module is attached and mapped.
-            unsafe { Entries(self.root).last(has_started) }
-        })
-    }
-
     /// Unmaps the image at once and looks whether it is gone: for a module that never ran.
     ///
     /// # Safety
@@ -251,25 +237,72 @@ impl Module {
         // SAFETY: promised by the caller.
         Some(unsafe { image.unmap() })
     }
+}
 
-    /// Sends it on its way out; none for one that has gone before. Its generation has ended, its gate is shut for ever and
-    /// its leases are sealed.
-    pub(crate) fn leave(&self, logs: &Arc<Logs>, policy: &UnloadPolicy) -> Option<LeavingModule> {
-        let (logs, tag) = (Arc::clone(logs), self.gate.tag().clone());
-        let luggage = Luggage {
-            name: self.info.name.clone(),
-            leases: Arc::clone(&self.leases),
-            keeps: self.keeps.take(),
+impl UnloadModule for Module {
+    fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    fn id(&self) -> ModuleId {
+        self.gate.tag().id
+    }
+
+    fn leases(&self) -> &Leases {
+        &self.leases
+    }
+
+    fn shut(&self) {
+        self.gate.end();
+    }
+
+    fn ask_to_stop(&self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.ask_to_stop();
+        }
+    }
+
+    fn exit(&self, red: &RedStack, has_started: bool) -> Result<(), CallError> {
+        red.enter_module(&self.info.name, &self.exit, || {
+            // The gate is shut for everybody else by now.
+            // SAFETY: the module is attached and mapped.
+            unsafe { Entries(self.root).last(has_started) }
+        })
+    }
+
+    fn end_thread_locals_here(&self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.run_thread_locals_here();
+        }
+    }
+
+    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
+        let ledger = self.ledger.clone()?;
+        Some(Box::new(move || {
+            ledger.run_thread_locals_here();
+        }))
+    }
+
+    fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
+        let (logs, tag) = (Arc::clone(&self.logs), self.gate.tag().clone());
+        let facts = ImageFacts {
+            module: self.info.name.clone(),
             detach: self.root.detach(),
-            calls: self.gate.inside(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.info.stays.as_ref().map(Stays::briefly),
             gives_blocks_away: self.info.gives_blocks_away.clone(),
-            image: self.image.take()?,
-            forget: Box::new(move || logs.forget(&tag)),
         };
+        let image = self.image.take()?;
         // SAFETY: the generation has ended: no conjugate, handle or record of it is left, and nobody is behind the shut
         // gate at a safe point; whoever else may use the image holds a lease or is a part on the finalizer thread.
-        Some(unsafe { LeavingModule::new(luggage, policy) })
+        let code = unsafe { ImageUnload::new(image, facts, policy) };
+        Some(UnloadJob {
+            name: self.info.name.clone(),
+            leases: Arc::clone(&self.leases),
+            keeps: self.keeps.take(),
+            calls: self.gate.inside(),
+            code: Box::new(code),
+            forget: Box::new(move || logs.forget(&tag)),
+        })
     }
 }

@@ -227,7 +227,7 @@ pub(crate) fn open(
         blacks: core.blacks.directory(),
         level: crate::logs::loudest(),
     };
-    let module = Module::new(info, Gate::new(tag), root, image);
+    let module = Module::new(info, Gate::new(tag), root, image, &core.logs);
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
     core.blacks.admit(module.gate(), Arc::clone(module.leases()));
     let attached = caught(|| {

@@ -237,7 +237,7 @@ fn calls(core: &Core) -> Vec<String> {
 /// What is loaded.
 fn modules(loads: &Loads) -> Vec<String> {
     let mut lines: Vec<_> = loads
-        .retirements
+        .unloads
         .states()
         .into_iter()
         .map(|(generation, state)| format!("generation {generation} is {state}"))
@@ -258,7 +258,7 @@ fn modules(loads: &Loads) -> Vec<String> {
             )
         }));
     }
-    lines.extend(loads.retirements.parked());
+    lines.extend(loads.unloads.parked());
     lines
 }
 

@@ -8,9 +8,9 @@ use crate::handles::ObjectHandle;
 use crate::load::master::BroughtUp;
 use crate::load::module::Module;
 use crate::load::record::Record;
-use crate::load::ticket::UnloadTicket;
 use crate::object::mode::CallCount;
 use crate::reload::report::{ClassFate, Phases, PropertyChange};
+use crate::unload::ticket::UnloadTicket;
 
 /// What has happened so far.
 #[derive(Default)]

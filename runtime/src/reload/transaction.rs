@@ -13,11 +13,9 @@ use crate::bridge::unbinding::unbind_broken;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
-use crate::load::end_order::{End, EndStep};
-use crate::load::ending::{Ending, end};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
-use crate::load::master::{self, ExitHooks, Loads, Master};
+use crate::load::master::{self, Loads, Master};
 use crate::load::module::Module;
 use crate::object::birth::destroy;
 use crate::object::bits::Bits;
@@ -29,6 +27,9 @@ use crate::reload::journal::{Journal, Rebuilt};
 use crate::reload::migrate::{self, Goals, Migration};
 use crate::reload::report::{Phase, Reload};
 use crate::reload::requests::ReloadScope;
+use crate::unload::generation;
+use crate::unload::steps::{ExitHooks, UnloadCause, UnloadStep};
+use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Given;
 
 /// Replaces the modules of the Master by those in `paths`: all of them, or only what has changed and what uses it. The
@@ -43,7 +44,7 @@ pub(crate) fn reload(
     scope: ReloadScope,
 ) -> Result<Reload, LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
-    loads.retirements.check_budget()?;
+    loads.check_budget()?;
     let generation = loads.next_generation();
     let journal = Journal::begin(old.generation.0, &old.modules);
     let replaced = old.modules.clone();
@@ -329,14 +330,14 @@ impl Run<'_> {
         self.loads.show(self.old.generation, self.replaced.iter());
         let Committed { bodies, classes, removed_subobjects, .. } = committed;
         let mut bodies = Some(bodies);
-        let ending = Ending {
-            end: End::Replaced,
+        let unload = GenerationUnload {
+            cause: UnloadCause::Replaced,
             generation: self.old.generation,
             modules: &self.replaced,
             exits: ExitHooks::All,
         };
-        let ticket = end(core, self.loads, &ending, &mut |step| {
-            if step == EndStep::EndObjects {
+        let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
+            if step == UnloadStep::EndObjects {
                 drop(bodies.take());
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
@@ -374,12 +375,16 @@ impl Run<'_> {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.rebuild.borrow_mut().take();
         if let Some(Staged { modules, started, has_shadow, .. }) = self.staged.take() {
-            let ending =
-                Ending { end: End::RolledBack, generation: self.generation, modules: &modules, exits: started };
-            let ticket = end(core, self.loads, &ending, &mut |step| match step {
+            let unload = GenerationUnload {
+                cause: UnloadCause::RolledBack,
+                generation: self.generation,
+                modules: &modules,
+                exits: started,
+            };
+            let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
                 // What others than the new modules asked for since.
-                EndStep::DropErrands => core.tasks.end_staged(core),
-                EndStep::EndObjects => {
+                UnloadStep::DropErrands => core.tasks.end_staged(core),
+                UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
                         self.journal.done.births = master::undo_births(core);
                         self.journal.done.roots = core.world.objects.roots_since(&self.before.roots);
@@ -389,7 +394,7 @@ impl Run<'_> {
                         core.world.types.drop_shadow();
                     }
                 }
-                EndStep::Resume => {
+                UnloadStep::Resume => {
                     core.take_back(master::ids(&self.replaced));
                     for module in &self.replaced {
                         module.gate().reopen();
@@ -398,7 +403,7 @@ impl Run<'_> {
                 }
                 _ => {}
             });
-            self.journal.warnings.extend(self.loads.retirements.take_problems(self.old.generation));
+            self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
             // Now that the new has let go of what it had taken.
             self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));

@@ -23,12 +23,13 @@ use crate::lease::{Lease, LeaseKind, Leases, Sealed};
 use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::entries::Entries;
 use crate::load::error::LoadError;
-use crate::load::leaving::{LeavingModule, Luggage};
 use crate::load::module::ModuleInfo;
 use crate::load::open::{self, Staged};
-use crate::load::policy::UnloadPolicy;
 use crate::load::stays::Stays;
 use crate::logs::Logs;
+use crate::unload::image::{ImageFacts, ImageUnload};
+use crate::unload::job::{ModuleUnload, UnloadJob};
+use crate::unload::policy::UnloadPolicy;
 use crate::zcall::buffer::BufferMut;
 
 /// What a module without objects tests before it writes: there is nothing it could write to.
@@ -271,30 +272,33 @@ impl FreeModule {
 
     /// Sends it on its way out; none for one that has gone before. Only after the last call into its context has
     /// returned, or to be parked.
-    pub(super) fn leave(&self, policy: &UnloadPolicy) -> Option<LeavingModule> {
+    pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
         self.seal();
         let image = self.image().take()?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
         // An image that stays keeps its word: the closure is dropped without being called then.
         let word = ManuallyDrop::new(Arc::clone(&self.word));
-        let luggage = Luggage {
-            name: self.info.name.clone(),
-            leases: Arc::clone(&self.leases),
-            keeps: std::mem::take(&mut *self.needs()).into_iter().flat_map(Need::into_leases).collect(),
-            calls: 0,
+        let facts = ImageFacts {
+            module: self.info.name.clone(),
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.info.stays.as_ref().map(Stays::briefly),
             gives_blocks_away: self.info.gives_blocks_away.clone(),
-            image,
+        };
+        // SAFETY: the context's door is shut and nobody is inside, and its leases are sealed and none is held; the module
+        // has no conjugates, and modules that need it hold its own leases.
+        let code = unsafe { ImageUnload::new(image, facts, policy) };
+        Some(ModuleUnload::new(UnloadJob {
+            name: self.info.name.clone(),
+            leases: Arc::clone(&self.leases),
+            keeps: std::mem::take(&mut *self.needs()).into_iter().flat_map(Need::into_leases).collect(),
+            calls: 0,
+            code: Box::new(code),
             forget: Box::new(move || {
                 logs.forget(&tag);
                 drop(ManuallyDrop::into_inner(word));
             }),
-        };
-        // SAFETY: the context's door is shut and nobody is inside, and its leases are sealed and none is held; the module
-        // has no conjugates, and modules that need it hold its own leases.
-        Some(unsafe { LeavingModule::new(luggage, policy) })
+        }))
     }
 
     /// Its image stays: what it holds of the host and of others stays as well.

@@ -30,8 +30,9 @@ use crate::load::context::notice::{ContextNotice, Listener};
 use crate::load::context::peek::ManifestInfo;
 use crate::load::context::scope::{self, ContextScope, Scoped};
 use crate::load::context::space::Space;
-use crate::load::state::ContextState;
-use crate::load::ticket::{BlockerReport, UnloadTicket};
+use crate::unload::report::BlockerReport;
+use crate::unload::state::ContextState;
+use crate::unload::ticket::UnloadTicket;
 
 /// The load contexts of one runtime: the Default, every Slim and pinned one, and what any thread may know of the Master. A
 /// clone is another handle to the same; it may outlive the runtime, whose end unloads the Slims that there are then. Any

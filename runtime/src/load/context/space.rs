@@ -17,8 +17,8 @@ use crate::load::context::native_libs::Natives;
 use crate::load::context::under_way;
 use crate::load::context::waits::{Wanted, Work};
 use crate::load::module::ModuleInfo;
-use crate::load::state::ContextState;
-use crate::load::ticket::UnloadTicket;
+use crate::unload::state::ContextState;
+use crate::unload::ticket::UnloadTicket;
 
 /// One generation. Any thread.
 pub(super) struct Space {
