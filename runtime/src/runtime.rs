@@ -34,7 +34,7 @@ use crate::development::{Agent, Invitation};
 use crate::error::Error;
 use crate::handles::{Name, ObjectHandle};
 use crate::load::master::{self, Loads, Unload};
-use crate::load::module::Module;
+use crate::load::master_module::MasterModule;
 use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::objects::RenameError;
@@ -250,7 +250,7 @@ impl Runtime {
     /// the Master's where a reload kept it.
     pub fn module_generations(&self) -> Vec<(String, u64)> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
-        let of = |module: &Rc<Module>| (module.name().to_owned(), module.gate().tag().generation.0);
+        let of = |module: &Rc<MasterModule>| (module.name().to_owned(), module.gate().tag().generation.0);
         modules.iter().map(of).collect()
     }
 

@@ -27,7 +27,8 @@ use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::context::lookup::{Lent, lend_to_master};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
-use crate::load::module::{Module, ModuleInfo};
+use crate::load::master_module::MasterModule;
+use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Inspected};
 use crate::load::order::{list, needs_beyond};
 use crate::load::record::Recorder;
@@ -37,7 +38,7 @@ use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
 use crate::object::mode::ComingUp;
 use crate::unload::generation;
-use crate::unload::steps::{ExitHooks, UnloadCause, UnloadStep};
+use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadEvent, UnloadHost};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
@@ -48,7 +49,7 @@ pub(crate) struct Master {
     /// Its generation.
     pub generation: Generation,
     /// Its modules, dependencies first.
-    pub modules: Vec<Rc<Module>>,
+    pub modules: Vec<Rc<MasterModule>>,
     /// The files they came from, as the host named them.
     pub paths: Vec<PathBuf>,
 }
@@ -222,13 +223,13 @@ impl Loads {
     }
 
     /// Other threads see that the generation has these modules.
-    pub(crate) fn show<'a>(&self, generation: Generation, modules: impl Iterator<Item = &'a Rc<Module>>) {
+    pub(crate) fn show<'a>(&self, generation: Generation, modules: impl Iterator<Item = &'a Rc<MasterModule>>) {
         let context = ContextId::master(generation.0);
-        let summary = |module: &Rc<Module>| {
-            let summary = ModuleSummary::new(module.info(), context, module.image_path().to_owned());
+        let summary = |module: &Rc<MasterModule>| {
+            let summary = ModuleSummary::new(module.info(), context, module.code().path().to_owned());
             // It is shown before its types are made, which checks its texts for all.
-            let summary = match texts::check(module.name(), module.root()) {
-                Ok(()) => summary.offering(module.root().exports()().iter().map(|export| export.type_path.as_str())),
+            let summary = match texts::check(module.name(), module.described()) {
+                Ok(()) => summary.offering(module.described().exports.iter().map(|export| export.type_path.as_str())),
                 Err(_) => summary,
             };
             (module.gate().tag().id, summary)
@@ -322,9 +323,9 @@ impl Drop for Loads {
 /// What a set of libraries became.
 pub(crate) struct BroughtUp {
     /// The modules that were mapped, dependencies first.
-    pub new: Vec<Rc<Module>>,
+    pub new: Vec<Rc<MasterModule>>,
     /// Modules of the Master before that stay as they are, dependencies first.
-    pub staying: Vec<Rc<Module>>,
+    pub staying: Vec<Rc<MasterModule>>,
     /// Why each of the others is replaced; empty when all are, whether they must or not.
     pub why: BTreeMap<String, Why>,
     /// Names of the modules that they need and the Default has.
@@ -336,7 +337,7 @@ impl BroughtUp {
     ///
     /// # Errors
     /// None: their needs were looked at before they were mapped.
-    pub(crate) fn all(&self) -> Result<Vec<Rc<Module>>, LoadError> {
+    pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
         let modules = || self.new.iter().chain(&self.staying);
         let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
         Ok(row.iter().filter_map(|name| modules().find(|module| module.name() == name).cloned()).collect())
@@ -391,8 +392,8 @@ pub(crate) fn bring_up(
                 core.zcalls.end_module(id);
                 core.explicit.end_module(id);
                 core.value_types.end_module(id);
-                let exits = ExitHooks::NeverStarted;
-                let unload = GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, exits };
+                let unload =
+                    GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, is_known: false };
                 let _ticket = generation::unload(core, loads, &unload, &mut |_| {});
                 return Err(error);
             }
@@ -435,7 +436,7 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
 }
 
 /// A module keeps those it depends on: what it was given of them may be code.
-fn hold_dependencies(modules: &[Rc<Module>], staying: &[Rc<Module>], lent: &[Lent]) {
+fn hold_dependencies(modules: &[Rc<MasterModule>], staying: &[Rc<MasterModule>], lent: &[Lent]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
             let found = modules.iter().chain(staying).find(|other| other.name() == name).map(|other| other.leases());
@@ -448,21 +449,25 @@ fn hold_dependencies(modules: &[Rc<Module>], staying: &[Rc<Module>], lent: &[Len
 }
 
 /// The modules as far as emitting goes.
-pub(crate) fn declarers(modules: &[Rc<Module>]) -> Vec<Declarer<'_>> {
+pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
     modules
         .iter()
         .map(|module| Declarer {
             name: module.name(),
             title: module.info().title(),
             gate: module.gate(),
-            root: module.root(),
+            described: module.described(),
         })
         .collect()
 }
 
 /// Has modules of a living generation give up what their next one may need, dependents first. Those that were called, in
 /// that order: the last one may have failed.
-pub(crate) fn suspend(core: &Core, loads: &Loads, modules: &[Rc<Module>]) -> (Vec<Rc<Module>>, Result<(), LoadError>) {
+pub(crate) fn suspend(
+    core: &Core,
+    loads: &Loads,
+    modules: &[Rc<MasterModule>],
+) -> (Vec<Rc<MasterModule>>, Result<(), LoadError>) {
     let mut called = Vec::new();
     let all = modules.iter().rev().filter(|module| module.suspends()).try_for_each(|module| {
         caught(|| {
@@ -477,7 +482,7 @@ pub(crate) fn suspend(core: &Core, loads: &Loads, modules: &[Rc<Module>]) -> (Ve
 }
 
 /// Has those modules take it again, in the opposite order. What went wrong: each goes on all the same.
-pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<Module>]) -> Vec<String> {
+pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>]) -> Vec<String> {
     let mut problems = Vec::new();
     for module in suspended.iter().rev() {
         loads.recorder.note(|record| record.resumed.push(module.name().to_owned()));
@@ -490,22 +495,21 @@ pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<Module>]) -> Ve
     problems
 }
 
-/// Runs the mains of a generation, dependencies first. `before` are the modules that it replaces. Returns how many have run
-/// when one fails.
+/// Runs the mains of a generation, dependencies first. `before` are the modules that it replaces.
 ///
 /// # Errors
-/// The main that panicked, and how many before it have returned.
+/// The main that panicked.
 pub(crate) fn start(
     core: &Core,
     loads: &Loads,
     generation: Generation,
-    modules: &[Rc<Module>],
-    before: &[Rc<Module>],
-) -> Result<(), (usize, LoadError)> {
+    modules: &[Rc<MasterModule>],
+    before: &[Rc<MasterModule>],
+) -> Result<(), LoadError> {
     loads.raise(&MasterEvent::PreStartup(generation));
     let fault = |step| caught(|| Ok(faults::at(step)?));
-    fault(ReloadStep::PreStartup).map_err(|error| (0, error))?;
-    for (at, module) in modules.iter().enumerate() {
+    fault(ReloadStep::PreStartup)?;
+    for module in modules {
         let main = || {
             faults::at(ReloadStep::Main)?;
             loads.recorder.note(|record| record.mains.push(module.name().to_owned()));
@@ -516,11 +520,11 @@ pub(crate) fn start(
                 LoadError::Main { module: module.name().to_owned(), error, beside }
             })
         };
-        caught(main).map_err(|error| (at, error))?;
+        caught(main)?;
         loads.raise(&MasterEvent::Startup(generation, module.name().to_owned()));
     }
     loads.raise(&MasterEvent::PostStartup(generation));
-    fault(ReloadStep::PostStartup).map_err(|error| (modules.len(), error))
+    fault(ReloadStep::PostStartup)
 }
 
 /// Makes the class default objects of new classes: bases before what is derived, classes of subobjects before what has
@@ -575,8 +579,8 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
             loads.raise(&MasterEvent::Loaded(generation));
             Ok(())
         }
-        Err((exits, error)) => {
-            let unload = GenerationUnload { cause: UnloadCause::NotCreated, generation, modules: &modules, exits };
+        Err((is_known, error)) => {
+            let unload = GenerationUnload { cause: UnloadCause::NotCreated, generation, modules: &modules, is_known };
             let _ticket = generation::unload(core, loads, &unload, &mut |step| {
                 if step == UnloadStep::EndObjects {
                     let _births = undo_births(core);
@@ -588,17 +592,17 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
 }
 
+/// Emits, starts and makes the defaults; in a failure, whether anybody has heard of the generation.
 fn go_live(
     core: &Rc<Core>,
     loads: &Loads,
     generation: Generation,
-    modules: &[Rc<Module>],
-) -> Result<(), (ExitHooks, LoadError)> {
+    modules: &[Rc<MasterModule>],
+) -> Result<(), (bool, LoadError)> {
     let declarers = declarers(modules);
-    let classes =
-        caught(|| Ok(emit(core, &declarers, &declarers)?)).map_err(|error| (ExitHooks::NeverStarted, error))?;
-    start(core, loads, generation, modules, &[]).map_err(|(count, error)| (ExitHooks::Started(count), error))?;
-    caught(|| make_cdos(core, &classes)).map_err(|error| (ExitHooks::All, error))
+    let classes = caught(|| Ok(emit(core, &declarers, &declarers)?)).map_err(|error| (false, error))?;
+    start(core, loads, generation, modules, &[]).map_err(|error| (true, error))?;
+    caught(|| make_cdos(core, &classes)).map_err(|error| (true, error))
 }
 
 /// Destroys what was born since the shadow of the object store was begun, and drops the shadow. How many were born, by
@@ -616,7 +620,7 @@ pub(crate) fn undo_births(core: &Core) -> BTreeMap<String, u64> {
 }
 
 /// The numbers of modules.
-pub(crate) fn ids(modules: &[Rc<Module>]) -> impl Iterator<Item = ModuleId> {
+pub(crate) fn ids(modules: &[Rc<MasterModule>]) -> impl Iterator<Item = ModuleId> {
     modules.iter().map(|module| module.gate().tag().id)
 }
 
@@ -651,8 +655,7 @@ impl std::fmt::Display for Unload {
 pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
     let Master { generation, modules, .. } = loads.set_master(None).ok_or(LoadError::NoMaster)?;
     let mut objects_ended = 0;
-    let unload =
-        GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, exits: ExitHooks::All };
+    let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
         // All are told before the first is gone, and every one of them still answers.
         UnloadStep::Tell => tell_of_end(core),
@@ -679,7 +682,7 @@ fn tell_of_end(core: &Core) {
 }
 
 /// Destroys the objects of dynamic classes, whose natives stay, and hides the types of the modules. How many there were.
-fn end_objects(core: &Core, modules: &[Rc<Module>]) -> u64 {
+fn end_objects(core: &Core, modules: &[Rc<MasterModule>]) -> u64 {
     let (objects, ending) = (&core.world.objects, dynamic_objects(core));
     // Counted before the first goes, since an object takes its subobjects with it.
     let count = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;

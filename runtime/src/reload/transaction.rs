@@ -16,7 +16,7 @@ use crate::handles::{Generation, ObjectHandle};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Master};
-use crate::load::module::Module;
+use crate::load::master_module::MasterModule;
 use crate::object::birth::destroy;
 use crate::object::bits::Bits;
 use crate::object::body::Body;
@@ -28,7 +28,7 @@ use crate::reload::migrate::{self, Goals, Migration};
 use crate::reload::report::{Phase, Reload};
 use crate::reload::requests::ReloadScope;
 use crate::unload::generation;
-use crate::unload::steps::{ExitHooks, UnloadCause, UnloadStep};
+use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Given;
 
@@ -93,11 +93,11 @@ pub(crate) fn reload(
 /// How far the world has been changed, and so what a rollback has to undo.
 struct Staged {
     /// They are mapped.
-    modules: Vec<Rc<Module>>,
+    modules: Vec<Rc<MasterModule>>,
     /// All modules of the Master to be, those that stay included.
-    all: Vec<Rc<Module>>,
-    /// Which of their mains have run.
-    started: ExitHooks,
+    all: Vec<Rc<MasterModule>>,
+    /// Whether anybody has heard of the generation.
+    is_known: bool,
     /// Whether the shadow of the types is up.
     has_shadow: bool,
 }
@@ -127,9 +127,9 @@ struct Run<'a> {
     loads: &'a Loads,
     old: Master,
     /// Those of its modules that go.
-    replaced: Vec<Rc<Module>>,
+    replaced: Vec<Rc<MasterModule>>,
     /// Those of them that were asked to give up what the new ones may need, in that order.
-    suspended: Vec<Rc<Module>>,
+    suspended: Vec<Rc<MasterModule>>,
     scope: ReloadScope,
     generation: Generation,
     journal: Journal,
@@ -186,7 +186,7 @@ impl Run<'_> {
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
         let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep)
             .inspect_err(|_| self.loads.give_back(self.generation))?;
-        let stays = |module: &Rc<Module>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
+        let stays = |module: &Rc<MasterModule>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
         self.replaced.retain(|module| !stays(module));
         self.journal.tell_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
@@ -196,8 +196,7 @@ impl Run<'_> {
         }
         let all = brought_up.all()?;
         let modules = brought_up.new;
-        let started = ExitHooks::NeverStarted;
-        let staged = self.staged.insert(Staged { modules: modules.clone(), all, started, has_shadow: false });
+        let staged = self.staged.insert(Staged { modules: modules.clone(), all, is_known: false, has_shadow: false });
         core.set_aside(master::ids(&self.replaced));
         core.world.types.begin_shadow();
         staged.has_shadow = true;
@@ -272,13 +271,8 @@ impl Run<'_> {
 
     fn start(&mut self) -> Result<(), LoadError> {
         let Some(staged) = &mut self.staged else { return Ok(()) };
-        let (started, result) =
-            match master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced) {
-                Ok(()) => (ExitHooks::All, Ok(())),
-                Err((count, error)) => (ExitHooks::Started(count), Err(error)),
-            };
-        staged.started = started;
-        result
+        staged.is_known = true;
+        master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced)
     }
 
     /// Every living object in its new body.
@@ -334,7 +328,7 @@ impl Run<'_> {
             cause: UnloadCause::Replaced,
             generation: self.old.generation,
             modules: &self.replaced,
-            exits: ExitHooks::All,
+            is_known: true,
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
@@ -374,12 +368,12 @@ impl Run<'_> {
         let core = self.core;
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.rebuild.borrow_mut().take();
-        if let Some(Staged { modules, started, has_shadow, .. }) = self.staged.take() {
+        if let Some(Staged { modules, is_known, has_shadow, .. }) = self.staged.take() {
             let unload = GenerationUnload {
                 cause: UnloadCause::RolledBack,
                 generation: self.generation,
                 modules: &modules,
-                exits: started,
+                is_known,
             };
             let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
                 // What others than the new modules asked for since.

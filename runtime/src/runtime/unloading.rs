@@ -10,7 +10,7 @@ use crate::handles::Generation;
 use crate::lease::{Blocker, Lease, LeaseKind};
 use crate::load::error::LoadError;
 use crate::load::master::Unload;
-use crate::load::module::Module;
+use crate::load::master_module::MasterModule;
 use crate::reload::requests::Request;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::under_way;
@@ -77,7 +77,7 @@ impl Runtime {
     /// Why the modules of the living Master would have to stay mapped now: each reason with the name of its module.
     pub fn leases(&self) -> Vec<(String, Blocker)> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
-        let of = |module: &Rc<Module>| {
+        let of = |module: &Rc<MasterModule>| {
             let name = module.name().to_owned();
             module.leases().report().into_iter().map(move |lease| (name.clone(), lease))
         };

@@ -36,7 +36,7 @@ fn step_now<M: UnloadModule>(
     step: UnloadStep,
     begun: Instant,
 ) {
-    let GenerationUnload { generation, modules, exits, .. } = *unload;
+    let GenerationUnload { generation, modules, .. } = *unload;
     match step {
         UnloadStep::Seal => modules.iter().for_each(|module| module.leases().seal()),
         UnloadStep::Tell => host.tell_unloading(generation),
@@ -59,11 +59,11 @@ fn step_now<M: UnloadModule>(
         UnloadStep::ReleaseHalves => release(core, &modules.iter().map(|module| module.id()).collect()),
         UnloadStep::AwaitFinalizers => await_finalizers(core, host.unloads().policy.grace, begun),
         UnloadStep::ExitHooks => {
-            for (at, module) in modules.iter().enumerate().rev() {
-                if exits.covers(at) {
+            for module in modules.iter().rev() {
+                if module.has_started() {
                     host.runs_exit_hook(module.name());
                 }
-                if let Err(error) = module.exit(&core.red, exits.covers(at)) {
+                if let Err(error) = module.exit(&core.red) {
                     tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
                     host.unloads().note(generation, format!("the exit hook of {} {error}", module.name()));
                 }

@@ -52,31 +52,9 @@ pub(crate) enum UnloadStep {
     EndImages,
 }
 
-/// Which modules of a generation get their exit hook when it ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ExitHooks {
-    /// The main of none has run.
-    NeverStarted,
-    /// The first so many mains have returned.
-    Started(usize),
-    /// All have run.
-    All,
-}
-
-impl ExitHooks {
-    /// Whether the module at that place of the row gets it.
-    pub(crate) fn covers(self, at: usize) -> bool {
-        match self {
-            Self::NeverStarted => false,
-            Self::Started(count) => at < count,
-            Self::All => true,
-        }
-    }
-}
-
 use UnloadStep::{
-    AwaitFinalizers, DropErrands, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ReleaseHalves,
-    Resume, Seal, ShutGates, Tell,
+    AwaitFinalizers, DropErrands, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks,
+    ReleaseHalves, Resume, Seal, ShutGates, Tell,
 };
 
 impl UnloadCause {
@@ -91,10 +69,11 @@ impl UnloadCause {
                 EndObjects,
                 ReleaseHalves,
                 AwaitFinalizers,
-                UnloadStep::ExitHooks,
+                ExitHooks,
                 EndThreadLocals,
                 EndBlacks,
                 EndTypeNumbers,
+                ExitHooks,
                 EndImages,
             ],
             // It was told when it was set aside.
@@ -105,7 +84,7 @@ impl UnloadCause {
                 EndObjects,
                 ReleaseHalves,
                 AwaitFinalizers,
-                UnloadStep::ExitHooks,
+                ExitHooks,
                 EndThreadLocals,
                 EndBlacks,
                 EndTypeNumbers,
@@ -119,7 +98,7 @@ impl UnloadCause {
                 ReleaseHalves,
                 Resume,
                 AwaitFinalizers,
-                UnloadStep::ExitHooks,
+                ExitHooks,
                 EndThreadLocals,
                 EndBlacks,
                 EndTypeNumbers,
@@ -132,13 +111,13 @@ impl UnloadCause {
                 DropErrands,
                 ReleaseHalves,
                 AwaitFinalizers,
-                UnloadStep::ExitHooks,
+                ExitHooks,
                 EndThreadLocals,
                 EndBlacks,
                 EndTypeNumbers,
                 EndImages,
             ],
-            Self::Slim => &[Seal, ShutGates, UnloadStep::ExitHooks, EndThreadLocals, EndImages],
+            Self::Slim => &[Seal, ShutGates, ExitHooks, EndThreadLocals, EndImages],
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::handles::{Generation, ModuleId};
 use crate::lease::Leases;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::steps::{ExitHooks, UnloadCause};
+use crate::unload::steps::UnloadCause;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
 
@@ -21,8 +21,8 @@ pub(crate) struct GenerationUnload<'a, M> {
     pub generation: Generation,
     /// Its modules, dependencies first.
     pub modules: &'a [Rc<M>],
-    /// Which of them get their exit hook.
-    pub exits: ExitHooks,
+    /// Whether anybody has heard of the generation: one that never started ends in silence.
+    pub is_known: bool,
 }
 
 /// A module, as far as its unload goes. Game thread.
@@ -37,12 +37,14 @@ pub(crate) trait UnloadModule {
     fn shut(&self);
     /// Asks the threads it has started to stop.
     fn ask_to_stop(&self);
+    /// Whether its main has returned, so that it gets its exit hook.
+    fn has_started(&self) -> bool;
     /// Runs its exit hook, if its main has returned, and drops what was left to the module to drop. The last call that it
     /// gets.
     ///
     /// # Errors
     /// Its panic.
-    fn exit(&self, red: &RedStack, has_started: bool) -> Result<(), CallError>;
+    fn exit(&self, red: &RedStack) -> Result<(), CallError>;
     /// Runs the destructors of its thread-locals on this thread.
     fn end_thread_locals_here(&self);
     /// What does that on another thread, while the image is there; none where it has none.

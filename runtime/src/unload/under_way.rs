@@ -12,7 +12,7 @@ use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::naps::Naps;
 use crate::unload::state::ContextState;
-use crate::unload::steps::{ExitHooks, UnloadStep};
+use crate::unload::steps::UnloadStep;
 use crate::unload::subject::{GenerationUnload, UnloadEvent, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::OneUnload;
@@ -26,7 +26,7 @@ pub(super) fn hand_over<M: UnloadModule>(
     left: &'static [UnloadStep],
     begun: Instant,
 ) -> UnloadTicket {
-    let GenerationUnload { generation, modules, exits, .. } = *unload;
+    let GenerationUnload { generation, modules, is_known, .. } = *unload;
     let unloads = host.unloads();
     // What exit hooks and objects of other modules ended meanwhile.
     core.finalizer.release();
@@ -48,7 +48,7 @@ pub(super) fn hand_over<M: UnloadModule>(
         modules: ids,
         ticket: ticket.clone(),
         left: Cell::new(left),
-        is_known: exits != ExitHooks::NeverStarted,
+        is_known,
         said_unloaded: Cell::new(false),
         said_blocked: Cell::new(false),
         said_over: Cell::new(false),

@@ -26,7 +26,7 @@ use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
 use crate::load::context::space::Space;
 use crate::load::context::unloading::Abandoned;
 use crate::load::error::LoadError;
-use crate::load::module::ModuleInfo;
+use crate::load::module::info::ModuleInfo;
 use crate::load::stays::Told;
 use crate::logs::Logs;
 use crate::unload::blockers::kept_by;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::bridge::nm::is_type;
-use crate::load::module::{ModuleInfo, titled};
+use crate::load::module::info::{ModuleInfo, titled};
 use crate::unload::state::ContextState;
 
 /// What sort of load context it is.

@@ -182,3 +182,40 @@ impl UnloadWork for SpaceUnload {
         unloaded
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Abandoned;
+    use crate::conjugate::gate::ModuleTag;
+    use crate::handles::{Generation, ModuleId};
+    use crate::load::context::free_module::FreeModule;
+    use crate::load::context::id::ContextId;
+    use crate::load::module::testing::tale;
+    use crate::unload::policy::UnloadPolicy;
+    use crate::unload::state::ContextState;
+    use crate::unload::ticket::UnloadTicket;
+
+    #[test]
+    fn a_module_that_is_no_library_starts_is_lent_and_unloads_as_one_of_a_slim() {
+        let tag = ModuleTag { id: ModuleId(1), name: "tale".into(), generation: Generation(1) };
+        let (core, heard) = tale(tag, &Arc::default());
+        let module = FreeModule::new(core, ContextId { index: 2, generation: 1 });
+        assert_eq!(module.summary().types, ["/Script/Tale.Speaker"]);
+        assert_eq!(&*module.exports()[0].full, "nm:/tale:Speaker:say");
+        module.main(&["once".into()]).expect("it starts");
+        let need = module.lend("a reader").expect("it lives");
+
+        let work = Abandoned::new(&[Arc::clone(&module)], UnloadPolicy::default());
+        let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, work);
+        assert_eq!(ticket.poll(), ContextState::Blocked);
+        assert_eq!(heard.all(), ["main once", "asked to stop"]);
+        assert!(module.lend("too late").is_err());
+
+        drop(need);
+        assert_eq!(ticket.poll(), ContextState::Dead);
+        let rest = ["exit", "thread-locals end", "lets go of its host", "gone"];
+        assert_eq!(heard.all()[2..], rest);
+    }
+}
