@@ -34,7 +34,7 @@ use crate::development::{Agent, Invitation};
 use crate::error::Error;
 use crate::handles::{Name, ObjectHandle};
 use crate::load::master::{self, Loads, Unload};
-use crate::load::master_module::MasterModule;
+use crate::load::module::master::MasterModule;
 use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::objects::RenameError;

@@ -9,7 +9,6 @@ pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod hooks;
 pub(crate) mod master;
-pub(crate) mod master_module;
 pub(crate) mod module;
 pub(crate) mod open;
 pub(crate) mod order;

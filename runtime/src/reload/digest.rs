@@ -13,7 +13,7 @@ use crate::conjugate::pairs::ConjugateKey;
 use crate::handles::ObjectHandle;
 use crate::lease::LeaseKind;
 use crate::load::master::Loads;
-use crate::load::master_module::MasterModule;
+use crate::load::module::master::MasterModule;
 use crate::object::body::Body;
 use crate::object::class::Class;
 

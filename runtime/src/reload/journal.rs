@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::handles::ObjectHandle;
 use crate::load::master::BroughtUp;
-use crate::load::master_module::MasterModule;
+use crate::load::module::master::MasterModule;
 use crate::load::record::Record;
 use crate::object::mode::CallCount;
 use crate::reload::report::{ClassFate, Phases, PropertyChange};

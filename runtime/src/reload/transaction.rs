@@ -16,7 +16,7 @@ use crate::handles::{Generation, ObjectHandle};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Master};
-use crate::load::master_module::MasterModule;
+use crate::load::module::master::MasterModule;
 use crate::object::birth::destroy;
 use crate::object::bits::Bits;
 use crate::object::body::Body;

@@ -10,7 +10,7 @@ use crate::handles::Generation;
 use crate::lease::{Blocker, Lease, LeaseKind};
 use crate::load::error::LoadError;
 use crate::load::master::Unload;
-use crate::load::master_module::MasterModule;
+use crate::load::module::master::MasterModule;
 use crate::reload::requests::Request;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::under_way;

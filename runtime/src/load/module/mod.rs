@@ -6,6 +6,7 @@
 pub(crate) mod code;
 pub(crate) mod info;
 pub(crate) mod library;
+pub(crate) mod master;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

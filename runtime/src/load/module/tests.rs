@@ -13,7 +13,7 @@ use crate::handles::{Generation, ModuleId};
 use crate::lease::LeaseKind;
 use crate::load::canary::{Canary, Rehearsal};
 use crate::load::master::{self, Loads};
-use crate::load::master_module::MasterModule;
+use crate::load::module::master::MasterModule;
 use crate::unload::generation;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadCause;
