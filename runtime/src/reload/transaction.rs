@@ -1,5 +1,5 @@
 //! The steps of a reload, in order, each timed. What may fail comes first; the commit swaps pointers, runs no plugin
-//! code and cannot fail; the retirement of the old generation never undoes it.
+//! code and cannot fail; the unload of the old generation never undoes it.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -79,7 +79,7 @@ pub(crate) fn reload(
             run.tell_what_stays();
             // The new generation is live, whatever the end of the old one does.
             if let Err(error) = caught(|| {
-                run.retire(committed);
+                run.unload_old(committed);
                 Ok(())
             }) {
                 run.journal.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
@@ -102,7 +102,7 @@ struct Staged {
     has_shadow: bool,
 }
 
-/// What the commit leaves for the retirement.
+/// What the commit leaves for the unload of the old generation.
 struct Committed {
     bodies: Vec<Body>,
     classes: Vec<Rc<Class>>,
@@ -316,7 +316,7 @@ impl Run<'_> {
     }
 
     /// The old generation goes; whatever happens here, the new one is live.
-    fn retire(&mut self, committed: Committed) {
+    fn unload_old(&mut self, committed: Committed) {
         let core = self.core;
         self.loads.raise(&MasterEvent::Loaded(self.generation));
         let begun = Instant::now();

@@ -13,7 +13,7 @@ use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::under_way;
 
-/// Ends a generation, as far as that goes in a short while; `own` is called in the steps that are the caller's, too.
+/// Unloads a generation, as far as that goes in a short while; `own` is called in the steps that are the caller's, too.
 pub(crate) fn unload<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,

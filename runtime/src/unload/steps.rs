@@ -1,8 +1,8 @@
-//! In which order a generation ends, whatever it ends for. This file decides; `generation.rs`, `under_way.rs` and, for Slims,
+//! In which order a generation is unloaded, whatever for. This file decides; `generation.rs`, `under_way.rs` and, for Slims,
 //! `load/context/unloading.rs` act on it. The rule behind the order: nothing of a module runs after something has gone that it
 //! may refer to. So what runs code of the module comes first, and what that code may look at comes after it.
 
-/// What a generation ends for.
+/// What a generation is unloaded for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
     /// The Master is unloaded, or its host ends.
@@ -19,7 +19,7 @@ pub(crate) enum UnloadCause {
     Slim,
 }
 
-/// One step of an end.
+/// One step of an unload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadStep {
     /// Nobody gets a new lease.

@@ -17,8 +17,8 @@ use crate::unload::subject::{GenerationUnload, UnloadEvent, UnloadHost, UnloadMo
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::OneUnload;
 
-/// What is left of an end when no code of its modules has anything to do on the game thread any more: goes as far as it can
-/// within the grace that began with the end, and leaves the rest to the safe points.
+/// What is left of an unload when no code of its modules has anything to do on the game thread any more: goes as far as it can
+/// within the grace that began with the unload, and leaves the rest to the safe points.
 pub(super) fn hand_over<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,

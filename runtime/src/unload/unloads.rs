@@ -26,7 +26,7 @@ pub(super) struct OneUnload {
     /// Its modules that go: a reload may have kept others.
     pub(super) modules: Vec<ModuleId>,
     pub(super) ticket: UnloadTicket,
-    /// The steps of its end that are still to be done.
+    /// The steps that are still to be done.
     pub(super) left: Cell<&'static [UnloadStep]>,
     /// Whether anybody has heard of the generation: one that never started ends in silence.
     pub(super) is_known: bool,

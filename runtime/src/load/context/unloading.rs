@@ -1,4 +1,4 @@
-//! How a generation of a Slim ends. First everybody who is inside comes out and every lease ends; then module by module
+//! How a generation of a Slim is unloaded. First everybody who is inside comes out and every lease ends; then module by module
 //! the exit hooks run, dependents first, and the images go. Whoever holds the ticket may drive it, and the reaper does.
 //!
 //! What a module depends on was complete before it was mapped, and what it holds is counted with that very module. So
