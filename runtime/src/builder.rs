@@ -14,13 +14,13 @@ use crate::handles::with_last_serial;
 use crate::load::canary::{Canary, Rehearsal};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
-use crate::load::policy::UnloadPolicy;
 use crate::native::{Natives, Ticker};
 use crate::object::birth::make_cdo;
 use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 use crate::runtime::Runtime;
+use crate::unload::policy::UnloadPolicy;
 use crate::watchdog::{Hang, Listener};
 
 /// Under `alcedo dev`, what does not return for so long is named.
@@ -251,7 +251,7 @@ impl Builder {
         let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)
             .map_err(system("making the folder for copies of libraries"))?;
         loads.hub.set_policy(&self.unloads);
-        loads.retirements.policy = self.unloads;
+        loads.unloads.policy = self.unloads;
         loads.planted_rerun = self.planted_rerun;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
         core.world.types.declare_package(ROOT_PACKAGE);

@@ -37,6 +37,7 @@ mod poster;
 pub mod reload;
 mod runtime;
 mod slim_watch;
+mod unload;
 mod watchdog;
 mod world;
 mod zcall;
@@ -72,9 +73,6 @@ pub use load::context::waits::{LoadStep, Wanted};
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
-pub use load::policy::UnloadPolicy;
-pub use load::state::ContextState;
-pub use load::ticket::{BlockerReport, ModuleEnd, ParkedImage, UnloadReport, UnloadTicket};
 pub use native::world::World;
 pub use object::birth::{BirthFailed, BirthStep};
 pub use object::objects::RenameError;
@@ -97,6 +95,10 @@ pub use runtime::{
 pub use semver::{Version, VersionReq};
 pub use shown::printable;
 pub use slim_watch::SlimWatch;
+pub use unload::policy::UnloadPolicy;
+pub use unload::report::{BlockerReport, ModuleEnd, ParkedImage, UnloadReport};
+pub use unload::state::ContextState;
+pub use unload::ticket::UnloadTicket;
 pub use watchdog::Hang;
 pub use world::{FormatError, WorldError, WorldLoad};
 

@@ -34,8 +34,7 @@ use crate::development::{Agent, Invitation};
 use crate::error::Error;
 use crate::handles::{Name, ObjectHandle};
 use crate::load::master::{self, Loads, Unload};
-use crate::load::module::Module;
-use crate::load::state::ContextState;
+use crate::load::module::master::MasterModule;
 use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::objects::RenameError;
@@ -46,6 +45,7 @@ use crate::reload::report::Reload;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
 use crate::runtime::history::History;
+use crate::unload::state::ContextState;
 use crate::watchdog::Entered;
 
 use functions::{HostBody, HostFunction};
@@ -100,7 +100,7 @@ impl Drop for Runtime {
             let _left = master::unload(&self.inner.core, &self.inner.loads);
         }
         self.inner.end_unloads();
-        let slims = self.inner.loads.hub.close(self.inner.loads.retirements.policy.shutdown);
+        let slims = self.inner.loads.hub.close(self.inner.loads.unloads.policy.shutdown);
         for left in slims.left {
             tracing::warn!(left, "the runtime was dropped, and not all of it could be ended");
         }
@@ -250,14 +250,14 @@ impl Runtime {
     /// the Master's where a reload kept it.
     pub fn module_generations(&self) -> Vec<(String, u64)> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
-        let of = |module: &Rc<Module>| (module.name().to_owned(), module.gate().tag().generation.0);
+        let of = |module: &Rc<MasterModule>| (module.name().to_owned(), module.gate().tag().generation.0);
         modules.iter().map(of).collect()
     }
 
     /// Every generation of the Master that is not dead, and how far its life has come; one whose images cannot be
     /// unmapped stays in the list.
     pub fn contexts(&self) -> Vec<(u64, ContextState)> {
-        self.inner.loads.retirements.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
+        self.inner.loads.unloads.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
     }
 
     /// Who began the plugin half of an object; `None` for an object that has none, or whose half has expired.
@@ -269,7 +269,7 @@ impl Runtime {
     /// Images that stay mapped, and why.
     pub fn parked(&self) -> Vec<String> {
         let slims = self.inner.loads.hub.parked();
-        self.inner.loads.retirements.parked().into_iter().chain(slims).collect()
+        self.inner.loads.unloads.parked().into_iter().chain(slims).collect()
     }
 
     /// Where the private copies of libraries are.

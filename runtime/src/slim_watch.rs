@@ -12,10 +12,10 @@ use crate::load::context::error::ContextError;
 use crate::load::context::handle::LoadContext;
 use crate::load::context::id::ContextKind;
 use crate::load::paths::ensure_absolute;
-use crate::load::state::ContextState;
-use crate::load::ticket::UnloadTicket;
 use crate::reload::watch::FileWatch;
 use crate::trap;
+use crate::unload::state::ContextState;
+use crate::unload::ticket::UnloadTicket;
 
 /// Replaces a Slim by what its library file becomes, until this is dropped. It holds the Slim as any handle does. Any
 /// thread.

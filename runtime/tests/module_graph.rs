@@ -125,15 +125,9 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "to be taken apart: errors of loading name what contexts and the canary found",
     ),
     (
-        "runtime/src/load",
-        &["ending", "master", "retire"],
-        "to be taken apart: the Master ends by way of what is retired",
-    ),
-    (
         "runtime/src/load/context",
         &[
             "at_exit",
-            "departing",
             "function",
             "guides",
             "handle",
@@ -149,6 +143,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "scope",
             "search",
             "space",
+            "unloading",
         ],
         "to be taken apart: a line, its spaces and their hub name each other",
     ),

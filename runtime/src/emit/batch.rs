@@ -3,13 +3,12 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::module::ModuleRef;
-
 use crate::bridge::core::Core;
 use crate::bridge::nm::Export;
 use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::dynamic_call::Signature;
+use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::emit::{imports, read, texts};
 use crate::faults::{self, ReloadStep};
@@ -18,7 +17,7 @@ use crate::object::decl::Batch;
 use crate::object::refusal::DeclareError;
 use crate::zcall::chain::Implementer;
 
-/// A module that is mapped, as far as emitting goes.
+/// A module, as far as emitting goes.
 #[derive(Clone)]
 pub(crate) struct Declarer<'a> {
     /// Its name.
@@ -27,18 +26,18 @@ pub(crate) struct Declarer<'a> {
     pub(crate) title: String,
     /// The door to its code.
     pub(crate) gate: &'a Rc<Gate>,
-    /// What it exports.
-    pub(crate) root: ModuleRef,
+    /// What it declares.
+    pub(crate) described: Described,
 }
 
 impl Declarer<'_> {
     /// How often it declares a type of that path.
     fn declares(&self, path: &str) -> usize {
         let is_it = |package: &str, name: &str| path == format!("/Script/{package}.{name}");
-        let interfaces = self.root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice());
-        interfaces.filter(|it| is_it(&it.package, &it.name)).count()
-            + self.root.structs()().iter().filter(|it| is_it(&it.package, &it.name)).count()
-            + self.root.classes()().iter().filter(|it| is_it(&it.package, &it.name)).count()
+        let Described { interfaces, structs, classes, .. } = self.described;
+        interfaces.iter().filter(|it| is_it(&it.package, &it.name)).count()
+            + structs.iter().filter(|it| is_it(&it.package, &it.name)).count()
+            + classes.iter().filter(|it| is_it(&it.package, &it.name)).count()
     }
 }
 
@@ -54,15 +53,13 @@ pub(crate) fn emit(
 ) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut batch = Batch::default();
     for module in modules {
-        texts::check(module.name, module.root)?;
-        let interfaces = module.root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice());
-        batch.interfaces.extend(interfaces.map(|described| read::interface_decl(described)));
-        for described in module.root.structs()().iter() {
+        texts::check(module.name, module.described)?;
+        batch.interfaces.extend(module.described.interfaces.iter().map(|described| read::interface_decl(described)));
+        for described in module.described.structs {
             batch.structs.push(read::struct_decl(module.gate, described)?);
         }
         // The linker puts a module's classes in an order of its own; what happens to them must not depend on it.
-        let described = module.root.classes()();
-        let mut classes: Vec<_> = described.iter().collect();
+        let mut classes = module.described.classes.to_vec();
         classes.sort_by_key(|described| (described.package.as_str(), described.name.as_str()));
         for described in classes {
             batch.classes.push(read::class_decl(&Rc::downgrade(core), module.gate, described)?);
@@ -76,7 +73,7 @@ pub(crate) fn emit(
         faults::at(ReloadStep::Enroll)?;
     }
     for module in modules {
-        for import in module.root.imports()().iter() {
+        for import in module.described.imports {
             imports::fill_import(core, module.name, import)?;
         }
         faults::at(ReloadStep::FillCells)?;
@@ -109,12 +106,12 @@ fn words(signature: &str, fingerprint: u64) -> Rc<str> {
 
 /// Makes the classes and exports of a module known to the floors that enter it.
 fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
-    for described in module.root.structs()().iter() {
+    for described in module.described.structs {
         let path = format!("/Script/{}.{}", described.package, described.name);
         let Some(found) = core.world.types.struct_by_path(&path) else { continue };
         imports::check_own(module.name, described, &found)?;
     }
-    for described in module.root.classes()().iter() {
+    for described in module.described.classes {
         let path = format!("/Script/{}.{}", described.package, described.name);
         let Some(class) = core.world.types.class_by_path(&path) else { continue };
         let hooks = ClassHooks {
@@ -127,7 +124,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
         imports::fill_own(core, module.name, described, &class)?;
     }
     core.explicit.set_title(module.gate.tag().id, &module.title);
-    for described in module.root.exports()().iter() {
+    for described in module.described.exports {
         let export = Export {
             gate: Rc::clone(module.gate),
             type_path: described.type_path.as_str().into(),

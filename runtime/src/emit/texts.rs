@@ -5,9 +5,9 @@
 use std::collections::HashSet;
 
 use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, PropertyDesc};
-use alcedo_abi::module::ModuleRef;
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
 
+use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::object::path::MemberPath;
 use crate::shown::line;
@@ -30,19 +30,20 @@ const CALL_NAME: &str = "a function is called by a name without spaces or contro
 ///
 /// # Errors
 /// [`EmitError::Text`] for the first that is not.
-pub(crate) fn check(module: &str, root: ModuleRef) -> Result<(), EmitError> {
+pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
-    for described in root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice()) {
+    let Described { interfaces, structs, classes, imports, exports } = described;
+    for described in interfaces {
         check.type_name(described.package.as_str(), described.name.as_str(), "an interface")?;
     }
-    for described in root.structs()().iter() {
+    for described in structs {
         check.type_name(described.package.as_str(), described.name.as_str(), "a struct")?;
         check.properties(described.name.as_str(), &described.fields)?;
     }
-    root.classes()().iter().try_for_each(|described| check.class(described))?;
-    root.imports()().iter().try_for_each(|import| check.import(import))?;
+    classes.iter().try_for_each(|described| check.class(described))?;
+    imports.iter().try_for_each(|import| check.import(import))?;
     let mut offered = HashSet::new();
-    root.exports()().iter().try_for_each(|export| {
+    exports.iter().try_for_each(|export| {
         let name = check.export(export)?;
         check.text(|| "two functions called".into(), &name, |name| offered.insert(name.to_owned()), ONCE)
     })

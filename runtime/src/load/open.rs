@@ -23,11 +23,15 @@ use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::{self, HostWord};
+use crate::lease::Leases;
 use crate::load::checks::{HostFacts, admit};
 use crate::load::entries::Entries;
 use crate::load::error::{LoadError, caught};
 use crate::load::hooks::{self, Attachment};
-use crate::load::module::{Module, ModuleInfo};
+use crate::load::module::Module;
+use crate::load::module::info::ModuleInfo;
+use crate::load::module::library::LibraryCode;
+use crate::load::module::master::MasterModule;
 use crate::load::order::{OrderInput, order};
 use crate::load::paths::ensure_absolute;
 use crate::load::stays;
@@ -209,7 +213,7 @@ pub(crate) fn open(
     staged: Staged,
     id: ModuleId,
     generation: Generation,
-) -> Result<Rc<Module>, LoadError> {
+) -> Result<Rc<MasterModule>, LoadError> {
     crash::module(generation.0, &staged.info.name, staged.path());
     let (info, image, root) = map(staged)?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
@@ -227,12 +231,16 @@ pub(crate) fn open(
         blacks: core.blacks.directory(),
         level: crate::logs::loudest(),
     };
-    let module = Module::new(info, Gate::new(tag), root, image);
+    let leases = Leases::new(format!("{} of generation {generation}", info.name));
+    // SAFETY: it is attached below, before anything of it is called.
+    let code = unsafe { LibraryCode::new(&info, root, image) };
+    let module = Module::new(info, tag.clone(), code, leases, &core.logs, None);
+    let module = MasterModule::new(module, Gate::new(tag));
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
     core.blacks.admit(module.gate(), Arc::clone(module.leases()));
     let attached = caught(|| {
         // SAFETY: the context's word, table, mode and directory live as long as the runtime, which outlives the module.
-        let attached = unsafe { Entries(module.root()).attach(&context) };
+        let attached = unsafe { Entries(root).attach(&context) };
         attached.map_err(|error| LoadError::Attach { module: module.name().to_owned(), error })?;
         Ok(faults::at(ReloadStep::Attach)?)
     });
@@ -246,7 +254,7 @@ pub(crate) fn open(
             core.world.slices.forget(id.0);
             core.logs.forget(module.gate().tag());
             // SAFETY: the module never ran: it declared nothing and nobody holds anything of it.
-            let _gone = unsafe { module.unmap() };
+            unsafe { module.code().discard() };
             Err(error)
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use semver::{Version, VersionReq};
 use thiserror::Error;
 
-use crate::load::module::titled;
+use crate::load::module::info::titled;
 
 /// What a module's manifest says about itself and its needs.
 #[derive(Clone, Debug)]

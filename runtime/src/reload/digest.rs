@@ -13,7 +13,7 @@ use crate::conjugate::pairs::ConjugateKey;
 use crate::handles::ObjectHandle;
 use crate::lease::LeaseKind;
 use crate::load::master::Loads;
-use crate::load::module::Module;
+use crate::load::module::master::MasterModule;
 use crate::object::body::Body;
 use crate::object::class::Class;
 
@@ -110,7 +110,7 @@ fn numbers(core: &Core) -> Vec<String> {
 /// Why modules of the Master have to stay mapped. Posted closures are left out, as among the errands.
 fn leases(loads: &Loads) -> Vec<String> {
     let modules = loads.master().map(|master| master.modules).unwrap_or_default();
-    let of = |module: &Rc<Module>| {
+    let of = |module: &Rc<MasterModule>| {
         let name = module.name().to_owned();
         let leases = module.leases().report().into_iter().filter(|lease| lease.kind != LeaseKind::Posted);
         leases.map(move |lease| format!("{name}: {} {} {:?}", lease.kind, lease.owner, lease.place)).collect::<Vec<_>>()
@@ -237,7 +237,7 @@ fn calls(core: &Core) -> Vec<String> {
 /// What is loaded.
 fn modules(loads: &Loads) -> Vec<String> {
     let mut lines: Vec<_> = loads
-        .retirements
+        .unloads
         .states()
         .into_iter()
         .map(|(generation, state)| format!("generation {generation} is {state}"))
@@ -258,7 +258,7 @@ fn modules(loads: &Loads) -> Vec<String> {
             )
         }));
     }
-    lines.extend(loads.retirements.parked());
+    lines.extend(loads.unloads.parked());
     lines
 }
 

@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use crate::handles::ObjectHandle;
 use crate::load::master::BroughtUp;
-use crate::load::module::Module;
+use crate::load::module::master::MasterModule;
 use crate::load::record::Record;
-use crate::load::ticket::UnloadTicket;
 use crate::object::mode::CallCount;
 use crate::reload::changes::{ClassFate, Phases, PropertyChange};
+use crate::unload::ticket::UnloadTicket;
 
 /// What has happened so far.
 #[derive(Default)]
@@ -78,19 +78,20 @@ pub(crate) struct Done {
 
 impl Journal {
     /// A reload of these modules begins.
-    pub(crate) fn begin(from: u64, modules: &[Rc<Module>]) -> Self {
+    pub(crate) fn begin(from: u64, modules: &[Rc<MasterModule>]) -> Self {
         Self { from, modules: names(modules), ..Self::default() }
     }
 
     /// It is known which modules are replaced, and why.
     pub(crate) fn tell_scope(&mut self, brought_up: &BroughtUp) {
         self.modules = names(&brought_up.new);
-        let kept = |module: &Rc<Module>| format!("{} of generation {}", module.name(), module.gate().tag().generation);
+        let kept =
+            |module: &Rc<MasterModule>| format!("{} of generation {}", module.name(), module.gate().tag().generation);
         self.kept_modules = brought_up.staying.iter().map(kept).collect();
         self.replaced_because = brought_up.why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     }
 }
 
-fn names(modules: &[Rc<Module>]) -> Vec<String> {
+fn names(modules: &[Rc<MasterModule>]) -> Vec<String> {
     modules.iter().map(|module| module.name().to_owned()).collect()
 }

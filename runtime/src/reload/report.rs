@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
-use crate::load::ticket::{BlockerReport, ModuleEnd, UnloadReport};
 use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange};
 use crate::reload::journal::{Done, Journal};
+use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
 /// How a reload ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 //! The steps of a reload, in order, each timed. What may fail comes first; the commit swaps pointers, runs no plugin
-//! code and cannot fail; the retirement of the old generation never undoes it.
+//! code and cannot fail; the unload of the old generation never undoes it.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -13,12 +13,10 @@ use crate::bridge::unbinding::unbind_broken;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
-use crate::load::end_order::{End, EndStep};
-use crate::load::ending::{Ending, end};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
-use crate::load::master::{self, ExitHooks, Loads, Master};
-use crate::load::module::Module;
+use crate::load::master::{self, Loads, Master};
+use crate::load::module::master::MasterModule;
 use crate::object::birth::destroy;
 use crate::object::bits::Bits;
 use crate::object::body::Body;
@@ -30,6 +28,9 @@ use crate::reload::journal::{Journal, Rebuilt};
 use crate::reload::migrate::{self, Goals, Migration};
 use crate::reload::report::Reload;
 use crate::reload::requests::ReloadScope;
+use crate::unload::generation;
+use crate::unload::steps::{UnloadCause, UnloadStep};
+use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Given;
 
 /// Replaces the modules of the Master by those in `paths`: all of them, or only what has changed and what uses it. The
@@ -44,7 +45,7 @@ pub(crate) fn reload(
     scope: ReloadScope,
 ) -> Result<Reload, LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
-    loads.retirements.check_budget()?;
+    loads.check_budget()?;
     let generation = loads.next_generation();
     let journal = Journal::begin(old.generation.0, &old.modules);
     let replaced = old.modules.clone();
@@ -79,7 +80,7 @@ pub(crate) fn reload(
             run.tell_what_stays();
             // The new generation is live, whatever the end of the old one does.
             if let Err(error) = caught(|| {
-                run.retire(committed);
+                run.unload_old(committed);
                 Ok(())
             }) {
                 run.journal.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
@@ -93,16 +94,16 @@ pub(crate) fn reload(
 /// How far the world has been changed, and so what a rollback has to undo.
 struct Staged {
     /// They are mapped.
-    modules: Vec<Rc<Module>>,
+    modules: Vec<Rc<MasterModule>>,
     /// All modules of the Master to be, those that stay included.
-    all: Vec<Rc<Module>>,
-    /// Which of their mains have run.
-    started: ExitHooks,
+    all: Vec<Rc<MasterModule>>,
+    /// Whether anybody has heard of the generation.
+    is_known: bool,
     /// Whether the shadow of the types is up.
     has_shadow: bool,
 }
 
-/// What the commit leaves for the retirement.
+/// What the commit leaves for the unload of the old generation.
 struct Committed {
     bodies: Vec<Body>,
     classes: Vec<Rc<Class>>,
@@ -127,9 +128,9 @@ struct Run<'a> {
     loads: &'a Loads,
     old: Master,
     /// Those of its modules that go.
-    replaced: Vec<Rc<Module>>,
+    replaced: Vec<Rc<MasterModule>>,
     /// Those of them that were asked to give up what the new ones may need, in that order.
-    suspended: Vec<Rc<Module>>,
+    suspended: Vec<Rc<MasterModule>>,
     scope: ReloadScope,
     generation: Generation,
     journal: Journal,
@@ -186,7 +187,7 @@ impl Run<'_> {
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
         let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep)
             .inspect_err(|_| self.loads.give_back(self.generation))?;
-        let stays = |module: &Rc<Module>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
+        let stays = |module: &Rc<MasterModule>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
         self.replaced.retain(|module| !stays(module));
         self.journal.tell_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
@@ -196,8 +197,7 @@ impl Run<'_> {
         }
         let all = brought_up.all()?;
         let modules = brought_up.new;
-        let started = ExitHooks::NeverStarted;
-        let staged = self.staged.insert(Staged { modules: modules.clone(), all, started, has_shadow: false });
+        let staged = self.staged.insert(Staged { modules: modules.clone(), all, is_known: false, has_shadow: false });
         core.set_aside(master::ids(&self.replaced));
         core.world.types.begin_shadow();
         staged.has_shadow = true;
@@ -272,13 +272,8 @@ impl Run<'_> {
 
     fn start(&mut self) -> Result<(), LoadError> {
         let Some(staged) = &mut self.staged else { return Ok(()) };
-        let (started, result) =
-            match master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced) {
-                Ok(()) => (ExitHooks::All, Ok(())),
-                Err((count, error)) => (ExitHooks::Started(count), Err(error)),
-            };
-        staged.started = started;
-        result
+        staged.is_known = true;
+        master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced)
     }
 
     /// Every living object in its new body.
@@ -322,7 +317,7 @@ impl Run<'_> {
     }
 
     /// The old generation goes; whatever happens here, the new one is live.
-    fn retire(&mut self, committed: Committed) {
+    fn unload_old(&mut self, committed: Committed) {
         let core = self.core;
         self.loads.raise(&MasterEvent::Loaded(self.generation));
         let begun = Instant::now();
@@ -330,14 +325,14 @@ impl Run<'_> {
         self.loads.show(self.old.generation, self.replaced.iter());
         let Committed { bodies, classes, removed_subobjects, .. } = committed;
         let mut bodies = Some(bodies);
-        let ending = Ending {
-            end: End::Replaced,
+        let unload = GenerationUnload {
+            cause: UnloadCause::Replaced,
             generation: self.old.generation,
             modules: &self.replaced,
-            exits: ExitHooks::All,
+            is_known: true,
         };
-        let ticket = end(core, self.loads, &ending, &mut |step| {
-            if step == EndStep::EndObjects {
+        let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
+            if step == UnloadStep::EndObjects {
                 drop(bodies.take());
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
@@ -374,13 +369,17 @@ impl Run<'_> {
         let core = self.core;
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.rebuild.borrow_mut().take();
-        if let Some(Staged { modules, started, has_shadow, .. }) = self.staged.take() {
-            let ending =
-                Ending { end: End::RolledBack, generation: self.generation, modules: &modules, exits: started };
-            let ticket = end(core, self.loads, &ending, &mut |step| match step {
+        if let Some(Staged { modules, is_known, has_shadow, .. }) = self.staged.take() {
+            let unload = GenerationUnload {
+                cause: UnloadCause::RolledBack,
+                generation: self.generation,
+                modules: &modules,
+                is_known,
+            };
+            let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
                 // What others than the new modules asked for since.
-                EndStep::DropErrands => core.tasks.end_staged(core),
-                EndStep::EndObjects => {
+                UnloadStep::DropErrands => core.tasks.end_staged(core),
+                UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
                         self.journal.done.births = master::undo_births(core);
                         self.journal.done.roots = core.world.objects.roots_since(&self.before.roots);
@@ -390,7 +389,7 @@ impl Run<'_> {
                         core.world.types.drop_shadow();
                     }
                 }
-                EndStep::Resume => {
+                UnloadStep::Resume => {
                     core.take_back(master::ids(&self.replaced));
                     for module in &self.replaced {
                         module.gate().reopen();
@@ -399,7 +398,7 @@ impl Run<'_> {
                 }
                 _ => {}
             });
-            self.journal.warnings.extend(self.loads.retirements.take_problems(self.old.generation));
+            self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
             // Now that the new has let go of what it had taken.
             self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));

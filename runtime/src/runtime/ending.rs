@@ -12,7 +12,7 @@ use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
 use crate::load::master;
-use crate::load::naps::Naps;
+use crate::unload::naps::Naps;
 
 /// How far the finalizer thread has come while somebody waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Inner {
         let noted = failures.map(|failure| {
             tracing::warn!(module = %failure.module, error = %failure.error, "a finalizer failed since the last safe point");
             let problem = format!("a finalizer of {} {}", failure.module, failure.error);
-            self.loads.retirements.note(failure.generation, problem.clone());
+            self.loads.unloads.note(failure.generation, problem.clone());
             problem
         });
         noted.collect()
@@ -111,7 +111,7 @@ impl Inner {
         let mut sites: Vec<_> = self.tickers.borrow().iter().map(|ticker| ticker.site).collect();
         sites.extend(self.before_destroy.borrow().iter().map(|hook| hook.site));
         sites.extend(self.loads.observer_sites());
-        sites.extend(self.loads.retirements.callback_sites());
+        sites.extend(self.loads.unloads.callback_sites());
         sites.extend(self.functions.borrow().iter().map(|function| function.site));
         sites.extend(self.resolvers.borrow().iter().map(|resolver| resolver.site));
         sites.retain(Site::owns);
@@ -125,7 +125,7 @@ impl Inner {
         let_go(host, self.tickers.take());
         let_go(host, Rc::unwrap_or_clone(self.before_destroy.take()));
         let_go(host, self.loads.take_observers());
-        let_go(host, self.loads.retirements.take_callbacks());
+        let_go(host, self.loads.unloads.take_callbacks());
         // These stay registered under their names, and answer that the runtime has ended.
         let functions = self.functions.take().into_iter();
         let_go(host, functions.map(|Registered { code, site }| Registered { code: code.take(), site }));
@@ -204,12 +204,12 @@ impl Runtime {
             if self.generation() == 0 { Ok(()) } else { master::unload(&inner.core, &inner.loads).map(drop) };
         inner.core.world.objects.free_graveyard();
         let mut leases = inner.end_unloads();
-        let slims = inner.loads.hub.close(inner.loads.retirements.policy.shutdown);
+        let slims = inner.loads.hub.close(inner.loads.unloads.policy.shutdown);
         leases.extend(slims.blockers);
         // Those of objects that were collected before; a generation's own were waited for with its images.
-        let drained = inner.drain(inner.loads.retirements.policy.shutdown);
+        let drained = inner.drain(inner.loads.unloads.policy.shutdown);
         let masters = match unloaded {
-            Ok(()) => inner.loads.retirements.parked(),
+            Ok(()) => inner.loads.unloads.parked(),
             Err(error) => vec![error.to_string()],
         };
         let left: Vec<String> = masters.into_iter().chain(slims.left).collect();

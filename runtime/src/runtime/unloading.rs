@@ -10,20 +10,21 @@ use crate::handles::Generation;
 use crate::lease::{Blocker, Lease, LeaseKind};
 use crate::load::error::LoadError;
 use crate::load::master::Unload;
-use crate::load::module::Module;
-use crate::load::retire::{self, UnloadingCallback};
-use crate::load::ticket::UnloadTicket;
+use crate::load::module::master::MasterModule;
 use crate::reload::requests::Request;
+use crate::unload::ticket::UnloadTicket;
+use crate::unload::under_way;
+use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
     /// The host ends: what is still unloading is waited for, and then given up. Returns who kept that.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
-        let deadline = self.loads.retirements.policy.shutdown;
-        if retire::settle(&self.core, &self.loads, deadline) {
+        let deadline = self.loads.unloads.policy.shutdown;
+        if under_way::settle(&self.core, &self.loads, deadline) {
             return Vec::new();
         }
-        let kept = self.loads.retirements.tickets().iter().flat_map(|ticket| ticket.report().blockers).collect();
-        retire::park(&self.core, &self.loads, None);
+        let kept = self.loads.unloads.tickets().iter().flat_map(|ticket| ticket.report().blockers).collect();
+        under_way::park(&self.core, &self.loads, None);
         kept
     }
 }
@@ -43,7 +44,7 @@ impl Runtime {
             // There is a handle until the last generation has ended: see its drop.
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
-        self.inner.loads.retirements.on_unloading(priority, Registered { code, site });
+        self.inner.loads.unloads.on_unloading(priority, Registered { code, site });
     }
 
     /// Keeps a module of the living Master mapped for as long as the lease lives, on whichever thread: for a host that has
@@ -76,7 +77,7 @@ impl Runtime {
     /// Why the modules of the living Master would have to stay mapped now: each reason with the name of its module.
     pub fn leases(&self) -> Vec<(String, Blocker)> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
-        let of = |module: &Rc<Module>| {
+        let of = |module: &Rc<MasterModule>| {
             let name = module.name().to_owned();
             module.leases().report().into_iter().map(move |lease| (name.clone(), lease))
         };
@@ -97,7 +98,7 @@ impl Runtime {
     /// The tickets of all generations that have begun to unload and are not dead, oldest first; parked ones stay in the
     /// list.
     pub fn unloads(&self) -> Vec<UnloadTicket> {
-        self.inner.loads.retirements.tickets()
+        self.inner.loads.unloads.tickets()
     }
 
     /// Waits until every generation that unloads is dead or parked, as far as `deadline` allows; returns whether all are.
@@ -108,7 +109,7 @@ impl Runtime {
     /// When plugin code is on the stack.
     pub fn wait_for_unloads(&self, deadline: Duration) -> Result<bool, Error> {
         let _busy = self.at_safe_point("waiting for unloads")?;
-        Ok(retire::settle(&self.inner.core, &self.inner.loads, deadline))
+        Ok(under_way::settle(&self.inner.core, &self.inner.loads, deadline))
     }
 
     /// Gives up a generation that does not come to its end: its images stay mapped until the process ends, counted and
@@ -118,7 +119,7 @@ impl Runtime {
     /// When it is not on its way out, or plugin code is on the stack.
     pub fn park(&self, generation: u64) -> Result<(), Error> {
         let _busy = self.at_safe_point("parking a generation")?;
-        match retire::park(&self.inner.core, &self.inner.loads, Some(Generation(generation))) {
+        match under_way::park(&self.inner.core, &self.inner.loads, Some(Generation(generation))) {
             0 => Err(LoadError::NotLeaving { generation }.into()),
             _ => Ok(()),
         }
@@ -127,7 +128,7 @@ impl Runtime {
     /// Looks at the generations that unload. The caller stands at a safe point.
     pub(super) fn tend_unloads(&self) {
         if let Ok(_busy) = self.at_safe_point("the end of a generation") {
-            retire::tend_all(&self.inner.core, &self.inner.loads);
+            under_way::tend_all(&self.inner.core, &self.inner.loads);
         }
         alcedo_sys::checkpoint();
     }

@@ -54,6 +54,14 @@ impl Default for Demands {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(u128);
 
+impl Digest {
+    /// Of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(xxh3_128(bytes))
+    }
+}
+
 /// Why a file cannot be mapped here. Nothing of it was mapped to find out.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -257,7 +265,7 @@ impl ImageFile {
         bytes.truncate(len);
         check_signature(name, &bytes, signed.as_ref(), demands)?;
         let facts = elf::survey(&bytes).map_err(|flaw| with_path(flaw, name, len as u64))?;
-        let digest = Digest(sealed.unwrap_or_else(|| xxh3_128(&bytes)));
+        let digest = sealed.map_or_else(|| Digest::of(&bytes), Digest);
         Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
     }
 

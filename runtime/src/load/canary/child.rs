@@ -18,6 +18,7 @@ use super::wire::{Heard, Wire};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::emit::read::{class_decl, interface_decl, struct_decl};
 use crate::emit::texts;
@@ -111,20 +112,21 @@ fn registration(core: &Rc<Core>, root: ModuleRef, name: &str) -> Result<usize, S
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let weak = Rc::downgrade(core);
     let told = |error: EmitError| error.to_string();
-    texts::check(name, root).map_err(told)?;
+    let Described { interfaces, structs, classes, imports, exports } = Described::of(root);
+    texts::check(name, Described::of(root)).map_err(told)?;
     let mut read = 0;
-    for declared in root.interfaces().into_iter().flat_map(|interfaces| interfaces().as_slice()) {
+    for declared in interfaces {
         read += interface_decl(declared).name.len();
     }
-    for declared in root.structs()().iter() {
+    for declared in structs {
         read += struct_decl(&gate, declared).map_err(told)?.fields.len();
     }
-    for declared in root.classes()().iter() {
+    for declared in classes {
         let class = class_decl(&weak, &gate, declared).map_err(told)?;
         read += class.properties.len() + class.functions.len() + class.interfaces.len();
     }
     // Of these a host takes the texts and numbers while it links them; putting them into words takes all of them.
-    read += root.imports()().iter().map(|import| format!("{import:?}").len()).sum::<usize>();
-    read += root.exports()().iter().map(|export| format!("{export:?}").len()).sum::<usize>();
+    read += imports.iter().map(|import| format!("{import:?}").len()).sum::<usize>();
+    read += exports.iter().map(|export| format!("{export:?}").len()).sum::<usize>();
     Ok(read)
 }

@@ -1,34 +1,30 @@
-//! A module that belongs to no thread: mapped and attached like one of the Master, without classes, its functions open
-//! to every thread. Who may call, and until when, is not decided here: the context's door and leases do that.
-#![expect(unsafe_code, reason = "calls the functions of a root module and ends its image")]
+//! A module that belongs to no thread: the core of every module without classes, its functions open to every thread. Who may call, and until when, is not decided here: the context's door and leases do that.
+#![expect(unsafe_code, reason = "attaches a module, calls its functions and hands its code over")]
 
-use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
-use abi_stable::std_types::RStr;
-use alcedo_abi::abi_stable;
 use alcedo_abi::describe::ZCallInvoke;
 use alcedo_abi::host::{ModuleContext, mode};
-use alcedo_abi::module::ModuleRef;
-use alcedo_sys::{Image, crash};
+use alcedo_sys::crash;
 
 use crate::border::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::{self, SharedWord};
-use crate::lease::{Lease, LeaseKind, Leases, Sealed};
+use crate::lease::{LeaseKind, Leases, Sealed};
 use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::entries::Entries;
 use crate::load::error::LoadError;
-use crate::load::leaving::{LeavingModule, Luggage};
-use crate::load::module::ModuleInfo;
+use crate::load::module::library::LibraryCode;
+use crate::load::module::{Module, Need};
 use crate::load::open::{self, Staged};
-use crate::load::policy::UnloadPolicy;
-use crate::load::stays::Stays;
 use crate::logs::Logs;
+use crate::unload::job::ModuleUnload;
+use crate::unload::policy::UnloadPolicy;
 use crate::zcall::buffer::BufferMut;
 
 /// What a module without objects tests before it writes: there is nothing it could write to.
@@ -53,31 +49,11 @@ pub(super) struct FreeExport {
 
 /// A module of a Slim or of the Default. Any thread.
 pub(super) struct FreeModule {
-    info: ModuleInfo,
+    core: Module,
     context: ContextId,
-    image_path: PathBuf,
-    tag: ModuleTag,
-    root: ModuleRef,
     exports: Vec<FreeExport>,
-    /// Whoever depends on its image holds one.
-    leases: Arc<Leases>,
     /// Whoever may still call it holds one: its exit hook waits for these.
     users: Arc<Leases>,
-    /// Its own dependencies, until its image is gone.
-    needs: Mutex<Vec<Need>>,
-    image: Mutex<Option<Image>>,
-    has_started: AtomicBool,
-    word: Arc<SharedWord>,
-    logs: Arc<Logs>,
-}
-
-/// Why a module stays where it is for somebody who depends on it: another module, or a context whose resolver has found
-/// it. Counted with the module and not with its context, so that what nobody depends on can go first.
-pub(super) struct Need {
-    /// Until the exit hook of who depends has run.
-    use_of: Option<Lease>,
-    /// Until the image of who depends is gone.
-    image: Lease,
 }
 
 /// What a module is told of its host, and what the host needs to know of where it goes.
@@ -115,52 +91,36 @@ impl FreeModule {
             blacks: std::ptr::null(),
             level: crate::logs::loudest(),
         };
+        // SAFETY: it is attached below, before anything of it is called.
+        let code = unsafe { LibraryCode::new(&info, root, image) };
+        let leases = Leases::new(format!("module {}", info.name));
+        let core = Module::new(info, tag, code, leases, place.logs, Some(Arc::clone(place.word)));
+        needs.into_iter().for_each(|need| core.need(need));
         // SAFETY: the word is shared with this module and outlives its image; table and mode are static.
         let attached = unsafe { Entries(root).attach(&context) }
-            .map_err(|error| LoadError::Attach { module: info.name.clone(), error })
-            .and_then(|()| Ok(texts::check(&info.name, root)?));
-        let exports = root.exports()().iter().map(|described| FreeExport::of(&info.name, described)).collect();
-        let module = Arc::new(Self {
-            leases: Leases::new(format!("module {}", info.name)),
-            users: Leases::new(format!("module {}", info.name)),
-            image_path: image.path().to_owned(),
-            info,
-            context: place.context,
-            tag,
-            root,
-            exports,
-            needs: Mutex::new(needs),
-            image: Mutex::new(Some(image)),
-            has_started: AtomicBool::new(false),
-            word: Arc::clone(place.word),
-            logs: Arc::clone(place.logs),
-        });
+            .map_err(|error| LoadError::Attach { module: core.name().to_owned(), error })
+            .and_then(|()| Ok(texts::check(core.name(), core.described())?));
         match attached {
-            Ok(()) => Ok(module),
+            Ok(()) => Ok(Self::new(core, place.context)),
             Err(error) => {
-                place.logs.forget(&module.tag);
-                if let Some(image) = module.image().take() {
-                    // SAFETY: the module never ran, and nobody holds anything of it but this value.
-                    let _gone = unsafe { image.unmap() };
-                }
+                place.logs.forget(core.tag());
+                // SAFETY: the module never ran, and nobody holds anything of it but this value.
+                unsafe { core.code().discard() };
                 Err(error)
             }
         }
     }
 
-    /// What its manifest says.
-    pub(super) fn info(&self) -> &ModuleInfo {
-        &self.info
-    }
-
-    /// Its name.
-    pub(super) fn name(&self) -> &str {
-        &self.info.name
+    /// A module that takes calls.
+    pub(super) fn new(core: Module, context: ContextId) -> Arc<Self> {
+        let exports = core.described().exports.iter().map(|described| FreeExport::of(core.name(), described)).collect();
+        let users = Leases::new(core.leases().owner());
+        Arc::new(Self { core, context, exports, users })
     }
 
     /// The folder of the file it was loaded from.
     pub(super) fn folder(&self) -> Option<&Path> {
-        self.info.origin.as_deref().and_then(Path::parent)
+        self.info().origin.as_deref().and_then(Path::parent)
     }
 
     /// What it offers.
@@ -179,37 +139,20 @@ impl FreeModule {
     /// When it is on its way out.
     pub(super) fn lend(&self, owner: &str) -> Result<Need, Sealed> {
         let use_of = self.users.take_inside(LeaseKind::Dependent, owner)?;
-        let image = self.leases.take_inside(LeaseKind::Dependent, owner)?;
-        Ok(Need { use_of: Some(use_of), image })
-    }
-
-    /// Whoever depends on its image holds one.
-    pub(super) fn leases(&self) -> &Arc<Leases> {
-        &self.leases
+        let code = self.leases().take_inside(LeaseKind::Dependent, owner)?;
+        Ok(Need { use_of: Some(use_of), code })
     }
 
     /// From now on nobody new may depend on it.
     pub(super) fn seal(&self) {
         self.users.seal();
-        self.leases.seal();
+        self.leases().seal();
     }
 
     /// A copy for whoever asks.
     pub(super) fn summary(&self) -> ModuleSummary {
-        let summary = ModuleSummary::new(&self.info, self.context, self.image_path.clone());
+        let summary = ModuleSummary::new(self.info(), self.context, self.code().path().to_owned());
         summary.offering(self.exports.iter().map(|export| &*export.type_path))
-    }
-
-    /// Runs its main, on this thread. Only while a lease keeps the image.
-    ///
-    /// # Errors
-    /// Its panic.
-    pub(super) fn main(&self, args: &[String]) -> Result<(), CallError> {
-        let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
-        // SAFETY: the module is attached and, as a lease keeps it, mapped; the arguments are lent for the call.
-        unsafe { Entries(self.root).main(args.as_slice().into()) }?;
-        self.has_started.store(true, Ordering::Release);
-        Ok(())
     }
 
     /// The generation of its context.
@@ -217,115 +160,21 @@ impl FreeModule {
         self.context.generation
     }
 
-    /// Whether it gives something up for the next generation.
-    pub(super) fn suspends(&self) -> bool {
-        Entries(self.root).gives_up()
-    }
-
-    /// Has it give up what the next generation needs, on this thread. Only while a lease keeps the image, and after its main.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
-    pub(super) fn suspend(&self) -> Result<(), CallError> {
-        // SAFETY: the module is attached and, as a lease keeps it, mapped.
-        unsafe { Entries(self.root).suspend() }
-    }
-
-    /// Has it take again what it gave up, on this thread. Only while a lease keeps the image.
-    ///
-    /// # Errors
-    /// Its own, or its panic.
-    pub(super) fn resume(&self) -> Result<(), CallError> {
-        // SAFETY: the module is attached and, as a lease keeps it, mapped.
-        unsafe { Entries(self.root).resume() }
-    }
-
-    /// Runs its exit hook on this thread, once, if its main has returned, and drops what was left to the module to drop. After
-    /// that it calls nothing it depends on. Only by whoever ends the image, when nobody uses it.
-    ///
-    /// # Errors
-    /// Its panic.
-    pub(super) fn exit(&self) -> Result<(), CallError> {
-        let has_started = self.has_started.swap(false, Ordering::AcqRel);
-        // SAFETY: the module is attached, and mapped until its caller ends the image.
-        let ended = unsafe { Entries(self.root).last(has_started) };
-        let uses: Vec<_> = self.needs().iter_mut().map(|need| need.use_of.take()).collect();
-        drop(uses);
-        ended
-    }
-
-    /// The threads of the module are asked to stop.
-    pub(super) fn ask_to_stop(&self) {
-        if let Some(ledger) = self.image().as_ref().and_then(Image::ledger) {
-            ledger.ask_to_stop();
-        }
-    }
-
-    /// Runs the destructors of its thread-locals on this thread: nothing but its last functions runs here any more.
-    pub(super) fn end_thread_locals_here(&self) {
-        let ledger = self.image().as_ref().and_then(|image| image.ledger().cloned());
-        if let Some(ledger) = ledger {
-            ledger.run_thread_locals_here();
-        }
-    }
-
-    /// Sends it on its way out; none for one that has gone before. Only after the last call into its context has
-    /// returned, or to be parked.
-    pub(super) fn leave(&self, policy: &UnloadPolicy) -> Option<LeavingModule> {
+    /// What is left to do of it; none if that was taken before. Only after the last call into its context has returned, or to
+    /// be parked.
+    pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
         self.seal();
-        let image = self.image().take()?;
-        let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
-        // An image that stays keeps its word: the closure is dropped without being called then.
-        let word = ManuallyDrop::new(Arc::clone(&self.word));
-        let luggage = Luggage {
-            name: self.info.name.clone(),
-            leases: Arc::clone(&self.leases),
-            keeps: std::mem::take(&mut *self.needs()).into_iter().flat_map(Need::into_leases).collect(),
-            calls: 0,
-            detach: self.root.detach(),
-            heap_bytes: self.root.heap_bytes(),
-            will_park: self.info.stays.as_ref().map(Stays::briefly),
-            gives_blocks_away: self.info.gives_blocks_away.clone(),
-            image,
-            forget: Box::new(move || {
-                logs.forget(&tag);
-                drop(ManuallyDrop::into_inner(word));
-            }),
-        };
-        // SAFETY: the context's door is shut and nobody is inside, and its leases are sealed and none is held; the module
-        // has no conjugates, and modules that need it hold its own leases.
-        Some(unsafe { LeavingModule::new(luggage, policy) })
-    }
-
-    /// Its image stays: what it holds of the host and of others stays as well.
-    fn keep_for_ever(&self) {
-        std::mem::forget(Arc::clone(&self.word));
-        std::mem::forget(std::mem::take(&mut *self.needs()));
-    }
-
-    fn needs(&self) -> MutexGuard<'_, Vec<Need>> {
-        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn image(&self) -> MutexGuard<'_, Option<Image>> {
-        self.image.lock().unwrap_or_else(PoisonError::into_inner)
+        // SAFETY: the context's door is shut and nobody is inside, and its leases are sealed; the module has no conjugates,
+        // and modules that need it hold its own leases.
+        unsafe { self.core.unload_job(0, policy) }.map(ModuleUnload::new)
     }
 }
 
-impl Need {
-    fn into_leases(self) -> impl Iterator<Item = Lease> {
-        self.use_of.into_iter().chain([self.image])
-    }
-}
+impl Deref for FreeModule {
+    type Target = Module;
 
-impl Drop for FreeModule {
-    fn drop(&mut self) {
-        // Nobody ended it: the image stays, and with it all that it may still reach.
-        if let Some(image) = self.image().take() {
-            self.keep_for_ever();
-            let parked = image.park();
-            tracing::debug!(module = self.info.name, ?parked, "a module was dropped without an end");
-        }
+    fn deref(&self) -> &Module {
+        &self.core
     }
 }
 

@@ -16,7 +16,6 @@ use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedWord;
 use crate::lease::Blocker;
 use crate::load::canary::Rehearsal;
-use crate::load::context::departing::Abandoned;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::home::Home;
@@ -24,16 +23,19 @@ use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummar
 use crate::load::context::line::Line;
 use crate::load::context::native_libs::RetainedNative;
 use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
-use crate::load::context::reaper::Reaper;
 use crate::load::context::space::Space;
+use crate::load::context::unloading::Abandoned;
 use crate::load::error::LoadError;
-use crate::load::leaving::kept_by;
-use crate::load::module::ModuleInfo;
-use crate::load::policy::UnloadPolicy;
-use crate::load::state::ContextState;
+use crate::load::module::info::ModuleInfo;
 use crate::load::stays::Told;
-use crate::load::ticket::{BlockerReport, Departure, UnloadTicket};
 use crate::logs::Logs;
+use crate::unload::blockers::kept_by;
+use crate::unload::policy::UnloadPolicy;
+use crate::unload::reaper::Reaper;
+use crate::unload::report::BlockerReport;
+use crate::unload::state::ContextState;
+use crate::unload::ticket::UnloadTicket;
+use crate::unload::work::UnloadWork;
 
 /// How long an unload counts as under way before it is called blocked. The grace of the policy is another thing: that is
 /// how long a game thread waits.
@@ -306,7 +308,7 @@ impl Hub {
     }
 
     /// A ticket for a generation on its way out.
-    pub(super) fn ticket(&self, subject: String, work: Box<dyn Departure>) -> UnloadTicket {
+    pub(super) fn ticket(&self, subject: String, work: Box<dyn UnloadWork>) -> UnloadTicket {
         UnloadTicket::new(subject, PATIENCE, work)
     }
 
@@ -416,7 +418,7 @@ impl Hub {
     }
 
     /// A generation of the Master is on its way out.
-    pub(crate) fn master_leaves(&self, generation: Generation, ticket: &UnloadTicket) {
+    pub(crate) fn master_unloads(&self, generation: Generation, ticket: &UnloadTicket) {
         if let Some(picture) = self.pictures().get_mut(&generation) {
             picture.ticket = Some(ticket.clone());
         }

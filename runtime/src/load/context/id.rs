@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::bridge::nm::is_type;
-use crate::load::module::{ModuleInfo, titled};
-use crate::load::state::ContextState;
+use crate::load::module::info::{ModuleInfo, titled};
+use crate::unload::state::ContextState;
 
 /// What sort of load context it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -161,7 +161,7 @@ pub(crate) fn title(kind: ContextKind, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{ContextId, ContextInfo, ContextKind};
-    use crate::load::state::ContextState;
+    use crate::unload::state::ContextState;
 
     #[test]
     fn a_context_prints_kind_name_number_generation_and_state() {

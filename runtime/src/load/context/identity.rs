@@ -72,7 +72,7 @@ mod tests {
 
     use super::{TypeRef, owner_of};
     use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
-    use crate::load::state::ContextState;
+    use crate::unload::state::ContextState;
 
     /// A Slim whose modules are `name: types`.
     fn context(index: u64, modules: &[(&str, &[&str])]) -> ContextInfo {

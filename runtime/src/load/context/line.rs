@@ -10,12 +10,12 @@ use arc_swap::ArcSwapOption;
 
 use crate::callback::{HostId, let_go};
 use crate::lease::LeaseKind;
-use crate::load::context::departing::SpaceDeparture;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::guides::Guides;
 use crate::load::context::handle::Kept;
 use crate::load::context::home::Home;
+use crate::load::context::unloading::SpaceUnload;
 use alcedo_sys::StageDir;
 
 use crate::load::context::hub::Hub;
@@ -25,8 +25,8 @@ use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
 use crate::load::context::space::Space;
 use crate::load::context::under_way;
 use crate::load::context::waits::{Sort, Wanted, Work};
-use crate::load::state::ContextState;
-use crate::load::ticket::UnloadTicket;
+use crate::unload::state::ContextState;
+use crate::unload::ticket::UnloadTicket;
 
 /// One context through all its generations. Any thread.
 pub(super) struct Line {
@@ -257,7 +257,7 @@ impl Line {
     }
 
     fn begin(&self, hub: &Hub, space: &Arc<Space>, subject: String) -> (UnloadTicket, bool) {
-        space.seal(|| hub.ticket(subject, SpaceDeparture::new(&self.hub, space, hub.policy())))
+        space.seal(|| hub.ticket(subject, SpaceUnload::new(&self.hub, space, hub.policy())))
     }
 
     /// Tells everybody once, then takes the unload as far as it goes.

@@ -22,7 +22,7 @@ use crate::load::context::space::{Space, dependent};
 use crate::load::context::under_way;
 use crate::load::context::waits::{Sort, Work};
 use crate::load::error::LoadError;
-use crate::load::module::ModuleInfo;
+use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
 

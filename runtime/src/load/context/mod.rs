@@ -3,7 +3,6 @@
 
 mod at_exit;
 mod calls;
-mod departing;
 pub(crate) mod error;
 mod free_module;
 pub(crate) mod function;
@@ -20,11 +19,11 @@ mod module_calls;
 pub(crate) mod native_libs;
 pub(crate) mod notice;
 pub(crate) mod peek;
-mod reaper;
 mod resolve;
 pub(crate) mod scope;
 mod search;
 mod space;
 mod type_name;
 mod under_way;
+mod unloading;
 pub(crate) mod waits;

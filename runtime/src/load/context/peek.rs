@@ -6,7 +6,7 @@ use alcedo_sys::{ImageError, ImageFile, StageDir};
 
 use crate::load::context::error::ContextError;
 use crate::load::error::LoadError;
-use crate::load::module::ModuleInfo;
+use crate::load::module::info::ModuleInfo;
 use crate::load::open;
 use crate::load::paths::ensure_absolute;
 

@@ -10,15 +10,16 @@ use semver::VersionReq;
 use crate::lease::{Blocker, Leases};
 use crate::load::context::calls::CallDoor;
 use crate::load::context::error::ContextError;
-use crate::load::context::free_module::{FreeExport, FreeModule, Need};
+use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::guides::Guides;
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind, title};
 use crate::load::context::native_libs::Natives;
 use crate::load::context::under_way;
 use crate::load::context::waits::{Wanted, Work};
-use crate::load::module::ModuleInfo;
-use crate::load::state::ContextState;
-use crate::load::ticket::UnloadTicket;
+use crate::load::module::Need;
+use crate::load::module::info::ModuleInfo;
+use crate::unload::state::ContextState;
+use crate::unload::ticket::UnloadTicket;
 
 /// One generation. Any thread.
 pub(super) struct Space {

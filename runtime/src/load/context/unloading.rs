@@ -1,4 +1,4 @@
-//! How a generation of a Slim ends. First everybody who is inside comes out and every lease ends; then module by module
+//! How a generation of a Slim is unloaded. First everybody who is inside comes out and every lease ends; then module by module
 //! the exit hooks run, dependents first, and the images go. Whoever holds the ticket may drive it, and the reaper does.
 //!
 //! What a module depends on was complete before it was mapped, and what it holds is counted with that very module. So
@@ -10,10 +10,11 @@ use crate::lease::Blocker;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::hub::Hub;
 use crate::load::context::space::Space;
-use crate::load::end_order::{End, EndStep};
-use crate::load::leaving::{Leaving, kept_by};
-use crate::load::policy::UnloadPolicy;
-use crate::load::ticket::{Departed, Departure, Progress};
+use crate::unload::blockers::kept_by;
+use crate::unload::modules::ModuleUnloads;
+use crate::unload::policy::UnloadPolicy;
+use crate::unload::steps::{UnloadCause, UnloadStep};
+use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Modules on their way out: the exit hook of each runs when nobody uses it any more, and its image goes when nobody
 /// depends on it. Those who depend may be modules of other contexts, so one may be gone while another still waits.
@@ -23,8 +24,8 @@ struct Going {
     /// Those whose exit hooks have run, dependents first.
     ended: Vec<Arc<FreeModule>>,
     /// What is left of those of which no code is called any more.
-    images: Box<Leaving>,
-    departed: Departed,
+    images: Box<ModuleUnloads>,
+    unloaded: Unloaded,
     policy: UnloadPolicy,
 }
 
@@ -36,22 +37,22 @@ impl Going {
             module.seal();
             module.ask_to_stop();
         });
-        let images = Leaving::new(Vec::new(), None);
-        Self { used: modules, ended: Vec::new(), images, departed: Departed::default(), policy }
+        let images = ModuleUnloads::new(Vec::new(), None);
+        Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy }
     }
 
     /// Goes as far as it can on this thread; what goes wrong is told to `note`.
     fn advance(&mut self, note: impl FnMut(String)) -> Progress {
         self.end_unused(note);
-        self.images.add(self.ended.drain(..).filter_map(|module| module.leave(&self.policy)));
+        self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
         let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users().report()).collect();
         match self.images.advance() {
             Progress::Waiting { blockers: kept, .. } => blockers.extend(kept),
-            Progress::Ended(departed) => {
-                self.departed.modules.extend(departed.modules);
-                self.departed.parked.extend(departed.parked);
+            Progress::Ended(unloaded) => {
+                self.unloaded.modules.extend(unloaded.modules);
+                self.unloaded.parked.extend(unloaded.parked);
                 if self.used.is_empty() {
-                    return Progress::Ended(std::mem::take(&mut self.departed));
+                    return Progress::Ended(std::mem::take(&mut self.unloaded));
                 }
             }
         }
@@ -61,9 +62,9 @@ impl Going {
     /// Runs what is left to run of each module that nobody uses: dependents first, so that those they need are free then. A
     /// module is taken from one list when it is in the other: what panics here is gone on with in the next look.
     fn end_unused(&mut self, mut note: impl FnMut(String)) {
-        for step in End::Slim.steps() {
+        for step in UnloadCause::Slim.steps() {
             match step {
-                EndStep::ExitHooks => {
+                UnloadStep::ExitHooks => {
                     for at in (0..self.used.len()).rev() {
                         let module = &self.used[at];
                         if module.users().count() != 0 {
@@ -76,7 +77,7 @@ impl Going {
                         self.ended.push(self.used.remove(at));
                     }
                 }
-                EndStep::EndThreadLocals => self.ended.iter().for_each(|module| module.end_thread_locals_here()),
+                UnloadStep::EndThreadLocals => self.ended.iter().for_each(|module| module.end_thread_locals_here()),
                 // The door was shut, and leases were sealed, when the unload was asked for; the images are what is left.
                 _ => {}
             }
@@ -84,13 +85,13 @@ impl Going {
     }
 
     /// Leaves what is not gone mapped, without another call into it.
-    fn park(&mut self) -> Departed {
+    fn park(&mut self) -> Unloaded {
         let left = self.ended.drain(..).chain(self.used.drain(..).rev());
-        self.images.add(left.filter_map(|module| module.leave(&self.policy)));
-        let departed = self.images.park();
-        self.departed.modules.extend(departed.modules);
-        self.departed.parked.extend(departed.parked);
-        std::mem::take(&mut self.departed)
+        self.images.add(left.filter_map(|module| module.unload(&self.policy)));
+        let unloaded = self.images.park();
+        self.unloaded.modules.extend(unloaded.modules);
+        self.unloaded.parked.extend(unloaded.parked);
+        std::mem::take(&mut self.unloaded)
     }
 }
 
@@ -104,25 +105,25 @@ impl Abandoned {
     }
 }
 
-impl Departure for Abandoned {
+impl UnloadWork for Abandoned {
     fn advance(&mut self) -> Progress {
         self.0.advance(|problem| tracing::warn!(problem, "while a load was undone"))
     }
 
-    fn park(&mut self) -> Departed {
+    fn park(&mut self) -> Unloaded {
         self.0.park()
     }
 }
 
 /// A generation on its way out.
-pub(super) struct SpaceDeparture {
+pub(super) struct SpaceUnload {
     hub: Weak<Hub>,
     space: Arc<Space>,
     policy: UnloadPolicy,
     modules: Option<Going>,
 }
 
-impl SpaceDeparture {
+impl SpaceUnload {
     /// Of a generation that takes nothing new.
     pub(super) fn new(hub: &Weak<Hub>, space: &Arc<Space>, policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self { hub: Weak::clone(hub), space: Arc::clone(space), policy, modules: None })
@@ -132,16 +133,16 @@ impl SpaceDeparture {
         Progress::Waiting { blockers, drained: false }
     }
 
-    fn over(&self, departed: &Departed) {
+    fn over(&self, unloaded: &Unloaded) {
         self.space.return_borrowed();
-        let parked: Vec<_> = departed.parked.iter().map(|image| image.line(&self.space.title())).collect();
+        let parked: Vec<_> = unloaded.parked.iter().map(|image| image.line(&self.space.title())).collect();
         if let Some(hub) = self.hub.upgrade() {
             hub.ended(&self.space, parked);
         }
     }
 }
 
-impl Departure for SpaceDeparture {
+impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
             // Another thread may hold the ticket while those who listen are still being told.
@@ -157,27 +158,64 @@ impl Departure for SpaceDeparture {
         let modules = self.modules.get_or_insert_with(|| Going::new(self.space.close(), self.policy.clone()));
         let ticket = self.space.ticket();
         let progress = modules.advance(|problem| ticket.into_iter().for_each(|ticket| ticket.note(problem.clone())));
-        if let Progress::Ended(departed) = &progress {
-            self.over(departed);
+        if let Progress::Ended(unloaded) = &progress {
+            self.over(unloaded);
         }
         progress
     }
 
-    fn park(&mut self) -> Departed {
+    fn park(&mut self) -> Unloaded {
         // Those who are inside go on in images that stay; the exit hooks would end what they use.
-        let departed = match &mut self.modules {
+        let unloaded = match &mut self.modules {
             Some(modules) => modules.park(),
             None => {
                 // A load that is under way finds it closed, and ends what it brings.
-                let mut departed = Going::new(self.space.close(), self.policy.clone()).park();
+                let mut unloaded = Going::new(self.space.close(), self.policy.clone()).park();
                 let blockers = self.space.held_by();
                 if !blockers.is_empty() {
-                    departed.parked.iter_mut().for_each(|image| image.reason = kept_by(&blockers));
+                    unloaded.parked.iter_mut().for_each(|image| image.reason = kept_by(&blockers));
                 }
-                departed
+                unloaded
             }
         };
-        self.over(&departed);
-        departed
+        self.over(&unloaded);
+        unloaded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Abandoned;
+    use crate::conjugate::gate::ModuleTag;
+    use crate::handles::{Generation, ModuleId};
+    use crate::load::context::free_module::FreeModule;
+    use crate::load::context::id::ContextId;
+    use crate::load::module::testing::tale;
+    use crate::unload::policy::UnloadPolicy;
+    use crate::unload::state::ContextState;
+    use crate::unload::ticket::UnloadTicket;
+
+    #[test]
+    fn a_module_that_is_no_library_starts_is_lent_and_unloads_as_one_of_a_slim() {
+        let tag = ModuleTag { id: ModuleId(1), name: "tale".into(), generation: Generation(1) };
+        let (core, heard) = tale(tag, &Arc::default());
+        let module = FreeModule::new(core, ContextId { index: 2, generation: 1 });
+        assert_eq!(module.summary().types, ["/Script/Tale.Speaker"]);
+        assert_eq!(&*module.exports()[0].full, "nm:/tale:Speaker:say");
+        module.main(&["once".into()]).expect("it starts");
+        let need = module.lend("a reader").expect("it lives");
+
+        let work = Abandoned::new(&[Arc::clone(&module)], UnloadPolicy::default());
+        let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, work);
+        assert_eq!(ticket.poll(), ContextState::Blocked);
+        assert_eq!(heard.all(), ["main once", "asked to stop"]);
+        assert!(module.lend("too late").is_err());
+
+        drop(need);
+        assert_eq!(ticket.poll(), ContextState::Dead);
+        let rest = ["exit", "thread-locals end", "lets go of its host", "gone"];
+        assert_eq!(heard.all()[2..], rest);
     }
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::load::state::ContextState;
-use crate::load::ticket::UnloadTicket;
 use crate::trap;
+use crate::unload::state::ContextState;
+use crate::unload::ticket::UnloadTicket;
 
 /// How long it sleeps at first after something new came, and at most.
 const NAPS: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
@@ -19,7 +19,7 @@ const LONGEST_LOOK: Duration = Duration::from_millis(250);
 
 /// Tickets that are not over.
 #[derive(Default)]
-pub(super) struct Reaper {
+pub(crate) struct Reaper {
     kept: Mutex<Kept>,
     more: Condvar,
 }
@@ -34,7 +34,7 @@ struct Kept {
 
 impl Reaper {
     /// Looks after an unload until it is over.
-    pub(super) fn watch(self: &Arc<Self>, ticket: UnloadTicket) {
+    pub(crate) fn watch(self: &Arc<Self>, ticket: UnloadTicket) {
         let mut kept = self.lock();
         kept.tickets.push(ticket);
         if kept.is_running {
@@ -50,7 +50,7 @@ impl Reaper {
     }
 
     /// From now on contexts that do not end are given up after this long.
-    pub(super) fn set_park_after(&self, park_after: Option<Duration>) {
+    pub(crate) fn set_park_after(&self, park_after: Option<Duration>) {
         self.lock().park_after = park_after;
     }
 

@@ -1,10 +1,10 @@
-//! In which order a generation ends, whatever it ends for. This file decides; `ending.rs`, `retire.rs` and, for Slims,
-//! `context/departing.rs` act on it. The rule behind the order: nothing of a module runs after something has gone that it
+//! In which order a generation is unloaded, whatever for. This file decides; `generation.rs`, `under_way.rs` and, for Slims,
+//! `load/context/unloading.rs` act on it. The rule behind the order: nothing of a module runs after something has gone that it
 //! may refer to. So what runs code of the module comes first, and what that code may look at comes after it.
 
-/// What a generation ends for.
+/// What a generation is unloaded for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
+pub(crate) enum UnloadCause {
     /// The Master is unloaded, or its host ends.
     Unloaded,
     /// A reload has put another one in its place.
@@ -19,9 +19,9 @@ pub(crate) enum End {
     Slim,
 }
 
-/// One step of an end.
+/// One step of an unload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum EndStep {
+pub(crate) enum UnloadStep {
     /// Nobody gets a new lease.
     Seal,
     /// Listeners, unloading callbacks and whoever wants to know of the end of an object are told. All is there yet, and
@@ -52,14 +52,14 @@ pub(crate) enum EndStep {
     EndImages,
 }
 
-use EndStep::{
+use UnloadStep::{
     AwaitFinalizers, DropErrands, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks,
     ReleaseHalves, Resume, Seal, ShutGates, Tell,
 };
 
-impl End {
-    /// The steps, first to last. Those from [`EndStep::EndBlacks`] on may come later than the call that began the end.
-    pub(crate) const fn steps(self) -> &'static [EndStep] {
+impl UnloadCause {
+    /// The steps, first to last. Those from [`UnloadStep::EndBlacks`] on may come later than the call that began the end.
+    pub(crate) const fn steps(self) -> &'static [UnloadStep] {
         match self {
             Self::Unloaded => &[
                 Seal,
@@ -73,6 +73,7 @@ impl End {
                 EndThreadLocals,
                 EndBlacks,
                 EndTypeNumbers,
+                ExitHooks,
                 EndImages,
             ],
             // It was told when it was set aside.
@@ -123,18 +124,30 @@ impl End {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, EndStep};
+    use super::{UnloadCause, UnloadStep};
 
-    const ENDS: [End; 6] = [End::Unloaded, End::Replaced, End::RolledBack, End::NotCreated, End::NotStaged, End::Slim];
+    const ENDS: [UnloadCause; 6] = [
+        UnloadCause::Unloaded,
+        UnloadCause::Replaced,
+        UnloadCause::RolledBack,
+        UnloadCause::NotCreated,
+        UnloadCause::NotStaged,
+        UnloadCause::Slim,
+    ];
 
     /// What runs code of the module.
-    const RUNS: [EndStep; 5] =
-        [EndStep::Tell, EndStep::DropErrands, EndStep::AwaitFinalizers, EndStep::ExitHooks, EndStep::EndThreadLocals];
+    const RUNS: [UnloadStep; 5] = [
+        UnloadStep::Tell,
+        UnloadStep::DropErrands,
+        UnloadStep::AwaitFinalizers,
+        UnloadStep::ExitHooks,
+        UnloadStep::EndThreadLocals,
+    ];
 
     /// What such code may look at, and goes.
-    const GOES: [EndStep; 3] = [EndStep::EndBlacks, EndStep::EndTypeNumbers, EndStep::EndImages];
+    const GOES: [UnloadStep; 3] = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
-    fn at(end: End, step: EndStep) -> Option<usize> {
+    fn at(end: UnloadCause, step: UnloadStep) -> Option<usize> {
         end.steps().iter().position(|other| *other == step)
     }
 
@@ -152,11 +165,11 @@ mod tests {
     #[test]
     fn all_is_told_before_a_gate_is_shut_and_every_gate_is_shut_before_anything_ends() {
         for end in ENDS {
-            let shut = at(end, EndStep::ShutGates).expect("every end shuts gates");
-            assert!(at(end, EndStep::Tell).is_none_or(|tell| tell < shut), "{end:?}");
-            assert!(at(end, EndStep::Seal).is_some_and(|seal| seal < shut), "{end:?}");
+            let shut = at(end, UnloadStep::ShutGates).expect("every end shuts gates");
+            assert!(at(end, UnloadStep::Tell).is_none_or(|tell| tell < shut), "{end:?}");
+            assert!(at(end, UnloadStep::Seal).is_some_and(|seal| seal < shut), "{end:?}");
             for step in &end.steps()[..shut] {
-                assert!(matches!(step, EndStep::Seal | EndStep::Tell), "{end:?}: {step:?} behind an open gate");
+                assert!(matches!(step, UnloadStep::Seal | UnloadStep::Tell), "{end:?}: {step:?} behind an open gate");
             }
         }
     }
@@ -164,18 +177,18 @@ mod tests {
     #[test]
     fn every_end_has_each_step_once_and_all_have_the_same_order() {
         let longest: Vec<_> = {
-            let mut steps = End::Unloaded.steps().to_vec();
-            let released = steps.iter().position(|step| *step == EndStep::ReleaseHalves).expect("it is there");
-            steps.insert(released + 1, EndStep::Resume);
+            let mut steps = UnloadCause::Unloaded.steps().to_vec();
+            let released = steps.iter().position(|step| *step == UnloadStep::ReleaseHalves).expect("it is there");
+            steps.insert(released + 1, UnloadStep::Resume);
             steps
         };
         for end in ENDS {
             let mut rest = longest.iter();
             assert!(end.steps().iter().all(|step| rest.any(|other| other == step)), "{end:?}: {:?}", end.steps());
-            assert_eq!(end.steps().last(), Some(&EndStep::EndImages));
+            assert_eq!(end.steps().last(), Some(&UnloadStep::EndImages));
         }
-        let values = [EndStep::EndBlacks, EndStep::EndTypeNumbers];
-        let with_values = |end: &End| values.iter().all(|step| end.steps().contains(step));
+        let values = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers];
+        let with_values = |end: &UnloadCause| values.iter().all(|step| end.steps().contains(step));
         assert_eq!(ENDS.map(|end| with_values(&end)), [true, true, true, true, true, false]);
     }
 }

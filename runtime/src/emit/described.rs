@@ -1,0 +1,33 @@
+//! What a module declares: its types, what it uses of others, and the functions it offers. A library has it in its image; where
+//! another sort of module has it from is its own affair.
+
+use alcedo_abi::describe::{ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::module::ModuleRef;
+
+/// The descriptions of one module. They are there as long as its code is.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Described {
+    /// The interfaces it declares.
+    pub interfaces: &'static [&'static InterfaceDesc],
+    /// The structs it declares.
+    pub structs: &'static [&'static StructDesc],
+    /// The classes it declares.
+    pub classes: &'static [&'static ClassDesc],
+    /// What it uses of others.
+    pub imports: &'static [&'static ImportDesc],
+    /// The functions it offers.
+    pub exports: &'static [&'static ExportDesc],
+}
+
+impl Described {
+    /// What a library says.
+    pub(crate) fn of(root: ModuleRef) -> Self {
+        Self {
+            interfaces: root.interfaces().map_or(&[], |interfaces| interfaces().as_slice()),
+            structs: root.structs()().as_slice(),
+            classes: root.classes()().as_slice(),
+            imports: root.imports()().as_slice(),
+            exports: root.exports()().as_slice(),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! From a set of libraries to the modules of a generation that is not live yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
+
+use crate::bridge::core::Core;
+use crate::faults::{self, ReloadStep};
+use crate::handles::Generation;
+use crate::lease::LeaseKind;
+use crate::load::context::lookup::{Lent, lend_to_master};
+use crate::load::error::{LoadError, caught};
+use crate::load::module::info::ModuleInfo;
+use crate::load::module::master::MasterModule;
+use crate::load::open::{self, Inspected};
+use crate::load::order::{list, needs_beyond};
+use crate::load::replace::{Build, Why, replaced};
+use crate::unload::generation;
+use crate::unload::steps::UnloadCause;
+use crate::unload::subject::GenerationUnload;
+
+use crate::load::master::loads::{Loads, Master};
+
+/// What a set of libraries became.
+pub(crate) struct BroughtUp {
+    /// The modules that were mapped, dependencies first.
+    pub new: Vec<Rc<MasterModule>>,
+    /// Modules of the Master before that stay as they are, dependencies first.
+    pub staying: Vec<Rc<MasterModule>>,
+    /// Why each of the others is replaced; empty when all are, whether they must or not.
+    pub why: BTreeMap<String, Why>,
+    /// Names of the modules that they need and the Default has.
+    pub elsewhere: Vec<String>,
+}
+
+impl BroughtUp {
+    /// All modules of the Master to be, dependencies first.
+    ///
+    /// # Errors
+    /// None: their needs were looked at before they were mapped.
+    pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
+        let modules = || self.new.iter().chain(&self.staying);
+        let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
+        Ok(row.iter().filter_map(|name| modules().find(|module| module.name() == name).cloned()).collect())
+    }
+}
+
+/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With a Master to `keep` as far
+/// as possible, only what has changed since and what uses it.
+///
+/// # Errors
+/// The first that does not fit; what was mapped until then is unmapped.
+pub(crate) fn bring_up(
+    core: &Rc<Core>,
+    loads: &Loads,
+    paths: &[PathBuf],
+    generation: Generation,
+    keep: Option<&Master>,
+) -> Result<BroughtUp, LoadError> {
+    loads.unloads.begin_life(generation);
+    loads.hub.master_begins(generation);
+    let stage = || {
+        let mut inspected = open::inspect_all(paths, &loads.stage_dir, loads.require_seal)?;
+        let (mut staying, mut why) = (Vec::new(), BTreeMap::new());
+        if let Some(master) = keep {
+            why = to_replace(master, &inspected);
+            staying.extend(master.modules.iter().filter(|module| !why.contains_key(module.name())).cloned());
+            inspected.retain(|(_, info)| why.contains_key(&info.name));
+        }
+        let infos: Vec<_> = staying.iter().map(|module| module.info()).collect();
+        let lent = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
+        let elsewhere: Vec<_> = lent.iter().map(|lent| lent.name.clone()).collect();
+        let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
+        staged.iter().for_each(|staged| loads.hub.announce(&staged.info));
+        loads.canary_took.set(None);
+        faults::at(ReloadStep::Canary)?;
+        let _published = core.red.lane().phase("canary");
+        let begun = Instant::now();
+        let rehearsed = loads.hub.rehearsal.run(&staged);
+        // One that was refused took its time as well.
+        let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
+        loads.canary_took.set(took);
+        rehearsed?;
+        Ok((staged, staying, why, lent))
+    };
+    let (staged, staying, why, lent) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
+    let mut new = Vec::new();
+    for staged in staged {
+        let id = loads.next_module(core);
+        match caught(|| open::open(core, loads.word(), staged, id, generation)) {
+            Ok(module) => new.push(module),
+            Err(error) => {
+                core.zcalls.end_module(id);
+                core.explicit.end_module(id);
+                core.value_types.end_module(id);
+                let unload =
+                    GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, is_known: false };
+                let _ticket = generation::unload(core, loads, &unload, &mut |_| {});
+                return Err(error);
+            }
+        }
+    }
+    loads.show(generation, new.iter().chain(&staying));
+    hold_dependencies(&new, &staying, &lent);
+    let elsewhere = lent.into_iter().map(|lent| lent.name).collect();
+    Ok(BroughtUp { new, staying, why, elsewhere })
+}
+
+/// What modules need that is none of them: of the Default, which stays whatever becomes of them.
+fn ask_default<'a>(
+    loads: &Loads,
+    modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
+) -> Result<Vec<Lent>, LoadError> {
+    let beyond = needs_beyond(modules.clone().map(|info| (&*info.name, &*info.dependencies)));
+    let ask = |(by, name, range): (&str, &str, _)| {
+        let others = modules.clone().filter(|info| info.name != by).map(|info| info.name.clone());
+        let own = format!("did not know it, and {} offered", list(&others.collect::<Vec<_>>()));
+        lend_to_master(&loads.hub, by, name, range, own)
+    };
+    beyond.into_iter().map(ask).collect()
+}
+
+/// What of a Master has to go for these libraries, and why.
+fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why> {
+    let build = |info: &ModuleInfo| Build { name: info.name.clone(), digest: info.digest };
+    let old: Vec<_> = master.modules.iter().map(|module| build(module.info())).collect();
+    let new: Vec<_> = inspected.iter().map(|(_, info)| build(info)).collect();
+    let mut uses = BTreeSet::new();
+    for module in &master.modules {
+        let named = module.named_types();
+        let dependencies = module.info().dependencies.iter().map(|(name, _)| name.clone());
+        let owners = master.modules.iter().filter(|other| other.info().types.iter().any(|path| named.contains(path)));
+        let used = dependencies.chain(owners.map(|other| other.name().to_owned()));
+        uses.extend(used.filter(|used| used != module.name()).map(|used| (module.name().to_owned(), used)));
+    }
+    replaced(&old, &new, &uses)
+}
+
+/// A module keeps those it depends on: what it was given of them may be code.
+fn hold_dependencies(modules: &[Rc<MasterModule>], staying: &[Rc<MasterModule>], lent: &[Lent]) {
+    for module in modules {
+        for (name, _) in &module.info().dependencies {
+            let found = modules.iter().chain(staying).find(|other| other.name() == name).map(|other| other.leases());
+            let found = found.or_else(|| lent.iter().find(|lent| lent.name == *name).map(|lent| &lent.leases));
+            // Neither one that was mapped just now nor one that stays is sealed, nor one of the Default.
+            let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
+            lease.into_iter().flatten().for_each(|lease| module.keep(lease));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! How the modules of a generation begin, pause and go on: mains, class default objects, suspend and resume.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::bridge::core::Core;
+use crate::emit::batch::Declarer;
+use crate::faults::{self, ReloadStep};
+use crate::handles::{ClassId, Generation};
+use crate::load::error::{LoadError, caught};
+use crate::load::events::MasterEvent;
+use crate::load::module::master::MasterModule;
+use crate::object::birth::{destroy, make_cdo};
+use crate::object::class::Class;
+
+use crate::load::master::loads::Loads;
+
+/// The modules as far as emitting goes.
+pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
+    modules
+        .iter()
+        .map(|module| Declarer {
+            name: module.name(),
+            title: module.info().title(),
+            gate: module.gate(),
+            described: module.described(),
+        })
+        .collect()
+}
+
+/// Has modules of a living generation give up what their next one may need, dependents first. Those that were called, in
+/// that order: the last one may have failed.
+pub(crate) fn suspend(
+    core: &Core,
+    loads: &Loads,
+    modules: &[Rc<MasterModule>],
+) -> (Vec<Rc<MasterModule>>, Result<(), LoadError>) {
+    let mut called = Vec::new();
+    let all = modules.iter().rev().filter(|module| module.suspends()).try_for_each(|module| {
+        caught(|| {
+            faults::at(ReloadStep::Suspend)?;
+            loads.recorder.note(|record| record.suspended.push(module.name().to_owned()));
+            called.push(Rc::clone(module));
+            let suspended = loads.while_living(|| module.suspend(&core.red));
+            suspended.map_err(|error| LoadError::Suspend { module: module.name().to_owned(), error })
+        })
+    });
+    (called, all)
+}
+
+/// Has those modules take it again, in the opposite order. What went wrong: each goes on all the same.
+pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for module in suspended.iter().rev() {
+        loads.recorder.note(|record| record.resumed.push(module.name().to_owned()));
+        if let Err(error) = loads.while_living(|| module.resume(&core.red)) {
+            let name = module.name();
+            tracing::error!(module = name, %error, "a resume failed");
+            problems.push(format!("resume of {name} failed, and {name} goes on as that left it: {error}"));
+        }
+    }
+    problems
+}
+
+/// Runs the mains of a generation, dependencies first. `before` are the modules that it replaces.
+///
+/// # Errors
+/// The main that panicked.
+pub(crate) fn start(
+    core: &Core,
+    loads: &Loads,
+    generation: Generation,
+    modules: &[Rc<MasterModule>],
+    before: &[Rc<MasterModule>],
+) -> Result<(), LoadError> {
+    loads.raise(&MasterEvent::PreStartup(generation));
+    let fault = |step| caught(|| Ok(faults::at(step)?));
+    fault(ReloadStep::PreStartup)?;
+    for module in modules {
+        let main = || {
+            faults::at(ReloadStep::Main)?;
+            loads.recorder.note(|record| record.mains.push(module.name().to_owned()));
+            let main = module.main(&core.red, &loads.args);
+            main.map_err(|error| {
+                let beside = before.iter().find(|old| old.name() == module.name() && !old.suspends());
+                let beside = beside.map(|old| old.gate().tag().generation.0);
+                LoadError::Main { module: module.name().to_owned(), error, beside }
+            })
+        };
+        caught(main)?;
+        loads.raise(&MasterEvent::Startup(generation, module.name().to_owned()));
+    }
+    loads.raise(&MasterEvent::PostStartup(generation));
+    fault(ReloadStep::PostStartup)
+}
+
+/// Makes the class default objects of new classes: bases before what is derived, classes of subobjects before what has
+/// them.
+///
+/// # Errors
+/// The step of the birth that failed.
+pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
+    classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
+}
+
+fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>) -> Result<(), LoadError> {
+    // A class that contains itself is refused where its object is made.
+    if core.world.objects.is_alive(class.cdo.get()) || under_way.contains(&class.id) {
+        return Ok(());
+    }
+    under_way.push(class.id);
+    for subobject in class.chain().iter().flat_map(|class| &class.subobjects) {
+        if let Some(part) = core.world.types.class_by_path(&class.subobject_class(subobject)) {
+            make_after_parts(core, &part, under_way)?;
+        }
+    }
+    faults::at(ReloadStep::ClassDefault)?;
+    make_cdo(&core.world, &core.plugins(), class)?;
+    Ok(())
+}
+
+/// Destroys what was born since the shadow of the object store was begun, and drops the shadow. How many were born, by
+/// the path of their class.
+pub(crate) fn undo_births(core: &Core) -> BTreeMap<String, u64> {
+    let (_staged, born) = core.world.objects.drop_shadow();
+    let mut births = BTreeMap::new();
+    for class in born.iter().filter_map(|object| core.world.objects.class(*object)) {
+        *births.entry(class.path.to_string()).or_default() += 1;
+    }
+    for object in born.into_iter().rev() {
+        destroy(&core.world, &core.plugins(), object);
+    }
+    births
+}

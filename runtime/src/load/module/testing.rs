@@ -1,0 +1,171 @@
+//! A module that is no library: what the host calls in it is host code, and its types are a table of the test. For tests.
+#![expect(unsafe_code, reason = "stands in for a library, whose code is taken away")]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use alcedo_abi::abi_stable::std_types::RStr;
+use alcedo_abi::describe::{ExportDesc, InterfaceDesc, ZCallInvoke};
+
+use crate::border::CallError;
+use crate::conjugate::gate::ModuleTag;
+use crate::emit::described::Described;
+use crate::lease::{Blocker, Leases};
+use crate::load::module::Module;
+use crate::load::module::code::ModuleCode;
+use crate::load::module::info::ModuleInfo;
+use crate::logs::Logs;
+use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::policy::UnloadPolicy;
+use crate::unload::report::ModuleEnd;
+
+static SPEAKER: InterfaceDesc =
+    InterfaceDesc { package: RStr::from_str("Tale"), name: RStr::from_str("Speaker"), doc: RStr::from_str("") };
+
+extern "C" fn say(
+    _buffer: &mut alcedo_abi::zcall::ZCallBuffer,
+    _failure: &mut alcedo_abi::call::Failure,
+) -> alcedo_abi::call::Status {
+    alcedo_abi::call::Status::OK
+}
+
+static SAY: ExportDesc = ExportDesc {
+    type_path: RStr::from_str("Speaker"),
+    name: RStr::from_str("say"),
+    fingerprint: 7,
+    signature: RStr::from_str("()"),
+    invoke: ZCallInvoke(say),
+};
+
+static INTERFACES: [&InterfaceDesc; 1] = [&SPEAKER];
+static EXPORTS: [&ExportDesc; 1] = [&SAY];
+
+/// What was called of the module, in order.
+#[derive(Clone, Default)]
+pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Heard {
+    fn note(&self, what: impl Into<String>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what.into());
+    }
+
+    /// All so far.
+    pub(crate) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+struct Tale {
+    heard: Heard,
+    is_there: Mutex<bool>,
+}
+
+impl Tale {
+    fn take(&self) -> bool {
+        std::mem::replace(&mut *self.is_there.lock().unwrap_or_else(PoisonError::into_inner), false)
+    }
+}
+
+impl ModuleCode for Tale {
+    fn described(&self) -> Described {
+        Described { interfaces: &INTERFACES, exports: &EXPORTS, ..Described::default() }
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("")
+    }
+
+    fn main(&self, args: &[String]) -> Result<(), CallError> {
+        self.heard.note(format!("main {}", args.join(" ")));
+        Ok(())
+    }
+
+    fn suspends(&self) -> bool {
+        false
+    }
+
+    fn suspend(&self) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn resume(&self) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn last(&self, has_started: bool) -> Result<(), CallError> {
+        self.heard.note(if has_started { "exit" } else { "dispose" });
+        Ok(())
+    }
+
+    fn ask_to_stop(&self) {
+        self.heard.note("asked to stop");
+    }
+
+    fn end_thread_locals_here(&self) {
+        self.heard.note("thread-locals end");
+    }
+
+    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
+        None
+    }
+
+    unsafe fn hand_over(&self, _policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {
+        self.take().then(|| Box::new(LastPage(self.heard.clone())) as Box<dyn CodeUnload>)
+    }
+
+    unsafe fn discard(&self) {
+        self.take();
+    }
+
+    fn abandon(&self) -> bool {
+        self.take()
+    }
+}
+
+/// The tale when nobody reads it any more.
+struct LastPage(Heard);
+
+impl CodeUnload for LastPage {
+    fn holders(&self) -> Vec<Blocker> {
+        Vec::new()
+    }
+
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self) {
+        self.0.note("lets go of its host");
+    }
+
+    fn advance(&mut self) -> CodeStep {
+        self.0.note("gone");
+        CodeStep::Gone(Box::new(ModuleEnd { module: "tale".into(), ..ModuleEnd::default() }))
+    }
+
+    fn park(&mut self) -> Option<StayingCode> {
+        Some(StayingCode { file: "tale.txt".into(), reason: "it is kept".into() })
+    }
+}
+
+/// The module `tale`, and what is called of it.
+pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
+    let heard = Heard::default();
+    let info = ModuleInfo {
+        name: "tale".into(),
+        version: semver::Version::new(1, 0, 0),
+        dependencies: Vec::new(),
+        build_id: 1,
+        compiler: String::new(),
+        digest: alcedo_sys::Digest::of(b"tale"),
+        origin: None,
+        is_sealed: false,
+        api: (0, 0),
+        types: vec!["/Script/Tale.Speaker".into()],
+        classes: Vec::new(),
+        stays: None,
+        gives_blocks_away: None,
+    };
+    let code = Box::new(Tale { heard: heard.clone(), is_there: Mutex::new(true) });
+    (Module::new(info, tag, code, Leases::new("tale"), logs, None), heard)
+}

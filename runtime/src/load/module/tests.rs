@@ -1,0 +1,81 @@
+//! A module that is no library goes the way of every other.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use alcedo_sys::Demands;
+
+use super::testing::tale;
+use crate::bridge::core::Core;
+use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::emit::batch::emit;
+use crate::handles::{Generation, ModuleId};
+use crate::lease::LeaseKind;
+use crate::load::canary::{Canary, Rehearsal};
+use crate::load::master::{self, Loads};
+use crate::load::module::master::MasterModule;
+use crate::unload::generation;
+use crate::unload::state::ContextState;
+use crate::unload::steps::UnloadCause;
+use crate::unload::subject::GenerationUnload;
+use crate::unload::under_way;
+
+const GENERATION: Generation = Generation(1);
+
+fn tag() -> ModuleTag {
+    ModuleTag { id: ModuleId(1), name: "tale".into(), generation: GENERATION }
+}
+
+/// A Master of that one module, from its types to the end of its code.
+#[test]
+fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_the_master() {
+    let core = Core::new().expect("a finalizer thread");
+    let rehearsal = Rehearsal::new(Canary::Off, None);
+    let loads = Loads::new(&core, vec!["once".into()], false, rehearsal, Demands::default()).expect("a folder");
+    let (module, heard) = tale(tag(), &core.logs);
+    let modules = [MasterModule::new(module, Gate::new(tag()))];
+    let [module] = &modules;
+    core.tasks.admit(module.gate(), Arc::clone(module.leases()));
+    core.blacks.admit(module.gate(), Arc::clone(module.leases()));
+    loads.unloads.begin_life(GENERATION);
+    loads.hub.master_begins(GENERATION);
+    loads.show(GENERATION, modules.iter());
+
+    let declarers = master::declarers(&modules);
+    core.world.types.begin_shadow();
+    emit(&core, &declarers, &declarers).expect("its types are declared");
+    core.world.types.commit_shadow();
+    assert!(core.world.types.interface_by_path("/Script/Tale.Speaker").is_some());
+    assert!(master::start(&core, &loads, GENERATION, &modules, &[]).is_ok());
+    assert_eq!(heard.all(), ["main once"]);
+
+    let lease = module.leases().take(LeaseKind::Borrow, "a reader").expect("it lives");
+    let unload =
+        GenerationUnload { cause: UnloadCause::Unloaded, generation: GENERATION, modules: &modules, is_known: true };
+    let ticket = generation::unload(&core, &loads, &unload, &mut |_| {});
+    assert_eq!(heard.all(), ["main once", "asked to stop", "exit", "thread-locals end"]);
+    let blocked = ticket.report();
+    assert_eq!((blocked.state, &*blocked.blockers[0].owner), (ContextState::Blocked, "a reader"));
+    assert!(module.leases().take(LeaseKind::Borrow, "too late").is_err());
+
+    drop(lease);
+    under_way::tend_all(&core, &loads);
+    assert_eq!(heard.all()[4..], ["lets go of its host", "gone"]);
+    assert_eq!(ticket.end_report().expect("it is gone").modules[0].module, "tale");
+    assert_eq!(loads.unloads.states(), []);
+    assert_eq!(Rc::strong_count(module), 1);
+}
+
+/// One whose main has not run gets no exit hook, and one that nobody ends keeps what it needs.
+#[test]
+fn a_module_that_never_started_is_disposed_of_and_one_that_is_dropped_keeps_what_it_needs() {
+    let logs = Arc::default();
+    let (module, heard) = tale(tag(), &logs);
+    module.exit().expect("it has nothing to do");
+    assert_eq!(heard.all(), ["dispose"]);
+    let (other, _) = tale(tag(), &logs);
+    let code = other.leases().take(LeaseKind::Dependent, "tale").expect("it lives");
+    module.need(super::Need { use_of: None, code });
+    drop(module);
+    assert_eq!(other.leases().count(), 1);
+}

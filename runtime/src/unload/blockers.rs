@@ -1,0 +1,66 @@
+//! Who keeps an unload from its end, in the words of a report.
+
+use alcedo_sys::process::thread_in_words;
+use alcedo_sys::{Holder, HolderKind};
+
+use crate::lease::{Blocker, LeaseKind};
+
+/// The holders as blockers. A thread that runs is told once, and not again for the thread-locals that it will end itself.
+pub(super) fn told(holders: Vec<Holder>) -> Vec<Blocker> {
+    let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
+    let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
+    let told = holders.into_iter().filter(|holder| holder.kind != HolderKind::ThreadLocal || !is_of_a_thread(holder));
+    told.map(blocker).collect()
+}
+
+fn blocker(holder: Holder) -> Blocker {
+    let kind = match holder.kind {
+        HolderKind::Thread => LeaseKind::Thread,
+        HolderKind::ThreadLocal => LeaseKind::ThreadLocal,
+        HolderKind::Stream => LeaseKind::Stream,
+        HolderKind::Reference => LeaseKind::Reference,
+        HolderKind::Ring => LeaseKind::Ring,
+        HolderKind::SignalStack => LeaseKind::SignalStack,
+        HolderKind::Request => LeaseKind::Request,
+        _ => LeaseKind::Handler,
+    };
+    let own = ["thread ", "io_uring ", "the handler "].iter().find_map(|kind| holder.name.strip_prefix(kind));
+    let owner = own.map(str::to_owned).unwrap_or(holder.name);
+    let thread = if holder.thread.is_empty() { thread_in_words(None, None) } else { holder.thread };
+    Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
+}
+
+/// Who keeps an image that stays, as a reason.
+pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
+    let words: Vec<_> = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail())).collect();
+    format!("kept by {}", words.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use alcedo_sys::{Holder, HolderKind};
+
+    use super::told;
+    use crate::lease::LeaseKind;
+
+    #[test]
+    fn a_thread_is_told_once_and_thread_locals_where_no_thread_of_the_module_runs() {
+        let holder = |kind, name: &str, thread: &str| Holder {
+            kind,
+            name: name.to_owned(),
+            thread: thread.to_owned(),
+            since: Instant::now(),
+            place: None,
+        };
+        let blockers = told(vec![
+            holder(HolderKind::ThreadLocal, "2 thread-local destructors", "\"exporter\" (7)"),
+            holder(HolderKind::Thread, "thread \"exporter\"", "\"exporter\" (7)"),
+            holder(HolderKind::ThreadLocal, "a thread-local destructor", "\"pool\" (8)"),
+        ]);
+        let words: Vec<_> = blockers.iter().map(|blocker| (blocker.kind, blocker.owner.as_str())).collect();
+        let expected = [(LeaseKind::Thread, "\"exporter\""), (LeaseKind::ThreadLocal, "a thread-local destructor")];
+        assert_eq!(words, expected);
+    }
+}

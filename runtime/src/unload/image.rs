@@ -1,0 +1,195 @@
+//! How the image of a library goes when nobody uses its module any more, in an order that leaves nothing pointing into it.
+#![expect(unsafe_code, reason = "ends images whose modules nobody uses any more")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use alcedo_sys::{EndPolicy, EndReport, EndState, Ending, Holder, HolderKind, Image, Ledger, Unmapped};
+
+use crate::lease::Blocker;
+use crate::unload::blockers::told;
+use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::policy::UnloadPolicy;
+use crate::unload::report::ModuleEnd;
+
+/// What is known of an image besides the image itself.
+pub(crate) struct ImageFacts {
+    /// The name of its module.
+    pub module: String,
+    /// Called last: the module forgets its host.
+    pub detach: extern "C" fn(),
+    /// Tells how many bytes of its own heap are in use; an older module cannot.
+    pub heap_bytes: Option<extern "C" fn() -> u64>,
+    /// Why its image stays mapped whatever happens; none as a rule.
+    pub will_park: Option<String>,
+    /// Why others may free what it took of the C heap, so that nobody else does; none where they cannot.
+    pub gives_blocks_away: Option<String>,
+}
+
+/// An image that nobody calls any more.
+pub(crate) struct ImageUnload {
+    module: String,
+    detach: extern "C" fn(),
+    will_park: Option<String>,
+    ledger: Option<Arc<Ledger>>,
+    begun: Instant,
+    evict_after: Option<Duration>,
+    policy: EndPolicy,
+    /// Why blocks of the C heap are kept, if any are.
+    blocks_kept_for: String,
+    stage: Stage,
+}
+
+enum Stage {
+    Mapped(Box<Image>),
+    /// It will stay whatever happens, and its module has forgotten its host.
+    Staying(Box<Image>, String),
+    Ending(Box<Ending>),
+    Over,
+}
+
+impl ImageUnload {
+    /// An image that is mapped.
+    ///
+    /// # Safety
+    /// Once the last lease of its module has ended, and the finalizers it is driven behind have run, nothing of the image is
+    /// used by anybody whom the host has let in: no plugin half, conjugate, thunk or record of it.
+    pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
+        let ImageFacts { module, detach, heap_bytes, will_park, gives_blocks_away } = facts;
+        let policy_of_image = policy.of_an_image();
+        Self {
+            module,
+            detach,
+            ledger: image.ledger().cloned(),
+            begun: Instant::now(),
+            evict_after: policy.evict_after,
+            policy: EndPolicy {
+                live_heap: heap_bytes,
+                free_c_heap: policy_of_image.free_c_heap && gives_blocks_away.is_none(),
+                ..policy_of_image
+            },
+            blocks_kept_for: match gives_blocks_away {
+                _ if !policy_of_image.free_c_heap => "the host frees none".to_owned(),
+                Some(reason) => reason,
+                None => "a library still leads to them".to_owned(),
+            },
+            will_park,
+            stage: Stage::Mapped(Box::new(image)),
+        }
+    }
+
+    fn own_holders(&self) -> Vec<Holder> {
+        self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
+    }
+
+    /// What this thread's thread-locals drop may log, so they go while the module still knows its host.
+    fn let_go_of_host(&self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.run_thread_locals_here();
+        }
+        (self.detach)();
+    }
+}
+
+impl CodeUnload for ImageUnload {
+    fn holders(&self) -> Vec<Blocker> {
+        match &self.stage {
+            Stage::Mapped(_) => told(self.own_holders()),
+            Stage::Ending(ending) => told(ending.holders()),
+            Stage::Staying(..) | Stage::Over => Vec::new(),
+        }
+    }
+
+    /// The module's own threads may log until they end, so the module keeps its host until then, or until they are to be led
+    /// out by force.
+    fn is_quiet(&self) -> bool {
+        self.evict_after.is_some_and(|after| self.begun.elapsed() >= after)
+            || self.own_holders().iter().all(|holder| holder.kind != HolderKind::Thread)
+    }
+
+    fn begin(&mut self) {
+        let Stage::Mapped(image) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
+        self.let_go_of_host();
+        self.stage = match self.will_park.take() {
+            Some(reason) => Stage::Staying(image, reason),
+            None => {
+                // SAFETY: the leases are sealed and none is held, and who made this value promises that nobody else whom the
+                // host let in uses anything of the image; what the image does by itself is in its ledger.
+                let ending = unsafe { image.begin_end(self.policy) };
+                Stage::Ending(Box::new(ending))
+            }
+        };
+    }
+
+    fn advance(&mut self) -> CodeStep {
+        match &mut self.stage {
+            Stage::Ending(ending) => match ending.poll() {
+                EndState::Waiting(holders) => CodeStep::Waiting(told(holders)),
+                EndState::Gone(report) => {
+                    self.stage = Stage::Over;
+                    CodeStep::Gone(Box::new(end_of(&self.module, report, &self.blocks_kept_for)))
+                }
+                EndState::Parked { path, reason, .. } => {
+                    self.stage = Stage::Over;
+                    CodeStep::Stays(staying(&path, reason))
+                }
+            },
+            // It waits for who is inside; or is parked, or gone.
+            Stage::Mapped(_) | Stage::Staying(..) | Stage::Over => {
+                self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Stays)
+            }
+        }
+    }
+
+    fn park(&mut self) -> Option<StayingCode> {
+        let (unmapped, because) = match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Mapped(image) => (image.park(), None),
+            Stage::Staying(image, reason) => (image.park(), Some(reason)),
+            Stage::Ending(ending) => match ending.park() {
+                EndState::Parked { path, reason, .. } => return Some(staying(&path, reason)),
+                EndState::Waiting(_) | EndState::Gone(_) => return None,
+            },
+            Stage::Over => return None,
+        };
+        match unmapped {
+            Unmapped::Parked { path, reason } => Some(staying(&path, because.unwrap_or(reason))),
+            Unmapped::Gone => None,
+        }
+    }
+}
+
+fn staying(path: &Path, reason: String) -> StayingCode {
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    StayingCode { file, reason }
+}
+
+fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {
+    ModuleEnd {
+        module: module.to_owned(),
+        thread_locals_run: report.thread_locals_run,
+        threads_joined: report.threads_joined,
+        threads_evicted: report.threads_evicted,
+        exit_handlers: report.exit_handlers,
+        signals: report.signals,
+        keys: report.keys,
+        leaked_heap_bytes: report.leaked_heap_bytes,
+        c_heap_bytes: report.c_heap_bytes,
+        c_heap_blocks: report.c_heap_blocks,
+        c_heap_kept_bytes: report.c_heap_kept_bytes,
+        c_heap_kept_blocks: report.c_heap_kept_blocks,
+        c_heap_kept_for: if report.c_heap_kept_blocks == 0 { String::new() } else { kept_for.to_owned() },
+        frames: report.frames,
+        addresses: report.addresses,
+        put_back: report.put_back,
+        looks: report.looks,
+        look_took: report.look_took,
+        maps_bytes: report.maps_bytes,
+        maps_unknown: report.maps_unknown,
+        maps_unknown_bytes: report.maps_unknown_bytes,
+        fds_left: report.fds_left,
+        fds_closed: report.fds_closed.len() as u64,
+        children_left: report.children_left,
+        children_reaped: report.children_reaped,
+    }
+}

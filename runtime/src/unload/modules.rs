@@ -1,0 +1,61 @@
+//! The modules of one unload, behind their last finalizer: each goes as far as it can.
+
+use crate::conjugate::finalizer::Barrier;
+use crate::unload::job::{JobStep, ModuleUnload};
+use crate::unload::work::{Progress, UnloadWork, Unloaded};
+
+/// The modules of a context that unloads, behind their last finalizer.
+pub(crate) struct ModuleUnloads {
+    finalizers: Option<Barrier>,
+    /// Dependents first.
+    modules: Vec<ModuleUnload>,
+    unloaded: Unloaded,
+}
+
+impl ModuleUnloads {
+    /// These modules, dependents first; `finalizers` is a mark behind their last one.
+    pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<Barrier>) -> Box<Self> {
+        Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
+    }
+
+    /// These go as well, after those that are there.
+    pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = ModuleUnload>) {
+        self.modules.extend(modules);
+    }
+}
+
+impl UnloadWork for ModuleUnloads {
+    fn advance(&mut self) -> Progress {
+        if let Some(barrier) = &self.finalizers {
+            if barrier.is_passed() {
+                // Whoever looks hears of this before any image goes.
+                self.finalizers = None;
+                return Progress::Waiting { blockers: Vec::new(), drained: true };
+            }
+            let held = self.modules.iter().flat_map(ModuleUnload::blockers);
+            let blockers = std::iter::once(barrier.blocker()).chain(held).collect();
+            return Progress::Waiting { blockers, drained: false };
+        }
+        let mut blockers = Vec::new();
+        for module in &mut self.modules {
+            match module.advance() {
+                Some(JobStep::Waiting(held)) => blockers.extend(held),
+                Some(JobStep::Gone(end)) => self.unloaded.modules.push(*end),
+                Some(JobStep::Parked(image)) => self.unloaded.parked.push(image),
+                None => {}
+            }
+        }
+        match self.modules.iter().all(ModuleUnload::is_over) {
+            true => Progress::Ended(std::mem::take(&mut self.unloaded)),
+            false => Progress::Waiting { blockers, drained: true },
+        }
+    }
+
+    fn park(&mut self) -> Unloaded {
+        let above: Vec<_> = self.finalizers.as_ref().map(Barrier::blocker).into_iter().collect();
+        for module in &mut self.modules {
+            self.unloaded.parked.extend(module.park(&above));
+        }
+        std::mem::take(&mut self.unloaded)
+    }
+}

@@ -1,0 +1,159 @@
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use super::UnloadTicket;
+use crate::lease::{LeaseKind, Leases};
+use crate::unload::report::{ModuleEnd, ParkedImage};
+use crate::unload::state::ContextState;
+use crate::unload::work::{Progress, UnloadWork, Unloaded};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Leases are all that keeps it.
+struct Held(std::sync::Arc<Leases>);
+
+impl UnloadWork for Held {
+    fn advance(&mut self) -> Progress {
+        match self.0.count() {
+            0 => Progress::Ended(Unloaded {
+                modules: vec![ModuleEnd { module: "m".into(), ..ModuleEnd::default() }],
+                parked: Vec::new(),
+            }),
+            _ => Progress::Waiting { blockers: self.0.report(), drained: true },
+        }
+    }
+
+    fn park(&mut self) -> Unloaded {
+        let reason = "somebody holds it".to_owned();
+        let parked = vec![ParkedImage { module: "m".into(), file: "m.so".into(), reason }];
+        Unloaded { modules: Vec::new(), parked }
+    }
+}
+
+fn held() -> (UnloadTicket, crate::lease::Lease) {
+    let leases = Leases::new("m");
+    let lease = leases.take(LeaseKind::Call, "nm:/m:T:f").expect("it is open");
+    (UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Held(leases))), lease)
+}
+
+#[test]
+fn who_waits_for_a_blocked_unload_is_told_who_keeps_it_and_gets_the_end_once_that_is_over() {
+    let (ticket, lease) = held();
+    let blocked = ticket.wait(Duration::ZERO).expect_err("a lease is held");
+    assert_eq!((blocked.state, blocked.blockers.len()), (ContextState::Blocked, 1));
+    assert_eq!(blocked.blockers[0].owner, "nm:/m:T:f");
+    drop(lease);
+    assert_eq!(ticket.state(), ContextState::Blocked, "nobody has looked yet");
+    assert_eq!(ticket.wait(LONG).expect("nothing keeps it").modules[0].module, "m");
+    assert_eq!((ticket.state(), ticket.report().blockers), (ContextState::Dead, vec![]));
+}
+
+#[test]
+fn patience_decides_when_waiting_is_called_blocked() {
+    let leases = Leases::new("m");
+    let lease = leases.take(LeaseKind::Call, "f").expect("it is open");
+    let ticket = UnloadTicket::new("generation 3", LONG, Box::new(Held(leases)));
+    assert_eq!(ticket.poll(), ContextState::Unloading);
+    assert_eq!(ticket.report().blockers.len(), 1);
+    drop(lease);
+    assert_eq!(ticket.poll(), ContextState::Dead);
+}
+
+#[test]
+fn threads_may_wait_on_one_ticket_and_all_are_told() {
+    let (ticket, lease) = held();
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| ticket.wait(LONG))).collect();
+        scope.spawn(|| drop(lease));
+        for thread in waiting {
+            let report = thread.join().expect("it waits").expect("it is gone");
+            assert_eq!(report.modules.len(), 1);
+        }
+    });
+}
+
+#[test]
+fn a_parked_unload_ends_the_waiting_of_others_and_stays_parked() {
+    let (ticket, lease) = held();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| ticket.wait(LONG));
+        ticket.park();
+        let report = waiting.join().expect("it waits").expect_err("it is parked");
+        assert_eq!(report.state, ContextState::Parked);
+        assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): somebody holds it"]);
+    });
+    drop(lease);
+    assert_eq!(ticket.poll(), ContextState::Parked);
+}
+
+/// A work that asks its own ticket, as a destructor of a module could through the host.
+struct Nosy(Receiver<UnloadTicket>);
+
+impl UnloadWork for Nosy {
+    fn advance(&mut self) -> Progress {
+        let seen = self.0.try_recv().expect("it is there").poll();
+        assert_eq!(seen, ContextState::Unloading);
+        Progress::Ended(Unloaded::default())
+    }
+
+    fn park(&mut self) -> Unloaded {
+        Unloaded::default()
+    }
+}
+
+/// A work that is given up from inside a look at it.
+struct GivesUp(Receiver<UnloadTicket>);
+
+impl UnloadWork for GivesUp {
+    fn advance(&mut self) -> Progress {
+        self.0.try_recv().expect("it is there").park();
+        Progress::Waiting { blockers: Vec::new(), drained: false }
+    }
+
+    fn park(&mut self) -> Unloaded {
+        let image = ParkedImage { module: "m".into(), file: "m.so".into(), reason: "it was given up".into() };
+        Unloaded { modules: Vec::new(), parked: vec![image] }
+    }
+}
+
+#[test]
+fn an_unload_that_is_given_up_from_inside_a_look_is_parked_when_the_look_is_over() {
+    let (give, take) = channel();
+    let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(GivesUp(take)));
+    give.send(ticket.clone()).expect("it listens");
+    assert_eq!(ticket.poll(), ContextState::Parked);
+    assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): it was given up"]);
+}
+
+#[test]
+fn a_look_from_inside_the_unload_only_looks() {
+    let (give, take) = channel();
+    let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Nosy(take)));
+    give.send(ticket.clone()).expect("it listens");
+    assert_eq!(ticket.poll(), ContextState::Dead);
+}
+
+/// A work whose first look panics.
+struct Panics(bool);
+
+impl UnloadWork for Panics {
+    fn advance(&mut self) -> Progress {
+        assert!(std::mem::replace(&mut self.0, true), "a destructor panics");
+        Progress::Ended(Unloaded::default())
+    }
+
+    fn park(&mut self) -> Unloaded {
+        Unloaded::default()
+    }
+}
+
+#[test]
+fn a_look_that_panics_leaves_the_rest_to_the_next() {
+    for next in [UnloadTicket::park, |ticket: &UnloadTicket| assert_eq!(ticket.poll(), ContextState::Dead)] {
+        let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Panics(false)));
+        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ticket.poll()));
+        assert!(looked.is_err());
+        std::thread::scope(|scope| scope.spawn(|| next(&ticket)).join().expect("it does not wait"));
+        assert_ne!(ticket.state(), ContextState::Unloading);
+    }
+}

@@ -1,0 +1,189 @@
+//! Generations of the Master that unload, and what becomes of them: what is not gone in a short while is looked at in every
+//! safe point, and given up when the policy of the host says so. The game thread sleeps in the first look only, and never
+//! long.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::bridge::core::Core;
+use crate::handles::{Generation, ModuleId};
+use crate::unload::job::ModuleUnload;
+use crate::unload::modules::ModuleUnloads;
+use crate::unload::naps::Naps;
+use crate::unload::state::ContextState;
+use crate::unload::steps::UnloadStep;
+use crate::unload::subject::{GenerationUnload, UnloadEvent, UnloadHost, UnloadModule};
+use crate::unload::ticket::UnloadTicket;
+use crate::unload::unloads::OneUnload;
+
+/// What is left of an unload when no code of its modules has anything to do on the game thread any more: goes as far as it can
+/// within the grace that began with the unload, and leaves the rest to the safe points.
+pub(super) fn hand_over<M: UnloadModule>(
+    core: &Core,
+    host: &dyn UnloadHost,
+    unload: &GenerationUnload<'_, M>,
+    left: &'static [UnloadStep],
+    begun: Instant,
+) -> UnloadTicket {
+    let GenerationUnload { generation, modules, is_known, .. } = *unload;
+    let unloads = host.unloads();
+    // What exit hooks and objects of other modules ended meanwhile.
+    core.finalizer.release();
+    let policy = &unloads.policy;
+    let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
+    let jobs = jobs.collect();
+    let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.thread_locals()).collect();
+    let ids: Vec<_> = modules.iter().map(|module| module.id()).collect();
+    // A thread-local that a finalizer used can end on the finalizer thread only.
+    let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
+        thread_locals.iter().for_each(|end_here| end_here());
+    });
+    let work = ModuleUnloads::new(jobs, Some(barrier));
+    let ticket = UnloadTicket::new(format!("generation {generation}"), unloads.policy.grace, work);
+    unloads.begin_unload(generation, &ticket);
+    host.begins(generation, &ticket);
+    let unload = OneUnload {
+        generation,
+        modules: ids,
+        ticket: ticket.clone(),
+        left: Cell::new(left),
+        is_known,
+        said_unloaded: Cell::new(false),
+        said_blocked: Cell::new(false),
+        said_over: Cell::new(false),
+    };
+    let unload = Rc::new(unload);
+    let mut naps = Naps::default();
+    loop {
+        let is_last = begun.elapsed() >= unloads.policy.grace;
+        if tend(core, host, &unload) {
+            return ticket;
+        }
+        if is_last {
+            break;
+        }
+        core.meanwhile();
+        naps.sleep();
+    }
+    unloads.under_way.borrow_mut().push(unload);
+    ticket
+}
+
+/// Looks at every generation that is on its way out. Sleeps for nobody. The caller stands at a safe point.
+pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
+    let unloads = host.unloads();
+    if !unloads.is_busy() {
+        return;
+    }
+    // A listener may look at the list while it is told.
+    let under_way = unloads.under_way.borrow().clone();
+    for unload in under_way {
+        if !tend(core, host, &unload) && unloads.policy.gives_up(unload.ticket.age()) {
+            give_up(core, host, &unload);
+        }
+    }
+    unloads.under_way.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+}
+
+/// Waits until every generation that is on its way out has come to its end, as far as `deadline` allows; returns whether
+/// all have. Posted closures go on running.
+pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
+    let until = crate::deadline::after(deadline);
+    let mut naps = Naps::default();
+    loop {
+        tend_all(core, host);
+        if !host.unloads().is_busy() {
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        core.meanwhile();
+        naps.sleep();
+    }
+}
+
+/// Gives up one generation, or all that are on their way out. Returns how many there were.
+pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
+    let under_way = host.unloads().under_way.borrow().clone();
+    let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
+    let parked = under_way.iter().filter(meant).map(|unload| give_up(core, host, unload)).count();
+    host.unloads().under_way.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+    parked
+}
+
+fn give_up(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
+    end_values(core, unload);
+    // Names the finalizer that runs, so before that is given up.
+    unload.ticket.park();
+    core.finalizer.give_up(&unload.modules);
+    tend(core, host, unload);
+}
+
+/// Every finalizer has run, or was given up: what its modules own goes. Once.
+fn end_values(core: &Core, unload: &OneUnload) {
+    unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
+}
+
+/// Takes one generation as far as it goes and tells whoever listens; whether it has come to its end.
+fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
+    let OneUnload { generation, ticket, .. } = unload;
+    let mut state = ticket.poll();
+    if ticket.is_drained() {
+        end_values(core, unload);
+    }
+    if ticket.is_drained() && !unload.said_unloaded.replace(true) {
+        raise(host, unload, || UnloadEvent::Unloaded);
+        state = ticket.poll();
+    }
+    if is_over(state) && unload.said_over.replace(true) {
+        return true;
+    }
+    match state {
+        ContextState::Dead => {
+            core.blacks.forget(&unload.modules);
+            unload.modules.iter().for_each(|module| core.world.slices.forget(module.0));
+            if let Some(report) = ticket.end_report() {
+                tracing::info!(%generation, "{report}");
+            }
+            host.unloads().forget(*generation);
+            host.is_gone(*generation);
+            raise(host, unload, || UnloadEvent::Dead);
+        }
+        ContextState::Parked => {
+            let lines = ticket.parked_lines();
+            tracing::warn!(%generation, "{}", ticket.report());
+            host.unloads().note_parked(&lines);
+            raise(host, unload, || UnloadEvent::Parked(lines));
+        }
+        ContextState::Blocked if !unload.said_blocked.replace(true) => {
+            tracing::warn!(%generation, "{}", ticket.report());
+            let lines = ticket.report().blockers.iter().map(ToString::to_string).collect();
+            raise(host, unload, || UnloadEvent::Blocked(lines));
+        }
+        ContextState::Alive | ContextState::Unloading | ContextState::Blocked => {}
+    }
+
+    is_over(state)
+}
+
+fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce() -> UnloadEvent) {
+    if unload.is_known {
+        host.raise(unload.generation, event());
+    }
+}
+
+fn is_over(state: ContextState) -> bool {
+    matches!(state, ContextState::Dead | ContextState::Parked)
+}
+
+/// The steps that wait until every finalizer has run or was given up. Game thread.
+fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
+    match step {
+        UnloadStep::EndBlacks => drop(core.blacks.end_modules(&modules.iter().copied().collect())),
+        UnloadStep::EndTypeNumbers => modules.iter().for_each(|module| core.value_types.end_module(*module)),
+        // The ticket's, which needs no game thread.
+        _ => {}
+    }
+}
