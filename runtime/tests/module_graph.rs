@@ -39,7 +39,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("plugin-api/rt/src/heap", &["shard", "slab"], "a slab returns to its shard, which is made of slabs"),
     (
         "plugin-api/rt/src/hooks",
-        &["closing", "forks", "platform", "tables"],
+        &["blocks", "closing", "forks", "platform", "tables"],
         "to be taken apart: what looks functions up is itself hooked",
     ),
     ("plugin-api/rt/src/hooks", &["descriptors", "signals"], "a descriptor may be one that signals arrive at"),
