@@ -164,7 +164,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
 
     // The finalizer and the exit hook of this build panic while the next one is live already.
     drop(record);
-    let record = support::record("alcedo_runtime::unload::generations");
+    let record = support::record("alcedo_runtime::unload::generation");
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
     assert_eq!((report.generation, report.parked), (2, vec![]));
     let told = record.take();
