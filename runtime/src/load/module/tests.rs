@@ -42,6 +42,7 @@ fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_t
     loads.show(GENERATION, modules.iter());
 
     let declarers = master::declarers(&modules);
+    core.world.types.declare_package("Tale");
     core.world.types.begin_shadow();
     emit(&core, &declarers, &declarers).expect("its types are declared");
     core.world.types.commit_shadow();

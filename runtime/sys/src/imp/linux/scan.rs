@@ -45,8 +45,9 @@ const MOST_FOUND: usize = 16;
 const MOST_BLOCKS: usize = 1 << 18;
 const MOST_BYTES: usize = 64 << 20;
 
-/// How far behind a variable of a library blocks are looked at. The tables of OpenSSL, for one, lie five blocks behind.
-const FURTHEST: u32 = 8;
+/// How far behind a variable of a library blocks are looked at. The tables of OpenSSL, for one, lie five blocks behind. Further
+/// off there are more words that were left over than words that lead to anything.
+const FURTHEST: u32 = 5;
 
 /// The same behind a variable of the C library: a table, and what it is a table of.
 const FURTHEST_OF_C: u32 = 2;
