@@ -190,7 +190,8 @@ impl Scene {
         let report = report.into_result().unwrap_or_else(|report| panic!("{fault:?}, and then: {report}"));
         self.turn += 1;
         assert_eq!(report.remainder, Remainder::default(), "{fault:?}: only a rollback leaves something");
-        assert_eq!((report.parked, self.mapped()), (vec![], mapped), "{fault:?}");
+        let unloads: Vec<_> = self.host.unloads().iter().map(|ticket| ticket.report().to_string()).collect();
+        assert_eq!((report.parked, self.mapped()), (vec![], mapped), "{fault:?}: {unloads:?}");
         assert_eq!(report.class_constructors_rerun, 0, "{fault:?}");
         for (name, handle) in handles.into_iter().filter(|_| self.scope == ReloadScope::All) {
             assert!(self.host.zcall_handle(handle, &[]).is_err(), "{name} died with its generation");

@@ -48,6 +48,12 @@ impl Folder {
     }
 }
 
+/// Whether a file lies in the folder of a living host of this machine, and so is a private copy of an image.
+pub(crate) fn is_copy(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name);
+    folder.is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+}
+
 /// A new file that only this user may read or write, whatever the umask.
 pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
     imp::create_private(path)

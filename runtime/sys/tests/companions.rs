@@ -424,3 +424,25 @@ fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_
     finish(&mut ending);
     assert_eq!((told("mapped "), told("gone ")), (3, 3));
 }
+
+#[test]
+fn an_image_that_came_later_is_no_library_of_the_first_though_it_has_no_ledger() {
+    let dir = TempDir::new().expect("a folder");
+    let plain = dir.path().join("libplain.so");
+    gcc("int answer(void) { return 42; }", &plain, &[], &[]);
+    let file = ImageFile::read(&plain).expect("just built");
+    let stage = StageDir::new().expect("a stage directory");
+    let map = |ledger: Option<&Arc<Ledger>>| {
+        let staged = stage.stage(&file, "plain").expect("the copy can be written");
+        // SAFETY: it has no initialisers.
+        unsafe { Image::map(staged, ledger.cloned()) }.expect("the loader accepts it")
+    };
+    let ledger = Ledger::new("plain");
+    let (first, second) = (map(Some(&ledger)), map(None));
+    // SAFETY: nothing of it is used.
+    let mut ending = unsafe { first.begin_end(at_once()) };
+    let EndState::Gone(report) = ending.poll() else { panic!("nothing of it is in use") };
+    assert_eq!(report.looks, 0, "memory is looked through for libraries only");
+    // SAFETY: nothing of it is used.
+    let _gone = unsafe { second.unmap() };
+}

@@ -23,8 +23,8 @@ use std::time::Duration;
 use super::loaded::{self, Loaded};
 use super::stacks::{self, Stands, Thread, Ticks};
 use super::{lock, threads};
-use crate::crash;
 use crate::imp::linux::Mapping;
+use crate::{crash, folder};
 
 /// Libraries whose threads run what they are handed while its giver waits, and keep none of it: an image that none of their
 /// threads stands in may go, and they stay.
@@ -141,11 +141,11 @@ impl Companions {
     }
 
     /// The image is about to end: libraries that were mapped while it was there count as its own, since it may have opened
-    /// them. `is_image` tells images of this host from libraries.
-    pub(super) fn ends(&self, is_image: impl Fn(usize) -> bool) {
+    /// them. Images are no libraries, also those that another thread is mapping or closing at this moment.
+    pub(super) fn ends(&self) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
-        let is_image = |library: &Loaded| library.ranges.first().is_some_and(|range| is_image(range.start));
-        if loaded::all().iter().any(|library| is_new(library) && !is_image(library) && !is_runtime(library)) {
+        let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
+        if loaded::all().iter().any(|library| is_new(library) && is_library(library)) {
             self.has_others.store(true, SeqCst);
         }
     }

@@ -68,11 +68,6 @@ pub(super) fn is_gone(owner: usize) {
     lock(&IMAGES).retain(|(other, _)| *other != owner);
 }
 
-/// Whether an image is mapped from there on.
-pub(super) fn is_image(start: usize) -> bool {
-    lock(&IMAGES).iter().any(|(_, ranges)| ranges.first().is_some_and(|range| range.start == start))
-}
-
 /// Where all of them are.
 pub(super) fn images() -> Vec<Range<usize>> {
     lock(&IMAGES).iter().flat_map(|(_, ranges)| ranges.clone()).collect()
