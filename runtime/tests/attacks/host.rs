@@ -234,10 +234,7 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
     });
     let lines = lines.take();
     let told = |part: &str| lines.iter().any(|target| target.ends_with(part));
-    assert!(
-        told("attack") && told("conjugate::blacks") && told("unload::under_way"),
-        "the scene has lines: {lines:?}"
-    );
+    assert!(told("attack") && told("conjugate::blacks") && told("unload::under_way"), "the scene has lines: {lines:?}");
     let mut problems = problems.take();
     problems.sort();
     problems.dedup();
