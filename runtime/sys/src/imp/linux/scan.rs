@@ -45,12 +45,28 @@ const MOST_FOUND: usize = 16;
 const MOST_BLOCKS: usize = 1 << 18;
 const MOST_BYTES: usize = 64 << 20;
 
-/// How far behind a variable of a library blocks are looked at. The tables of OpenSSL, for one, lie five blocks behind. Further
-/// off there are more words that were left over than words that lead to anything.
-const FURTHEST: u32 = 5;
+/// How far behind a variable blocks are looked at: further off there are more words that were left over than words that lead
+/// to anything.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// For words that lead to segments of the image.
+    to_image: u32,
+    /// For words that lead to its heap or to what it has mapped. Others had these addresses before, so that more words are
+    /// left over.
+    to_memory: u32,
+}
 
-/// The same behind a variable of the C library: a table, and what it is a table of.
-const FURTHEST_OF_C: u32 = 2;
+impl Reach {
+    /// The tables of OpenSSL, for one, lie five blocks behind its variables.
+    const OF_LIBRARY: Self = Self { to_image: 5, to_memory: 2 };
+    /// A table, and what it is a table of. Behind a short text in a longer block there is what the block had in it before.
+    const OF_C: Self = Self { to_image: 2, to_memory: 0 };
+    const NONE: Self = Self { to_image: 0, to_memory: 0 };
+
+    fn has(self, distance: u32, is_in_image: bool) -> bool {
+        distance <= if is_in_image { self.to_image } else { self.to_memory }
+    }
+}
 
 /// So much of a block is looked at: tables come first, and what is longer is data.
 const LONGEST_BLOCK: usize = 4 << 20;
@@ -103,8 +119,7 @@ struct Way {
     distance: u32,
     /// The length of the last one.
     len: usize,
-    /// How far it may lead.
-    most: u32,
+    reach: Reach,
 }
 
 struct Walk<'a> {
@@ -154,15 +169,15 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         if object.is_about_images() || is_within(going.image) {
             continue;
         }
-        let most = if object.is_program() || is_within(&images) {
-            0
+        let reach = if object.is_program() || is_within(&images) {
+            Reach::NONE
         } else if object.is_c_library() {
-            FURTHEST_OF_C
+            Reach::OF_C
         } else {
-            FURTHEST
+            Reach::OF_LIBRARY
         };
         for variables in &object.variables {
-            walk.variables(at, variables, most);
+            walk.variables(at, variables, reach);
         }
     }
     walk.follow();
@@ -203,12 +218,12 @@ impl Way {
     /// On through a block of this length, unless that is too far. A block may be a little longer than what was asked for.
     fn through(self, len: usize) -> Option<Self> {
         let distance = self.distance + u32::from(self.len.abs_diff(len) > 2 * WORD);
-        (distance <= self.most).then_some(Self { blocks: self.blocks + 1, distance, len, ..self })
+        (distance <= self.reach.to_image).then_some(Self { blocks: self.blocks + 1, distance, len, ..self })
     }
 }
 
 impl Walk<'_> {
-    fn variables(&mut self, object: usize, range: &Range<usize>, most: u32) {
+    fn variables(&mut self, object: usize, range: &Range<usize>, reach: Reach) {
         let mut bytes = vec![0; 64 * 1024];
         let is_of_c = self.objects[object].is_c_library();
         let mut at = range.start.next_multiple_of(WORD);
@@ -222,8 +237,8 @@ impl Walk<'_> {
                     continue;
                 }
                 let is_free = self.free_lists.as_ref().is_some_and(|lists| lists.contains(&variable));
-                let most = if is_free { 0 } else { most };
-                self.word(word, Way { object, variable, blocks: 0, distance: 0, len: 0, most });
+                let reach = if is_free { Reach::NONE } else { reach };
+                self.word(word, Way { object, variable, blocks: 0, distance: 0, len: 0, reach });
             }
             // What is not there is left out: pages without rights, for one.
             at += if there == 0 { 4096 - at % 4096 } else { there.next_multiple_of(WORD) };
@@ -240,10 +255,11 @@ impl Walk<'_> {
             let is_for_fork = way.blocks == 0
                 && self.objects[way.object].is_c_library()
                 && leaves::is_for_fork(way.variable, is_going);
-            if !is_for_fork && self.told.insert(way.variable) && self.hits.len() < MOST_FOUND {
+            let is_near = way.reach.has(way.distance, is_going(target));
+            if is_near && !is_for_fork && self.told.insert(way.variable) && self.hits.len() < MOST_FOUND {
                 self.hits.push((way, target));
             }
-        } else if way.most > 0
+        } else if way.reach.to_image > 0
             && word >> 47 == 0
             && !self.seen.contains(&word)
             && let Some(len) = self.blocks.len(word)
@@ -332,11 +348,12 @@ fn pointer_guard() -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::Way;
+    use super::{Reach, Way};
 
     #[test]
     fn a_list_is_near_however_long_it_is_and_what_is_behind_other_blocks_is_not() {
-        let from = |most| Way { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, most };
+        let reach = |to_image| Reach { to_image, to_memory: 0 };
+        let from = |most| Way { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, reach: reach(most) };
         let end =
             |most, lens: &[usize]| lens.iter().try_fold(from(most), |way, len| way.through(*len)).map(|way| way.blocks);
         assert_eq!(end(2, &[24; 100]), Some(100));
@@ -344,5 +361,15 @@ mod tests {
         assert_eq!(end(2, &[24, 40, 24, 40, 24]), Some(5));
         assert_eq!(end(2, &[24, 72, 24]), None);
         assert_eq!(end(0, &[24]), None);
+    }
+
+    #[test]
+    fn words_to_memory_count_less_far_than_words_to_the_image() {
+        let at = |distance| {
+            [Reach::OF_LIBRARY, Reach::OF_C].map(|reach| (reach.has(distance, true), reach.has(distance, false)))
+        };
+        assert_eq!(at(0), [(true, true), (true, true)]);
+        assert_eq!(at(2), [(true, true), (true, false)]);
+        assert_eq!(at(3), [(true, false), (false, false)]);
     }
 }
