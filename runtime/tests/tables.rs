@@ -276,6 +276,17 @@ fn data_in_a_table_keeps_its_image_until_it_is_taken_out() {
 }
 
 #[test]
+fn the_variable_by_which_the_c_library_knows_an_image_is_no_reference() {
+    alone("the_variable_by_which_the_c_library_knows_an_image_is_no_reference", || {
+        let library = support::plugin("traces", &[]);
+        let host = host(&library, None, ReferenceSearch::Always);
+        leave(&host, "handle");
+        end_of_first(&host, &library);
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
+}
+
+#[test]
 fn an_image_whose_callback_stays_is_given_up_with_its_name() {
     alone("an_image_whose_callback_stays_is_given_up_with_its_name", || {
         let library = support::plugin("traces", &[]);

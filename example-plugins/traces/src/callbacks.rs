@@ -36,11 +36,22 @@ pub(crate) fn variable() {
 
 /// An entry whose code is the library's and whose data is this module's.
 pub(crate) fn data() {
+    keep_data((&raw mut *Box::leak(Box::new([7u64; 16]))).cast());
+}
+
+/// An entry that names the module as the C library does.
+pub(crate) fn handle() {
+    unsafe extern "C" {
+        static __dso_handle: *mut c_void;
+    }
+    keep_data((&raw const __dso_handle).cast_mut().cast());
+}
+
+fn keep_data(data: *mut c_void) {
     // SAFETY: the function takes the address of some data.
     let keep = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(function(c"staying_keep_data")) };
-    let data = Box::leak(Box::new([7u64; 16]));
     // SAFETY: the library looks behind it when it is asked to, and never by itself.
-    unsafe { keep((&raw mut *data).cast()) };
+    unsafe { keep(data) };
 }
 
 pub(crate) fn clear() {

@@ -36,6 +36,7 @@ fn leave(habit: String) {
         "entry" => callbacks::entry(),
         "variable" => callbacks::variable(),
         "data" => callbacks::data(),
+        "handle" => callbacks::handle(),
         "blocks" => blocks::leave(),
         "blocks_of_others" => blocks::leave_where_somebody_else_could_free_them(),
         "looked_up_thread" => looked_up::leave_thread(),

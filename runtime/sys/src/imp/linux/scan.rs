@@ -138,6 +138,8 @@ struct Walk<'a> {
     next: VecDeque<(usize, usize, Way)>,
     hits: Vec<(Way, usize)>,
     told: HashSet<usize>,
+    path: &'a Path,
+    files: names::Files,
     look: Look,
 }
 
@@ -160,6 +162,8 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         next: VecDeque::new(),
         hits: Vec::new(),
         told: HashSet::new(),
+        path: going.path,
+        files: names::Files::default(),
         look: Look::default(),
     };
     let images = images();
@@ -181,9 +185,9 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         }
     }
     walk.follow();
-    let Walk { hits, mut look, seen, .. } = walk;
+    let Walk { hits, mut look, seen, mut files, .. } = walk;
     let kept = going.blocks.iter().filter(|block| seen.contains(&block.start)).map(|block| block.start).collect();
-    look.found = named(going, &objects, &hits);
+    look.found = named(going, &mut files, &objects, &hits);
     look.took = begun.elapsed();
     (look, kept)
 }
@@ -256,7 +260,12 @@ impl Walk<'_> {
                 && self.objects[way.object].is_c_library()
                 && leaves::is_for_fork(way.variable, is_going);
             let is_near = way.reach.has(way.distance, is_going(target));
-            if is_near && !is_for_fork && self.told.insert(way.variable) && self.hits.len() < MOST_FOUND {
+            if is_near
+                && !is_for_fork
+                && !self.is_handle(target)
+                && self.told.insert(way.variable)
+                && self.hits.len() < MOST_FOUND
+            {
                 self.hits.push((way, target));
             }
         } else if way.reach.to_image > 0
@@ -276,6 +285,13 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether this is the variable by which the C library knows an image: the first of its `.data`, which leads to itself. It is
+    /// compared and never followed, and the host has it in its own books.
+    fn is_handle(&mut self, target: usize) -> bool {
+        let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
+        peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")
+    }
+
     fn follow(&mut self) {
         let dynamics: HashMap<usize, usize> =
             self.objects.iter().filter_map(|object| Some((object.dynamic?, object.base))).collect();
@@ -290,6 +306,10 @@ impl Walk<'_> {
                 continue;
             }
             let all = 0..len & !(WORD - 1);
+            if self.objects[way.object].is_c_library() && leaves::is_text(&self.blocks.bytes(block, len.min(4 * WORD)))
+            {
+                continue;
+            }
             let words =
                 if self.streams.contains(&block) { leaves::CALLED.start..leaves::CALLED.end.min(all.end) } else { all };
             for at in (block + words.start..block + words.end).step_by(WORD) {
@@ -301,9 +321,8 @@ impl Walk<'_> {
     }
 }
 
-fn named(going: &Going<'_>, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Reference> {
-    let base = going.image.iter().map(|range| range.start).min().unwrap_or_default();
-    let mut files = names::Files::default();
+fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Reference> {
+    let base = begin(going.image);
     let mut found = Vec::new();
     for (way, target) in hits {
         let object = &objects[way.object];
@@ -326,6 +345,10 @@ fn named(going: &Going<'_>, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Re
         found.push(Reference { library: object.name(), place, blocks: way.blocks, target });
     }
     found
+}
+
+fn begin(image: &[Range<usize>]) -> usize {
+    image.iter().map(|range| range.start).min().unwrap_or_default()
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {

@@ -80,6 +80,11 @@ impl Blocks {
         (is_sound && !is_kept_back).then_some(size - WORD)
     }
 
+    /// The words that begin at an address, as bytes, as far as they are there.
+    pub(super) fn bytes(&mut self, address: usize, len: usize) -> Vec<u8> {
+        (0..len / WORD).filter_map(|at| self.word(address + at * WORD)).flat_map(usize::to_ne_bytes).collect()
+    }
+
     /// The word at an address, if it is there.
     pub(super) fn word(&mut self, address: usize) -> Option<usize> {
         let (start, at) = (address - address % PIECE, address % PIECE);

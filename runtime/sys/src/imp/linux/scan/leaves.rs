@@ -1,7 +1,8 @@
 //! What the C library leads to and does not believe, though words that look like addresses stand in it: memory that is free;
 //! the buffers of streams, which are as they were when they were taken from the heap until text is written there; and what
-//! is left over in a stream itself, of which only its functions and their cookie lead to anybody; and the functions that an
-//! image wants to be called around a `fork`, which the C library forgets when the image is closed.
+//! is left over in a stream itself, of which only its functions and their cookie lead to anybody; texts, behind which a block is
+//! as it was before; and the functions that an image wants to be called around a `fork`, which the C library forgets when the
+//! image is closed.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -40,6 +41,13 @@ const HEAP: usize = 64 << 20;
 /// Whether a variable of the C library with this word may be such a place and nothing else.
 pub(super) fn is_room(word: usize) -> bool {
     word.is_multiple_of(HEAP)
+}
+
+/// Whether a block that begins with these bytes holds a text. Addresses that happen to look like one have six bytes.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let is_address = len == 6 && bytes.get(7) == Some(&0);
+    len != 0 && !is_address && bytes[..len].iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
 /// Where a library has its lists of free memory, if it is the C library.
@@ -119,7 +127,7 @@ unsafe extern "C" {
 #[cfg(test)]
 mod tests {
     use super::super::objects::mapped;
-    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, streams};
+    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_text, streams};
 
     #[test]
     fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
@@ -139,6 +147,19 @@ mod tests {
         assert_eq!(bins(0x1000, &words), Some(first - BEFORE_BINS..first + BINS * PAIR));
         assert_eq!(bins(0x1008, &words), None);
         assert_eq!(bins(0x1000, &[]), None);
+    }
+
+    #[test]
+    fn a_text_is_told_from_addresses_and_numbers() {
+        let words = |words: [usize; 4]| words.map(usize::to_ne_bytes).concat();
+        for text in ["UTC", "/etc/localtime", "a path that is longer than what is looked at here", "C"] {
+            let block = [text.as_bytes(), &[0; 32]].concat();
+            assert!(is_text(&block[..32]), "{text}");
+        }
+        for other in [[0; 4], [1, 0, 0, 0], [0x7f41_4243_4445, 7, 7, 7], [0x5541_4243_4430, 7, 7, 7], [usize::MAX; 4]] {
+            assert!(!is_text(&words(other)), "{other:x?}");
+        }
+        assert!(!is_text(&[]));
     }
 
     #[test]

@@ -40,6 +40,11 @@ impl Files {
         found.map_or_else(|| format!("{address:#x}"), |(start, _, name)| behind(name, *start))
     }
 
+    /// Where a section begins.
+    pub(super) fn section(&mut self, path: &Path, name: &str) -> Option<u64> {
+        self.of(path)?.sections.iter().find(|(_, _, other)| other == name).map(|(start, ..)| *start)
+    }
+
     /// The word that a variable begins its life with. Relocations are not applied: an address looks different.
     pub(super) fn initial(&mut self, path: &Path, address: u64) -> Option<usize> {
         let found = self.of(path)?.initial.iter().find(|(start, bytes)| within(*start, bytes.len() as u64, address));
