@@ -90,6 +90,21 @@ fn finalisers_run_when_an_image_is_unmapped_and_not_before() {
 }
 
 #[test]
+fn an_image_is_not_mapped_where_one_has_been_of_late() {
+    let place = Place::new();
+    let library = place.library();
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        let image = place.map(&library).expect("mapped");
+        // SAFETY: a function that the library exports; only its address is looked at.
+        let at = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported") as usize;
+        assert!(!seen.contains(&at), "{at:#x} of {seen:x?}");
+        seen.push(at);
+        assert_eq!(unmap(image), Unmapped::Gone);
+    }
+}
+
+#[test]
 fn an_image_contains_its_code_and_zeroed_data_and_nothing_else() {
     let place = Place::new();
     let image = place.map(&place.library()).expect("a good library");

@@ -46,6 +46,7 @@ mod system_log;
 mod tails;
 mod threads;
 mod timers;
+mod vacated;
 
 pub(crate) use crash::{clock, report_crashes};
 pub(crate) use exits::at_exit;
@@ -99,8 +100,10 @@ impl Mapping {
     ///
     /// The file's initialisers are sound to run.
     pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
+        let reserved = vacated::reserve();
         // SAFETY: our caller promises that the initialisers are sound to run.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(in_words)?;
+        drop(reserved);
         // The loader gives an image that it knows back under the image's first name. Using it would run old code.
         let ranges = ranges_of(path);
         if ranges.is_empty() {
@@ -160,7 +163,10 @@ impl Mapping {
                 tracing::debug!(path = %path.display(), "the image is gone, its file is still mapped as data");
                 Ok(false)
             }
-            (false, false, false) => Ok(true),
+            (false, false, false) => {
+                vacated::note(&self.ranges);
+                Ok(true)
+            }
         }
     }
 }
