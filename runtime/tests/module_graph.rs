@@ -77,7 +77,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &[
             "containers",
             "convert",
-            "memory",
             "owned",
             "property",
             "references",

@@ -8,9 +8,10 @@ use alcedo_abi::value::MapRaw;
 use alcedo_base::handles::ObjectHandle;
 
 use super::array::nature_around;
-use super::keyed::{self, Keyed, keyed_memory};
+use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ref};
 use super::{Form, Kind, Offer};
+use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
 use crate::nested::{EntryType, Row};
@@ -25,7 +26,8 @@ pub(crate) struct Map;
 
 type Entries = Vec<(Value, Value)>;
 
-impl Keyed for Map {
+impl Rowed for Map {
+    #[inline]
     fn row(of: &Rc<EntryType>) -> Row<'_> {
         of.row()
     }
@@ -57,7 +59,7 @@ impl Kind for Map {
     keyed_memory!();
 
     fn read(at: Ref<'_, Self>) -> Entries {
-        keyed::entries(at).filter_map(|(key, value)| Some((key.read(), value?.read()))).collect()
+        at.rows().entries().filter_map(|(key, value)| Some((key.read(), value?.read()))).collect()
     }
 
     fn fits(of: &Rc<EntryType>, ty: &PropertyType, value: &Entries) -> Result<(), WrongType> {
@@ -69,7 +71,7 @@ impl Kind for Map {
     }
 
     fn write(at: Mut<'_, Self>, value: &Entries) {
-        keyed::write(&at, value.iter().map(|(key, value)| (key, Some(value))));
+        keyed::write(at, value.iter().map(|(key, value)| (key, Some(value))));
     }
 
     fn each_object(value: &Entries, visit: &mut dyn FnMut(ObjectHandle, bool)) {

@@ -26,11 +26,13 @@ pub(crate) mod soft_object;
 pub(crate) mod sparse;
 pub(crate) mod structure;
 pub(crate) mod text;
+pub mod text_memory;
 #[cfg(any(test, feature = "toy-kind"))]
 pub(crate) mod toy;
 
 use std::borrow::Cow;
 use std::hash::Hasher;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use alcedo_abi::kinds::PropertyKind;
@@ -138,6 +140,11 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     /// Replaces every handle of an object.
     fn map_objects(_at: Mut<'_, Self>, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {}
+
+    /// By what a delegate is known while it is called; see [`PtrMut::delegate_mark`](ptr::PtrMut::delegate_mark).
+    fn mark(_at: Mut<'_, Self>, _fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
+        None
+    }
 
     /// The value, read out.
     fn read(at: Ref<'_, Self>) -> Self::Value;
@@ -361,3 +368,6 @@ macro_rules! word {
 use word;
 
 each_kind! { [kinds] () }
+
+#[cfg(test)]
+mod tests;

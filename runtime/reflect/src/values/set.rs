@@ -8,9 +8,10 @@ use alcedo_abi::value::MapRaw;
 use alcedo_base::handles::ObjectHandle;
 
 use super::array::nature_around;
-use super::keyed::{self, Keyed, keyed_memory};
-use super::ptr::{Mut, Ref};
+use super::keyed::{self, keyed_memory};
+use super::ptr::{Mut, Ptr, Ref};
 use super::{Form, Kind, Offer};
+use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
 use crate::nested::{ElementType, Row};
@@ -23,7 +24,8 @@ use crate::value::Value;
 
 pub(crate) struct Set;
 
-impl Keyed for Set {
+impl Rowed for Set {
+    #[inline]
     fn row(of: &Rc<ElementType>) -> Row<'_> {
         of.row()
     }
@@ -54,7 +56,7 @@ impl Kind for Set {
     keyed_memory!();
 
     fn read(at: Ref<'_, Self>) -> Vec<Value> {
-        keyed::entries(at).map(|(key, _)| key.read()).collect()
+        at.rows().keys().map(Ptr::read).collect()
     }
 
     fn fits(of: &Rc<ElementType>, ty: &PropertyType, value: &Vec<Value>) -> Result<(), WrongType> {
@@ -63,7 +65,7 @@ impl Kind for Set {
     }
 
     fn write(at: Mut<'_, Self>, value: &Vec<Value>) {
-        keyed::write(&at, value.iter().map(|key| (key, None)));
+        keyed::write(at, value.iter().map(|key| (key, None)));
     }
 
     fn each_object(value: &Vec<Value>, visit: &mut dyn FnMut(ObjectHandle, bool)) {
