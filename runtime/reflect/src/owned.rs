@@ -26,8 +26,9 @@ impl OwnedValue {
     /// A copy of another value.
     #[inline]
     pub fn copy_of(from: Ptr<'_>) -> Self {
-        let mut own = Self::zero(from.ty().clone());
-        own.as_mut().copy_from(from);
+        let own = Self::zero(from.ty().clone());
+        // SAFETY: the block holds zeros, which are a value of the type, and nobody else reads or writes it.
+        unsafe { PtrMut::new(own.at(), from.ty()) }.copy_from(from);
         own
     }
 

@@ -8,7 +8,7 @@ use alcedo_abi::value::ArrayRaw;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ptr, Ref};
-use super::{Form, Kind, Offer};
+use super::{Form, Kind, Offer, Part};
 use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
@@ -119,6 +119,22 @@ impl Kind for Array {
 
     fn with_objects(value: &Vec<Value>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Vec<Value> {
         value.iter().map(|value| value.map_objects(map)).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<ElementType>,
+        value: &Vec<Value>,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.iter().enumerate().try_for_each(|(at, value)| visit(Part::At(at), of.ty(), value))
+    }
+
+    fn with_parts(
+        of: &Rc<ElementType>,
+        value: Vec<Value>,
+        map: &mut dyn FnMut(&PropertyType, Value) -> Value,
+    ) -> Vec<Value> {
+        value.into_iter().map(|value| map(of.ty(), value)).collect()
     }
 
     fn print(value: &Vec<Value>, names: &Names) -> String {

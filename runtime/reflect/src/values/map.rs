@@ -10,7 +10,7 @@ use alcedo_base::handles::ObjectHandle;
 use super::array::nature_around;
 use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Form, Kind, Offer, Part};
 use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
@@ -83,6 +83,21 @@ impl Kind for Map {
 
     fn with_objects(value: &Entries, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Entries {
         value.iter().map(|(key, value)| (key.map_objects(map), value.map_objects(map))).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<EntryType>,
+        value: &Entries,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.iter().enumerate().try_for_each(|(at, (key, value))| {
+            visit(Part::Key(at), of.key(), key)?;
+            visit(Part::ValueOf(at), of.value(), value)
+        })
+    }
+
+    fn with_parts(of: &Rc<EntryType>, value: Entries, map: &mut dyn FnMut(&PropertyType, Value) -> Value) -> Entries {
+        value.into_iter().map(|(key, value)| (key, map(of.value(), value))).collect()
     }
 
     fn print(value: &Entries, names: &Names) -> String {

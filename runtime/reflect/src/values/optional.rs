@@ -7,7 +7,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Form, Kind, Offer, Part};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::nested::OptionalType;
@@ -136,6 +136,22 @@ impl Kind for Optional {
 
     fn with_objects(value: &Content, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Content {
         value.as_ref().map(|value| Box::new(value.map_objects(map)))
+    }
+
+    fn each_part<E>(
+        of: &Rc<OptionalType>,
+        value: &Content,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.as_ref().map_or(Ok(()), |value| visit(Part::Whole, of.ty(), value))
+    }
+
+    fn with_parts(
+        of: &Rc<OptionalType>,
+        value: Content,
+        map: &mut dyn FnMut(&PropertyType, Value) -> Value,
+    ) -> Content {
+        value.map(|value| Box::new(map(of.ty(), *value)))
     }
 
     fn print(value: &Content, names: &Names) -> String {

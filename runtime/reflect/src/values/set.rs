@@ -10,7 +10,7 @@ use alcedo_base::handles::ObjectHandle;
 use super::array::nature_around;
 use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ptr, Ref};
-use super::{Form, Kind, Offer};
+use super::{Form, Kind, Offer, Part};
 use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
@@ -74,6 +74,14 @@ impl Kind for Set {
 
     fn with_objects(value: &Vec<Value>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Vec<Value> {
         value.iter().map(|value| value.map_objects(map)).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<ElementType>,
+        value: &Vec<Value>,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.iter().enumerate().try_for_each(|(at, value)| visit(Part::At(at), of.ty(), value))
     }
 
     fn print(value: &Vec<Value>, names: &Names) -> String {

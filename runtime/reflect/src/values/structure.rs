@@ -9,7 +9,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::list::of_type;
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Form, Kind, Offer, Part};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
@@ -155,6 +155,23 @@ impl Kind for Struct {
 
     fn with_objects(value: &Fields, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Fields {
         value.iter().map(|(name, value)| (name.clone(), value.map_objects(map))).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<StructType>,
+        value: &Fields,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut known = value.iter().filter_map(|(name, value)| Some((name, of.field(name)?, value)));
+        known.try_for_each(|(name, field, value)| visit(Part::Field(name), &field.ty, value))
+    }
+
+    fn with_parts(of: &Rc<StructType>, value: Fields, map: &mut dyn FnMut(&PropertyType, Value) -> Value) -> Fields {
+        let field = |(name, value): (Arc<str>, Value)| match of.field(&name) {
+            Some(field) => (name, map(&field.ty, value)),
+            None => (name, value),
+        };
+        value.into_iter().map(field).collect()
     }
 
     fn print(value: &Fields, names: &Names) -> String {
