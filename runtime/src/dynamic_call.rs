@@ -472,7 +472,7 @@ mod border {
     use super::{
         BufferMut, CallError, DynBuffer, OwnedValue, PropertyType, Travel, Value, get_plain, set_plain, travel,
     };
-    use crate::object::transfer;
+    use crate::object::values::ptr::{Ptr, PtrMut};
 
     /// Lends a value to the callee. It has to be there until the call is over.
     pub(super) fn lend(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
@@ -489,7 +489,7 @@ mod border {
             Travel::Address => {
                 let source = buffer.pointer(at)?;
                 // SAFETY: the signature has such a value here, as above, and it is live for the call.
-                Ok(unsafe { transfer::read(source, ty) })
+                Ok(unsafe { Ptr::new(source, ty) }.read())
             }
         }
     }
@@ -506,7 +506,7 @@ mod border {
             (Travel::Address, value) => {
                 let target = buffer.pointer(at)?;
                 // SAFETY: the signature has such a result, so the caller waits with zeros for one, which are a value.
-                let written = unsafe { transfer::write(target, ty, value) };
+                let written = unsafe { PtrMut::new(target, ty) }.write(value);
                 written.map_err(|error| CallError::other(error.to_string()))
             }
             (_, plain) => set_plain(buffer, at, plain),

@@ -74,19 +74,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/reflect/src",
-        &[
-            "containers",
-            "convert",
-            "memory",
-            "owned",
-            "property",
-            "references",
-            "structs",
-            "text",
-            "transfer",
-            "value",
-            "values",
-        ],
+        &["containers", "convert", "owned", "property", "references", "structs", "text", "transfer", "value", "values"],
         "a kind says all of its values, what works on values asks the kind, and values lie in containers, which are values",
     ),
     (

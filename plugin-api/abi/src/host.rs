@@ -47,7 +47,7 @@ pub mod mode {
 /// What a module may read of the host's objects without asking, on the game thread. The host writes it, at an address that
 /// stays.
 #[repr(C)]
-#[derive(StableAbi, Debug)]
+#[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Directory {
     /// One entry for each slot of objects; another address whenever the host needs more.
     pub entries: *const DirectoryEntry,
@@ -96,7 +96,7 @@ pub struct DirectoryEntry {
 /// Where the values lie that plugin code owns, for a module to look up on the game thread without asking. The host writes
 /// it, at an address that stays. A number that is not in here is one of nothing, so no address is kept that could be stale.
 #[repr(C)]
-#[derive(StableAbi, Debug)]
+#[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {
     /// One entry for each place of such values; another address whenever the host needs more.
     pub entries: *const BlackEntry,

@@ -1,7 +1,6 @@
 //! What the core calls when it is the turn of code above it: hooks of native classes. Classes and functions carry them, and
 //! lie far below the world that the hooks look at. So a hook is not given the world by its type, but a context that only the
 //! world itself can make and read.
-#![expect(unsafe_code, reason = "a reference to the world goes by, without its type")]
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -16,24 +15,20 @@ pub struct HookContext<'a> {
     lent: PhantomData<&'a ()>,
 }
 
+/// What is the [`World`](crate::World), which alone says so.
+pub(super) trait TheWorld {}
+
 impl<'a> HookContext<'a> {
-    /// The context of `world`.
-    ///
-    /// # Safety
-    /// `world` is the [`World`](crate::World).
+    /// The context of the world.
     #[inline]
-    pub(super) unsafe fn new<T>(world: &'a T) -> Self {
+    pub(super) fn new(world: &'a impl TheWorld) -> Self {
         Self { world: NonNull::from(world).cast(), lent: PhantomData }
     }
 
-    /// The world.
-    ///
-    /// # Safety
-    /// `T` is the [`World`](crate::World).
+    /// Where the world lies.
     #[inline]
-    pub(super) unsafe fn world<T>(self) -> &'a T {
-        // SAFETY: `new` was given a reference to a value of this type for this lifetime, as it and the caller promise.
-        unsafe { self.world.cast().as_ref() }
+    pub(super) fn world(self) -> NonNull<()> {
+        self.world
     }
 }
 

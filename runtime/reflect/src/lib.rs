@@ -28,7 +28,6 @@ mod layout;
 pub mod lazy;
 mod links;
 mod marker;
-pub mod memory;
 pub mod mode;
 pub mod names;
 pub mod naming;
@@ -55,7 +54,6 @@ mod suits;
 #[doc(hidden)]
 pub mod testing;
 mod text;
-pub mod text_memory;
 pub mod thunk;
 pub mod transfer;
 pub mod type_text;
@@ -76,7 +74,7 @@ pub mod plumbing {
 use std::rc::Rc;
 
 use counters::Counters;
-use hooks::HookContext;
+use hooks::{HookContext, TheWorld};
 use lazy::LazyIds;
 use mode::ModeWord;
 use names::Names;
@@ -106,6 +104,8 @@ pub struct World {
     pub stack: CallStack,
 }
 
+impl TheWorld for World {}
+
 impl Default for World {
     fn default() -> Self {
         Self::new()
@@ -131,14 +131,13 @@ impl World {
     /// The world that a hook is called for.
     #[inline]
     pub fn of(context: HookContext<'_>) -> &Self {
-        // SAFETY: contexts are made in `context` only, of a world.
-        unsafe { context.world() }
+        // SAFETY: a context is made of `TheWorld`, which this type alone is, and lends it for that lifetime.
+        unsafe { context.world().cast().as_ref() }
     }
 
     /// What hooks are called with.
     #[inline]
     pub fn context(&self) -> HookContext<'_> {
-        // SAFETY: this is the world.
-        unsafe { HookContext::new(self) }
+        HookContext::new(self)
     }
 }

@@ -12,7 +12,7 @@ use crate::bits::Bits;
 use crate::class::Class;
 use crate::hooks::AddReferences;
 use crate::slots::Slots;
-use crate::storage::Schema;
+use crate::storage::{Schema, View};
 
 /// How many objects are looked at together.
 const HANDFUL: usize = 16;
@@ -166,7 +166,7 @@ impl Marker {
             Some(class) => {
                 // SAFETY: seat and tenant are the same, so this is the memory of a body of the class, and nobody writes
                 // while a mark has its turn.
-                unsafe { class.schema.references().each(memory, &mut find) };
+                unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
                 if !class.hooks.is_empty() {
                     to_ask.push((Rc::clone(class), slots.handle(index)));
                 }

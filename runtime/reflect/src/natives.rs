@@ -6,8 +6,7 @@ use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
-use crate::owned::OwnedValue;
-use crate::typed::FrameValue;
+use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
 impl World {
@@ -80,7 +79,7 @@ impl World {
         self.objects.may_write(object)?;
         self.objects.with_property(object, property, |view, property| {
             if property.ty.names_objects() && T::matches(&property.ty) {
-                let value = OwnedValue::of(property.ty.clone(), value).read();
+                let value = owned(property.ty.clone(), value).read();
                 self.check_objects_of(property, &value)?;
                 return view.write(property, &value);
             }

@@ -10,6 +10,8 @@ use crate::property::PropertyType;
 pub struct ElementType {
     ty: PropertyType,
     text: Rc<str>,
+    size: usize,
+    align: usize,
 }
 
 /// Key and value of a map.
@@ -48,13 +50,18 @@ pub struct Row<'a> {
 impl ElementType {
     /// An element of that type.
     pub fn new(ty: PropertyType) -> Self {
-        Self { text: ty.to_string().into(), ty }
+        Self::with_text(ty.to_string().into(), ty)
     }
 
     /// One of several delegates: their words are the signature alone.
     #[inline]
     pub fn delegate(signature: &Rc<str>) -> Self {
-        Self { ty: PropertyType::Delegate(Rc::clone(signature)), text: Rc::clone(signature) }
+        Self::with_text(Rc::clone(signature), PropertyType::Delegate(Rc::clone(signature)))
+    }
+
+    fn with_text(text: Rc<str>, ty: PropertyType) -> Self {
+        let (size, align) = (ty.size(), ty.align());
+        Self { ty, text, size, align }
     }
 
     /// Its type.
@@ -69,16 +76,10 @@ impl ElementType {
         &self.text
     }
 
-    /// The same, shared.
-    #[inline]
-    pub(crate) fn signature(&self) -> &Rc<str> {
-        &self.text
-    }
-
     /// How its elements lie in a row.
     #[inline]
     pub fn row(&self) -> Row<'_> {
-        Row { key: &self.ty, value: None, size: self.ty.size(), align: self.ty.align() }
+        Row { key: &self.ty, value: None, size: self.size, align: self.align }
     }
 }
 

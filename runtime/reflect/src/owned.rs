@@ -4,12 +4,10 @@
 use alcedo_base::handles::ObjectHandle;
 
 use crate::block::Block;
-use crate::memory;
 use crate::property::PropertyType;
-use crate::transfer::{self, WrongType};
-use crate::typed::FrameValue;
+use crate::transfer::WrongType;
 use crate::value::Value;
-use crate::values::ptr::PtrMut;
+use crate::values::ptr::{Ptr, PtrMut};
 
 /// A value of a type. It does not move, and ends with this.
 #[derive(Debug)]
@@ -25,33 +23,26 @@ impl OwnedValue {
         Self { block: Block::new(ty.size(), ty.align()), ty }
     }
 
-    /// A value by its Rust type.
-    ///
-    /// # Panics
-    /// When values of `ty` are not such, which the caller has looked at.
-    pub fn of<T: FrameValue>(ty: PropertyType, value: T) -> Self {
-        assert!(T::matches(&ty), "a {ty} is no {}", T::describe());
-        let own = Self::zero(ty);
-        // SAFETY: the block holds zeros, which are a value of the type, and the line above says that it matches.
-        unsafe { value.store(own.at(), &own.ty) };
+    /// A copy of another value.
+    #[inline]
+    pub fn copy_of(from: Ptr<'_>) -> Self {
+        let own = Self::zero(from.ty().clone());
+        // SAFETY: the block holds zeros, which are a value of the type, and nobody else reads or writes it.
+        unsafe { PtrMut::new(own.at(), from.ty()) }.copy_from(from);
         own
     }
 
-    /// A copy of the value at `from`.
-    ///
-    /// # Safety
-    /// `from` holds a value of `ty`, aligned, that nobody writes meanwhile.
+    /// The value, to read.
     #[inline]
-    pub unsafe fn copy_of(ty: PropertyType, from: *const u8) -> Self {
-        let own = Self::zero(ty);
-        // SAFETY: the block holds zeros, which are a value; the caller promises the other.
-        unsafe { memory::copy(own.at(), from, &own.ty) };
-        own
+    pub fn as_ptr(&self) -> Ptr<'_> {
+        // SAFETY: the block always holds a value of the type, which is written through `as_mut` and by those only whom `at` was
+        // given to, while this is not used.
+        unsafe { Ptr::new(self.at(), &self.ty) }
     }
 
     /// The value, to write.
     #[inline]
-    pub(crate) fn as_mut(&mut self) -> PtrMut<'_> {
+    pub fn as_mut(&mut self) -> PtrMut<'_> {
         // SAFETY: the block always holds a value of the type, and nobody else reads or writes it meanwhile.
         unsafe { PtrMut::new(self.at(), &self.ty) }
     }
@@ -71,15 +62,13 @@ impl OwnedValue {
     /// The value.
     #[inline]
     pub fn read(&self) -> Value {
-        // SAFETY: the block holds a value of the type.
-        unsafe { transfer::read(self.at(), &self.ty) }
+        self.as_ptr().read()
     }
 
     /// Shows `visit` every object that the value keeps alive.
     #[inline]
     pub fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
-        // SAFETY: the block holds a value of the type, and `visit` is not given this to write to.
-        unsafe { memory::visit_objects(self.at(), &self.ty, visit) };
+        self.as_ptr().visit_objects(visit);
     }
 
     /// Overwrites the value.
@@ -88,16 +77,14 @@ impl OwnedValue {
     /// [`WrongType`] when it does not fit; nothing is written then.
     #[inline]
     pub fn write(&mut self, value: &Value) -> Result<(), WrongType> {
-        // SAFETY: the block holds a value of the type, and nobody else has it.
-        unsafe { transfer::write(self.at(), &self.ty, value) }
+        self.as_mut().write(value)
     }
 }
 
 impl Drop for OwnedValue {
     fn drop(&mut self) {
         if self.ty.owns_memory() {
-            // SAFETY: the block holds a value of the type, and nobody uses it any more.
-            unsafe { memory::destroy(self.at(), &self.ty) };
+            self.as_mut().destroy();
         }
     }
 }

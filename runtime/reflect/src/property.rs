@@ -111,16 +111,28 @@ impl PropertyType {
         self.nature().can_be_key
     }
 
+    /// Shows `visit` the types of the values that a value has in it.
+    pub fn inner_types(&self, visit: &mut dyn FnMut(&Self)) {
+        of_type!(self, K, of => K::inner_types(of, visit));
+    }
+
+    /// The signature, of a delegate or several.
+    pub fn signature(&self) -> Option<&str> {
+        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| K::path(of)))
+    }
+
+    /// Whether `is` says yes of the type, or of one that it has in it, however deep.
+    pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
+        let mut any = is(self);
+        if !any {
+            self.inner_types(&mut |inner| any = any || inner.any(is));
+        }
+        any
+    }
+
     /// Whether the type is, or has in it, a struct for which `is` says yes.
     pub fn any_struct(&self, is: &dyn Fn(&Rc<StructType>) -> bool) -> bool {
-        if let Self::Struct(of) = self
-            && is(of)
-        {
-            return true;
-        }
-        let mut any = false;
-        of_type!(self, K, of => K::inner_types(of, &mut |inner| any = any || inner.any_struct(is)));
-        any
+        self.any(&|ty| matches!(ty, Self::Struct(of) if is(of)))
     }
 
     /// What all structs in the type come to, however deep, zero without any: they may change under their paths.

@@ -1,10 +1,6 @@
 //! Where the strong references of a layout are: computed once for a class or a parameter block, so that a mark goes
 //! straight to them.
-#![expect(unsafe_code, reason = "reads references out of raw property memory")]
 
-use alcedo_base::handles::ObjectHandle;
-
-use crate::memory;
 use crate::property::PropertyType;
 use crate::values::Kind as _;
 use crate::values::list::of_type;
@@ -33,22 +29,16 @@ impl References {
         self.direct.is_empty() && self.deep.is_empty()
     }
 
-    /// Shows `visit` every strong reference in the memory, none left out.
-    ///
-    /// # Safety
-    /// `start` is memory of the layout, with a value of its type at each field, and nobody writes it meanwhile, not even
-    /// `visit`.
+    /// Offsets of handles.
     #[inline]
-    pub(super) unsafe fn each(&self, start: *const u8, mut visit: impl FnMut(ObjectHandle)) {
-        for offset in &self.direct {
-            let at = start.wrapping_add(*offset as usize).cast::<ObjectHandle>();
-            // SAFETY: the caller promises a handle there, aligned.
-            visit(unsafe { at.read() });
-        }
-        for (offset, ty) in &self.deep {
-            // SAFETY: the caller promises a value of the type there.
-            unsafe { memory::visit_objects(start.wrapping_add(*offset as usize), ty, &mut visit) };
-        }
+    pub(super) fn direct(&self) -> &[u32] {
+        &self.direct
+    }
+
+    /// Values that show theirs, with their offsets.
+    #[inline]
+    pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
+        &self.deep
     }
 }
 

@@ -2,25 +2,24 @@
 //! written while another is read, by plugins too. A look compares the length and reads.
 #![expect(unsafe_code, reason = "owns an allocation whose entries are copied in and out")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// A row that grows, of plain values. Game thread only.
 #[derive(Debug)]
 pub struct Row<T: Copy> {
+    /// What new entries are.
+    fresh: T,
     start: Cell<NonNull<T>>,
     len: Cell<u32>,
     capacity: Cell<u32>,
 }
 
 impl<T: Copy> Row<T> {
-    /// An empty row.
-    ///
-    /// # Safety
-    /// Zero bytes are a `T`.
-    pub unsafe fn new() -> Self {
-        Self { start: Cell::new(NonNull::dangling()), len: Cell::default(), capacity: Cell::default() }
+    /// An empty row, whose new entries will be `fresh`.
+    pub fn new(fresh: T) -> Self {
+        Self { fresh, start: Cell::new(NonNull::dangling()), len: Cell::default(), capacity: Cell::default() }
     }
 
     /// How many entries there are.
@@ -56,21 +55,24 @@ impl<T: Copy> Row<T> {
         self.start.get().as_ptr().wrapping_add(index as usize)
     }
 
-    /// One entry more, of zero bytes.
+    /// One entry more.
     #[inline]
     pub fn push(&self) {
         if self.len.get() == self.capacity.get() {
             self.grow();
         }
+        // SAFETY: there is room for one more, and no reference to an entry is ever made.
+        unsafe { self.at(self.len.get()).write(self.fresh) };
         self.len.set(self.len.get() + 1);
     }
 
     #[cold]
     fn grow(&self) {
         let capacity = (self.capacity.get() * 2).max(64);
+        const { assert!(size_of::<T>() != 0, "an entry has bytes") };
         let layout = Self::layout(capacity);
         // SAFETY: the layout has room for 64 entries at least, none of which is empty.
-        let fresh = unsafe { alloc_zeroed(layout) };
+        let fresh = unsafe { alloc(layout) };
         let Some(fresh) = NonNull::new(fresh.cast::<T>()) else { handle_alloc_error(layout) };
         // SAFETY: the new row is apart from the old one and has room for all that is in that.
         unsafe { fresh.copy_from_nonoverlapping(self.start.get(), self.len.get() as usize) };

@@ -1,9 +1,9 @@
 //! The part of the store that is looked at most: what stands in each slot, in two rows without gaps. Plugins read the
 //! first row by themselves, so it lies in memory of its own, to which nobody ever makes a reference; that is also why
 //! the host may look at both while the rest of the store is borrowed.
-#![expect(unsafe_code, reason = "the head of a row that plugins read while the host writes it between their calls")]
 
-use std::ptr::NonNull;
+use std::cell::Cell;
+use std::rc::Rc;
 
 use alcedo_abi::host::{Directory, DirectoryEntry};
 use alcedo_base::handles::{ClassId, ObjectHandle};
@@ -65,22 +65,21 @@ impl PartOf {
 pub(super) struct Seats {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
-    /// Plugins know its address.
-    head: NonNull<Directory>,
+    /// Plugins know its address, which stays: it lies in an `Rc`.
+    head: Rc<Cell<Directory>>,
 }
 
 /// An entry of nothing: all zero bytes.
 const NOBODY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
 
+/// A part of nobody.
+const NO_PART: PartEntry = PartEntry { of: PartOf(0), part: std::ptr::null_mut() };
+
 impl Seats {
     /// No slots.
     pub(super) fn new() -> Self {
-        let head = Box::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 });
-        // SAFETY: an entry is numbers and an address, and each may be zero.
-        let entries = unsafe { Row::new() };
-        // SAFETY: as above.
-        let parts = unsafe { Row::new() };
-        Self { entries, parts, head: NonNull::from(Box::leak(head)) }
+        let head = Rc::new(Cell::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 }));
+        Self { entries: Row::new(NOBODY), parts: Row::new(NO_PART), head }
     }
 
     /// Where plugins find the first row. The address stays as long as `self`.
@@ -159,17 +158,6 @@ impl Seats {
     }
 
     fn with_head(&self, change: impl FnOnce(Directory) -> Directory) {
-        // SAFETY: the head was leaked by `new` and is freed by `drop` alone; it is this thread's, and no reference to it is
-        // ever made.
-        let head = unsafe { self.head.as_ptr().read() };
-        // SAFETY: as above.
-        unsafe { self.head.as_ptr().write(change(head)) };
-    }
-}
-
-impl Drop for Seats {
-    fn drop(&mut self) {
-        // SAFETY: `new` leaked this box, and modules, which know the address, end before their host does.
-        drop(unsafe { Box::from_raw(self.head.as_ptr()) });
+        self.head.set(change(self.head.get()));
     }
 }

@@ -7,17 +7,17 @@ use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::value::ArrayRaw;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-use crate::memory;
+use crate::containers;
 use crate::pool::Pool;
 use crate::property::{Property, PropertyType};
 use crate::references::References;
-use crate::transfer;
 use crate::typed::FrameValue;
 use crate::value::Value;
+use crate::values::Kind;
+use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 
 /// What lies where in a piece of memory: an object of a class, or a parameter block.
 #[derive(Debug)]
@@ -86,11 +86,6 @@ impl Schema {
         self.align
     }
 
-    /// Where its strong references are.
-    pub(super) fn references(&self) -> &References {
-        &self.references
-    }
-
     #[inline]
     fn has(&self, property: &Property) -> bool {
         let offset = property.offset as usize;
@@ -131,9 +126,7 @@ impl<'a> View<'a> {
     /// [`CallError::Signature`] when this memory has no such property.
     #[inline]
     pub fn read(self, property: &Property) -> Result<Value, CallError> {
-        let at = self.at(property)?;
-        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
-        Ok(unsafe { transfer::read(at, &property.ty) })
+        Ok(self.ptr(property)?.read())
     }
 
     /// Overwrites the value of a property.
@@ -141,9 +134,7 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
-        let at = self.at(property)?;
-        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
-        let written = unsafe { transfer::write(at, &property.ty, value) };
+        let written = self.ptr_mut(property)?.write(value);
         written.map_err(|error| CallError::Signature {
             name: member(property),
             found: error.wanted,
@@ -157,9 +148,9 @@ impl<'a> View<'a> {
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
     #[inline]
     pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
-        let at = self.typed::<T>(property)?;
-        // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
-        Ok(unsafe { T::load(at, &property.ty) })
+        let (at, of) = self.typed::<T>(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, `typed` found the field, and what its type carries.
+        Ok(T::load(unsafe { Ref::new(at, of) }))
     }
 
     /// Overwrites the value of a property, by its Rust type.
@@ -168,9 +159,9 @@ impl<'a> View<'a> {
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
     #[inline]
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
-        let at = self.typed::<T>(property)?;
-        // SAFETY: `from_raw` was promised a value of each field's type, and `typed` found that it matches.
-        unsafe { value.store(at, &property.ty) };
+        let (at, of) = self.typed::<T>(property)?;
+        // SAFETY: `from_raw` was promised a value of each field's type, `typed` found the field, and what its type carries.
+        value.store(unsafe { Mut::new(at, of) });
         Ok(())
     }
 
@@ -182,7 +173,7 @@ impl<'a> View<'a> {
         let (to, from) = self.both(property, other, other_property)?;
         // SAFETY: `from_raw` was promised values there, `both` found that they have one type, and fields of two
         // schemas are the same or apart.
-        unsafe { memory::copy(to, from, &property.ty) };
+        unsafe { PtrMut::new(to, &property.ty).copy_from(Ptr::new(from, &property.ty)) };
         Ok(())
     }
 
@@ -194,7 +185,7 @@ impl<'a> View<'a> {
     pub fn equal(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<bool, CallError> {
         let (one, two) = self.both(property, other, other_property)?;
         // SAFETY: `from_raw` was promised values there, and `both` found that they have one type.
-        Ok(unsafe { memory::equal(one, two, &property.ty) })
+        Ok(unsafe { Ptr::new(one, &property.ty).equal(Ptr::new(two, &property.ty)) })
     }
 
     /// Every reference in all the properties that keeps an object alive, none left out.
@@ -203,9 +194,22 @@ impl<'a> View<'a> {
             return Vec::new();
         }
         let mut found = Vec::new();
-        // SAFETY: `from_raw` was promised a value of each field's type; pushing to a list writes none of them.
-        unsafe { self.schema.references.each(self.base, |object| found.push(object)) };
+        self.each_reference(|object| found.push(object));
         found
+    }
+
+    /// Shows `visit` every reference in all the properties that keeps an object alive, none left out. `visit` does not write them.
+    #[inline]
+    pub(super) fn each_reference(self, mut visit: impl FnMut(ObjectHandle)) {
+        for offset in self.schema.references.direct() {
+            let at = self.base.wrapping_add(*offset as usize).cast::<ObjectHandle>();
+            // SAFETY: `from_raw` was promised a value of each field's type, and its kind says that a handle lies there.
+            visit(unsafe { at.read() });
+        }
+        for (offset, ty) in self.schema.references.deep() {
+            // SAFETY: `from_raw` was promised a value of each field's type, and its kind says that one of this type lies there.
+            unsafe { Ptr::new(self.base.wrapping_add(*offset as usize), ty) }.visit_objects(&mut visit);
+        }
     }
 
     /// Replaces references of `old` to objects, wherever they stand in the property, by those of `new` beside them.
@@ -213,14 +217,12 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property.
     pub fn replace_objects(self, property: &Property, pairs: &[(ObjectHandle, ObjectHandle)]) -> Result<(), CallError> {
-        let at = self.at(property)?;
         let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
-        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `map` only reads pairs.
-        unsafe { memory::map_objects(at, &property.ty, &mut map) };
+        self.ptr_mut(property)?.map_objects(&mut map);
         Ok(())
     }
 
-    /// By what a delegate is known while it is called; see [`memory::delegate_mark`].
+    /// By what a delegate is known while it is called; see [`PtrMut::delegate_mark`].
     ///
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property.
@@ -229,9 +231,7 @@ impl<'a> View<'a> {
         property: &Property,
         fresh: impl FnOnce() -> Option<NonZeroU32>,
     ) -> Result<Option<NonZeroU32>, CallError> {
-        let at = self.at(property)?;
-        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field.
-        Ok(unsafe { memory::delegate_mark(at, &property.ty, fresh) })
+        Ok(self.ptr_mut(property)?.delegate_mark(fresh))
     }
 
     /// Makes the container in a property as old as if it had changed so many times. For tests of the oldest.
@@ -239,14 +239,11 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`CallError::Signature`] when this memory has no such property, or it holds no row.
     pub fn age(self, property: &Property, epoch: u64) -> Result<(), CallError> {
-        let at = self.at(property)?.cast::<ArrayRaw>();
-        if !matches!(property.ty, PropertyType::Array(_) | PropertyType::Set(_) | PropertyType::Map(_)) {
-            let (found, wanted) = (property.ty.to_string(), "an array, a set or a map".to_owned());
-            return Err(CallError::Signature { name: member(property), found, wanted });
+        if containers::age(self.ptr_mut(property)?, epoch) {
+            return Ok(());
         }
-        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and those types begin with a row.
-        unsafe { (*at).epoch = epoch };
-        Ok(())
+        let (found, wanted) = (property.ty.to_string(), "an array, a set or a map".to_owned());
+        Err(CallError::Signature { name: member(property), found, wanted })
     }
 
     /// Overwrites all of the memory with that of `other`, where both have the very same schema and no value in it owns
@@ -269,9 +266,8 @@ impl<'a> View<'a> {
     /// Feeds all values to `hasher`: equal contents feed the same.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         for (offset, ty) in &self.schema.fields {
-            let at = self.base.wrapping_add(*offset);
             // SAFETY: `from_raw` was promised a value of each field's type; hashing writes none of them.
-            unsafe { memory::hash(at, ty, hasher) };
+            unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }.hash_into(hasher);
         }
     }
 
@@ -288,15 +284,24 @@ impl<'a> View<'a> {
         }
     }
 
-    fn typed<T: FrameValue>(self, property: &Property) -> Result<*mut u8, CallError> {
-        if !T::matches(&property.ty) {
-            return Err(CallError::Signature {
-                name: member(property),
-                found: property.ty.to_string(),
-                wanted: T::describe().into_owned(),
-            });
-        }
-        self.at(property)
+    #[inline]
+    fn ptr<'p>(self, property: &'p Property) -> Result<Ptr<'p>, CallError>
+    where
+        'a: 'p,
+    {
+        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field. Each verb of a view is done with
+        // it before the next begins.
+        self.at(property).map(|at| unsafe { Ptr::new(at, &property.ty) })
+    }
+
+    #[inline]
+    fn ptr_mut<'p>(self, property: &'p Property) -> Result<PtrMut<'p>, CallError>
+    where
+        'a: 'p,
+    {
+        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field. Each verb of a view is done with
+        // it before the next begins.
+        self.at(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
     #[inline]
@@ -309,6 +314,19 @@ impl<'a> View<'a> {
             });
         }
         Ok((self.at(one)?, other.at(two)?))
+    }
+
+    /// Where a property lies, and what its type carries.
+    #[inline]
+    fn typed<T: FrameValue>(self, property: &Property) -> Result<(*mut u8, &<T::Kind as Kind>::Of), CallError> {
+        let Some(of) = T::of(&property.ty) else {
+            return Err(CallError::Signature {
+                name: member(property),
+                found: property.ty.to_string(),
+                wanted: T::describe().into_owned(),
+            });
+        };
+        Ok((self.at(property)?, of))
     }
 }
 
@@ -331,9 +349,8 @@ impl Drop for Storage {
     fn drop(&mut self) {
         for at in &self.schema.owning {
             let (offset, ty) = &self.schema.fields[*at];
-            let at = self.start.as_ptr().wrapping_add(*offset);
             // SAFETY: the piece holds a value of each field's type, and views of it have ended.
-            unsafe { memory::destroy(at, ty) };
+            unsafe { PtrMut::new(self.start.as_ptr().wrapping_add(*offset), ty) }.destroy();
         }
         // SAFETY: `new` took it from this pool, views of it have ended, and it is given back this once.
         unsafe { self.schema.pool.give_back(self.start) };

@@ -1,13 +1,13 @@
 //! Whether the objects that a value names suit the place it is meant for. Code that knows its types cannot get that wrong;
 //! what comes in by name and value can, so every such door asks here, and nothing is written or called when the answer is no.
 
-use std::fmt::Write as _;
-
 use alcedo_base::border::CallError;
 
 use crate::World;
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
+use crate::values::list::of_type;
+use crate::values::{Content as _, Kind as _};
 
 impl World {
     /// Whether every object that `value` names may stand where a value of type `ty` is wanted: is of the class, or implements
@@ -43,51 +43,21 @@ impl World {
         self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
     }
 
-    /// Looks at each part; in an error `inside` says which part it was.
+    /// Looks at each part; in an error `inside` says which part it was. Delegates are looked at when they are called.
     fn walk(&self, ty: &PropertyType, value: &Value, inside: &mut String) -> Result<(), CallError> {
-        match (ty, value) {
-            (PropertyType::Object { .. }, Value::Object(object))
-            | (PropertyType::WeakObject(_), Value::WeakObject(object))
-            | (PropertyType::ScriptInterface(_), Value::ScriptInterface(object)) => match self.check_suits(ty, *object)
-            {
+        of_type!(ty, K, of => {
+            // What does not fit at all is another error.
+            let Some(content) = K::get(value) else { return Ok(()) };
+            match K::leads_to(content).map(|object| self.check_suits(ty, object)) {
                 // None, or one that is gone.
-                Err(CallError::Stale { .. }) => Ok(()),
-                suits => suits,
-            },
-            (PropertyType::Struct(of), Value::Struct(fields)) => {
-                let known = fields.iter().filter_map(|(name, value)| Some((name, of.field(name)?, value)));
-                known.filter(|(_, field, _)| field.ty.names_objects()).try_for_each(|(name, field, value)| {
-                    self.part(&field.ty, value, inside, |inside| write!(inside, ".{name}"))
-                })
+                None | Some(Err(CallError::Stale { .. })) => {}
+                Some(suits) => return suits,
             }
-            (PropertyType::Array(of), Value::Array(values)) | (PropertyType::Set(of), Value::Set(values)) => {
-                let mut values = values.iter().enumerate();
-                values.try_for_each(|(at, value)| self.part(of.ty(), value, inside, |inside| write!(inside, "[{at}]")))
-            }
-            (PropertyType::Map(of), Value::Map(entries)) => {
-                entries.iter().enumerate().try_for_each(|(at, (key, value))| {
-                    self.part(of.key(), key, inside, |inside| write!(inside, "[{at}].key"))?;
-                    self.part(of.value(), value, inside, |inside| write!(inside, "[{at}].value"))
-                })
-            }
-            (PropertyType::Optional(of), Value::Optional(Some(value))) => self.walk(of.ty(), value, inside),
-            // Delegates are looked at when they are called; other kinds do not fit at all, which is another error.
-            _ => Ok(()),
-        }
-    }
-
-    fn part(
-        &self,
-        ty: &PropertyType,
-        value: &Value,
-        inside: &mut String,
-        name: impl FnOnce(&mut String) -> std::fmt::Result,
-    ) -> Result<(), CallError> {
-        let mut below = String::new();
-        self.walk(ty, value, &mut below).inspect_err(|_| {
-            // Writing to a string does not fail.
-            let _always = name(inside);
-            inside.push_str(&below);
+            K::each_part(of, content, &mut |part, ty, value| {
+                let mut below = String::new();
+                let looked = if ty.names_objects() { self.walk(ty, value, &mut below) } else { Ok(()) };
+                looked.inspect_err(|_| *inside += &format!("{part}{below}"))
+            })
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Rust types that lie in property memory as they are: how host code that knows the type reads and writes without
 //! going through a [`Value`](crate::value::Value). The check that the type is right comes first, in safe code.
-#![expect(unsafe_code, reason = "typed reads and writes of raw property memory")]
+#![expect(unsafe_code, reason = "structs of the host lie in raw property memory")]
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
 #[doc(hidden)]
@@ -10,31 +11,57 @@ use alcedo_base::handles::{Name, ObjectHandle};
 
 pub use alcedo_abi::kinds::PropertyKind;
 
+use crate::owned::OwnedValue;
 use crate::property::PropertyType;
-use crate::text_memory;
+use crate::structs::StructType;
+use crate::values::boolean::Bool;
+use crate::values::name::NameKind;
+use crate::values::ptr::{Mut, Ref};
+use crate::values::structure::Struct;
+use crate::values::text::Text;
+use crate::values::{Content as _, Kind, floats, integers, references};
 
-/// A Rust type that a property or parameter can be read as and written from.
-///
-/// # Safety
-/// Where `matches` says yes, memory that holds a value of the property type may be read as `Self` and written from it.
-pub unsafe trait FrameValue: Sized {
+/// A Rust type that a property or parameter can be read as and written from. Which those are is for this crate to say.
+#[expect(private_bounds, reason = "kinds of values belong to this crate")]
+pub trait FrameValue: OfKind {}
+
+impl<T: OfKind> FrameValue for T {}
+
+/// A Rust type in which values of a kind are read and written, without a [`Value`](crate::value::Value) in between.
+pub(crate) trait OfKind: Sized {
+    /// The kind.
+    type Kind: Kind;
+
+    /// What a type carries whose values are such; none for all others.
+    #[inline]
+    fn of(ty: &PropertyType) -> Option<&<Self::Kind as Kind>::Of> {
+        Self::Kind::of(ty)
+    }
+
     /// Whether a property of this type holds such values.
-    fn matches(ty: &PropertyType) -> bool;
+    fn matches(ty: &PropertyType) -> bool {
+        Self::of(ty).is_some()
+    }
 
     /// The type, as errors show it.
     fn describe() -> Cow<'static, str>;
 
-    /// The value at `at`.
-    ///
-    /// # Safety
-    /// `ty` matches, and `at` holds a value of it, aligned, that nobody writes meanwhile.
-    unsafe fn load(at: *const u8, ty: &PropertyType) -> Self;
+    /// The value. Its type matches.
+    fn load(at: Ref<'_, Self::Kind>) -> Self;
 
-    /// Overwrites the value at `at`.
-    ///
-    /// # Safety
-    /// `ty` matches, and `at` holds a value of it, aligned, that nobody else reads or writes meanwhile.
-    unsafe fn store(self, at: *mut u8, ty: &PropertyType);
+    /// Overwrites the value. Its type matches.
+    fn store(self, at: Mut<'_, Self::Kind>);
+}
+
+/// A value in memory of its own, by its Rust type.
+///
+/// # Panics
+/// When values of `ty` are not such, which the caller has looked at.
+pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
+    assert!(T::matches(&ty), "a {ty} is no {}", T::describe());
+    let mut own = OwnedValue::zero(ty);
+    value.store(own.as_mut().to().expect("what matches is of the kind"));
+    own
 }
 
 /// A field type of a [`PlainStruct`].
@@ -62,24 +89,30 @@ pub unsafe trait PlainStruct: Copy + 'static {
     const FIELDS: &'static [(&'static str, PropertyKind, &'static str)];
 }
 
-// SAFETY: `PlainStruct` promises that path and fingerprint vouch for the memory, and both are compared.
-unsafe impl<T: PlainStruct> FrameValue for T {
-    fn matches(ty: &PropertyType) -> bool {
-        matches!(ty, PropertyType::Struct(of) if *of.path == *T::PATH && of.fingerprint() == T::FINGERPRINT)
+impl<T: PlainStruct> OfKind for T {
+    type Kind = Struct;
+
+    fn of(ty: &PropertyType) -> Option<&Rc<StructType>> {
+        Struct::of(ty).filter(|of| *of.path == *T::PATH && of.fingerprint() == T::FINGERPRINT)
     }
 
     fn describe() -> Cow<'static, str> {
         T::PATH.into()
     }
 
-    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
-        // SAFETY: the caller promises such a struct there.
-        unsafe { at.cast::<T>().read() }
+    #[inline]
+    fn load(at: Ref<'_, Struct>) -> Self {
+        // SAFETY: the pointer was promised a struct. Its path and fingerprint vouch for its memory, by the promise of `PlainStruct`,
+        // and `of` compares both: `View`, `owned` and the containers ask it before they load.
+        unsafe { at.at().cast::<T>().read() }
     }
 
-    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
-        // SAFETY: the caller promises such a struct there; a plain one owns nothing that would be lost.
-        unsafe { at.cast::<T>().write(self) };
+    #[inline]
+    fn store(self, at: Mut<'_, Struct>) {
+        // SAFETY: the pointer was promised a struct to write. Its path and fingerprint vouch for its memory, by the promise of
+        // `PlainStruct`, and `of` compares both: `View`, `owned` and the containers ask it before they store. A plain one
+        // owns nothing that would be lost.
+        unsafe { at.at().cast::<T>().write(self) };
     }
 }
 
@@ -90,33 +123,55 @@ unsafe impl<T: PlainStruct> PlainField for T {
 }
 
 macro_rules! scalars {
-    ($($rust:ty => $kind:ident),*) => {$(
-        // SAFETY: a property of this kind is such a number in memory.
-        unsafe impl FrameValue for $rust {
-            fn matches(ty: &PropertyType) -> bool {
-                ty.kind() == PropertyKind::$kind
-            }
+    ($($rust:ty => $kind:ident, $of:ty;)*) => {$(
+        impl OfKind for $rust {
+            type Kind = $of;
 
             fn describe() -> Cow<'static, str> {
                 PropertyKind::$kind.text().unwrap_or_default().into()
             }
 
-            unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
-                // SAFETY: the caller promises such a number there.
-                unsafe { at.cast::<$rust>().read() }
+            #[inline]
+            fn load(at: Ref<'_, $of>) -> Self {
+                at.raw()
             }
 
-            unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
-                // SAFETY: the caller promises a place for such a number.
-                unsafe { at.cast::<$rust>().write(self) };
+            #[inline]
+            fn store(self, at: Mut<'_, $of>) {
+                at.set(self);
             }
         }
     )*};
 }
 scalars! {
-    u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
-    Name => NAME, ObjectHandle => OBJECT
+    u8 => U8, integers::U8; u16 => U16, integers::U16; u32 => U32, integers::U32; u64 => U64, integers::U64;
+    i8 => I8, integers::I8; i16 => I16, integers::I16; i32 => I32, integers::I32; i64 => I64, integers::I64;
+    f32 => F32, floats::F32; f64 => F64, floats::F64; Name => NAME, NameKind; ObjectHandle => OBJECT, references::Object;
 }
+
+/// Types that are what a [`Value`](crate::value::Value) of the kind has in it.
+macro_rules! by_kind {
+    ($($rust:ty, $name:literal: $kind:ty;)*) => {$(
+        impl OfKind for $rust {
+            type Kind = $kind;
+
+            fn describe() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            #[inline]
+            fn load(at: Ref<'_, $kind>) -> Self {
+                <$kind>::read(at)
+            }
+
+            #[inline]
+            fn store(self, at: Mut<'_, $kind>) {
+                <$kind>::write(at, &self);
+            }
+        }
+    )*};
+}
+pub(crate) use by_kind;
 
 macro_rules! plain_fields {
     ($($rust:ty => $kind:ident),*) => {$(
@@ -133,46 +188,9 @@ plain_fields! {
     Name => NAME
 }
 
-// SAFETY: a property of kind bool is one byte; it is read as a byte, because a plugin may have left any in it.
-unsafe impl FrameValue for bool {
-    fn matches(ty: &PropertyType) -> bool {
-        ty.kind() == PropertyKind::BOOL
-    }
-
-    fn describe() -> Cow<'static, str> {
-        "bool".into()
-    }
-
-    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
-        // SAFETY: the caller promises a byte there.
-        unsafe { at.read() != 0 }
-    }
-
-    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
-        // SAFETY: the caller promises a place for a byte.
-        unsafe { at.write(self.into()) };
-    }
-}
-
-// SAFETY: a property of kind string is a `TextRaw`; it is copied in and out.
-unsafe impl FrameValue for String {
-    fn matches(ty: &PropertyType) -> bool {
-        ty.kind() == PropertyKind::STRING
-    }
-
-    fn describe() -> Cow<'static, str> {
-        "String".into()
-    }
-
-    unsafe fn load(at: *const u8, _ty: &PropertyType) -> Self {
-        // SAFETY: the caller promises a text there.
-        unsafe { text_memory::text_read(at.cast()) }
-    }
-
-    unsafe fn store(self, at: *mut u8, _ty: &PropertyType) {
-        // SAFETY: the caller promises a text there; `self` is a text of its own.
-        unsafe { text_memory::text_assign(at.cast(), &self) };
-    }
+by_kind! {
+    bool, "bool": Bool;
+    String, "String": Text;
 }
 
 /// The fingerprint of a struct before its fields; used by [`plain_struct!`](crate::plain_struct).

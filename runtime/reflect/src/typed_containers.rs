@@ -1,181 +1,146 @@
 //! Containers of Rust in place of those in memory: copied in and out, element by element, without a
 //! [`Value`](crate::value::Value) in between.
-#![expect(unsafe_code, reason = "typed reads and writes of raw property memory")]
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
+use std::rc::Rc;
 
-use alcedo_abi::value::{ArrayRaw, MapRaw};
-
-use crate::containers::{map_clear, map_insert, rows};
-use crate::memory;
-use crate::nested::Row;
+use crate::containers::KeyedMut;
+use crate::nested::{ElementType, EntryType, OptionalType};
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
-use crate::transfer::make_room;
-use crate::typed::FrameValue;
+use crate::typed::OfKind;
+use crate::values::Content as _;
+use crate::values::array::Array;
+use crate::values::map::Map;
+use crate::values::optional::Optional;
+use crate::values::ptr::{Mut, PtrMut, Ref};
+use crate::values::set::Set;
 
-// SAFETY: the elements match, and lie in the rows of the array.
-unsafe impl<T: FrameValue> FrameValue for Vec<T> {
-    fn matches(ty: &PropertyType) -> bool {
-        matches!(ty, PropertyType::Array(of) if T::matches(of.ty()))
+const MATCHES: &str = "what matches is of the kind";
+
+impl<T: OfKind> OfKind for Vec<T> {
+    type Kind = Array;
+
+    fn of(ty: &PropertyType) -> Option<&Rc<ElementType>> {
+        Array::of(ty).filter(|of| T::matches(of.ty()))
     }
 
     fn describe() -> Cow<'static, str> {
         format!("Array({})", T::describe()).into()
     }
 
-    unsafe fn load(at: *const u8, ty: &PropertyType) -> Self {
-        let PropertyType::Array(of) = ty else { return Self::new() };
-        // SAFETY: the caller promises an array there.
-        let array = unsafe { at.cast::<ArrayRaw>().read() };
-        // SAFETY: its rows are values of the element's type, which matches.
-        rows(&array, of.ty().size()).map(|place| unsafe { T::load(place, of.ty()) }).collect()
+    fn load(at: Ref<'_, Array>) -> Self {
+        at.rows().keys_of().expect(MATCHES).map(T::load).collect()
     }
 
-    unsafe fn store(self, at: *mut u8, ty: &PropertyType) {
-        let PropertyType::Array(of) = ty else { return };
-        // SAFETY: the caller promises an array there.
-        let places = unsafe { make_room(at.cast(), of.ty(), self.len()) };
-        for (place, value) in places.zip(self) {
-            // SAFETY: the rows are values of the element's type, which matches.
-            unsafe { value.store(place, of.ty()) };
-        }
+    fn store(self, at: Mut<'_, Array>) {
+        let mut rows = at.rows();
+        rows.refill(self.len());
+        rows.keys_of().expect(MATCHES).zip(self).for_each(|(place, value)| value.store(place));
     }
 }
 
-// SAFETY: the value matches, and lies behind the byte.
-unsafe impl<T: FrameValue> FrameValue for Option<T> {
-    fn matches(ty: &PropertyType) -> bool {
-        matches!(ty, PropertyType::Optional(of) if T::matches(of.ty()))
+impl<T: OfKind> OfKind for Option<T> {
+    type Kind = Optional;
+
+    fn of(ty: &PropertyType) -> Option<&Rc<OptionalType>> {
+        Optional::of(ty).filter(|of| T::matches(of.ty()))
     }
 
     fn describe() -> Cow<'static, str> {
         format!("Optional({})", T::describe()).into()
     }
 
-    unsafe fn load(at: *const u8, ty: &PropertyType) -> Self {
-        let PropertyType::Optional(of) = ty else { return None };
-        // SAFETY: the caller promises an optional value there.
-        let is_there = unsafe { at.read() } != 0;
-        let value = at.wrapping_add(of.value_at());
-        // SAFETY: the value lies behind the byte.
-        is_there.then(|| unsafe { T::load(value, of.ty()) })
+    fn load(at: Ref<'_, Optional>) -> Self {
+        at.inner().map(|inner| T::load(inner.to().expect(MATCHES)))
     }
 
-    unsafe fn store(self, at: *mut u8, ty: &PropertyType) {
-        let PropertyType::Optional(of) = ty else { return };
-        let (is_there, place) = (self.is_some(), at.wrapping_add(of.value_at()));
+    fn store(self, at: Mut<'_, Optional>) {
+        let is_there = self.is_some();
         match self {
-            // SAFETY: a value lies behind the byte, be it used or not.
-            Some(value) => unsafe { value.store(place, of.ty()) },
-            // SAFETY: as above.
-            None => unsafe { memory::destroy(place, of.ty()) },
+            Some(value) => value.store(at.inner().to().expect(MATCHES)),
+            None => at.inner().destroy(),
         }
-        // SAFETY: the caller promises an optional value there.
-        unsafe { at.write(is_there.into()) };
+        at.set(is_there.into());
     }
 }
 
-/// Puts a key into a set or map; where its value lies.
-///
-/// # Safety
-/// `map` is an aligned set or map of such rows in host memory that nobody else reads or writes meanwhile; the key matches.
-unsafe fn put_key<K: FrameValue>(map: *mut MapRaw, row: Row<'_>, key: K, own: &OwnedValue) -> *mut u8 {
-    // SAFETY: the value of its own that keys are made in.
-    unsafe { key.store(own.at(), own.ty()) };
-    // SAFETY: promised by the caller; the key is apart.
-    let (at, _is_new) =
-        unsafe { map_insert(map, row, own.at()) }.expect("there is memory for a copy of what is in memory");
-    // SAFETY: promised by the caller.
-    let place = unsafe { map.read() }.entries.data.wrapping_add(at as usize * row.size);
-    place.wrapping_add(row.value.map_or(0, |(_, at)| at))
+/// Puts a key into a set or map; its row. The key is made in `own`.
+fn put_key<K: OfKind>(keyed: &mut KeyedMut<'_>, key: K, own: &mut OwnedValue) -> u32 {
+    key.store(own.as_mut().to().expect(MATCHES));
+    let (row, _is_new) = keyed.insert(own.as_ptr()).expect("there is memory for a copy of what is in memory");
+    row
 }
 
 macro_rules! sets {
     ($($set:ty where [$($bound:tt)*];)*) => {$(
-        // SAFETY: the keys match, and lie in the rows of the set.
-        unsafe impl<$($bound)*> FrameValue for $set {
-            fn matches(ty: &PropertyType) -> bool {
-                matches!(ty, PropertyType::Set(of) if T::matches(of.ty()))
+        impl<$($bound)*> OfKind for $set {
+            type Kind = Set;
+
+            fn of(ty: &PropertyType) -> Option<&Rc<ElementType>> {
+                Set::of(ty).filter(|of| T::matches(of.ty()))
             }
 
             fn describe() -> Cow<'static, str> {
                 format!("Set({})", T::describe()).into()
             }
 
-            unsafe fn load(at: *const u8, ty: &PropertyType) -> Self {
-                let PropertyType::Set(of) = ty else { return Self::default() };
-                // SAFETY: the caller promises a set there.
-                let entries = unsafe { at.cast::<MapRaw>().read() }.entries;
-                // SAFETY: its rows are values of the key's type, which matches.
-                rows(&entries, of.ty().size()).map(|place| unsafe { T::load(place, of.ty()) }).collect()
+            fn load(at: Ref<'_, Set>) -> Self {
+                at.rows().keys_of().expect(MATCHES).map(T::load).collect()
             }
 
-            unsafe fn store(self, at: *mut u8, ty: &PropertyType) {
-                let PropertyType::Set(of) = ty else { return };
-                // SAFETY: the caller promises a set there.
-                unsafe { map_clear(at.cast(), of.row()) };
-                let own = OwnedValue::zero(of.ty().clone());
+            fn store(self, at: Mut<'_, Set>) {
+                let mut own = OwnedValue::zero(at.of().ty().clone());
+                let mut keyed = at.keyed();
+                keyed.clear();
                 for key in self {
-                    // SAFETY: as above; the key matches.
-                    unsafe { put_key(at.cast(), of.row(), key, &own) };
+                    put_key(&mut keyed, key, &mut own);
                 }
             }
         }
     )*};
 }
 sets! {
-    HashSet<T, S> where [T: FrameValue + Eq + Hash, S: BuildHasher + Default];
-    BTreeSet<T> where [T: FrameValue + Ord];
+    HashSet<T, S> where [T: OfKind + Eq + Hash, S: BuildHasher + Default];
+    BTreeSet<T> where [T: OfKind + Ord];
 }
 
 macro_rules! maps {
     ($($map:ty where [$($bound:tt)*];)*) => {$(
-        // SAFETY: keys and values match, and lie in the rows of the map.
-        unsafe impl<$($bound)*> FrameValue for $map {
-            fn matches(ty: &PropertyType) -> bool {
-                matches!(ty, PropertyType::Map(of) if K::matches(of.key()) && V::matches(of.value()))
+        impl<$($bound)*> OfKind for $map {
+            type Kind = Map;
+
+            fn of(ty: &PropertyType) -> Option<&Rc<EntryType>> {
+                Map::of(ty).filter(|of| K::matches(of.key()) && V::matches(of.value()))
             }
 
             fn describe() -> Cow<'static, str> {
                 format!("Map({}, {})", K::describe(), V::describe()).into()
             }
 
-            unsafe fn load(at: *const u8, ty: &PropertyType) -> Self {
-                let PropertyType::Map(of) = ty else { return Self::default() };
-                let row = of.row();
-                let value_at = row.value.map_or(0, |(_, at)| at);
-                // SAFETY: the caller promises a map there.
-                let entries = unsafe { at.cast::<MapRaw>().read() }.entries;
-                let entry = |place: *mut u8| {
-                    // SAFETY: a row begins with its key, whose type matches.
-                    let key = unsafe { K::load(place, of.key()) };
-                    // SAFETY: the value lies there, and its type matches.
-                    (key, unsafe { V::load(place.wrapping_add(value_at), of.value()) })
-                };
-                rows(&entries, row.size).map(entry).collect()
+            fn load(at: Ref<'_, Map>) -> Self {
+                let rows = at.rows();
+                let values = rows.values_of().expect(MATCHES).map(V::load);
+                rows.keys_of().expect(MATCHES).map(K::load).zip(values).collect()
             }
 
-            unsafe fn store(self, at: *mut u8, ty: &PropertyType) {
-                let PropertyType::Map(of) = ty else { return };
-                // SAFETY: the caller promises a map there.
-                unsafe { map_clear(at.cast(), of.row()) };
-                let own = OwnedValue::zero(of.key().clone());
+            fn store(self, at: Mut<'_, Map>) {
+                let mut own = OwnedValue::zero(at.of().key().clone());
+                let mut keyed = at.keyed();
+                keyed.clear();
                 for (key, value) in self {
-                    // SAFETY: as above; the key matches.
-                    let place = unsafe { put_key(at.cast(), of.row(), key, &own) };
-                    // SAFETY: the value of the row, whose type matches.
-                    unsafe { value.store(place, of.value()) };
+                    let row = put_key(&mut keyed, key, &mut own);
+                    value.store(keyed.value(row).and_then(PtrMut::to).expect(MATCHES));
                 }
             }
         }
     )*};
 }
 maps! {
-    HashMap<K, V, S> where [K: FrameValue + Eq + Hash, V: FrameValue, S: BuildHasher + Default];
-    BTreeMap<K, V> where [K: FrameValue + Ord, V: FrameValue];
+    HashMap<K, V, S> where [K: OfKind + Eq + Hash, V: OfKind, S: BuildHasher + Default];
+    BTreeMap<K, V> where [K: OfKind + Ord, V: OfKind];
 }
 
 #[cfg(test)]
@@ -190,14 +155,14 @@ mod tests {
     use crate::body::Body;
     use crate::decl::PropertyDecl;
     use crate::testing::{declare, dynamic, type_of, world};
-    use crate::typed::FrameValue;
+    use crate::typed::OfKind;
     use crate::typed_values::{
         AnsiString, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,
         SubclassOf, Utf8String, WeakObject,
     };
     use crate::value::{Binding, LocalText};
 
-    fn check<T: FrameValue + Clone + PartialEq + Debug>(words: &str, value: T, printed: &str) {
+    fn check<T: OfKind + Clone + PartialEq + Debug>(words: &str, value: T, printed: &str) {
         let before = live();
         {
             let world = world();

@@ -78,6 +78,15 @@ impl Value {
         of_value!(self, K, value => K::each_object(value, visit));
     }
 
+    /// The value with each value that it has in it, of the type that it has there, replaced by what `map` makes of it. Keys
+    /// stay. A value that is not of the type stays as it is.
+    pub fn map_parts(self, ty: &PropertyType, map: &mut dyn FnMut(&PropertyType, Self) -> Self) -> Self {
+        of_type!(ty, K, of => match K::take(self) {
+            Ok(content) => K::wrap(K::with_parts(of, content, map)),
+            Err(other) => other,
+        })
+    }
+
     /// The value with every object that it names by handle replaced by what `map` makes of it.
     pub(crate) fn map_objects(&self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))

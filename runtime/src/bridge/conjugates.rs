@@ -18,7 +18,7 @@ use crate::object::body::Body;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::value::Value;
-use crate::object::{memory, transfer};
+use crate::object::values::ptr::{Ptr, PtrMut};
 
 /// What can be asked of any conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,7 +124,7 @@ pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     core.world.slices.allow_read(&"reading a conjugate")?;
     let opened = open(core, handle, now)?;
     // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
-    let value = unsafe { OwnedValue::copy_of(opened.ty, opened.at) };
+    let value = OwnedValue::copy_of(unsafe { Ptr::new(opened.at, &opened.ty) });
     Ok((value, opened.number))
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
     }
     core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))?;
     // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
-    let written = unsafe { transfer::write(opened.at, &opened.ty, value) };
+    let written = unsafe { PtrMut::new(opened.at, &opened.ty) }.write(value);
     written.map_err(|error| CallError::other(error.to_string()))
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
 pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
     let opened = open(core, handle, now)?;
     // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
-    Ok(unsafe { memory::delegate_mark(opened.at, &opened.ty, || core.delegates.fresh_mark()) })
+    Ok(unsafe { PtrMut::new(opened.at, &opened.ty) }.delegate_mark(|| core.delegates.fresh_mark()))
 }
 
 /// Whether a value of the type begins so many bytes behind the start of something with these properties: one of them, or a

@@ -61,15 +61,11 @@ impl Drop for Ended<'_> {
 /// # Errors
 /// [`CallError::Signature`] for a type of something else.
 pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
-    match ty {
-        PropertyType::Delegate(signature) => Ok(signature),
-        PropertyType::MulticastDelegate(of) | PropertyType::SparseDelegate(of) => Ok(of.text()),
-        other => Err(CallError::Signature {
-            name: "the value".to_owned(),
-            found: other.to_string(),
-            wanted: "a delegate".to_owned(),
-        }),
-    }
+    ty.signature().ok_or_else(|| CallError::Signature {
+        name: "the value".to_owned(),
+        found: ty.to_string(),
+        wanted: "a delegate".to_owned(),
+    })
 }
 
 /// The binding of a delegate of this type to a function of an object.

@@ -5,10 +5,10 @@
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object::function::Function;
-use crate::object::memory;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
 use crate::object::thunk::ParamBlock;
+use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
 
 /// Copies the parameters of `function` from the slots from `first` on into `block`.
@@ -100,7 +100,7 @@ pub(crate) fn read_slot(
     let source = aligned(buffer, at, &property.ty)?;
     // SAFETY: the view has the property; whoever made the pointer slot promised a live value of the type that the
     // fingerprint named, which nobody writes during the call. Nobody else has the block of parameters.
-    unsafe { memory::copy(target, source, &property.ty) };
+    unsafe { PtrMut::new(target, &property.ty).copy_from(Ptr::new(source, &property.ty)) };
     Ok(())
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn write_slot(
     let target = aligned(buffer, at, &property.ty)?;
     // SAFETY: the view has the property; the caller waits with zero bytes for a value of the type that the fingerprint
     // named, which are a value, and owns what is there afterwards.
-    unsafe { memory::copy(target, source, &property.ty) };
+    unsafe { PtrMut::new(target, &property.ty).copy_from(Ptr::new(source, &property.ty)) };
     Ok(())
 }
 

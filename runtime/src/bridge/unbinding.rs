@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{broken, keep, signature_of};
+use crate::bridge::delegates::{broken, keep};
 use crate::handles::ClassId;
 use crate::object::World;
 use crate::object::property::{Property, PropertyType};
@@ -41,50 +41,21 @@ pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
 }
 
 fn holds_delegates(ty: &PropertyType) -> bool {
-    match ty {
-        PropertyType::Delegate(_) | PropertyType::MulticastDelegate(_) | PropertyType::SparseDelegate(_) => true,
-        PropertyType::Struct(of) => of.fields().iter().any(|field| holds_delegates(&field.ty)),
-        PropertyType::Array(of) => holds_delegates(of.ty()),
-        PropertyType::Optional(of) => holds_delegates(of.ty()),
-        // Keys cannot hold any.
-        PropertyType::Map(of) => holds_delegates(of.value()),
-        _ => false,
-    }
+    ty.any(&|ty| ty.signature().is_some())
 }
 
 /// The value without broken bindings; a reason for each that it had.
 fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String>) -> Value {
-    let mut each = |ty: &PropertyType, value| mend(world, ty, value, reasons);
-    match (ty, value) {
-        (PropertyType::Struct(of), Value::Struct(fields)) => {
-            let field = |(name, value): (std::sync::Arc<str>, Value)| match of.field(&name) {
-                Some(field) => (name, each(&field.ty, value)),
-                None => (name, value),
-            };
-            Value::Struct(fields.into_iter().map(field).collect())
+    let Some(signature) = ty.signature() else {
+        return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
+    };
+    let found = crate::cells::RefCell::new(reasons);
+    let stays = |binding: &_| match broken(world, signature, binding) {
+        Some(reason) => {
+            found.borrow_mut().push(reason);
+            false
         }
-        (PropertyType::Array(of), Value::Array(values)) => {
-            Value::Array(values.into_iter().map(|value| each(of.ty(), value)).collect())
-        }
-        (PropertyType::Optional(of), Value::Optional(Some(value))) => {
-            Value::Optional(Some(Box::new(each(of.ty(), *value))))
-        }
-        (PropertyType::Map(of), Value::Map(entries)) => {
-            Value::Map(entries.into_iter().map(|(key, value)| (key, each(of.value(), value))).collect())
-        }
-        (ty, value) => match signature_of(ty) {
-            Ok(signature) => {
-                let found = crate::cells::RefCell::new(reasons);
-                let stays = |binding: &_| match broken(world, signature, binding) {
-                    Some(reason) => {
-                        found.borrow_mut().push(reason);
-                        false
-                    }
-                    None => true,
-                };
-                keep(value, stays).0
-            }
-            Err(_) => value,
-        },
-    }
+        None => true,
+    };
+    keep(value, stays).0
 }

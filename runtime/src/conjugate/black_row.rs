@@ -1,8 +1,8 @@
 //! Where each black lies, in a row that modules read by themselves: a number whose serial is not there leads nowhere, so no
 //! module has to be trusted with an address. The head of the row stays where it is, and nobody ever makes a reference to it.
-#![expect(unsafe_code, reason = "the head of a row that plugins read while the host writes it between their calls")]
 
-use std::ptr::NonNull;
+use std::cell::Cell;
+use std::rc::Rc;
 
 use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::host::{BlackDirectory, BlackEntry};
@@ -16,16 +16,15 @@ const NOTHING: BlackEntry = BlackEntry { serial: 0, at: std::ptr::null_mut() };
 #[derive(Debug)]
 pub(super) struct BlackRow {
     entries: Row<BlackEntry>,
-    head: NonNull<BlackDirectory>,
+    /// Its address stays: it lies in an `Rc`.
+    head: Rc<Cell<BlackDirectory>>,
 }
 
 impl BlackRow {
     /// An empty row.
     pub(super) fn new() -> Self {
-        let head = Box::new(BlackDirectory { entries: std::ptr::null(), len: 0, ends: 0 });
-        // SAFETY: an entry is a number and an address, and each may be zero.
-        let entries = unsafe { Row::new() };
-        Self { entries, head: NonNull::from(Box::leak(head)) }
+        let head = BlackDirectory { entries: std::ptr::null(), len: 0, ends: 0 };
+        Self { entries: Row::new(NOTHING), head: Rc::new(Cell::new(head)) }
     }
 
     /// Where plugins find the row. The address stays as long as `self`.
@@ -51,18 +50,7 @@ impl BlackRow {
     }
 
     fn with_head(&self, change: impl FnOnce(BlackDirectory) -> BlackDirectory) {
-        // SAFETY: the head was leaked by `new` and is freed by `drop` alone; it is this thread's, and no reference to it is
-        // ever made.
-        let head = unsafe { self.head.as_ptr().read() };
-        // SAFETY: as above.
-        unsafe { self.head.as_ptr().write(change(head)) };
-    }
-}
-
-impl Drop for BlackRow {
-    fn drop(&mut self) {
-        // SAFETY: `new` leaked this box, and modules, which know the address, let go of their host before it ends.
-        drop(unsafe { Box::from_raw(self.head.as_ptr()) });
+        self.head.set(change(self.head.get()));
     }
 }
 
@@ -72,6 +60,7 @@ fn parts(handle: ConjugateHandle) -> (u32, u32) {
 }
 
 #[cfg(test)]
+#[expect(unsafe_code, reason = "reads the row as modules do")]
 mod tests {
     use alcedo_abi::handles::ConjugateHandle;
 

@@ -12,6 +12,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::object::owned::OwnedValue;
+use crate::object::values::ptr::Ptr;
 
 pub(super) unsafe fn black_new(
     core: &Core,
@@ -24,7 +25,7 @@ pub(super) unsafe fn black_new(
     let value = match from.is_null() {
         true => OwnedValue::zero(known),
         // SAFETY: the list has a live value of the type at `from`.
-        false => unsafe { OwnedValue::copy_of(known, from) },
+        false => OwnedValue::copy_of(unsafe { Ptr::new(from, &known) }),
     };
     // SAFETY: the text of a site is lent for the call.
     unsafe { keep(core, module, ty, value, site) }

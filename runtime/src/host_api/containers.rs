@@ -7,19 +7,7 @@ use super::plain::{writable, wrong_kind};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::object::containers::{self, ContainerError};
-use crate::object::nested::Row;
-use crate::object::property::PropertyType;
-
-fn element<'t>(ty: &'t PropertyType, verb: &str) -> Result<&'t PropertyType, CallError> {
-    match ty {
-        PropertyType::Array(of) => Ok(of.ty()),
-        other => Err(wrong_kind(other, verb)),
-    }
-}
-
-fn row<'t>(ty: &'t PropertyType, verb: &str) -> Result<Row<'t>, CallError> {
-    ty.row().ok_or_else(|| wrong_kind(ty, verb))
-}
+use crate::object::values::ptr::{Ptr, PtrMut};
 
 fn refused(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
@@ -33,38 +21,43 @@ pub(super) unsafe fn array_splice(
     insert: u32,
 ) -> Result<(), CallError> {
     let ty = writable(core, array)?;
-    let element = element(&ty, "array_splice")?;
-    // SAFETY: the place is that of a live array of the element's type, by the promise of the list.
-    let done = unsafe { containers::array_splice(array.at.cast(), element, at, remove, insert) };
-    done.map_err(refused)
+    // SAFETY: the place is that of a live value of the type, by the promise of the list.
+    let value = unsafe { PtrMut::new(array.at, &ty) };
+    let mut rows = containers::array(value).ok_or_else(|| wrong_kind(&ty, "array_splice"))?;
+    rows.splice(at, remove, insert).map_err(refused)
 }
 
 pub(super) unsafe fn array_reserve(core: &Core, array: &Place, more: u32) -> Result<(), CallError> {
     let ty = writable(core, array)?;
-    let element = element(&ty, "array_reserve")?;
-    // SAFETY: the place is that of a live array of the element's type, by the promise of the list.
-    let done = unsafe { containers::array_reserve(array.at.cast(), element, more) };
-    done.map_err(refused)
+    // SAFETY: the place is that of a live value of the type, by the promise of the list.
+    let value = unsafe { PtrMut::new(array.at, &ty) };
+    let mut rows = containers::array(value).ok_or_else(|| wrong_kind(&ty, "array_reserve"))?;
+    rows.reserve(more).map_err(refused)
 }
 
 pub(super) unsafe fn map_find(core: &Core, map: &Place, key: *const u8) -> Result<u32, CallError> {
     let ty = core.value_types.get(map.ty)?;
-    let row = row(&ty, "map_find")?;
-    // SAFETY: the place is that of a live set or map with such keys, and the address that of a live key, by the promise of
-    // the list.
-    Ok(unsafe { containers::map_find(map.at.cast(), row, key) }.unwrap_or(u32::MAX))
+    // SAFETY: the place is that of a live value of the type, by the promise of the list.
+    let value = unsafe { Ptr::new(map.at, &ty) };
+    let map = containers::keyed(value).ok_or_else(|| wrong_kind(&ty, "map_find"))?;
+    // SAFETY: the address is that of a live key of the map, by the promise of the list.
+    let key = unsafe { Ptr::new(key, map.key_type()) };
+    Ok(map.find(key).unwrap_or(u32::MAX))
 }
 
 pub(super) unsafe fn map_insert(core: &Core, map: &Place, key: *const u8) -> Result<(u32, bool), CallError> {
     let ty = writable(core, map)?;
-    let row = row(&ty, "map_insert")?;
-    // SAFETY: as for `map_find`.
-    unsafe { containers::map_insert(map.at.cast(), row, key) }.map_err(refused)
+    // SAFETY: the place is that of a live value of the type, by the promise of the list.
+    let value = unsafe { PtrMut::new(map.at, &ty) };
+    let mut map = containers::keyed_mut(value).ok_or_else(|| wrong_kind(&ty, "map_insert"))?;
+    // SAFETY: the address is that of a live key of the map, by the promise of the list, which may lie in the map itself.
+    let key = unsafe { Ptr::new(key, map.key_type()) };
+    map.insert(key).map_err(refused)
 }
 
 pub(super) unsafe fn map_remove(core: &Core, map: &Place, at: u32) -> Result<(), CallError> {
     let ty = writable(core, map)?;
-    let row = row(&ty, "map_remove")?;
-    // SAFETY: the place is that of a live set or map with such rows, by the promise of the list.
-    unsafe { containers::map_remove(map.at.cast(), row, at) }.map_err(refused)
+    // SAFETY: the place is that of a live value of the type, by the promise of the list.
+    let value = unsafe { PtrMut::new(map.at, &ty) };
+    containers::keyed_mut(value).ok_or_else(|| wrong_kind(&ty, "map_remove"))?.remove(at).map_err(refused)
 }

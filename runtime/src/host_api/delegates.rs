@@ -9,11 +9,10 @@ use crate::bridge::calls;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots;
-use crate::object::memory;
 use crate::object::property::PropertyType;
 use crate::object::thunk::ParamBlock;
-use crate::object::transfer;
 use crate::object::value::Value;
+use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
 
 pub(super) unsafe fn delegate_bind(
@@ -25,7 +24,7 @@ pub(super) unsafe fn delegate_bind(
     let ty = delegate_type(core, delegate)?;
     let added = delegates::binding(&core.world, &ty, object, &function)?;
     // SAFETY: the list has a live value of the type at the place.
-    let now = unsafe { transfer::read(delegate.at, &ty) };
+    let now = unsafe { Ptr::new(delegate.at, &ty) }.read();
     // SAFETY: the list has a live value of the type at the place.
     unsafe { write(core, delegate, &ty, &delegates::with(now, added)) }
 }
@@ -39,11 +38,11 @@ pub(super) unsafe fn delegate_unbind(
     let ty = delegate_type(core, delegate)?;
     let is_out = |binding: &_| delegates::is_meant(&core.world, binding, object, &function);
     // SAFETY: the list has a live value of the type at the place.
-    let now = unsafe { transfer::read(delegate.at, &ty) };
+    let now = unsafe { Ptr::new(delegate.at, &ty) }.read();
     let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
     // Before the write: a sparse one without bindings has no mark any more.
     // SAFETY: the list has a live value of the type at the place.
-    let mark = unsafe { memory::delegate_mark(delegate.at, &ty, || None) };
+    let mark = unsafe { PtrMut::new(delegate.at, &ty) }.delegate_mark(|| None);
     // SAFETY: the list has a live value of the type at the place.
     unsafe { write(core, delegate, &ty, &left) }?;
     core.delegates.taken_out(mark, is_out);
@@ -54,11 +53,11 @@ pub(super) unsafe fn delegate_unbind(
 pub(super) unsafe fn delegate_call(core: &Core, delegate: &Place, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
     let ty = delegate_type(core, delegate)?;
     // SAFETY: the list has a live value of the type at the place.
-    let now = unsafe { transfer::read(delegate.at, &ty) };
+    let now = unsafe { Ptr::new(delegate.at, &ty) }.read();
     // SAFETY: the list has a live value of the type at the place.
     let now = unsafe { without_dead(core, delegate, &ty, now) };
     // SAFETY: the list has a live value of the type at the place.
-    let mark = unsafe { memory::delegate_mark(delegate.at, &ty, || core.delegates.fresh_mark()) };
+    let mark = unsafe { PtrMut::new(delegate.at, &ty) }.delegate_mark(|| core.delegates.fresh_mark());
     core.delegates.call(&core.world, &ty, mark, &now, &mut |function, object| {
         let mut block = ParamBlock::new(function);
         slots::read_parameters(&buffer, 0, function, &block)?;
@@ -82,7 +81,7 @@ unsafe fn write(core: &Core, place: &Place, ty: &PropertyType, delegate: &Value)
         core.world.objects.may_write(place.owner)?;
     }
     // SAFETY: the caller promises it; nobody else reads or writes while this runs.
-    let written = unsafe { transfer::write(place.at, ty, delegate) };
+    let written = unsafe { PtrMut::new(place.at, ty) }.write(delegate);
     written.map_err(|error| CallError::other(error.to_string()))
 }
 

@@ -27,6 +27,7 @@ use crate::object::property::PropertyType;
 use crate::object::testing::{declare, native_thunk};
 use crate::object::thunk::Frame;
 use crate::object::value::Value;
+use crate::object::values::ptr::Ptr;
 use crate::zcall::buffer::BufferMut;
 
 const MODULE: ModuleId = ModuleId(7);
@@ -304,7 +305,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     });
     assert_eq!(none, Err(FailureKind::NOT_FOUND));
     // SAFETY: the place is that of a black which lives.
-    let kept = unsafe { crate::object::transfer::read(field.at, &PropertyType::FieldPath) };
+    let kept = unsafe { Ptr::new(field.at, &PropertyType::FieldPath) }.read();
     assert_eq!(kept, Value::FieldPath(Name(0)), "what was refused is not written");
 }
 

@@ -7,8 +7,8 @@ use alcedo_abi::values::Place;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::object::property::PropertyType;
-use crate::object::transfer;
 use crate::object::value::Value;
+use crate::object::values::ptr::{Ptr, PtrMut};
 
 pub(super) unsafe fn reference_assign(core: &Core, place: &Place, object: ObjectHandle) -> Result<(), CallError> {
     // SAFETY: the list has a live value of the type at the place.
@@ -18,7 +18,7 @@ pub(super) unsafe fn reference_assign(core: &Core, place: &Place, object: Object
 pub(super) unsafe fn reference_resolve(core: &Core, ty: TypeNumber, at: *const u8) -> Result<ObjectHandle, CallError> {
     let ty = core.value_types.get(ty)?;
     // SAFETY: the list has a live value of the type there.
-    let value = unsafe { transfer::read(at, &ty) };
+    let value = unsafe { Ptr::new(at, &ty) }.read();
     Ok(core.world.resolve_reference(&ty, &value))
 }
 
@@ -31,7 +31,7 @@ pub(super) unsafe fn class_assign(core: &Core, place: &Place, path: Name) -> Res
 pub(super) unsafe fn class_resolve(core: &Core, ty: TypeNumber, at: *const u8) -> Result<ClassId, CallError> {
     let ty = core.value_types.get(ty)?;
     // SAFETY: the list has a live value of the type there.
-    let value = unsafe { transfer::read(at, &ty) };
+    let value = unsafe { Ptr::new(at, &ty) }.read();
     Ok(core.world.resolve_class(&ty, &value).map_or(ClassId::NONE, |class| class.id))
 }
 
@@ -42,7 +42,7 @@ pub(super) unsafe fn field_assign(core: &Core, place: &Place, path: String) -> R
 
 pub(super) unsafe fn field_type(core: &Core, at: *const u8) -> Result<Option<String>, CallError> {
     // SAFETY: the list has a live field path there.
-    let path = unsafe { transfer::read(at, &PropertyType::FieldPath) };
+    let path = unsafe { Ptr::new(at, &PropertyType::FieldPath) }.read();
     Ok(core.world.resolve_field(&path).map(|property| property.ty.to_string()))
 }
 
@@ -61,7 +61,7 @@ unsafe fn write(
         core.world.objects.may_write(place.owner)?;
     }
     // SAFETY: the caller promises it; nobody else reads or writes while this runs.
-    let written = unsafe { transfer::write(place.at, &ty, &value) };
+    let written = unsafe { PtrMut::new(place.at, &ty) }.write(&value);
     written.map_err(|error| CallError::Signature {
         name: "the value".to_owned(),
         found: error.wanted,

@@ -9,7 +9,7 @@ use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
-use crate::object::{memory, transfer};
+use crate::object::values::ptr::{Ptr, PtrMut};
 
 /// The type of a place that is about to be written, if it may be.
 pub(super) fn writable(core: &Core, place: &Place) -> Result<PropertyType, CallError> {
@@ -32,26 +32,26 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
 pub(super) unsafe fn copy(core: &Core, to: &Place, from: *const u8) -> Result<(), CallError> {
     let ty = writable(core, to)?;
     // SAFETY: the place and the address are those of live values of the type, by the promise of the list.
-    unsafe { memory::copy(to.at, from, &ty) };
+    unsafe { PtrMut::new(to.at, &ty).copy_from(Ptr::new(from, &ty)) };
     Ok(())
 }
 
 pub(super) unsafe fn equal(core: &Core, ty: TypeNumber, one: *const u8, two: *const u8) -> Result<bool, CallError> {
     let ty = core.value_types.get(ty)?;
     // SAFETY: the addresses are those of live values of the type, by the promise of the list.
-    Ok(unsafe { memory::equal(one, two, &ty) })
+    Ok(unsafe { Ptr::new(one, &ty).equal(Ptr::new(two, &ty)) })
 }
 
 pub(super) unsafe fn hash(core: &Core, ty: TypeNumber, at: *const u8) -> Result<u64, CallError> {
     let ty = core.value_types.get(ty)?;
     // SAFETY: the address is that of a live value of the type, by the promise of the list.
-    Ok(unsafe { memory::hashed(at, &ty) })
+    Ok(unsafe { Ptr::new(at, &ty) }.hashed())
 }
 
 pub(super) unsafe fn print(core: &Core, ty: TypeNumber, at: *const u8) -> Result<String, CallError> {
     let ty = core.value_types.get(ty)?;
     // SAFETY: the address is that of a live value of the type, by the promise of the list.
-    Ok(unsafe { transfer::read(at, &ty) }.print(&core.world.names))
+    Ok(unsafe { Ptr::new(at, &ty) }.read().print(&core.world.names))
 }
 
 pub(super) unsafe fn parse(core: &Core, place: &Place, text: String) -> Result<(), CallError> {
@@ -60,13 +60,13 @@ pub(super) unsafe fn parse(core: &Core, place: &Place, text: String) -> Result<(
     let value = value.map_err(|error| CallError::other(error.to_string()))?;
     core.world.check_objects(&ty, &value, || format!("a {ty} read from text"))?;
     // SAFETY: the place is that of a live value of the type, by the promise of the list.
-    let written = unsafe { transfer::write(place.at, &ty, &value) };
+    let written = unsafe { PtrMut::new(place.at, &ty) }.write(&value);
     written.map_err(|error| CallError::other(error.to_string()))
 }
 
 pub(super) unsafe fn clear(core: &Core, place: &Place) -> Result<(), CallError> {
     let ty = writable(core, place)?;
     // SAFETY: the place is that of a live value of the type, by the promise of the list.
-    unsafe { memory::destroy(place.at, &ty) };
+    unsafe { PtrMut::new(place.at, &ty) }.destroy();
     Ok(())
 }

@@ -11,11 +11,11 @@ use super::plain::{writable, wrong_kind};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::Name;
-use crate::object::text_memory;
+use crate::object::values::text_memory;
 
 pub(super) unsafe fn text_assign(_core: &Core, target: *mut TextRaw, text: String) -> Result<(), CallError> {
     // SAFETY: the list has a text property of a living object at `target`, or a result in a parameter block of the host.
-    unsafe { text_memory::text_assign(target, &text) };
+    unsafe { text_memory::text_assign_raw(target, text.as_ptr(), text.len()) };
     Ok(())
 }
 

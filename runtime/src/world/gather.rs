@@ -237,15 +237,8 @@ fn property_record(property: &Property) -> PropertyRecord {
 
 /// Writes down every struct that values of the type are of.
 fn describe_structs(ty: &PropertyType, structs: &mut BTreeMap<Rc<str>, StructRecord>) {
-    let of = match ty {
-        PropertyType::Struct(of) => of,
-        PropertyType::Array(of) | PropertyType::Set(of) => return describe_structs(of.ty(), structs),
-        PropertyType::Optional(of) => return describe_structs(of.ty(), structs),
-        PropertyType::Map(of) => {
-            describe_structs(of.key(), structs);
-            return describe_structs(of.value(), structs);
-        }
-        _ => return,
+    let PropertyType::Struct(of) = ty else {
+        return ty.inner_types(&mut |inner| describe_structs(inner, structs));
     };
     if structs.contains_key(&of.path) {
         return;

@@ -1,21 +1,16 @@
 //! Containers against those of the standard library: many random operations, and the two agree after each.
-#![expect(unsafe_code, reason = "the containers of these tests are raw memory")]
 
 use std::collections::{BTreeSet, HashMap};
 
-use alcedo_abi::value::{ArrayRaw, MapRaw, TextRaw};
+use alcedo_abi::value::ArrayRaw;
 
-use super::{
-    ContainerError, array_clear, array_copy, array_destroy, array_reserve, array_splice, map_find, map_insert,
-    map_remove, rows,
-};
+use super::{ContainerError, RowsMut, array, keyed, keyed_mut};
 use crate::block::live;
-use crate::memory;
 use crate::names::Names;
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::testing::type_of;
-use crate::text_memory::{text_assign, text_read};
+use crate::typed::owned;
 use crate::value::Value;
 
 /// Numbers that are the same in every run.
@@ -30,21 +25,18 @@ impl Dice {
     }
 }
 
-fn array_of(own: &OwnedValue) -> ArrayRaw {
-    // SAFETY: the callers have a value there that begins with an array.
-    unsafe { own.at().cast::<ArrayRaw>().read() }
+fn array_in(own: &mut OwnedValue) -> RowsMut<'_> {
+    array(own.as_mut()).expect("it is an array")
 }
 
-fn element(ty: &PropertyType) -> &PropertyType {
-    match ty {
-        PropertyType::Array(of) => of.ty(),
-        other => panic!("{other} is no array"),
-    }
+/// What a set or map says of its rows.
+fn rows_of(own: &mut OwnedValue) -> ArrayRaw {
+    keyed_mut(own.as_mut()).expect("it is a set or map").rows().raw()
 }
 
-fn text_at(place: *mut u8) -> String {
-    // SAFETY: the callers name rows of texts.
-    unsafe { text_read(place.cast()) }
+fn texts(own: &mut OwnedValue) -> Vec<String> {
+    let text = |value| if let Value::Text(text) = value { text } else { panic!("{value:?} is no text") };
+    array_in(own).keys().map(|element| text(element.as_ptr().read())).collect()
 }
 
 #[test]
@@ -53,11 +45,10 @@ fn an_array_does_what_a_vec_does() {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     {
         let ty = type_of("Array(String)");
-        let (own, other) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty.clone()));
-        let (array, copied, of) = (own.at().cast::<ArrayRaw>(), other.at().cast::<ArrayRaw>(), element(&ty));
+        let (mut own, mut other) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty));
         let mut model: Vec<String> = Vec::new();
         for step in 0..60_000u32 {
-            let old = array_of(&own);
+            let old = array_in(&mut own).raw();
             let len = model.len() as u32;
             let mut ended_or_moved = false;
             match dice.below(20) {
@@ -65,8 +56,7 @@ fn an_array_does_what_a_vec_does() {
                     let at = dice.below(len + 1);
                     let remove = dice.below((len - at).min(3) + 1);
                     let insert = dice.below(if len > 60 { 1 } else { 4 });
-                    // SAFETY: the array of this test.
-                    unsafe { array_splice(array, of, at, remove, insert) }.unwrap();
+                    array_in(&mut own).splice(at, remove, insert).unwrap();
                     let fresh = vec![String::new(); insert as usize];
                     model.splice(at as usize..(at + remove) as usize, fresh);
                     ended_or_moved = remove != 0 || (insert != 0 && at < len);
@@ -74,24 +64,20 @@ fn an_array_does_what_a_vec_does() {
                 8..17 if len != 0 => {
                     let at = dice.below(len);
                     let text = "x".repeat(dice.below(40) as usize) + &step.to_string();
-                    let place = old.data.wrapping_add(at as usize * size_of::<TextRaw>());
-                    // SAFETY: a text of the array.
-                    unsafe { text_assign(place.cast(), &text) };
+                    let value = Value::Text(text.clone());
+                    array_in(&mut own).keys().nth(at as usize).unwrap().write(&value).unwrap();
                     model[at as usize] = text;
                 }
-                // SAFETY: the array of this test.
-                17 => unsafe { array_reserve(array, of, dice.below(30)) }.unwrap(),
-                // SAFETY: two arrays of this test.
-                18 => unsafe { array_copy(copied, array, of) },
+                17 => array_in(&mut own).reserve(dice.below(30)).unwrap(),
+                18 => other.as_mut().copy_from(own.as_ptr()),
                 19 if dice.below(50) == 0 => {
-                    // SAFETY: the array of this test.
-                    unsafe { array_clear(array, of) };
+                    array_in(&mut own).clear();
                     ended_or_moved = !model.is_empty();
                     model.clear();
                 }
                 _ => {}
             }
-            let now = array_of(&own);
+            let now = array_in(&mut own).raw();
             assert_eq!(now.len as usize, model.len(), "step {step}");
             assert!(now.len <= now.capacity || now.len == 0);
             ended_or_moved |= len != 0 && now.data != old.data;
@@ -99,14 +85,12 @@ fn an_array_does_what_a_vec_does() {
                 !ended_or_moved || now.epoch != old.epoch,
                 "step {step}: an address went stale and nobody can know"
             );
-            let texts: Vec<_> = rows(&now, size_of::<TextRaw>()).map(text_at).collect();
-            assert_eq!(texts, model, "step {step}");
+            assert_eq!(texts(&mut own), model, "step {step}");
+
             if step % 500 == 0 {
-                // SAFETY: two arrays of this test.
-                unsafe { array_copy(copied, array, of) };
-                // SAFETY: as above.
-                assert!(unsafe { memory::equal(own.at(), other.at(), &ty) });
-                assert_eq!(array_of(&other).len, array_of(&own).len);
+                other.as_mut().copy_from(own.as_ptr());
+                assert!(own.as_ptr().equal(other.as_ptr()));
+                assert_eq!(array_in(&mut other).raw().len, array_in(&mut own).raw().len);
             }
         }
     }
@@ -136,84 +120,69 @@ fn nested_containers_do_what_nested_collections_do() {
         let PropertyType::Map(entry) = &ty else { panic!("it is a map") };
         let PropertyType::Array(sets) = entry.value() else { panic!("with arrays") };
         let PropertyType::Set(numbers) = sets.ty() else { panic!("of sets") };
-        let (row, of) = (entry.row(), sets.ty());
-        let value_at = row.value.unwrap().1;
-        let own = OwnedValue::zero(ty.clone());
-        let other = OwnedValue::zero(ty.clone());
-        let map = own.at().cast::<MapRaw>();
+        let (key_type, number_type) = (entry.key().clone(), numbers.ty().clone());
+        let (mut own, mut other) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty.clone()));
         let mut model = Model::new();
-        let mut key_text = OwnedValue::zero(entry.key().clone());
+        let mut key_text = OwnedValue::zero(key_type);
         for step in 0..60_000u32 {
             let key = format!("key {}", dice.below(30));
             key_text.write(&Value::Text(key.clone())).unwrap();
-            let old = array_of(&own);
+            let old = rows_of(&mut own);
             let len = model.len();
-            // SAFETY: the map of this test, and a key of its own.
-            let found = unsafe { map_find(map, row, key_text.at()) };
+            let found = keyed(own.as_ptr()).unwrap().find(key_text.as_ptr());
             assert_eq!(found.is_some(), model.contains_key(&key), "step {step}");
+            let mut map = keyed_mut(own.as_mut()).unwrap();
             match dice.below(10) {
                 0..3 => {
-                    // SAFETY: as above.
-                    let (at, is_new) = unsafe { map_insert(map, row, key_text.at()) }.unwrap();
+                    let (at, is_new) = map.insert(key_text.as_ptr()).unwrap();
                     assert_eq!(is_new, found.is_none());
                     assert!(is_new || found == Some(at));
                     model.entry(key).or_default();
                 }
                 3 => {
                     if let Some(at) = found {
-                        // SAFETY: the map of this test.
-                        unsafe { map_remove(map, row, at) }.unwrap();
-                        assert_ne!(array_of(&own).epoch, old.epoch, "step {step}: a row ended");
+                        map.remove(at).unwrap();
+                        assert_ne!(rows_of(&mut own).epoch, old.epoch, "step {step}: a row ended");
                     }
                     model.remove(&key);
                 }
                 kind => {
                     let Some(at) = found else { continue };
-                    let array = old.data.wrapping_add(at as usize * row.size + value_at).cast::<ArrayRaw>();
+                    let mut array = array(map.value(at).unwrap()).unwrap();
                     let list = model.get_mut(&key).unwrap();
                     let count = list.len() as u32;
                     if kind < 6 {
                         let (at, insert) = (dice.below(count + 1), dice.below(3));
                         let remove = if count > 6 { count - at } else { 0 };
-                        // SAFETY: the array of the row.
-                        unsafe { array_splice(array, of, at, remove, insert) }.unwrap();
+                        array.splice(at, remove, insert).unwrap();
                         let fresh = vec![BTreeSet::new(); insert as usize];
                         list.splice(at as usize..(at + remove) as usize, fresh);
                     } else if count != 0 {
-                        let at = dice.below(count);
-                        // SAFETY: the array of the row.
-                        let data = unsafe { array.read() }.data;
-                        let set = data.wrapping_add(at as usize * of.size()).cast::<MapRaw>();
+                        let at = dice.below(count) as usize;
+                        let mut set = keyed_mut(array.keys().nth(at).unwrap()).unwrap();
                         let number = dice.below(25) as u16;
-                        let key = (&raw const number).cast::<u8>();
-                        // SAFETY: a set of the array, and a key of its own.
-                        match unsafe { map_find(set, numbers.row(), key) } {
+                        let key = owned(number_type.clone(), number);
+                        match set.as_ref().find(key.as_ptr()) {
                             Some(found) if dice.below(2) == 0 => {
-                                // SAFETY: as above.
-                                unsafe { map_remove(set, numbers.row(), found) }.unwrap();
-                                list[at as usize].remove(&number);
+                                set.remove(found).unwrap();
+                                list[at].remove(&number);
                             }
                             _ => {
-                                // SAFETY: as above.
-                                unsafe { map_insert(set, numbers.row(), key) }.unwrap();
-                                list[at as usize].insert(number);
+                                set.insert(key.as_ptr()).unwrap();
+                                list[at].insert(number);
                             }
                         }
                     }
                 }
             }
-            let now = array_of(&own);
+            let now = rows_of(&mut own);
             assert!(len == 0 || now.data == old.data || now.epoch != old.epoch, "step {step}: the rows moved");
             if step % 200 == 0 {
                 check_nested(&own, &model, &names);
-                // SAFETY: two maps of this test.
-                unsafe { memory::copy(other.at(), own.at(), &ty) };
+                other.as_mut().copy_from(own.as_ptr());
                 check_nested(&other, &model, &names);
-                // SAFETY: as above.
-                assert!(unsafe { memory::equal(own.at(), other.at(), &ty) });
-                // SAFETY: as above.
-                let hashes = [own.at(), other.at()].map(|at| unsafe { memory::hashed(at, &ty) });
-                assert_eq!(hashes[0], hashes[1]);
+                assert!(own.as_ptr().equal(other.as_ptr()));
+                assert_eq!(own.as_ptr().hashed(), other.as_ptr().hashed());
             }
         }
     }
@@ -222,42 +191,33 @@ fn nested_containers_do_what_nested_collections_do() {
 
 #[test]
 fn what_cannot_be_is_refused_and_changes_nothing() {
-    let (ty, wide) = (type_of("Array(u8)"), type_of("Array(LazyObject(/Script/Engine.Object))"));
-    let own = OwnedValue::zero(ty.clone());
-    let (array, of) = (own.at().cast::<ArrayRaw>(), element(&ty));
-    // SAFETY: the array of this test.
-    let splice = |at, remove, insert| unsafe { array_splice(array, of, at, remove, insert) };
+    let (mut own, wide) = (OwnedValue::zero(type_of("Array(u8)")), "Array(LazyObject(/Script/Engine.Object))");
+    let mut splice = |at, remove, insert| array_in(&mut own).splice(at, remove, insert);
     splice(0, 0, 3).unwrap();
     assert_eq!(splice(4, 0, 1), Err(ContainerError::OutOfRange { at: 4, count: 0, len: 3 }));
     assert_eq!(splice(2, 2, 0), Err(ContainerError::OutOfRange { at: 2, count: 2, len: 3 }));
     assert_eq!(splice(u32::MAX, 2, 0), Err(ContainerError::OutOfRange { at: u32::MAX, count: 2, len: 3 }));
     assert_eq!(splice(0, 0, u32::MAX), Err(ContainerError::TooLong { len: 3, more: u32::MAX }));
-    // SAFETY: the array of this test.
-    let reserved = unsafe { array_reserve(array, of, u32::MAX - 2) };
+    let reserved = array_in(&mut own).reserve(u32::MAX - 2);
     assert_eq!(reserved, Err(ContainerError::TooLong { len: 3, more: u32::MAX - 2 }));
     assert_eq!(own.read(), Value::Array(vec![Value::U8(0); 3]));
 
-    let set = OwnedValue::zero(type_of("Set(u8)"));
-    let PropertyType::Set(numbers) = set.ty() else { panic!("it is a set") };
-    // SAFETY: the set of this test.
-    let removed = unsafe { map_remove(set.at().cast(), numbers.row(), 0) };
+    let mut set = OwnedValue::zero(type_of("Set(u8)"));
+    let removed = keyed_mut(set.as_mut()).unwrap().remove(0);
     assert_eq!(removed, Err(ContainerError::OutOfRange { at: 0, count: 1, len: 0 }));
 
     // 64 GiB: the system may well say yes to that, and then it is there. It is given back at once.
-    let huge = OwnedValue::zero(wide.clone());
-    // SAFETY: the array of this test.
-    let reserved = unsafe { array_reserve(huge.at().cast(), element(&wide), u32::MAX) };
+    let mut huge = OwnedValue::zero(type_of(wide));
+    let reserved = array_in(&mut huge).reserve(u32::MAX);
     assert!(matches!(reserved, Ok(()) | Err(ContainerError::NoMemory { .. })), "{reserved:?}");
-    // SAFETY: the array of this test.
-    unsafe { array_destroy(huge.at().cast(), element(&wide)) };
+    huge.as_mut().destroy();
 }
 
 #[test]
 fn rows_without_bytes_are_counted_too() {
     let empty = crate::testing::structure("Empty", &[]);
     let ty = PropertyType::Array(std::rc::Rc::new(crate::nested::ElementType::new(PropertyType::Struct(empty))));
-    let own = OwnedValue::zero(ty.clone());
-    // SAFETY: the array of this test.
-    unsafe { array_splice(own.at().cast(), element(&ty), 0, 0, 1000) }.unwrap();
+    let mut own = OwnedValue::zero(ty);
+    array_in(&mut own).splice(0, 0, 1000).unwrap();
     assert_eq!(own.read(), Value::Array(vec![Value::Struct(Vec::new()); 1000]));
 }

@@ -1,5 +1,4 @@
 //! Text of ISO 8859-1 letters, one byte each.
-#![expect(unsafe_code, reason = "the bytes of a text lie in memory of its own")]
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -9,13 +8,13 @@ use alcedo_abi::value::TextRaw;
 
 use super::ptr::{Mut, Ref};
 use super::text::text_memory;
+use super::text_memory::{ansi_assign, ansi_read, text_copy, text_destroy, text_equal, text_hash};
 use super::{Kind, Offer, Written};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::{ParseError, fail, quote};
-use crate::text_memory::{ansi_assign, ansi_read, text_copy, text_destroy, text_equal, with_bytes};
 use crate::transfer::WrongType;
 use crate::value::is_latin_1;
 
@@ -30,8 +29,7 @@ impl Kind for AnsiText {
     text_memory!();
 
     fn read(at: Ref<'_, Self>) -> String {
-        // SAFETY: the pointer was promised a text.
-        unsafe { ansi_read(at.at().cast()) }
+        ansi_read(at)
     }
 
     fn fits(_of: &(), ty: &PropertyType, value: &String) -> Result<(), WrongType> {
@@ -39,8 +37,7 @@ impl Kind for AnsiText {
     }
 
     fn write(at: Mut<'_, Self>, value: &String) {
-        // SAFETY: the pointer was promised a text; the value's own lies in a `String`, not there.
-        unsafe { ansi_assign(at.at().cast(), value) };
+        ansi_assign(&at, value);
     }
 
     fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<String, ParseError> {

@@ -1,5 +1,4 @@
 //! Rows of values.
-#![expect(unsafe_code, reason = "the values of a row lie in memory of its own")]
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -8,26 +7,25 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::ArrayRaw;
 use alcedo_base::handles::ObjectHandle;
 
-use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use super::{Form, Kind, Offer};
-use crate::containers::{array_copy, array_destroy, rows};
+use super::ptr::{Mut, Ptr, Ref};
+use super::{Form, Kind, Offer, Part};
+use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
-use crate::nested::ElementType;
+use crate::nested::{ElementType, Row};
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, listed};
-use crate::transfer::{WrongType, fit, make_room};
+use crate::transfer::{WrongType, fit};
 use crate::value::Value;
 
 pub(crate) struct Array;
 
-impl<'a> Ref<'a, Array> {
-    fn elements(self) -> impl Iterator<Item = Ptr<'a>> {
-        let ty = self.of().ty();
-        // SAFETY: the pointer was promised an array, and so its values.
-        rows(&self.raw(), ty.size()).map(move |place| unsafe { Ptr::new(place, ty) })
+impl Rowed for Array {
+    #[inline]
+    fn row(of: &Rc<ElementType>) -> Row<'_> {
+        of.row()
     }
 }
 
@@ -59,43 +57,37 @@ impl Kind for Array {
     }
 
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-        // SAFETY: the pointers were promised two arrays, apart from each other.
-        unsafe { array_copy(to.at().cast(), from.at().cast(), to.of().ty()) };
+        to.rows().copy_from(from.rows());
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        one.raw().len == two.raw().len && one.elements().zip(two.elements()).all(|(one, two)| one.equal(two))
+        let (one, two) = (one.rows(), two.rows());
+        one.len() == two.len() && one.keys().zip(two.keys()).all(|(one, two)| one.equal(two))
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        hasher.write_u32(at.raw().len);
-        at.elements().for_each(|element| element.hash_into(hasher));
+        hasher.write_u32(at.rows().len());
+        at.rows().keys().for_each(|element| element.hash_into(hasher));
     }
 
     fn destroy(at: Mut<'_, Self>) {
-        // SAFETY: the pointer was promised an array.
-        unsafe { array_destroy(at.at().cast(), at.of().ty()) };
+        at.rows().destroy();
     }
 
     fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
         if at.of().ty().holds_objects() {
-            at.elements().for_each(|element| element.visit_objects(visit));
+            at.rows().keys().for_each(|element| element.visit_objects(visit));
         }
     }
 
     fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-        let ty = at.of().ty();
-        if !ty.names_objects() {
-            return;
-        }
-        for place in rows(&at.raw(), ty.size()) {
-            // SAFETY: the pointer was promised an array, and so its values.
-            unsafe { PtrMut::new(place, ty) }.map_objects(map);
+        if at.of().ty().names_objects() {
+            at.rows().keys().for_each(|element| element.map_objects(map));
         }
     }
 
     fn read(at: Ref<'_, Self>) -> Vec<Value> {
-        at.elements().map(Ptr::read).collect()
+        at.rows().keys().map(Ptr::read).collect()
     }
 
     fn fits(of: &Rc<ElementType>, ty: &PropertyType, value: &Vec<Value>) -> Result<(), WrongType> {
@@ -104,13 +96,9 @@ impl Kind for Array {
     }
 
     fn write(at: Mut<'_, Self>, value: &Vec<Value>) {
-        let ty = at.of().ty();
-        // SAFETY: the pointer was promised an array.
-        let places = unsafe { make_room(at.at().cast(), ty, value.len()) };
-        for (place, value) in places.zip(value) {
-            // SAFETY: the values of the array, zero until now.
-            unsafe { PtrMut::new(place, ty) }.put(value);
-        }
+        let mut rows = at.rows();
+        rows.refill(value.len());
+        rows.keys().zip(value).for_each(|(element, value)| element.put(value));
     }
 
     fn zero(_of: &Rc<ElementType>) -> Vec<Value> {
@@ -131,6 +119,22 @@ impl Kind for Array {
 
     fn with_objects(value: &Vec<Value>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Vec<Value> {
         value.iter().map(|value| value.map_objects(map)).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<ElementType>,
+        value: &Vec<Value>,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.iter().enumerate().try_for_each(|(at, value)| visit(Part::At(at), of.ty(), value))
+    }
+
+    fn with_parts(
+        of: &Rc<ElementType>,
+        value: Vec<Value>,
+        map: &mut dyn FnMut(&PropertyType, Value) -> Value,
+    ) -> Vec<Value> {
+        value.into_iter().map(|value| map(of.ty(), value)).collect()
     }
 
     fn print(value: &Vec<Value>, names: &Names) -> String {

@@ -1,5 +1,4 @@
 //! What sets and maps do alike: rows that begin with a key, in an order that does not matter.
-#![expect(unsafe_code, reason = "the rows lie in memory of their own")]
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -8,60 +7,15 @@ use alcedo_abi::value::MapRaw;
 use alcedo_base::handles::ObjectHandle;
 use rustc_hash::FxHasher;
 
-use super::Kind;
-use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use crate::containers::{map_clear, map_copy, map_destroy, map_find, map_insert, map_rekey, rows};
-use crate::nested::Row;
+use super::ptr::{Mut, Ref};
+use crate::containers::Rowed;
 use crate::owned::OwnedValue;
 use crate::value::Value;
 
-/// Sets and maps.
-pub(super) trait Keyed: Kind<Raw = MapRaw> {
-    /// How the rows lie.
-    fn row(of: &Self::Of) -> Row<'_>;
-}
-
-/// Key and value of one row.
-type Parts<'a> = (Ptr<'a>, Option<Ptr<'a>>);
-
-fn parts(row: Row<'_>, place: *const u8) -> Parts<'_> {
-    // SAFETY: only places of rows are given, which begin with a key.
-    let key = unsafe { Ptr::new(place, row.key) };
-    // SAFETY: the value lies there in such a row.
-    let value = row.value.map(|(value, at)| unsafe { Ptr::new(place.wrapping_add(at), value) });
-    (key, value)
-}
-
-/// Key and value of each row.
-pub(super) fn entries<K: Keyed>(at: Ref<'_, K>) -> impl Iterator<Item = Parts<'_>> {
-    let row = K::row(at.of());
-    rows(&at.raw().entries, row.size).map(move |place| parts(row, place))
-}
-
-pub(super) fn copy<K: Keyed>(to: &Mut<'_, K>, from: Ref<'_, K>) {
-    // SAFETY: the pointers were promised two sets or maps of such rows, apart from each other.
-    unsafe { map_copy(to.at().cast(), from.at().cast(), K::row(to.of())) };
-}
-
-pub(super) fn equal<K: Keyed>(one: Ref<'_, K>, two: Ref<'_, K>) -> bool {
-    let row = K::row(one.of());
-    let (first, second) = (one.raw().entries, two.raw().entries);
-    first.len == second.len
-        && rows(&first, row.size).all(|place| {
-            // SAFETY: the pointer was promised a set or map of such rows, and a row begins with its key.
-            let Some(at) = (unsafe { map_find(two.at().cast(), row, place) }) else { return false };
-            let other = second.data.wrapping_add(at as usize * row.size);
-            match (parts(row, place).1, parts(row, other).1) {
-                (Some(one), Some(two)) => one.equal(two),
-                _ => true,
-            }
-        })
-}
-
 /// The order of the rows must not be felt, so their hashes are added up.
-pub(super) fn hash<K: Keyed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
-    let mut sum = u64::from(at.raw().entries.len);
-    for (key, value) in entries(at) {
+pub(super) fn hash<K: Rowed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
+    let mut sum = u64::from(at.rows().len());
+    for (key, value) in at.rows().entries() {
         let mut own = FxHasher::default();
         key.hash_into(&mut own);
         if let Some(value) = value {
@@ -72,16 +26,11 @@ pub(super) fn hash<K: Keyed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     hasher.write_u64(sum);
 }
 
-pub(super) fn destroy<K: Keyed>(at: &Mut<'_, K>) {
-    // SAFETY: the pointer was promised a set or map of such rows.
-    unsafe { map_destroy(at.at().cast(), K::row(at.of())) };
-}
-
-pub(super) fn visit_objects<K: Keyed>(at: Ref<'_, K>, visit: &mut dyn FnMut(ObjectHandle)) {
+pub(super) fn visit_objects<K: Rowed>(at: Ref<'_, K>, visit: &mut dyn FnMut(ObjectHandle)) {
     if !K::nature(at.of()).holds_objects {
         return;
     }
-    for (key, value) in entries(at) {
+    for (key, value) in at.rows().entries() {
         key.visit_objects(visit);
         if let Some(value) = value {
             value.visit_objects(visit);
@@ -89,43 +38,38 @@ pub(super) fn visit_objects<K: Keyed>(at: Ref<'_, K>, visit: &mut dyn FnMut(Obje
     }
 }
 
-pub(super) fn map_objects<K: Keyed>(at: &Mut<'_, K>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+pub(super) fn map_objects<K: Rowed<Raw = MapRaw>>(at: Mut<'_, K>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
     if !K::nature(at.of()).names_objects {
         return;
     }
-    let row = K::row(at.of());
-    for place in rows(&at.raw().entries, row.size) {
-        // SAFETY: the pointer was promised a set or map of such rows, and a row begins with its key.
-        unsafe { PtrMut::new(place, row.key) }.map_objects(map);
-        if let Some((value, at)) = row.value {
-            // SAFETY: the value lies there in such a row.
-            unsafe { PtrMut::new(place.wrapping_add(at), value) }.map_objects(map);
+    let mut keyed = at.keyed();
+    for (key, value) in keyed.rows().entries() {
+        key.map_objects(map);
+        if let Some(value) = value {
+            value.map_objects(map);
         }
     }
-    if row.key.names_objects() {
-        // SAFETY: the pointer was promised a set or map; only its keys are not where they should be found.
-        unsafe { map_rekey(at.at().cast(), row) };
+    if keyed.key_type().names_objects() {
+        keyed.rekey();
     }
 }
 
 /// Overwrites all rows.
-pub(super) fn write<'v, K: Keyed>(at: &Mut<'_, K>, entries: impl Iterator<Item = (&'v Value, Option<&'v Value>)>) {
-    let row = K::row(at.of());
-    let map = at.at().cast::<MapRaw>();
-    // SAFETY: the pointer was promised a set or map of such rows.
-    unsafe { map_clear(map, row) };
-    let mut own = OwnedValue::zero(row.key.clone());
+pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
+    at: Mut<'_, K>,
+    entries: impl Iterator<Item = (&'v Value, Option<&'v Value>)>,
+) {
+    let mut keyed = at.keyed();
+    keyed.clear();
+    let mut own = OwnedValue::zero(keyed.key_type().clone());
     for (key, value) in entries {
         // A struct's value may leave fields out, so each key begins with zeros.
         own.as_mut().destroy();
         own.as_mut().put(key);
-        // SAFETY: the pointer was promised a set or map of such rows; the key is apart, and of the key's type.
-        let place = unsafe { map_insert(map, row, own.at()) };
-        let (index, _is_new) = place.expect("there is memory for a second copy of what is in memory");
-        if let (Some(value), Some((value_type, value_at))) = (value, row.value) {
-            let place = at.raw().entries.data.wrapping_add(index as usize * row.size + value_at);
-            // SAFETY: the value of the row that was found.
-            unsafe { PtrMut::new(place, value_type) }.put(value);
+        let (row, _is_new) =
+            keyed.insert(own.as_ptr()).expect("there is memory for a second copy of what is in memory");
+        if let Some((value, place)) = value.zip(keyed.value(row)) {
+            place.put(value);
         }
     }
 }
@@ -142,11 +86,11 @@ pub(super) fn same_in_any_order<T: Hash + Eq>(one: &[T], two: &[T]) -> bool {
 macro_rules! keyed_memory {
     () => {
         fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-            keyed::copy(&to, from);
+            to.keyed().copy_from(from.keyed());
         }
 
         fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-            keyed::equal(one, two)
+            one.keyed().equal(two.keyed())
         }
 
         fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
@@ -154,7 +98,7 @@ macro_rules! keyed_memory {
         }
 
         fn destroy(at: Mut<'_, Self>) {
-            keyed::destroy(&at);
+            at.keyed().destroy();
         }
 
         fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
@@ -162,7 +106,7 @@ macro_rules! keyed_memory {
         }
 
         fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-            keyed::map_objects(&at, map);
+            keyed::map_objects(at, map);
         }
 
         fn zero(_of: &Self::Of) -> Self::Value {

@@ -215,6 +215,14 @@ macro_rules! kinds {
                 }
 
                 #[inline]
+                fn take(value: Value) -> Result<$content, Value> {
+                    match value {
+                        Value::$value(content) => Ok(content),
+                        other => Err(other),
+                    }
+                }
+
+                #[inline]
                 fn of(ty: &PropertyType) -> Option<&<Self as Kind>::Of> {
                     if let PropertyType::$ty { $($field: of)? } = ty {
                         $crate::values::list::nothing_in!([$($field)?] of);

@@ -1,5 +1,4 @@
 //! Text for people, with the two names it is translated by.
-#![expect(unsafe_code, reason = "the bytes of a text lie in memory of its own")]
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -9,7 +8,7 @@ use alcedo_abi::value::LocalTextRaw;
 use alcedo_base::handles::Name;
 
 use super::ptr::{Mut, Ref};
-use super::text::Text;
+use super::text_memory::{set_names, text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
 use super::{Kind, Offer, Written};
 use crate::convert::Conversion;
 use crate::names::Names;
@@ -21,33 +20,9 @@ use crate::value::LocalText;
 
 pub(crate) struct LocalTextKind;
 
-impl<'a> Ref<'a, LocalTextKind> {
-    /// The text that is shown.
-    fn shown(self) -> Ref<'a, Text> {
-        // SAFETY: the pointer was promised such a text, which begins with a text.
-        unsafe { Ref::new(self.at(), &()) }
-    }
-
-    fn names(self) -> (Name, Name) {
-        let LocalTextRaw { namespace, key, .. } = self.raw();
-        (namespace, key)
-    }
-}
-
-impl<'a> Mut<'a, LocalTextKind> {
-    /// The text that is shown.
-    fn shown(&self) -> Mut<'a, Text> {
-        // SAFETY: the pointer was promised such a text, which begins with a text.
-        unsafe { Mut::new(self.at(), &()) }
-    }
-
-    fn set_names(&self, namespace: Name, key: Name) {
-        let at = self.at().cast::<LocalTextRaw>();
-        // SAFETY: the pointer was promised such a text to write.
-        unsafe { (*at).namespace = namespace };
-        // SAFETY: the pointer was promised such a text to write.
-        unsafe { (*at).key = key };
-    }
+fn names(at: Ref<'_, LocalTextKind>) -> (Name, Name) {
+    let LocalTextRaw { namespace, key, .. } = at.raw();
+    (namespace, key)
 }
 
 impl Kind for LocalTextKind {
@@ -61,35 +36,35 @@ impl Kind for LocalTextKind {
     }
 
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-        Text::copy(to.shown(), from.shown());
-        let (namespace, key) = from.names();
-        to.set_names(namespace, key);
+        text_copy(&to, from);
+        let (namespace, key) = names(from);
+        set_names(&to, namespace, key);
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        Text::equal(one.shown(), two.shown()) && one.names() == two.names()
+        text_equal(one, two) && names(one) == names(two)
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        Text::hash(at.shown(), hasher);
-        let (namespace, key) = at.names();
+        text_hash(at, hasher);
+        let (namespace, key) = names(at);
         hasher.write_u32(namespace.0);
         hasher.write_u32(key.0);
     }
 
     fn destroy(at: Mut<'_, Self>) {
-        Text::destroy(at.shown());
+        text_destroy(&at);
         at.zero();
     }
 
     fn read(at: Ref<'_, Self>) -> LocalText {
-        let (namespace, key) = at.names();
-        LocalText { shown: Text::read(at.shown()), namespace, key }
+        let (namespace, key) = names(at);
+        LocalText { shown: text_read(at), namespace, key }
     }
 
     fn write(at: Mut<'_, Self>, value: &LocalText) {
-        Text::write(at.shown(), &value.shown);
-        at.set_names(value.namespace, value.key);
+        text_assign(&at, &value.shown);
+        set_names(&at, value.namespace, value.key);
     }
 
     fn zero(_of: &()) -> LocalText {

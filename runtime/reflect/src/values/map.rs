@@ -8,9 +8,10 @@ use alcedo_abi::value::MapRaw;
 use alcedo_base::handles::ObjectHandle;
 
 use super::array::nature_around;
-use super::keyed::{self, Keyed, keyed_memory};
+use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Form, Kind, Offer, Part};
+use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
 use crate::nested::{EntryType, Row};
@@ -25,7 +26,8 @@ pub(crate) struct Map;
 
 type Entries = Vec<(Value, Value)>;
 
-impl Keyed for Map {
+impl Rowed for Map {
+    #[inline]
     fn row(of: &Rc<EntryType>) -> Row<'_> {
         of.row()
     }
@@ -57,7 +59,7 @@ impl Kind for Map {
     keyed_memory!();
 
     fn read(at: Ref<'_, Self>) -> Entries {
-        keyed::entries(at).filter_map(|(key, value)| Some((key.read(), value?.read()))).collect()
+        at.rows().entries().filter_map(|(key, value)| Some((key.read(), value?.read()))).collect()
     }
 
     fn fits(of: &Rc<EntryType>, ty: &PropertyType, value: &Entries) -> Result<(), WrongType> {
@@ -69,7 +71,7 @@ impl Kind for Map {
     }
 
     fn write(at: Mut<'_, Self>, value: &Entries) {
-        keyed::write(&at, value.iter().map(|(key, value)| (key, Some(value))));
+        keyed::write(at, value.iter().map(|(key, value)| (key, Some(value))));
     }
 
     fn each_object(value: &Entries, visit: &mut dyn FnMut(ObjectHandle, bool)) {
@@ -81,6 +83,21 @@ impl Kind for Map {
 
     fn with_objects(value: &Entries, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Entries {
         value.iter().map(|(key, value)| (key.map_objects(map), value.map_objects(map))).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<EntryType>,
+        value: &Entries,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.iter().enumerate().try_for_each(|(at, (key, value))| {
+            visit(Part::Key(at), of.key(), key)?;
+            visit(Part::ValueOf(at), of.value(), value)
+        })
+    }
+
+    fn with_parts(of: &Rc<EntryType>, value: Entries, map: &mut dyn FnMut(&PropertyType, Value) -> Value) -> Entries {
+        value.into_iter().map(|(key, value)| (key, map(of.value(), value))).collect()
     }
 
     fn print(value: &Entries, names: &Names) -> String {

@@ -26,11 +26,14 @@ pub(crate) mod soft_object;
 pub(crate) mod sparse;
 pub(crate) mod structure;
 pub(crate) mod text;
+pub mod text_memory;
 #[cfg(any(test, feature = "toy-kind"))]
 pub(crate) mod toy;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::hash::Hasher;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use alcedo_abi::kinds::PropertyKind;
@@ -139,6 +142,11 @@ pub(crate) trait Kind: Content + Sized + 'static {
     /// Replaces every handle of an object.
     fn map_objects(_at: Mut<'_, Self>, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {}
 
+    /// By what a delegate is known while it is called; see [`PtrMut::delegate_mark`](ptr::PtrMut::delegate_mark).
+    fn mark(_at: Mut<'_, Self>, _fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
+        None
+    }
+
     /// The value, read out.
     fn read(at: Ref<'_, Self>) -> Self::Value;
 
@@ -172,6 +180,29 @@ pub(crate) trait Kind: Content + Sized + 'static {
     /// The value with every object that it names by handle replaced.
     fn with_objects(value: &Self::Value, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self::Value {
         value.clone()
+    }
+
+    /// The object that the value leads to, whose class has to suit the type.
+    fn leads_to(_value: &Self::Value) -> Option<ObjectHandle> {
+        None
+    }
+
+    /// Shows `visit` each value that the value has in it, with its type and place, up to the first that it refuses.
+    fn each_part<E>(
+        _of: &Self::Of,
+        _value: &Self::Value,
+        _visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        Ok(())
+    }
+
+    /// The value with each value that it has in it replaced; keys stay.
+    fn with_parts(
+        _of: &Self::Of,
+        value: Self::Value,
+        _map: &mut dyn FnMut(&PropertyType, Value) -> Value,
+    ) -> Self::Value {
+        value
     }
 
     // Values as text.
@@ -228,10 +259,39 @@ pub(crate) trait Content {
     fn wrap(content: Self::Value) -> Value;
     /// What is in a value of the kind; none for one of another.
     fn get(value: &Value) -> Option<&Self::Value>;
+    /// What is in a value of the kind; the value for one of another.
+    fn take(value: Value) -> Result<Self::Value, Value>;
     /// What a type of the kind carries; none for one of another.
     fn of(ty: &PropertyType) -> Option<&Self::Of>
     where
         Self: Kind;
+}
+
+/// Where a value lies in another, as errors show it behind the place of that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'v> {
+    /// It is all of it.
+    Whole,
+    /// A field.
+    Field(&'v str),
+    /// One of a row.
+    At(usize),
+    /// The key of an entry.
+    Key(usize),
+    /// The value of an entry.
+    ValueOf(usize),
+}
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => Ok(()),
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::At(at) => write!(f, "[{at}]"),
+            Self::Key(at) => write!(f, "[{at}].key"),
+            Self::ValueOf(at) => write!(f, "[{at}].value"),
+        }
+    }
 }
 
 /// What stands in the parentheses behind the name of a kind.
@@ -361,3 +421,6 @@ macro_rules! word {
 use word;
 
 each_kind! { [kinds] () }
+
+#[cfg(test)]
+mod tests;

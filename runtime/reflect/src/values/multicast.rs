@@ -1,7 +1,7 @@
 //! Any number of delegates.
-#![expect(unsafe_code, reason = "the delegates lie in memory of their own")]
 
 use std::hash::{Hash, Hasher};
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
@@ -11,32 +11,30 @@ use alcedo_base::handles::ObjectHandle;
 use super::delegate::{self, Delegate, NATURE};
 use super::ptr::{Mut, Ref};
 use super::{Form, Kind, Offer};
-use crate::containers::{array_copy, array_destroy, rows};
+use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
-use crate::nested::ElementType;
+use crate::nested::{ElementType, Row};
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, listed};
-use crate::transfer::{WrongType, make_room};
+use crate::transfer::WrongType;
 use crate::value::Binding;
 
 pub(crate) struct Multicast;
 
-impl<'a> Ref<'a, Multicast> {
-    fn delegates(self) -> impl Iterator<Item = Ref<'a, Delegate>> {
-        let signature = self.of().signature();
-        // SAFETY: the pointer was promised a list of delegates.
-        rows(&self.raw(), self.of().ty().size()).map(move |place| unsafe { Ref::new(place, signature) })
+impl Rowed for Multicast {
+    #[inline]
+    fn row(of: &Rc<ElementType>) -> Row<'_> {
+        of.row()
     }
 }
 
-impl Mut<'_, Multicast> {
-    fn delegate(&self, place: *mut u8) -> Mut<'_, Delegate> {
-        // SAFETY: only places of the list are given, which was promised to be one of delegates.
-        unsafe { Mut::new(place, self.of().signature()) }
-    }
+const IN_IT: &str = "a list of delegates has delegates in it";
+
+fn delegates(at: Ref<'_, Multicast>) -> impl Iterator<Item = Ref<'_, Delegate>> {
+    at.rows().keys_of().expect(IN_IT)
 }
 
 /// What kinds say that are several delegates once they are read out.
@@ -107,40 +105,41 @@ impl Kind for Multicast {
     several!();
 
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-        // SAFETY: the pointers were promised two lists of delegates, apart from each other.
-        unsafe { array_copy(to.at().cast(), from.at().cast(), to.of().ty()) };
+        to.rows().copy_from(from.rows());
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        one.raw().len == two.raw().len
-            && one.delegates().zip(two.delegates()).all(|(one, two)| Delegate::equal(one, two))
+        one.raw().len == two.raw().len && delegates(one).zip(delegates(two)).all(|(one, two)| Delegate::equal(one, two))
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
         hasher.write_u32(at.raw().len);
-        at.delegates().for_each(|one| Delegate::hash(one, hasher));
+        delegates(at).for_each(|one| Delegate::hash(one, hasher));
     }
 
     fn destroy(at: Mut<'_, Self>) {
-        // SAFETY: the pointer was promised a list of delegates.
-        unsafe { array_destroy(at.at().cast(), at.of().ty()) };
+        at.rows().destroy();
     }
 
     fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
-        at.delegates().for_each(|one| Delegate::visit_objects(one, visit));
+        delegates(at).for_each(|one| Delegate::visit_objects(one, visit));
     }
 
     fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-        rows(&at.raw(), at.of().ty().size()).for_each(|place| Delegate::map_objects(at.delegate(place), map));
+        at.rows().keys_of().expect(IN_IT).for_each(|one| Delegate::map_objects(one, map));
+    }
+
+    fn mark(at: Mut<'_, Self>, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
+        at.rows().mark(fresh)
     }
 
     fn read(at: Ref<'_, Self>) -> Vec<Binding> {
-        at.delegates().map(Delegate::read).collect()
+        delegates(at).map(Delegate::read).collect()
     }
 
     fn write(at: Mut<'_, Self>, value: &Vec<Binding>) {
-        // SAFETY: the pointer was promised a list of delegates.
-        let places = unsafe { make_room(at.at().cast(), at.of().ty(), value.len()) };
-        places.zip(value).for_each(|(place, binding)| Delegate::write(at.delegate(place), binding));
+        let mut rows = at.rows();
+        rows.refill(value.len());
+        rows.keys_of().expect(IN_IT).zip(value).for_each(|(one, binding)| Delegate::write(one, binding));
     }
 }

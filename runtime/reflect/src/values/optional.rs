@@ -1,5 +1,4 @@
 //! A value or none: a byte that says which, and the value behind it, which is zero when there is none.
-#![expect(unsafe_code, reason = "the value is found by its offset")]
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -7,8 +6,8 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
-use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use super::{Form, Kind, Offer};
+use super::ptr::{Mut, Ref};
+use super::{Form, Kind, Offer, Part};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::nested::OptionalType;
@@ -22,23 +21,6 @@ use crate::value::Value;
 pub(crate) struct Optional;
 
 type Content = Option<Box<Value>>;
-
-impl<'a> Ref<'a, Optional> {
-    fn value(self) -> Option<Ptr<'a>> {
-        let at = self.at().wrapping_add(self.of().value_at());
-        // SAFETY: the pointer was promised an optional value, whose value lies behind the byte.
-        (self.raw() != 0).then(|| unsafe { Ptr::new(at, self.of().ty()) })
-    }
-}
-
-impl Mut<'_, Optional> {
-    /// The value, be it used or not.
-    fn inner(&self) -> PtrMut<'_> {
-        let at = self.at().wrapping_add(self.of().value_at());
-        // SAFETY: the pointer was promised an optional value, whose value lies behind the byte, and zeros are one.
-        unsafe { PtrMut::new(at, self.of().ty()) }
-    }
-}
 
 impl Kind for Optional {
     type Of = Rc<OptionalType>;
@@ -76,7 +58,7 @@ impl Kind for Optional {
         if !to.of().ty().owns_memory() {
             return to.copy_bytes(from);
         }
-        let value = from.value();
+        let value = from.inner();
         match value {
             Some(value) => to.inner().copy_from(value),
             None => to.inner().destroy(),
@@ -85,14 +67,14 @@ impl Kind for Optional {
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        match (one.value(), two.value()) {
+        match (one.inner(), two.inner()) {
             (Some(one), Some(two)) => one.equal(two),
             (one, two) => one.is_none() && two.is_none(),
         }
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        let value = at.value();
+        let value = at.inner();
         hasher.write_u8(value.is_some().into());
         if let Some(value) = value {
             value.hash_into(hasher);
@@ -109,7 +91,7 @@ impl Kind for Optional {
     }
 
     fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
-        if let Some(value) = at.value() {
+        if let Some(value) = at.inner() {
             value.visit_objects(visit);
         }
     }
@@ -119,7 +101,7 @@ impl Kind for Optional {
     }
 
     fn read(at: Ref<'_, Self>) -> Content {
-        at.value().map(|value| Box::new(value.read()))
+        at.inner().map(|value| Box::new(value.read()))
     }
 
     fn fits(of: &Rc<OptionalType>, _ty: &PropertyType, value: &Content) -> Result<(), WrongType> {
@@ -154,6 +136,22 @@ impl Kind for Optional {
 
     fn with_objects(value: &Content, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Content {
         value.as_ref().map(|value| Box::new(value.map_objects(map)))
+    }
+
+    fn each_part<E>(
+        of: &Rc<OptionalType>,
+        value: &Content,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.as_ref().map_or(Ok(()), |value| visit(Part::Whole, of.ty(), value))
+    }
+
+    fn with_parts(
+        of: &Rc<OptionalType>,
+        value: Content,
+        map: &mut dyn FnMut(&PropertyType, Value) -> Value,
+    ) -> Content {
+        value.map(|value| Box::new(map(of.ty(), *value)))
     }
 
     fn print(value: &Content, names: &Names) -> String {

@@ -4,17 +4,24 @@
 //!
 //! Plugins read and write the same bytes directly, so no Rust reference into them is ever made: a value is loaded or stored
 //! whole, and what it means is decided by safe code.
+//!
+//! How a value lies is for its [`Kind`] to say, and believed: its `Raw`, size and alignment, and where a type carries a struct
+//! or an optional value, that values lie as those say.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
 use std::fmt;
 use std::hash::Hasher;
+use std::num::NonZeroU32;
+use std::rc::Rc;
 
 use alcedo_abi::value::{ArrayRaw, DelegateRaw, LazyRaw, LocalTextRaw, MapRaw, SparseRaw, TextRaw};
 use alcedo_base::handles::{Name, ObjectHandle};
 use rustc_hash::FxHasher;
 
 use super::{Content, Kind};
+use crate::nested::OptionalType;
 use crate::property::PropertyType;
+use crate::structs::StructType;
 use crate::transfer::{WrongType, fits};
 use crate::value::Value;
 use crate::values::list::of_type;
@@ -24,6 +31,12 @@ use crate::values::list::of_type;
 /// # Safety
 /// Whatever bytes a plugin leaves in such a value are a value of this type, and it is not dropped.
 pub(crate) unsafe trait Raw: Sized {}
+
+/// What begins with something else.
+///
+/// # Safety
+/// A value of it has one of `First` as its first bytes.
+pub(crate) unsafe trait Begins<First: Raw>: Raw {}
 
 /// What owns nothing and may be written with any bytes.
 ///
@@ -74,6 +87,12 @@ macro_rules! raws {
     )*};
 }
 raws! { (), TextRaw, LocalTextRaw, LazyRaw, DelegateRaw, ArrayRaw, MapRaw, SparseRaw }
+// SAFETY: it is that.
+unsafe impl<R: Raw> Begins<R> for R {}
+// SAFETY: a C struct, whose first field that is.
+unsafe impl Begins<TextRaw> for LocalTextRaw {}
+// SAFETY: a C struct, whose first field that is.
+unsafe impl Begins<ArrayRaw> for MapRaw {}
 // SAFETY: two numbers.
 unsafe impl Plain for LazyRaw {}
 // SAFETY: a handle and two numbers.
@@ -104,6 +123,17 @@ pub(crate) struct Mut<'a, K: Kind> {
     of: &'a K::Of,
 }
 
+/// `$body` with `$at` as the pointer `$ptr` to a value of its kind `$kind`.
+macro_rules! with_kind {
+    ($ptr:expr, $to:ident, $kind:ident, $at:ident => $body:expr) => {
+        of_type!($ptr.ty, $kind, of => {
+            // SAFETY: the pointer was promised a value of the type, and this is the type's kind.
+            let $at = unsafe { $to::<$kind>::new($ptr.at, of) };
+            $body
+        })
+    };
+}
+
 impl<'a> Ptr<'a> {
     /// A pointer to the value at `at`.
     ///
@@ -116,8 +146,7 @@ impl<'a> Ptr<'a> {
 
     /// The value.
     pub fn read(self) -> Value {
-        // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-        of_type!(self.ty, K, of => K::wrap(K::read(unsafe { Ref::<K>::new(self.at, of) })))
+        with_kind!(self, Ref, K, at => K::wrap(K::read(at)))
     }
 
     /// Whether the two are of one type and equal: floats by their bits, structs by their fields, whatever the padding holds,
@@ -126,18 +155,15 @@ impl<'a> Ptr<'a> {
         if !std::ptr::eq(self.ty, other.ty) && self.ty != other.ty {
             return false;
         }
-        of_type!(self.ty, K, of => {
-            // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-            let one = unsafe { Ref::<K>::new(self.at, of) };
+        with_kind!(self, Ref, K, one => {
             // SAFETY: `new` was promised a value of the other's type, which is the same, as was just compared.
-            K::equal(one, unsafe { Ref::<K>::new(other.at, of) })
+            K::equal(one, unsafe { Ref::<K>::new(other.at, one.of()) })
         })
     }
 
     /// Feeds the value to `hasher`: equal values feed the same.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
-        // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-        of_type!(self.ty, K, of => K::hash(unsafe { Ref::<K>::new(self.at, of) }, hasher));
+        with_kind!(self, Ref, K, at => K::hash(at, hasher));
     }
 
     /// The hash by which containers find the value.
@@ -149,8 +175,33 @@ impl<'a> Ptr<'a> {
 
     /// Shows `visit` every reference in the value that keeps an object alive, none left out. `visit` does not write the value.
     pub fn visit_objects(self, visit: &mut dyn FnMut(ObjectHandle)) {
-        // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-        of_type!(self.ty, K, of => K::visit_objects(unsafe { Ref::<K>::new(self.at, of) }, visit));
+        with_kind!(self, Ref, K, at => K::visit_objects(at, visit));
+    }
+
+    /// Its type.
+    #[inline]
+    pub(crate) fn ty(self) -> &'a PropertyType {
+        self.ty
+    }
+
+    /// The same pointer, if its type is of that kind.
+    #[inline]
+    pub(crate) fn to<K: Kind>(self) -> Option<Ref<'a, K>> {
+        // SAFETY: `new` was promised a value of the type, which is of the kind.
+        K::of(self.ty).map(|of| unsafe { Ref::new(self.at, of) })
+    }
+
+    /// The same pointer, with another place of its type.
+    ///
+    /// # Panics
+    /// When that is another type.
+    #[inline]
+    pub(crate) fn typed<'t>(self, ty: &'t PropertyType) -> Ptr<'t>
+    where
+        'a: 't,
+    {
+        assert!(std::ptr::eq(self.ty, ty) || self.ty == ty, "a {} is no {ty}", self.ty);
+        Ptr { at: self.at, ty }
     }
 }
 
@@ -187,19 +238,17 @@ impl<'a> PtrMut<'a> {
         if self.at.cast_const() == from.at {
             return;
         }
-        of_type!(self.ty, K, of => {
-            // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-            let to = unsafe { Mut::<K>::new(self.at, of) };
+        with_kind!(self, Mut, K, to => {
             // SAFETY: `new` was promised a value of the other's type, which is the same, as was just compared.
-            K::copy(to, unsafe { Ref::<K>::new(from.at, of) });
+            let from = unsafe { Ref::<K>::new(from.at, to.of()) };
+            K::copy(to, from);
         });
     }
 
     /// Frees what the value owns and leaves the one that zero bytes mean. Only the epochs of containers in it go on, so
     /// that an address that was taken before is stale for good, whatever comes to lie there.
     pub fn destroy(self) {
-        // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-        of_type!(self.ty, K, of => K::destroy(unsafe { Mut::<K>::new(self.at, of) }));
+        with_kind!(self, Mut, K, at => K::destroy(at));
     }
 
     /// Overwrites the value. A struct's fields that `value` does not name stay as they are. On an error nothing was written.
@@ -214,10 +263,9 @@ impl<'a> PtrMut<'a> {
 
     /// Writes a value that fits; of one that does not, only the parts that do.
     pub(crate) fn put(self, value: &Value) {
-        of_type!(self.ty, K, of => {
+        with_kind!(self, Mut, K, at => {
             if let Some(content) = K::get(value) {
-                // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-                K::write(unsafe { Mut::<K>::new(self.at, of) }, content);
+                K::write(at, content);
             }
         });
     }
@@ -225,8 +273,28 @@ impl<'a> PtrMut<'a> {
     /// Replaces every handle of an object in the value, weak ones too, by what `map` makes of it. Where two keys become one,
     /// the first row stays. `map` does not read or write the value.
     pub fn map_objects(self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-        // SAFETY: `new` was promised a value of the type, and this is the type's kind.
-        of_type!(self.ty, K, of => K::map_objects(unsafe { Mut::<K>::new(self.at, of) }, map));
+        with_kind!(self, Mut, K, at => K::map_objects(at, map));
+    }
+
+    /// The number by which a delegate is known while it is called. It lies in the delegate itself, so it goes along when what
+    /// holds the delegate grows, shrinks or swaps; a copy does not get it. One that has none gets what `fresh` says, if it can
+    /// be bound to several; nothing for a single one, which needs none, and for a sparse one without bindings, which has no
+    /// place for it.
+    pub fn delegate_mark(self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
+        with_kind!(self, Mut, K, at => K::mark(at, fresh))
+    }
+
+    /// The same pointer, if its type is of that kind.
+    #[inline]
+    pub(crate) fn to<K: Kind>(self) -> Option<Mut<'a, K>> {
+        self.try_to().ok()
+    }
+
+    /// The same pointer, if its type is of that kind; else it comes back.
+    #[inline]
+    pub(crate) fn try_to<K: Kind>(self) -> Result<Mut<'a, K>, Self> {
+        // SAFETY: `new` was promised a value of the type to write, which is of the kind.
+        K::of(self.ty).map(|of| unsafe { Mut::new(self.at, of) }).ok_or(self)
     }
 }
 
@@ -319,6 +387,67 @@ impl<'a, K: Kind> Mut<'a, K> {
     pub(crate) fn zero(&self) {
         // SAFETY: `new` was promised so many bytes to write, and zeros are a value of every kind.
         unsafe { self.at.write_bytes(0, K::bytes(self.of)) };
+    }
+}
+
+impl<'a, K: Kind<Of = Rc<StructType>>> Ref<'a, K> {
+    /// The fields, in order.
+    #[inline]
+    pub(crate) fn fields(self) -> impl Iterator<Item = Ptr<'a>> {
+        self.paired(self).map(|(field, _)| field)
+    }
+
+    /// The fields of two structs of one type, in order.
+    #[inline]
+    pub(crate) fn paired(self, other: Ref<'a, K>) -> impl Iterator<Item = (Ptr<'a>, Ptr<'a>)> {
+        debug_assert!(K::same_type(self.of, other.of), "two structs of one type");
+        self.of.fields().iter().map(move |field| {
+            let at = field.offset as usize;
+            // SAFETY: both pointers were promised structs, whose type has a field there; the types are the same, since
+            // `Ptr::equal` and `PtrMut::copy_from` compare them before a kind is given two values.
+            unsafe { (Ptr::new(self.at.wrapping_add(at), &field.ty), Ptr::new(other.at.wrapping_add(at), &field.ty)) }
+        })
+    }
+}
+
+impl<K: Kind<Of = Rc<StructType>>> Mut<'_, K> {
+    /// The fields, in order.
+    #[inline]
+    pub(crate) fn fields(&self) -> impl Iterator<Item = PtrMut<'_>> {
+        self.paired(self.as_ref()).map(|(field, _)| field)
+    }
+
+    /// The fields of two structs of one type, in order.
+    #[inline]
+    pub(crate) fn paired<'s>(&'s self, other: Ref<'s, K>) -> impl Iterator<Item = (PtrMut<'s>, Ptr<'s>)> {
+        debug_assert!(K::same_type(self.of, other.of), "two structs of one type");
+        self.of.fields().iter().map(move |field| {
+            let at = field.offset as usize;
+            // SAFETY: both pointers were promised structs, whose type has a field there, apart from all others; the types are
+            // the same, since `PtrMut::copy_from` compares them before a kind is given two values.
+            unsafe {
+                (PtrMut::new(self.at.wrapping_add(at), &field.ty), Ptr::new(other.at.wrapping_add(at), &field.ty))
+            }
+        })
+    }
+}
+
+impl<'a, K: Kind<Of = Rc<OptionalType>, Raw = u8>> Ref<'a, K> {
+    /// The value, if there is one.
+    #[inline]
+    pub(crate) fn inner(self) -> Option<Ptr<'a>> {
+        let at = self.at.wrapping_add(self.of.value_at());
+        // SAFETY: `new` was promised an optional value, whose value lies behind the byte.
+        (self.raw() != 0).then(|| unsafe { Ptr::new(at, self.of.ty()) })
+    }
+}
+
+impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
+    /// The value, be it used or not.
+    #[inline]
+    pub(crate) fn inner(&self) -> PtrMut<'_> {
+        // SAFETY: `new` was promised an optional value to write, whose value lies behind the byte, and zeros are one.
+        unsafe { PtrMut::new(self.at.wrapping_add(self.of.value_at()), self.of.ty()) }
     }
 }
 

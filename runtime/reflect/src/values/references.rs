@@ -64,6 +64,10 @@ macro_rules! references {
                 map(*value)
             }
 
+            fn leads_to(value: &ObjectHandle) -> Option<ObjectHandle> {
+                Some(*value)
+            }
+
             fn print(value: &ObjectHandle, _names: &Names) -> String {
                 value.to_string()
             }

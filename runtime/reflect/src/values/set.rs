@@ -8,9 +8,10 @@ use alcedo_abi::value::MapRaw;
 use alcedo_base::handles::ObjectHandle;
 
 use super::array::nature_around;
-use super::keyed::{self, Keyed, keyed_memory};
-use super::ptr::{Mut, Ref};
-use super::{Form, Kind, Offer};
+use super::keyed::{self, keyed_memory};
+use super::ptr::{Mut, Ptr, Ref};
+use super::{Form, Kind, Offer, Part};
+use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
 use crate::nested::{ElementType, Row};
@@ -23,7 +24,8 @@ use crate::value::Value;
 
 pub(crate) struct Set;
 
-impl Keyed for Set {
+impl Rowed for Set {
+    #[inline]
     fn row(of: &Rc<ElementType>) -> Row<'_> {
         of.row()
     }
@@ -54,7 +56,7 @@ impl Kind for Set {
     keyed_memory!();
 
     fn read(at: Ref<'_, Self>) -> Vec<Value> {
-        keyed::entries(at).map(|(key, _)| key.read()).collect()
+        at.rows().keys().map(Ptr::read).collect()
     }
 
     fn fits(of: &Rc<ElementType>, ty: &PropertyType, value: &Vec<Value>) -> Result<(), WrongType> {
@@ -63,7 +65,7 @@ impl Kind for Set {
     }
 
     fn write(at: Mut<'_, Self>, value: &Vec<Value>) {
-        keyed::write(&at, value.iter().map(|key| (key, None)));
+        keyed::write(at, value.iter().map(|key| (key, None)));
     }
 
     fn each_object(value: &Vec<Value>, visit: &mut dyn FnMut(ObjectHandle, bool)) {
@@ -72,6 +74,14 @@ impl Kind for Set {
 
     fn with_objects(value: &Vec<Value>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Vec<Value> {
         value.iter().map(|value| value.map_objects(map)).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<ElementType>,
+        value: &Vec<Value>,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        value.iter().enumerate().try_for_each(|(at, value)| visit(Part::At(at), of.ty(), value))
     }
 
     fn print(value: &Vec<Value>, names: &Names) -> String {

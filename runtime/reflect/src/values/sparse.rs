@@ -1,19 +1,17 @@
 //! Any number of delegates where there mostly is none: a pointer to a list, which is made when it is needed.
-#![expect(unsafe_code, reason = "the list lies in memory of its own")]
 
-use std::alloc::Layout;
 use std::hash::{Hash, Hasher};
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::{ArrayRaw, SparseRaw};
+use alcedo_abi::value::SparseRaw;
 use alcedo_base::handles::ObjectHandle;
 
 use super::delegate::{self, NATURE};
 use super::multicast::{Multicast, several};
 use super::ptr::{Mut, Ref};
 use super::{Form, Kind, Offer};
-use crate::block;
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::nested::ElementType;
@@ -26,46 +24,6 @@ use crate::value::Binding;
 
 pub(crate) struct Sparse;
 
-/// The list of a sparse delegate, made if there is none.
-///
-/// # Safety
-/// `at` is an aligned [`SparseRaw`] in host memory that nobody else reads or writes meanwhile.
-pub(crate) unsafe fn list(at: *mut SparseRaw) -> *mut ArrayRaw {
-    // SAFETY: the caller promises the value.
-    let list = unsafe { at.read() }.list;
-    if !list.is_null() {
-        return list;
-    }
-    let layout = Layout::new::<ArrayRaw>();
-    let list = block::take(layout).unwrap_or_else(|| std::alloc::handle_alloc_error(layout));
-    let list = list.as_ptr().cast::<ArrayRaw>();
-    // SAFETY: it was just taken with that layout.
-    unsafe { list.write(ArrayRaw::EMPTY) };
-    // SAFETY: the caller promises the value to write.
-    unsafe { at.write(SparseRaw { list }) };
-    list
-}
-
-impl<'a> Ref<'a, Sparse> {
-    /// Its list, or that one when there is none.
-    fn list_or(self, empty: &'a ArrayRaw) -> Ref<'a, Multicast> {
-        let list = self.raw().list.cast_const();
-        let list = if list.is_null() { std::ptr::from_ref(empty) } else { list };
-        // SAFETY: the pointer was promised a sparse delegate: its list is one of delegates, and an empty row is one too.
-        unsafe { Ref::new(list.cast(), self.of()) }
-    }
-}
-
-impl Mut<'_, Sparse> {
-    /// Its list, made if there is none.
-    fn list(&self) -> Mut<'_, Multicast> {
-        // SAFETY: the pointer was promised such a value in host memory, to write.
-        let list = unsafe { list(self.at().cast()) };
-        // SAFETY: the list of the value, which nobody else has.
-        unsafe { Mut::new(list.cast(), self.of()) }
-    }
-}
-
 impl Kind for Sparse {
     type Of = Rc<ElementType>;
     type Raw = SparseRaw;
@@ -74,44 +32,49 @@ impl Kind for Sparse {
     several!();
 
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-        if from.raw().list.is_null() {
-            return Self::destroy(to);
+        match from.list::<Multicast>() {
+            Some(from) => Multicast::copy(to.list(), from),
+            None => Self::destroy(to),
         }
-        Multicast::copy(to.list(), from.list_or(&ArrayRaw::EMPTY));
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        let empty = ArrayRaw::EMPTY;
-        Multicast::equal(one.list_or(&empty), two.list_or(&empty))
+        match (one.list::<Multicast>(), two.list::<Multicast>()) {
+            (Some(one), Some(two)) => Multicast::equal(one, two),
+            (one, two) => one.or(two).is_none_or(|list| list.rows().len() == 0),
+        }
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        Multicast::hash(at.list_or(&ArrayRaw::EMPTY), hasher);
+        match at.list::<Multicast>() {
+            Some(list) => Multicast::hash(list, hasher),
+            // What an empty list feeds.
+            None => hasher.write_u32(0),
+        }
     }
 
     fn destroy(at: Mut<'_, Self>) {
-        let list = at.raw().list;
-        if list.is_null() {
-            return;
-        }
-        Multicast::destroy(at.list());
-        at.zero();
-        // SAFETY: only `list` makes a list, and the value has just forgotten it.
-        unsafe { block::give_back(list.cast(), Layout::new::<ArrayRaw>()) };
+        at.drop_list::<Multicast>();
     }
 
     fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
-        Multicast::visit_objects(at.list_or(&ArrayRaw::EMPTY), visit);
-    }
-
-    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-        if !at.raw().list.is_null() {
-            Multicast::map_objects(at.list(), map);
+        if let Some(list) = at.list::<Multicast>() {
+            Multicast::visit_objects(list, visit);
         }
     }
 
+    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+        if let Some(list) = at.list_if_any::<Multicast>() {
+            Multicast::map_objects(list, map);
+        }
+    }
+
+    fn mark(at: Mut<'_, Self>, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
+        Multicast::mark(at.list_if_any()?, fresh)
+    }
+
     fn read(at: Ref<'_, Self>) -> Vec<Binding> {
-        Multicast::read(at.list_or(&ArrayRaw::EMPTY))
+        at.list::<Multicast>().map_or_else(Vec::new, Multicast::read)
     }
 
     fn write(at: Mut<'_, Self>, value: &Vec<Binding>) {

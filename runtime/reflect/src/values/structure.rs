@@ -1,5 +1,4 @@
 //! Structs by value: field by field.
-#![expect(unsafe_code, reason = "fields are found by their offsets")]
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -10,7 +9,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::list::of_type;
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use super::{Form, Kind, Offer};
+use super::{Form, Kind, Offer, Part};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
@@ -24,20 +23,6 @@ use crate::value::Value;
 pub(crate) struct Struct;
 
 type Fields = Vec<(Arc<str>, Value)>;
-
-impl<'a> Ref<'a, Struct> {
-    fn field(self, field: &'a Property) -> Ptr<'a> {
-        // SAFETY: the pointer was promised a struct, and so its fields.
-        unsafe { Ptr::new(self.at().wrapping_add(field.offset as usize), &field.ty) }
-    }
-}
-
-impl<'a> Mut<'a, Struct> {
-    fn field<'s>(&'s self, field: &'s Property) -> PtrMut<'s> {
-        // SAFETY: the pointer was promised a struct, and so its fields; they do not overlap.
-        unsafe { PtrMut::new(self.at().wrapping_add(field.offset as usize), &field.ty) }
-    }
-}
 
 fn each_field(of: &StructType, value: impl Fn(&Property) -> Value) -> Fields {
     of.fields().iter().map(|field| (Arc::from(&*field.text), value(field))).collect()
@@ -91,24 +76,24 @@ impl Kind for Struct {
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
         let of = to.of();
         if of.nature().owns_memory {
-            of.fields().iter().for_each(|field| to.field(field).copy_from(from.field(field)));
+            to.paired(from).for_each(|(to, from)| to.copy_from(from));
         } else {
             to.copy_bytes(from);
         }
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        one.of().fields().iter().all(|field| one.field(field).equal(two.field(field)))
+        one.paired(two).all(|(one, two)| one.equal(two))
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        at.of().fields().iter().for_each(|field| at.field(field).hash_into(hasher));
+        at.fields().for_each(|field| field.hash_into(hasher));
     }
 
     fn destroy(at: Mut<'_, Self>) {
         let of = at.of();
         if of.nature().owns_memory {
-            of.fields().iter().for_each(|field| at.field(field).destroy());
+            at.fields().for_each(PtrMut::destroy);
         } else {
             at.zero();
         }
@@ -116,18 +101,19 @@ impl Kind for Struct {
 
     fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
         if at.of().nature().holds_objects {
-            at.of().fields().iter().for_each(|field| at.field(field).visit_objects(visit));
+            at.fields().for_each(|field| field.visit_objects(visit));
         }
     }
 
     fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
         if at.of().nature().names_objects {
-            at.of().fields().iter().for_each(|field| at.field(field).map_objects(map));
+            at.fields().for_each(|field| field.map_objects(map));
         }
     }
 
     fn read(at: Ref<'_, Self>) -> Fields {
-        at.of().fields().iter().map(|field| (Arc::from(&*field.text), at.field(field).read())).collect()
+        let names = at.of().fields().iter().map(|field| Arc::from(&*field.text));
+        names.zip(at.fields().map(Ptr::read)).collect()
     }
 
     fn fits(of: &Rc<StructType>, ty: &PropertyType, value: &Fields) -> Result<(), WrongType> {
@@ -139,8 +125,11 @@ impl Kind for Struct {
 
     fn write(at: Mut<'_, Self>, value: &Fields) {
         let of = at.of();
-        for (field, value) in value.iter().filter_map(|(name, value)| Some((of.field(name)?, value))) {
-            at.field(field).put(value);
+        for (name, value) in value {
+            let index = of.fields().iter().position(|field| *field.text == **name);
+            if let Some(field) = index.and_then(|index| at.fields().nth(index)) {
+                field.put(value);
+            }
         }
     }
 
@@ -166,6 +155,23 @@ impl Kind for Struct {
 
     fn with_objects(value: &Fields, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Fields {
         value.iter().map(|(name, value)| (name.clone(), value.map_objects(map))).collect()
+    }
+
+    fn each_part<E>(
+        of: &Rc<StructType>,
+        value: &Fields,
+        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut known = value.iter().filter_map(|(name, value)| Some((name, of.field(name)?, value)));
+        known.try_for_each(|(name, field, value)| visit(Part::Field(name), &field.ty, value))
+    }
+
+    fn with_parts(of: &Rc<StructType>, value: Fields, map: &mut dyn FnMut(&PropertyType, Value) -> Value) -> Fields {
+        let field = |(name, value): (Arc<str>, Value)| match of.field(&name) {
+            Some(field) => (name, map(&field.ty, value)),
+            None => (name, value),
+        };
+        value.into_iter().map(field).collect()
     }
 
     fn print(value: &Fields, names: &Names) -> String {

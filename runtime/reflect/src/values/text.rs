@@ -1,5 +1,4 @@
 //! UTF-8 text: `String`, and `Utf8String`, which other code keeps apart from it.
-#![expect(unsafe_code, reason = "the bytes of a text lie in memory of its own")]
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -8,13 +7,13 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextRaw;
 
 use super::ptr::{Mut, Ref};
+use super::text_memory::{text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
 use super::{Kind, Offer, Written};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::{ParseError, quote};
-use crate::text_memory::{text_assign, text_copy, text_destroy, text_equal, text_read, with_bytes};
 
 /// What kinds say that are a [`TextRaw`] in memory, and no more.
 macro_rules! text_memory {
@@ -24,27 +23,19 @@ macro_rules! text_memory {
         }
 
         fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-            // SAFETY: the pointers were promised two texts.
-            unsafe { text_copy(to.at().cast(), from.at().cast()) };
+            text_copy(&to, from);
         }
 
         fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-            // SAFETY: the pointers were promised two texts.
-            unsafe { text_equal(one.at().cast(), two.at().cast()) }
+            text_equal(one, two)
         }
 
         fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-            let feed = |bytes: &[u8]| {
-                hasher.write_usize(bytes.len()); // so that two texts in a row are told apart
-                hasher.write(bytes);
-            };
-            // SAFETY: the pointer was promised a text.
-            unsafe { with_bytes(at.at().cast(), feed) };
+            text_hash(at, hasher);
         }
 
         fn destroy(at: Mut<'_, Self>) {
-            // SAFETY: the pointer was promised a text.
-            unsafe { text_destroy(at.at().cast()) };
+            text_destroy(&at);
         }
 
         fn zero(_of: &Self::Of) -> String {
@@ -83,13 +74,11 @@ macro_rules! texts {
             text_memory!();
 
             fn read(at: Ref<'_, Self>) -> String {
-                // SAFETY: the pointer was promised a text.
-                unsafe { text_read(at.at().cast()) }
+                text_read(at)
             }
 
             fn write(at: Mut<'_, Self>, value: &String) {
-                // SAFETY: the pointer was promised a text; the value's own lies in a `String`, not there.
-                unsafe { text_assign(at.at().cast(), value) };
+                text_assign(&at, value);
             }
 
             fn from_text(text: &str, _ty: &PropertyType, _names: &Names) -> Result<String, ParseError> {

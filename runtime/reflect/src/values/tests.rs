@@ -1,22 +1,25 @@
-//! What is done with values of every kind, on blocks that hold them.
-#![expect(unsafe_code, reason = "the blocks of these tests are raw memory")]
+//! What is done with values of every kind, where they lie.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::ArrayRaw;
+use alcedo_abi::value::MapRaw;
 use alcedo_base::handles::ObjectHandle;
 
-use super::{PropertyType, copy, destroy, equal, hash, map_objects, visit_objects};
-use crate::block::{Block, live};
+use super::array::Array;
+use super::map::Map;
+use super::optional::Optional;
+use super::ptr::{Ptr, Ref};
+use super::set::Set;
+use crate::block::live;
 use crate::decl::PropertyDecl;
 use crate::names::Names;
 use crate::owned::OwnedValue;
+use crate::property::PropertyType;
 use crate::testing::{structure, type_of};
-use crate::transfer::{read, write};
-use crate::typed::FrameValue;
+use crate::typed::OfKind;
 use crate::value::Value;
 
 /// `(flag: bool, label: String, who: Object, from: Point)`: padding, owned memory, a reference, a nested struct.
@@ -32,42 +35,32 @@ fn mixed() -> PropertyType {
     ))
 }
 
-fn block(ty: &PropertyType) -> Block {
-    Block::new(ty.size(), ty.align())
+fn hashed(own: &OwnedValue) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    own.as_ptr().hash_into(&mut hasher);
+    hasher.finish()
 }
 
-fn hashed(block: &Block, ty: &PropertyType) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    // SAFETY: every test block holds a value of its type.
-    unsafe { hash(block.start(), ty, &mut hasher) };
-    hasher.finish()
+fn written(ty: &PropertyType, text: &str, names: &Names) -> OwnedValue {
+    let mut own = OwnedValue::zero(ty.clone());
+    own.write(&Value::parse(text, ty, names).unwrap()).unwrap();
+    own
 }
 
 fn check(ty: &PropertyType, text: &str) {
     let names = Names::new();
     let value = Value::parse(text, ty, &names).unwrap();
-    let (one, two) = (block(ty), block(ty));
-    // SAFETY: a block of zeros is a value of every type.
-    assert_eq!(unsafe { read(one.start(), ty) }, Value::zero(ty));
-    // SAFETY: as above.
-    unsafe { write(one.start(), ty, &value) }.unwrap();
-    // SAFETY: the block holds the value written.
-    assert_eq!(unsafe { read(one.start(), ty) }, value, "{text}");
-    // SAFETY: both blocks hold values of the type.
-    assert!(!unsafe { equal(one.start(), two.start(), ty) }, "{text} is not zero");
-    // SAFETY: as above.
-    unsafe { copy(two.start(), one.start(), ty) };
-    // SAFETY: as above.
-    assert!(unsafe { equal(one.start(), two.start(), ty) }, "{text}");
-    assert_eq!(hashed(&one, ty), hashed(&two, ty));
-    // SAFETY: the block holds a value; it means zeros afterwards.
-    unsafe { destroy(one.start(), ty) };
-    // SAFETY: zeros are a value.
-    assert_eq!(unsafe { read(one.start(), ty) }, Value::zero(ty));
-    // SAFETY: the copy has texts of its own.
-    assert_eq!(unsafe { read(two.start(), ty) }, value, "{text} was copied deeply");
-    // SAFETY: the block holds a value.
-    unsafe { destroy(two.start(), ty) };
+    let (mut one, mut two) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty.clone()));
+    assert_eq!(one.read(), Value::zero(ty));
+    one.write(&value).unwrap();
+    assert_eq!(one.read(), value, "{text}");
+    assert!(!one.as_ptr().equal(two.as_ptr()), "{text} is not zero");
+    two.as_mut().copy_from(one.as_ptr());
+    assert!(one.as_ptr().equal(two.as_ptr()), "{text}");
+    assert_eq!(hashed(&one), hashed(&two));
+    one.as_mut().destroy();
+    assert_eq!(one.read(), Value::zero(ty));
+    assert_eq!(two.read(), value, "{text} was copied deeply");
 }
 
 #[test]
@@ -125,55 +118,33 @@ fn the_order_of_sets_and_maps_is_not_felt() {
         ("Array(Set(u8))", "((1, 2))", "((2, 1))"),
     ] {
         let (ty, names) = (type_of(ty), Names::new());
-        let (first, second) = (block(&ty), block(&ty));
-        for (block, text) in [(&first, one), (&second, two)] {
-            // SAFETY: a block of zeros is a value of every type.
-            unsafe { write(block.start(), &ty, &Value::parse(text, &ty, &names).unwrap()) }.unwrap();
-        }
-        // SAFETY: both blocks hold values of the type.
-        assert!(unsafe { equal(first.start(), second.start(), &ty) }, "{one} = {two}");
-        assert_eq!(hashed(&first, &ty), hashed(&second, &ty));
-        for block in [first, second] {
-            // SAFETY: the block holds a value, and is not used again.
-            unsafe { destroy(block.start(), &ty) };
-        }
+        let (first, second) = (written(&ty, one, &names), written(&ty, two, &names));
+        assert!(first.as_ptr().equal(second.as_ptr()), "{one} = {two}");
+        assert_eq!(hashed(&first), hashed(&second));
     }
 }
 
 #[test]
 fn two_keys_that_become_one_are_one_row() {
     let (ty, names) = (type_of("Map(WeakObject(/Script/Engine.Object), String)"), Names::new());
-    let block = block(&ty);
-    let value = Value::parse("((#1.1, a), (#2.1, b), (#3.1, c))", &ty, &names).unwrap();
-    // SAFETY: a block of zeros is a value of every type.
-    unsafe { write(block.start(), &ty, &value) }.unwrap();
+    let mut own = written(&ty, "((#1.1, a), (#2.1, b), (#3.1, c))", &names);
     let one = ObjectHandle::new(1, 1);
-    // SAFETY: the block holds a value of the type.
-    unsafe { map_objects(block.start(), &ty, &mut |object| if object.index() == 2 { one } else { object }) };
-    // SAFETY: as above.
-    assert_eq!(unsafe { read(block.start(), &ty) }.print(&names), "((#1.1, \"a\"), (#3.1, \"c\"))");
-    // SAFETY: as above; it is not used again.
-    unsafe { destroy(block.start(), &ty) };
+    own.as_mut().map_objects(&mut |object| if object.index() == 2 { one } else { object });
+    assert_eq!(own.read().print(&names), "((#1.1, \"a\"), (#3.1, \"c\"))");
 }
 
 #[test]
 fn what_keeps_objects_alive_is_found_wherever_it_is() {
     let check = |ty: &str, text: &str, strong: &[u32]| {
         let (ty, names) = (type_of(ty), Names::new());
-        let block = block(&ty);
-        let value = Value::parse(text, &ty, &names).unwrap();
-        // SAFETY: a block of zeros is a value of every type.
-        unsafe { write(block.start(), &ty, &value) }.unwrap();
+        let own = written(&ty, text, &names);
         let mut found = Vec::new();
-        // SAFETY: the block holds a value of the type.
-        unsafe { visit_objects(block.start(), &ty, &mut |object| found.push(object.index())) };
+        own.each_object(&mut |object| found.push(object.index()));
         assert_eq!(found, strong, "{ty}");
         let mut in_value = Vec::new();
-        value.visit_objects(&mut |object, is_strong| in_value.extend(is_strong.then_some(object.index())));
+        own.read().visit_objects(&mut |object, is_strong| in_value.extend(is_strong.then_some(object.index())));
         assert_eq!(in_value, strong, "{ty} as a value");
         assert_eq!(ty.holds_objects(), !strong.is_empty());
-        // SAFETY: the block holds a value, and is not used again.
-        unsafe { destroy(block.start(), &ty) };
     };
     check("Array(Object(/Script/Engine.Object))", "(#1.1, #2.1)", &[1, 2]);
     check("Array(WeakObject(/Script/Engine.Object))", "(#1.1, #2.1)", &[]);
@@ -186,52 +157,46 @@ fn what_keeps_objects_alive_is_found_wherever_it_is() {
     check("LazyObject(/Script/Engine.Object)", "00000000000000010000000000000002", &[]);
 }
 
-/// How often a value in the container inside of optionals was moved or ended.
-fn epoch(own: &OwnedValue) -> u64 {
-    let (mut at, mut ty) = (own.at(), own.ty());
-    while let PropertyType::Optional(of) = ty {
-        (at, ty) = (at.wrapping_add(of.value_at()), of.ty());
+/// How often a value in the container was moved or ended, be it inside of optionals.
+fn epoch(at: Ptr<'_>) -> u64 {
+    if let Some(optional) = at.to::<Optional>() {
+        return epoch(optional.inner().expect("there is a value"));
     }
-    // SAFETY: the callers have a container there, and each begins with a row.
-    unsafe { at.cast::<ArrayRaw>().read() }.epoch
+    let array = at.to::<Array>().map(Ref::raw);
+    let entries = |raw: MapRaw| raw.entries;
+    let row = array.or_else(|| at.to::<Set>().map(Ref::raw).or_else(|| at.to::<Map>().map(Ref::raw)).map(entries));
+    row.expect("it is a container").epoch
 }
 
 /// What it is called, and what empties an optional by it.
-type Way = (&'static str, fn(&OwnedValue));
+type Way = (&'static str, fn(&mut OwnedValue));
 
 /// However an optional is emptied: who took an address in it before knows by the epoch that it is stale, also when there is
 /// a value again.
-fn check_emptied<T: FrameValue>(words: &str, text: &str) {
+fn check_emptied<T: OfKind>(words: &str, text: &str) {
     let ways: [Way; 4] = [
-        ("a value of the host's", |own| {
-            // SAFETY: the value of this test.
-            unsafe { write(own.at(), own.ty(), &Value::Optional(None)) }.unwrap();
-        }),
+        ("a value of the host's", |own| own.write(&Value::Optional(None)).unwrap()),
         ("an option of Rust's", |own| {
             assert!(Option::<T>::matches(own.ty()));
-            // SAFETY: the value of this test, and the type matches.
-            unsafe { None::<T>.store(own.at(), own.ty()) };
+            None::<T>.store(own.as_mut().to().unwrap());
         }),
         ("a copy", |own| {
             let none = OwnedValue::zero(own.ty().clone());
-            // SAFETY: two values of the type.
-            unsafe { copy(own.at(), none.at(), own.ty()) };
+            own.as_mut().copy_from(none.as_ptr());
         }),
-        ("the end of what it owns", |own| {
-            // SAFETY: the value of this test.
-            unsafe { destroy(own.at(), own.ty()) };
-        }),
+        ("the end of what it owns", |own| own.as_mut().destroy()),
     ];
     let (ty, names, before) = (type_of(words), Names::new(), live());
     let value = Value::parse(text, &ty, &names).unwrap();
     for (way, empty) in ways {
         let mut own = OwnedValue::zero(ty.clone());
         own.write(&value).unwrap();
-        let taken = epoch(&own);
-        empty(&own);
+        let taken = epoch(own.as_ptr());
+        empty(&mut own);
         assert_eq!(own.read(), Value::Optional(None), "{words} by {way}");
         own.write(&value).unwrap();
-        assert!(epoch(&own) > taken, "{words} by {way}: {} after {taken}", epoch(&own));
+        let now = epoch(own.as_ptr());
+        assert!(now > taken, "{words} by {way}: {now} after {taken}");
     }
     assert_eq!(live(), before, "{words} leaves nothing behind");
 }
@@ -248,30 +213,23 @@ fn an_address_inside_of_an_optional_is_stale_once_that_was_empty() {
 #[test]
 fn what_does_not_fit_is_refused_and_nothing_is_written() {
     let ty = mixed();
-    let block = block(&ty);
+    let mut own = OwnedValue::zero(ty.clone());
     let fields = vec![("flag".into(), Value::Bool(true)), ("label".into(), Value::U8(1))];
-    // SAFETY: a block of zeros is a value of every type.
-    let error = unsafe { write(block.start(), &ty, &Value::Struct(fields)) }.unwrap_err();
+    let error = own.write(&Value::Struct(fields)).unwrap_err();
     assert_eq!(error.to_string(), "a u8 cannot be written to a String: convert it first");
     let fields = vec![("flag".into(), Value::Bool(true)), ("size".into(), Value::U8(1))];
-    // SAFETY: as above.
-    let error = unsafe { write(block.start(), &ty, &Value::Struct(fields)) }.unwrap_err();
+    let error = own.write(&Value::Struct(fields)).unwrap_err();
     assert_eq!(error.found, "struct with `size`");
-    // SAFETY: as above.
-    assert_eq!(unsafe { read(block.start(), &ty) }, Value::zero(&ty));
+    assert_eq!(own.read(), Value::zero(&ty));
 }
 
 #[test]
 fn references_are_found_and_replaced_in_structs_too() {
-    let ty = mixed();
-    let block = block(&ty);
+    let mut own = OwnedValue::zero(mixed());
     let (old, new) = (ObjectHandle::new(1, 2), ObjectHandle::new(3, 4));
-    // SAFETY: a block of zeros is a value of every type.
-    unsafe { write(block.start(), &ty, &Value::Struct(vec![("who".into(), Value::Object(old))])) }.unwrap();
-    // SAFETY: the block holds a value of the type.
-    unsafe { map_objects(block.start(), &ty, &mut |object| if object == old { new } else { object }) };
+    own.write(&Value::Struct(vec![("who".into(), Value::Object(old))])).unwrap();
+    own.as_mut().map_objects(&mut |object| if object == old { new } else { object });
     let mut found = Vec::new();
-    // SAFETY: as above.
-    unsafe { visit_objects(block.start(), &ty, &mut |object| found.push(object)) };
+    own.each_object(&mut |object| found.push(object));
     assert_eq!(found, [new]);
 }
