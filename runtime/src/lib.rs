@@ -10,6 +10,7 @@
 // The floors below, by the names that they have in this crate.
 use alcedo_base::{border, cells, game_thread, handles, numbered, shown, trap};
 use alcedo_reflect as object;
+use alcedo_zcall as zcall;
 
 #[doc(hidden)]
 pub mod bench;
@@ -40,7 +41,6 @@ mod slim_watch;
 mod unload;
 mod watchdog;
 mod world;
-mod zcall;
 
 pub use alcedo_reflect::plain_struct;
 pub use alcedo_sys::{

@@ -32,6 +32,7 @@ pub(super) enum Found<'a> {
 }
 
 impl Row {
+    #[inline]
     pub(super) fn find(&self, number: u64) -> Found<'_> {
         match self.entries.get(number) {
             Some(entry) => Found::Alive(entry),

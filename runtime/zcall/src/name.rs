@@ -12,7 +12,7 @@ use crate::shown::line;
 
 /// A parsed name. Two spellings of one name are equal, and [`fmt::Display`] writes the shorter.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum ZCallName {
+pub enum ZCallName {
     /// `ex:/name`: a function somebody registered under that name.
     Ex(String),
     /// `uf:/Script/Package.Type:Function` or `uf!:/…`: a reflected function.
@@ -49,7 +49,7 @@ pub(crate) enum ZCallName {
 
 /// Which body of a reflected function is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Virtuality {
+pub enum Virtuality {
     /// The most derived override.
     Virtual,
     /// The one that the path names.
@@ -117,14 +117,14 @@ const ND_FORM: &str = "`nd:/`";
 const HOST_FORM: &str = "`protocol:/what the host knows`, without spaces";
 
 /// Whether a host may have a protocol of that name.
-pub(crate) fn is_protocol(text: &str) -> bool {
+pub fn is_protocol(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
     text.len() <= 32 && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(is_part)
 }
 
 impl ZCallName {
     /// The protocols that are built in.
-    pub(crate) const PROTOCOLS: [&str; 6] = ["ex", "uf", "uf!", "up", "nm", "nd"];
+    pub const PROTOCOLS: [&str; 6] = ["ex", "uf", "uf!", "up", "nm", "nd"];
 
     /// Reads a name of the host's own `protocol`, with which it begins. The rest is the host's to read, so it may begin
     /// with `/`, unlike that of `ex`.

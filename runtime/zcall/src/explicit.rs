@@ -15,7 +15,7 @@ use crate::handles::ModuleId;
 
 /// Functions by the name they were registered under, without `ex:/`. Game thread only.
 #[derive(Default, Debug)]
-pub(crate) struct Explicit {
+pub struct Explicit {
     state: RefCell<State>,
 }
 
@@ -69,7 +69,7 @@ impl Explicit {
     ///
     /// # Errors
     /// See [`RegisterError`]; nothing has changed then.
-    pub(crate) fn register(
+    pub fn register(
         &self,
         name: &str,
         module: ModuleId,
@@ -93,12 +93,12 @@ impl Explicit {
     }
 
     /// From now on errors name a module so, until it ends.
-    pub(crate) fn set_title(&self, module: ModuleId, title: &str) {
+    pub fn set_title(&self, module: ModuleId, title: &str) {
         self.state.borrow_mut().titles.insert(module, title.into());
     }
 
     /// A line for each registered function, in order.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |name: &String, function: &Resolved| {
             let standing = state.standings.standing(function.module);
@@ -112,22 +112,22 @@ impl Explicit {
     }
 
     /// Sets a module's functions aside: their names are free until it is resumed.
-    pub(crate) fn suspend(&self, module: ModuleId) {
+    pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().standings.suspend(module);
     }
 
     /// Takes a suspended module's functions back. End the module that was to replace it as well.
-    pub(crate) fn resume(&self, module: ModuleId) {
+    pub fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().standings.resume(module);
     }
 
     /// The modules between these two are none of those that have functions here.
-    pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
+    pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().standings.pass_over(after, before);
     }
 
     /// Forgets a module's functions, suspended or not. The host's own module does not end.
-    pub(crate) fn end_module(&self, module: ModuleId) {
+    pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
         }
@@ -172,10 +172,10 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::{Explicit, RegisterError};
+    use crate::chain::tests::nothing;
+    use crate::chain::{Implementer, Resolver};
     use crate::handles::ModuleId;
-    use crate::zcall::chain::tests::nothing;
-    use crate::zcall::chain::{Implementer, Resolver};
-    use crate::zcall::name::ZCallName;
+    use crate::name::ZCallName;
 
     const OLD: ModuleId = ModuleId(1);
     const NEW: ModuleId = ModuleId(2);

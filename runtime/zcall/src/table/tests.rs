@@ -8,13 +8,13 @@ use alcedo_abi::zcall::ZCallStatus;
 
 use super::{ZCallTable, status_of};
 use crate::border::CallError;
+use crate::buffer::BufferMut;
+use crate::chain::tests::{Asked, Body, nothing};
+use crate::chain::{Implementer, Resolved, ResolverChain};
 use crate::game_thread::GameThreadId;
 use crate::handles::{ModuleId, ObjectHandle, ZCallHandle};
-use crate::zcall::buffer::BufferMut;
-use crate::zcall::chain::tests::{Asked, Body, nothing};
-use crate::zcall::chain::{Implementer, Resolved, ResolverChain};
-use crate::zcall::name::ZCallName;
-use crate::zcall::owned::SlotBuffer;
+use crate::name::ZCallName;
+use crate::owned::SlotBuffer;
 
 const MODULE: Implementer = Implementer::Module(ModuleId(7));
 const OLD: ModuleId = ModuleId(1);

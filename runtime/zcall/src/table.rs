@@ -20,13 +20,13 @@ use crate::handles::{ModuleId, ZCallHandle};
 
 /// Every handle given out, and what it calls. Game thread only.
 #[derive(Default)]
-pub(crate) struct ZCallTable {
+pub struct ZCallTable {
     state: RefCell<State>,
 }
 
 /// How many handles there were at some time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
+pub struct Given {
     host: u64,
     module: u64,
 }
@@ -45,7 +45,7 @@ struct State {
 impl ZCallTable {
     /// A table without handles.
     #[must_use]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
@@ -56,12 +56,8 @@ impl ZCallTable {
     /// # Errors
     /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
     /// [`CallError::Unavailable`] when the chain answers with something of a module that is suspended or over.
-    pub(crate) fn resolve(
-        &self,
-        chain: &ResolverChain,
-        name: &str,
-        fingerprint: u64,
-    ) -> Result<ZCallHandle, CallError> {
+    #[inline]
+    pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
         let name = chain.protocols.read(name)?;
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
@@ -83,7 +79,8 @@ impl ZCallTable {
     ///
     /// The status says what the error says, in the numbers of the border. Unless it is that of the dispatcher
     /// itself, no slot was touched.
-    pub(crate) fn dispatch(
+    #[inline]
+    pub fn dispatch(
         &self,
         gt: GameThread<'_>,
         handle: ZCallHandle,
@@ -103,7 +100,7 @@ impl ZCallTable {
     }
 
     /// The name under which `handle` was resolved; `None` once its module is over.
-    pub(crate) fn name(&self, handle: ZCallHandle) -> Option<String> {
+    pub fn name(&self, handle: ZCallHandle) -> Option<String> {
         match self.state.borrow().find(handle) {
             Found::Alive(entry) => Some(entry.name.to_string()),
             Found::Dead | Found::NeverGiven => None,
@@ -111,7 +108,7 @@ impl ZCallTable {
     }
 
     /// The signature of what `handle` stands for, in words; `None` once its module is over.
-    pub(crate) fn signature(&self, handle: ZCallHandle) -> Option<String> {
+    pub fn signature(&self, handle: ZCallHandle) -> Option<String> {
         match self.state.borrow().find(handle) {
             Found::Alive(entry) => Some(entry.signature.clone()),
             Found::Dead | Found::NeverGiven => None,
@@ -119,13 +116,13 @@ impl ZCallTable {
     }
 
     /// How many handles were given out so far, by either side.
-    pub(crate) fn given(&self) -> Given {
+    pub fn given(&self) -> Given {
         let state = self.state.borrow();
         Given { host: state.host.given(), module: state.module.given() }
     }
 
     /// The names of living handles that were given out since, in order.
-    pub(crate) fn names_since(&self, then: Given) -> Vec<String> {
+    pub fn names_since(&self, then: Given) -> Vec<String> {
         let state = self.state.borrow();
         let names = state.host.since(then.host).chain(state.module.since(then.module));
         let mut names: Vec<_> = names.map(|entry| entry.name.to_string()).collect();
@@ -135,19 +132,19 @@ impl ZCallTable {
 
     /// Number of living handles, suspended ones included.
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         let state = self.state.borrow();
         state.names.values().map(Vec::len).sum()
     }
 
     /// Whether no handle is alive.
     #[cfg(test)]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// A line for each handle that ends with a module, in order.
-    pub(crate) fn of_modules(&self) -> Vec<String> {
+    pub fn of_modules(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |handle: &ZCallHandle| match state.find(*handle) {
             Found::Alive(entry) if entry.module != ModuleId::HOST => {
@@ -163,19 +160,19 @@ impl ZCallTable {
 
     /// Sets a module's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
     /// chain again. The host's own module cannot be suspended.
-    pub(crate) fn suspend(&self, module: ModuleId) {
+    pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().standings.suspend(module);
     }
 
     /// Takes a suspended module's handles back: their names lead to them again. End the module that was to
     /// replace it as well.
-    pub(crate) fn resume(&self, module: ModuleId) {
+    pub fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().standings.resume(module);
     }
 
     /// Kills all handles of a module, suspended or not, and lets go of their dispatchers. A later registration
     /// for it is refused. The host's own module does not end.
-    pub(crate) fn end_module(&self, module: ModuleId) {
+    pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
         }
@@ -185,7 +182,7 @@ impl ZCallTable {
     }
 
     /// The modules between these two are none of those that have handles here.
-    pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
+    pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().standings.pass_over(after, before);
     }
 
@@ -195,6 +192,7 @@ impl ZCallTable {
         Some(agree(name, entry.fingerprint, &entry.signature, fingerprint).map(|()| handle))
     }
 
+    #[inline]
     fn dispatcher(&self, handle: ZCallHandle) -> Result<Rc<dyn Dispatcher>, (ZCallStatus, CallError)> {
         let state = self.state.borrow();
         match state.find(handle) {
@@ -235,6 +233,7 @@ impl State {
         })
     }
 
+    #[inline]
     fn find(&self, handle: ZCallHandle) -> Found<'_> {
         match handle.0 {
             0 => Found::NeverGiven,
@@ -283,7 +282,7 @@ fn agree(name: &ZCallName, found: u64, signature: &str, wanted: u64) -> Result<(
 }
 
 /// The border's number for an error.
-pub(crate) fn status_of(error: &CallError) -> ZCallStatus {
+pub fn status_of(error: &CallError) -> ZCallStatus {
     match error {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
         CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,

@@ -14,7 +14,7 @@ use crate::cells::RefCell;
 const DEEPEST: usize = 64;
 
 /// What the host says to a name of its protocol.
-pub(crate) enum Answer {
+pub enum Answer {
     /// This function is meant.
     Function(Resolved),
     /// There is none, and why.
@@ -22,11 +22,11 @@ pub(crate) enum Answer {
 }
 
 /// Resolves the names of one protocol; it is given what stands behind `protocol:/`.
-pub(crate) type Ask = dyn Fn(&str) -> Result<Answer, CallError>;
+pub type Ask = dyn Fn(&str) -> Result<Answer, CallError>;
 
 /// Who resolves which protocol. Game thread only.
 #[derive(Default)]
-pub(crate) struct Protocols {
+pub struct Protocols {
     owners: RefCell<BTreeMap<String, Rc<Ask>>>,
     /// The names that are being asked for, outermost first.
     under_way: RefCell<Vec<String>>,
@@ -37,7 +37,7 @@ impl Protocols {
     ///
     /// # Errors
     /// When it is taken, or is no protocol.
-    pub(crate) fn add(&self, protocol: &str, ask: Rc<Ask>) -> Result<(), CallError> {
+    pub fn add(&self, protocol: &str, ask: Rc<Ask>) -> Result<(), CallError> {
         if !is_protocol(protocol) {
             return Err(CallError::other(format!(
                 "`{}` cannot be a protocol of the host: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a \
@@ -58,7 +58,7 @@ impl Protocols {
     ///
     /// # Errors
     /// When it is no name.
-    pub(crate) fn read(&self, text: &str) -> Result<ZCallName, CallError> {
+    pub fn read(&self, text: &str) -> Result<ZCallName, CallError> {
         match text.split_once(':') {
             Some((protocol, _)) if self.owners.borrow().contains_key(protocol) => {
                 Ok(ZCallName::of_host(text, protocol)?)
@@ -71,7 +71,7 @@ impl Protocols {
     ///
     /// # Errors
     /// When the host declines it, with its reason; when its resolver panics; when the name is being asked for already.
-    pub(crate) fn resolve(&self, name: &ZCallName, protocol: &str, rest: &str) -> Result<Resolved, CallError> {
+    pub fn resolve(&self, name: &ZCallName, protocol: &str, rest: &str) -> Result<Resolved, CallError> {
         let Some(ask) = self.owners.borrow().get(protocol).cloned() else {
             return Err(CallError::NotFound {
                 message: format!("`{name}` leads nowhere: nobody resolves `{protocol}`"),
@@ -87,7 +87,7 @@ impl Protocols {
     }
 
     /// A line for each, in order.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         self.owners.borrow().keys().map(|protocol| format!("protocol {protocol} by the host")).collect()
     }
 
@@ -128,8 +128,8 @@ mod tests {
     use std::rc::Rc;
 
     use super::{Answer, Protocols};
-    use crate::zcall::chain::Implementer;
-    use crate::zcall::chain::tests::nothing;
+    use crate::chain::Implementer;
+    use crate::chain::tests::nothing;
 
     #[test]
     fn a_protocol_is_a_word_that_nobody_has() {

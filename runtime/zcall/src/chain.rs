@@ -13,7 +13,7 @@ use crate::game_thread::GameThread;
 use crate::handles::ModuleId;
 
 /// The body behind a name. Game thread only.
-pub(crate) trait Dispatcher {
+pub trait Dispatcher {
     /// Does the call: parameters are in the first slots of `buffer`, the result goes into the last.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ pub(crate) trait Dispatcher {
 }
 
 /// Knows some names. It may use chain and table itself while it is asked. Game thread only.
-pub(crate) trait Resolver {
+pub trait Resolver {
     /// What `name` stands for, or `None` when it is for another resolver to know.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ pub(crate) trait Resolver {
 
 /// Who implements a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Implementer {
+pub enum Implementer {
     /// The host: a black call, when a module makes it.
     Host,
     /// A module: a red call.
@@ -50,7 +50,7 @@ impl fmt::Display for Implementer {
 
 /// What a name stands for.
 #[derive(Clone)]
-pub(crate) struct Resolved {
+pub struct Resolved {
     /// The body.
     pub dispatcher: Rc<dyn Dispatcher>,
     /// Who implements it.
@@ -76,7 +76,7 @@ impl fmt::Debug for Resolved {
 
 /// The resolvers in the order in which they are asked. Game thread only.
 #[derive(Default)]
-pub(crate) struct ResolverChain {
+pub struct ResolverChain {
     /// Replaced whole, so that a running lookup keeps the row it began with.
     links: RefCell<Rc<[Link]>>,
     /// The host's own protocols, which no other resolver knows.
@@ -93,13 +93,13 @@ struct Link {
 impl ResolverChain {
     /// A chain that knows nothing yet.
     #[must_use]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a resolver: the smallest priority is asked first, among equal ones the one added first. Errors call it
     /// by its label. A lookup that is running does not see it.
-    pub(crate) fn add(&self, priority: i32, label: &str, resolver: Rc<impl Resolver + 'static>) {
+    pub fn add(&self, priority: i32, label: &str, resolver: Rc<impl Resolver + 'static>) {
         let mut links = self.links.borrow_mut();
         let at = links.partition_point(|link| link.priority <= priority);
         let (before, after) = links.split_at(at);
@@ -111,7 +111,7 @@ impl ResolverChain {
     ///
     /// # Errors
     /// [`CallError::NotFound`] with every resolver asked, or the error of the resolver that knew it better.
-    pub(crate) fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
+    pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         if let ZCallName::OfHost { protocol, rest } = name {
             return self.protocols.resolve(name, protocol, rest);
         }
@@ -148,19 +148,19 @@ fn not_found(name: &ZCallName, links: &[Link]) -> CallError {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
     use super::{Dispatcher, Implementer, Resolved, Resolver, ResolverChain};
     use crate::border::CallError;
+    use crate::buffer::BufferMut;
     use crate::game_thread::GameThread;
     use crate::handles::ModuleId;
-    use crate::zcall::buffer::BufferMut;
-    use crate::zcall::name::ZCallName;
+    use crate::name::ZCallName;
 
     /// A body made of a closure.
-    pub(in crate::zcall) struct Body<F>(pub(in crate::zcall) F);
+    pub(crate) struct Body<F>(pub(crate) F);
 
     impl<F: Fn(BufferMut<'_>) -> Result<(), CallError>> Dispatcher for Body<F> {
         fn call(&self, _gt: GameThread<'_>, buffer: BufferMut<'_>) -> Result<(), CallError> {
@@ -169,7 +169,7 @@ pub(super) mod tests {
     }
 
     /// A resolver made of a closure.
-    pub(in crate::zcall) struct Asked<F>(pub(in crate::zcall) F);
+    pub(crate) struct Asked<F>(pub(crate) F);
 
     impl<F: Fn(&ZCallName) -> Result<Option<Resolved>, CallError>> Resolver for Asked<F> {
         fn resolve(&self, name: &ZCallName) -> Result<Option<Resolved>, CallError> {
@@ -177,7 +177,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::zcall) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolved {
+    pub(crate) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolved {
         Resolved {
             dispatcher: Rc::new(Body(|_: BufferMut<'_>| Ok(()))),
             side,
