@@ -20,6 +20,7 @@ const CRATES: &[&str] = &[
     "runtime/reflect/src",
     "runtime/src",
     "runtime/sys/src",
+    "runtime/zcall/src",
     "tools/build/src",
     "tools/src",
 ];
@@ -94,7 +95,19 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/src/bridge",
-        &["collection", "conjugate_calls", "conjugates", "core", "nd", "nm", "rebuild", "resolvers", "tasks"],
+        &[
+            "collection",
+            "conjugate_calls",
+            "conjugates",
+            "core",
+            "nd",
+            "nm",
+            "protocols",
+            "rebuild",
+            "tasks",
+            "uf",
+            "up",
+        ],
         "to be taken apart: all stores lie in one `Core`, which the protocols are given",
     ),
     (
@@ -135,7 +148,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         ],
         "to be taken apart: a line, its spaces and their hub name each other",
     ),
-    ("runtime/src/zcall", &["chain", "protocols"], "a protocol of the host is a link of the chain, and asks the chain"),
     (
         "runtime/sys/src",
         &[

@@ -9,9 +9,11 @@ use std::rc::Rc;
 use alcedo_abi::zcall::ZCallStatus;
 
 use super::buffer::BufferMut;
-use super::chain::{Dispatcher, Implementer, Resolved, ResolverChain};
+use super::call::{Call, Callee, Implementer, Resolved};
+use super::chain::ResolverChain;
 use super::name::ZCallName;
-use super::rows::{Entry, Found, Row};
+use super::rows::{Found, Row};
+use super::signature::CallSignature;
 use super::standings::{Standing, Standings};
 use crate::border::{CallError, trap};
 use crate::cells::RefCell;
@@ -20,13 +22,13 @@ use crate::handles::{ModuleId, ZCallHandle};
 
 /// Every handle given out, and what it calls. Game thread only.
 #[derive(Default)]
-pub(crate) struct ZCallTable {
+pub struct ZCallTable {
     state: RefCell<State>,
 }
 
 /// How many handles there were at some time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
+pub struct Given {
     host: u64,
     module: u64,
 }
@@ -45,7 +47,7 @@ struct State {
 impl ZCallTable {
     /// A table without handles.
     #[must_use]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
@@ -56,13 +58,9 @@ impl ZCallTable {
     /// # Errors
     /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
     /// [`CallError::Unavailable`] when the chain answers with something of a module that is suspended or over.
-    pub(crate) fn resolve(
-        &self,
-        chain: &ResolverChain,
-        name: &str,
-        fingerprint: u64,
-    ) -> Result<ZCallHandle, CallError> {
-        let name = chain.protocols.read(name)?;
+    #[inline]
+    pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
+        let name = chain.read(name)?;
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
         }
@@ -71,7 +69,7 @@ impl ZCallTable {
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
         }
-        agree(&name, resolved.fingerprint, &resolved.signature, fingerprint)?;
+        agree(&name, &resolved.signature, fingerprint)?;
         let mut state = self.state.borrow_mut();
         match state.standings.standing(resolved.module) {
             Standing::Running => Ok(state.register(name, resolved)),
@@ -83,49 +81,44 @@ impl ZCallTable {
     ///
     /// The status says what the error says, in the numbers of the border. Unless it is that of the dispatcher
     /// itself, no slot was touched.
-    pub(crate) fn dispatch(
+    #[inline]
+    pub fn dispatch(
         &self,
-        gt: GameThread<'_>,
+        _gt: GameThread<'_>,
         handle: ZCallHandle,
         buffer: BufferMut<'_>,
     ) -> (ZCallStatus, Result<(), CallError>) {
-        let dispatcher = match self.dispatcher(handle) {
-            Ok(dispatcher) => dispatcher,
+        let callee = match self.running(handle) {
+            Ok(callee) => callee,
             Err((status, error)) => return (status, Err(error)),
         };
-        match trap(|| dispatcher.call(gt, buffer)) {
+        match trap(|| callee.dispatcher.call(Call::new(&callee, buffer))) {
             Ok(()) => (ZCallStatus::SUCCESS, Ok(())),
             Err(error) => {
-                let error = self.placed(handle, error);
+                let error = placed(&callee, error);
                 (status_of(&error), Err(error))
             }
         }
     }
 
-    /// The name under which `handle` was resolved; `None` once its module is over.
-    pub(crate) fn name(&self, handle: ZCallHandle) -> Option<String> {
+    /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module is
+    /// over.
+    #[inline]
+    pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
-            Found::Alive(entry) => Some(entry.name.to_string()),
-            Found::Dead | Found::NeverGiven => None,
-        }
-    }
-
-    /// The signature of what `handle` stands for, in words; `None` once its module is over.
-    pub(crate) fn signature(&self, handle: ZCallHandle) -> Option<String> {
-        match self.state.borrow().find(handle) {
-            Found::Alive(entry) => Some(entry.signature.clone()),
+            Found::Alive(entry) => Some(Rc::clone(entry)),
             Found::Dead | Found::NeverGiven => None,
         }
     }
 
     /// How many handles were given out so far, by either side.
-    pub(crate) fn given(&self) -> Given {
+    pub fn given(&self) -> Given {
         let state = self.state.borrow();
         Given { host: state.host.given(), module: state.module.given() }
     }
 
     /// The names of living handles that were given out since, in order.
-    pub(crate) fn names_since(&self, then: Given) -> Vec<String> {
+    pub fn names_since(&self, then: Given) -> Vec<String> {
         let state = self.state.borrow();
         let names = state.host.since(then.host).chain(state.module.since(then.module));
         let mut names: Vec<_> = names.map(|entry| entry.name.to_string()).collect();
@@ -135,19 +128,19 @@ impl ZCallTable {
 
     /// Number of living handles, suspended ones included.
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         let state = self.state.borrow();
         state.names.values().map(Vec::len).sum()
     }
 
     /// Whether no handle is alive.
     #[cfg(test)]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// A line for each handle that ends with a module, in order.
-    pub(crate) fn of_modules(&self) -> Vec<String> {
+    pub fn of_modules(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |handle: &ZCallHandle| match state.find(*handle) {
             Found::Alive(entry) if entry.module != ModuleId::HOST => {
@@ -163,19 +156,19 @@ impl ZCallTable {
 
     /// Sets a module's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
     /// chain again. The host's own module cannot be suspended.
-    pub(crate) fn suspend(&self, module: ModuleId) {
+    pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().standings.suspend(module);
     }
 
     /// Takes a suspended module's handles back: their names lead to them again. End the module that was to
     /// replace it as well.
-    pub(crate) fn resume(&self, module: ModuleId) {
+    pub fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().standings.resume(module);
     }
 
     /// Kills all handles of a module, suspended or not, and lets go of their dispatchers. A later registration
     /// for it is refused. The host's own module does not end.
-    pub(crate) fn end_module(&self, module: ModuleId) {
+    pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
         }
@@ -185,21 +178,22 @@ impl ZCallTable {
     }
 
     /// The modules between these two are none of those that have handles here.
-    pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
+    pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().standings.pass_over(after, before);
     }
 
     fn known(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
         let state = self.state.borrow();
         let (handle, entry) = state.lookup(name)?;
-        Some(agree(name, entry.fingerprint, &entry.signature, fingerprint).map(|()| handle))
+        Some(agree(name, &entry.signature, fingerprint).map(|()| handle))
     }
 
-    fn dispatcher(&self, handle: ZCallHandle) -> Result<Rc<dyn Dispatcher>, (ZCallStatus, CallError)> {
+    #[inline]
+    fn running(&self, handle: ZCallHandle) -> Result<Rc<Callee>, (ZCallStatus, CallError)> {
         let state = self.state.borrow();
         match state.find(handle) {
             Found::Alive(entry) => match state.standings.standing(entry.module) {
-                Standing::Running => Ok(Rc::clone(&entry.dispatcher)),
+                Standing::Running => Ok(Rc::clone(entry)),
                 Standing::Suspended | Standing::Ended => {
                     let what = format!("`{}`", entry.name);
                     Err((ZCallStatus::CONTEXT_UNAVAILABLE, CallError::Unavailable { what }))
@@ -215,26 +209,17 @@ impl ZCallTable {
             }
         }
     }
-
-    /// A dispatcher knows the slot that is wrong, not the name it was called by.
-    fn placed(&self, handle: ZCallHandle, error: CallError) -> CallError {
-        match (error, self.name(handle)) {
-            (CallError::Buffer { message }, Some(name)) => {
-                CallError::Buffer { message: format!("`{name}`: {message}") }
-            }
-            (error, _) => error,
-        }
-    }
 }
 
 impl State {
-    fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Entry)> {
+    fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Rc<Callee>)> {
         self.names.get(name)?.iter().find_map(|&handle| match self.find(handle) {
             Found::Alive(entry) if self.standings.standing(entry.module) == Standing::Running => Some((handle, entry)),
             _ => None,
         })
     }
 
+    #[inline]
     fn find(&self, handle: ZCallHandle) -> Found<'_> {
         match handle.0 {
             0 => Found::NeverGiven,
@@ -244,8 +229,8 @@ impl State {
     }
 
     fn register(&mut self, name: ZCallName, resolved: Resolved) -> ZCallHandle {
-        let Resolved { dispatcher, side, module, fingerprint, signature } = resolved;
-        let entry = Entry { name: name.clone(), dispatcher, module, fingerprint, signature };
+        let side = resolved.side;
+        let entry = Rc::new(Callee::new(name.clone(), resolved));
         let handle = match side {
             Implementer::Host => ZCallHandle(self.host.push(entry).cast_signed()),
             Implementer::Module(_) => ZCallHandle(-self.module.push(entry).cast_signed()),
@@ -254,7 +239,7 @@ impl State {
         handle
     }
 
-    fn end(&mut self, module: ModuleId) -> Vec<Entry> {
+    fn end(&mut self, module: ModuleId) -> Vec<Rc<Callee>> {
         self.standings.end(module);
         let mut ended = self.host.take(module);
         ended.append(&mut self.module.take(module));
@@ -270,20 +255,29 @@ impl State {
     }
 }
 
-fn agree(name: &ZCallName, found: u64, signature: &str, wanted: u64) -> Result<(), CallError> {
-    let found = match (found, wanted) {
+/// A dispatcher knows the slot that is wrong, not the name it was called by.
+#[cold]
+fn placed(callee: &Callee, error: CallError) -> CallError {
+    match error {
+        CallError::Buffer { message } => CallError::Buffer { message: format!("`{}`: {message}", callee.name) },
+        error => error,
+    }
+}
+
+fn agree(name: &ZCallName, signature: &CallSignature, wanted: u64) -> Result<(), CallError> {
+    let found = match (signature.fingerprint(), wanted) {
         (_, 0) => return Ok(()),
         (0, _) => {
             "none that could be compared: call it with values whose types are asked for, as `zcall_any` does".into()
         }
-        _ if found == wanted => return Ok(()),
-        _ => format!("{signature}, fingerprint {found:016x}"),
+        (found, _) if found == wanted => return Ok(()),
+        (found, _) => format!("{}, fingerprint {found:016x}", signature.words()),
     };
     Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {wanted:016x}") })
 }
 
 /// The border's number for an error.
-pub(crate) fn status_of(error: &CallError) -> ZCallStatus {
+pub fn status_of(error: &CallError) -> ZCallStatus {
     match error {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
         CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,

@@ -2,11 +2,11 @@
 //! module is attached with its own way to what its context has.
 
 use crate::border::CallError;
+use crate::buffer::BufferMut;
 use crate::handles::ZCallHandle;
-use crate::zcall::buffer::BufferMut;
 
 /// What a module that belongs to no thread reaches by name. Any thread.
-pub(crate) trait FreeCalls: Send + Sync {
+pub trait FreeCalls: Send + Sync {
     /// The handle of `name`; only the module that asked knows it. `fingerprint` is that of the caller's signature.
     ///
     /// # Errors

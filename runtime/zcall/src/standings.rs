@@ -7,7 +7,7 @@ use crate::handles::ModuleId;
 
 /// Whether a module's entries count now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub enum Standing {
     /// They do.
     Running,
     /// They are set aside, and may come back.
@@ -18,7 +18,7 @@ pub(crate) enum Standing {
 
 /// The standing of every module there was or will be. The host's own is always running.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Standings {
+pub struct Standings {
     suspended: BTreeSet<ModuleId>,
     ended: Ranges,
 }
@@ -29,6 +29,7 @@ pub(crate) struct Standings {
 struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
+    #[inline]
     fn has(&self, number: u64) -> bool {
         // Most questions are about a module that is newer than all of them.
         match self.0.last() {
@@ -59,7 +60,9 @@ impl Ranges {
 
 impl Standings {
     /// How `module` stands. One that was never heard of is running.
-    pub(crate) fn standing(&self, module: ModuleId) -> Standing {
+    #[must_use]
+    #[inline]
+    pub fn standing(&self, module: ModuleId) -> Standing {
         if module == ModuleId::HOST {
             Standing::Running
         } else if self.suspended.contains(&module) {
@@ -72,19 +75,19 @@ impl Standings {
     }
 
     /// Sets a running module aside. Nothing happens to the host's own or to one that has ended.
-    pub(crate) fn suspend(&mut self, module: ModuleId) {
+    pub fn suspend(&mut self, module: ModuleId) {
         if module != ModuleId::HOST && self.standing(module) == Standing::Running {
             self.suspended.insert(module);
         }
     }
 
     /// Takes a suspended module back.
-    pub(crate) fn resume(&mut self, module: ModuleId) {
+    pub fn resume(&mut self, module: ModuleId) {
         self.suspended.remove(&module);
     }
 
     /// Ends a module, suspended or not. The host's own does not end.
-    pub(crate) fn end(&mut self, module: ModuleId) {
+    pub fn end(&mut self, module: ModuleId) {
         self.suspended.remove(&module);
         if module != ModuleId::HOST {
             self.ended.add(module.0, module.0);
@@ -93,7 +96,7 @@ impl Standings {
 
     /// The numbers between these modules, without the two, are of modules that never have entries here: they count as
     /// ended, or each would part the numbers of those that have.
-    pub(crate) fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
+    pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.ended.add(after.0 + 1, before.0.saturating_sub(1));
     }
 }

@@ -16,7 +16,7 @@ use crate::border::CallError;
 /// Slots count from zero. The type byte is checked where it is compiled in; a slot that waits for a result is empty
 /// and takes any type.
 #[derive(Debug)]
-pub(crate) struct BufferMut<'a> {
+pub struct BufferMut<'a> {
     slots: &'a mut [Slot],
     /// The shape in which [`BufferMut::raw`] lends the slots on.
     raw: ZCallBuffer,
@@ -28,7 +28,8 @@ impl<'a> BufferMut<'a> {
     /// # Safety
     /// Unless its length is zero, `raw` lends that many initialized slots, live and unshared for `'a`. Its pointer
     /// slots are what the signature of the call says they are, and stay so for `'a`.
-    pub(crate) unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
+    #[inline]
+    pub unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
         if raw.len == 0 || raw.slots.is_null() {
             return Self::over(&mut []);
         }
@@ -36,24 +37,27 @@ impl<'a> BufferMut<'a> {
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
+    #[inline]
     pub(super) fn over(slots: &'a mut [Slot]) -> Self {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }
     }
 
     /// The buffer as it goes over the border.
-    pub(crate) fn raw(&mut self) -> &mut ZCallBuffer {
+    #[inline]
+    pub fn raw(&mut self) -> &mut ZCallBuffer {
         self.raw = ZCallBuffer { slots: self.slots.as_mut_ptr(), len: self.slots.len() };
         &mut self.raw
     }
 
     /// Number of slots.
-    pub(crate) fn len(&self) -> usize {
+    #[inline]
+    pub fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether there is no slot at all.
-    #[cfg(test)]
-    pub(crate) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
@@ -61,7 +65,8 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] with both numbers.
-    pub(crate) fn expect_len(&self, wanted: usize) -> Result<(), CallError> {
+    #[inline]
+    pub fn expect_len(&self, wanted: usize) -> Result<(), CallError> {
         match self.len() {
             len if len == wanted => Ok(()),
             len => Err(buffer_error(format!("the buffer has {len} slots, the call wants {wanted}"))),
@@ -72,7 +77,8 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot or it holds another type.
-    pub(crate) fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
+    #[inline]
+    pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots, index)
     }
 
@@ -80,7 +86,8 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot or it holds another type; nothing is written then.
-    pub(crate) fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
+    #[inline]
+    pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         let slot = slot_mut(self.slots, index)?;
         if !slot.is(T::SLOT) && !slot.is(SlotType::EMPTY) {
             return Err(wrong_type(index, *slot, T::SLOT));
@@ -93,7 +100,8 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot.
-    pub(crate) fn slot(&self, index: usize) -> Result<Slot, CallError> {
+    #[inline]
+    pub fn slot(&self, index: usize) -> Result<Slot, CallError> {
         slot_at(self.slots, index)
     }
 
@@ -101,7 +109,8 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot, it holds another type, or its address is null.
-    pub(crate) fn pointer(&self, index: usize) -> Result<*mut u8, CallError> {
+    #[inline]
+    pub fn pointer(&self, index: usize) -> Result<*mut u8, CallError> {
         let slot = self.slot(index)?;
         if !slot.is(SlotType::POINTER) {
             return Err(wrong_type(index, slot, SlotType::POINTER));
@@ -120,7 +129,8 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// As [`Self::pointer`], and when the bytes are not UTF-8.
-    pub(crate) unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
+    #[inline]
+    pub unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
         let view = self.pointer(index)?.cast::<TextView>();
         // SAFETY: our caller promises that the address is that of a live view.
         let view = unsafe { view.read() };
@@ -140,7 +150,8 @@ impl<'a> BufferMut<'a> {
     ///
     /// # Errors
     /// As [`Self::pointer`].
-    pub(crate) unsafe fn give_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
+    #[inline]
+    pub unsafe fn give_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
         let sink = self.pointer(index)?.cast::<TextSink>();
         // SAFETY: our caller promises that the address is that of a live sink.
         let sink = unsafe { sink.read() };
@@ -150,26 +161,31 @@ impl<'a> BufferMut<'a> {
     }
 }
 
+#[inline]
 pub(super) fn slot_at(slots: &[Slot], index: usize) -> Result<Slot, CallError> {
     slots.get(index).copied().ok_or_else(|| no_slot(index, slots.len()))
 }
 
+#[inline]
 pub(super) fn slot_mut(slots: &mut [Slot], index: usize) -> Result<&mut Slot, CallError> {
     let len = slots.len();
     slots.get_mut(index).ok_or_else(|| no_slot(index, len))
 }
 
+#[inline]
 pub(super) fn read_slot<T: SlotValue>(slots: &[Slot], index: usize) -> Result<T, CallError> {
     let slot = slot_at(slots, index)?;
     if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_type(index, slot, T::SLOT)) }
 }
 
 /// A pointer slot for memory that the caller keeps in place until the call returns.
+#[inline]
 pub(super) fn pointer_slot<T>(target: *mut T) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
 }
 
 /// A sink that overwrites `text`, which must stay in place and untouched for as long as the sink may be used.
+#[inline]
 pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }
 }
@@ -206,7 +222,7 @@ mod tests {
     use super::BufferMut;
     use crate::border::CallError;
     use crate::handles::{Name, ObjectHandle};
-    use crate::zcall::owned::{DynBuffer, SlotBuffer};
+    use crate::owned::{DynBuffer, SlotBuffer};
     use alcedo_abi::value::TextView;
     use alcedo_abi::zcall::{Slot, SlotValue, ZCallBuffer};
 

@@ -13,10 +13,10 @@ use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into,
 use crate::border::CallError;
 
 /// `N` slots on the stack; texts that go in are lent for `'a`.
-pub(crate) type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [Lent<'a>; N]>;
+pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [Lent<'a>; N]>;
 
 /// Any number of slots; texts that go in are lent for `'a`.
-pub(crate) type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
+pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
 
 /// Slots and what lives behind their addresses. Made as [`SlotBuffer`] or [`DynBuffer`].
 ///
@@ -24,14 +24,14 @@ pub(crate) type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
 /// signature fingerprint given to [`super::table::ZCallTable::resolve`] proves. A caller that resolved without one checks
 /// the slots against the callee's description itself.
 #[derive(Debug)]
-pub(crate) struct OwnedBuffer<'a, S, L> {
+pub struct OwnedBuffer<'a, S, L> {
     slots: S,
     lent: L,
     texts: PhantomData<&'a str>,
 }
 
 /// What lives behind the address of one slot.
-pub(crate) struct Lent<'a>(Behind<'a>);
+pub struct Lent<'a>(Behind<'a>);
 
 enum Behind<'a> {
     Nothing,
@@ -43,7 +43,8 @@ enum Behind<'a> {
 impl<const N: usize> SlotBuffer<'_, N> {
     /// `N` empty slots.
     #[must_use]
-    pub(crate) fn new() -> Self {
+    #[inline]
+    pub fn new() -> Self {
         Self { slots: [Slot::EMPTY; N], lent: [const { Lent(Behind::Nothing) }; N], texts: PhantomData }
     }
 }
@@ -57,7 +58,8 @@ impl<const N: usize> Default for SlotBuffer<'_, N> {
 impl DynBuffer<'_> {
     /// `len` empty slots.
     #[must_use]
-    pub(crate) fn with_len(len: usize) -> Self {
+    #[inline]
+    pub fn with_len(len: usize) -> Self {
         let lent = std::iter::repeat_with(|| Lent(Behind::Nothing)).take(len).collect();
         Self { slots: vec![Slot::EMPTY; len], lent, texts: PhantomData }
     }
@@ -73,7 +75,8 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub(crate) fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
+    #[inline]
+    pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
     }
 
@@ -81,7 +84,8 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub(crate) fn text_in(&mut self, index: usize, text: &'a str) -> Result<(), CallError> {
+    #[inline]
+    pub fn text_in(&mut self, index: usize, text: &'a str) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
     }
 
@@ -89,7 +93,8 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub(crate) fn text_out(&mut self, index: usize) -> Result<(), CallError> {
+    #[inline]
+    pub fn text_out(&mut self, index: usize) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::TextOut(String::new(), None))
     }
 
@@ -101,7 +106,8 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`].
-    pub(crate) unsafe fn value_at(&mut self, index: usize, at: *mut u8) -> Result<(), CallError> {
+    #[inline]
+    pub unsafe fn value_at(&mut self, index: usize, at: *mut u8) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::Value(at))
     }
 
@@ -109,7 +115,8 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`], also when the slot holds another type.
-    pub(crate) fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
+    #[inline]
+    pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots.as_ref(), index)
     }
 
@@ -117,7 +124,8 @@ where
     ///
     /// # Errors
     /// [`CallError::Buffer`], also when the slot waits for no text.
-    pub(crate) fn take_text(&mut self, index: usize) -> Result<String, CallError> {
+    #[inline]
+    pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
         let slot = slot_at(self.slots.as_ref(), index)?;
         match self.lent.as_mut().get_mut(index) {
             Some(Lent(Behind::TextOut(text, _))) => Ok(std::mem::take(text)),
@@ -129,7 +137,8 @@ where
     }
 
     /// The buffer for one call. The owner stays where it is until the call is over.
-    pub(crate) fn lend(&mut self) -> BufferMut<'_> {
+    #[inline]
+    pub fn lend(&mut self) -> BufferMut<'_> {
         let slots = self.slots.as_mut();
         for (slot, lent) in slots.iter_mut().zip(self.lent.as_mut()) {
             match &mut lent.0 {
@@ -142,6 +151,7 @@ where
         BufferMut::over(slots)
     }
 
+    #[inline]
     fn put(&mut self, index: usize, slot: Slot, behind: Behind<'a>) -> Result<(), CallError> {
         *slot_mut(self.slots.as_mut(), index)? = slot;
         // Both rows have the same length: the two constructors see to it.

@@ -1,0 +1,266 @@
+//! How an unknown name finds its function: its protocol reads it, and the resolvers of that protocol are asked one after the
+//! other until one answers. What they are and know is theirs; this file keeps the order and tells afterwards who was asked.
+//! What is declined is not remembered, so the next question is asked anew.
+
+use std::fmt;
+use std::rc::Rc;
+
+use crate::border::{CallError, trap};
+use crate::call::Resolved;
+use crate::cells::RefCell;
+use crate::name::ZCallName;
+use crate::protocol::{Protocol, is_word};
+use crate::reader::{NameError, NameFlaw};
+use crate::shown;
+
+/// How many names may be asked for inside each other: a resolver may ask for other names to find its own.
+const DEEPEST: usize = 64;
+
+/// Knows names of a protocol. Game thread only.
+///
+/// A panic in it becomes an error of the caller. It may look other names up, and add protocols and resolvers.
+pub trait Resolver {
+    /// What `name` stands for. A function is kept under its handle and asked for once; what is declined is asked for again
+    /// each time.
+    ///
+    /// # Errors
+    /// The name is this resolver's, and something is wrong with it: no other one is asked.
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
+}
+
+impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+        self(name)
+    }
+}
+
+/// What a resolver says to a name.
+#[derive(Debug)]
+pub enum Answer {
+    /// This function is meant.
+    Function(Resolved),
+    /// It has none of that name, and why: the next resolver is asked. The reason may be empty.
+    Declined(String),
+}
+
+impl Answer {
+    /// It has none of that name: a short sentence says why.
+    pub fn declined(reason: impl Into<String>) -> Self {
+        Self::Declined(reason.into())
+    }
+}
+
+/// Whose a protocol is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// It is built in: only who has made it adds resolvers, which ask for no other names.
+    BuiltIn,
+    /// The host has registered it.
+    Host,
+}
+
+/// The protocols, and for each the resolvers in the order in which they are asked. Game thread only.
+#[derive(Default)]
+pub struct ResolverChain {
+    /// In the order in which they were added. Replaced whole, so that what is running keeps the rows it began with.
+    rows: RefCell<Rc<[Row]>>,
+    /// The names of host protocols that are being asked for, outermost first.
+    under_way: RefCell<Vec<ZCallName>>,
+}
+
+#[derive(Clone)]
+struct Row {
+    word: Rc<str>,
+    way_out: Rc<str>,
+    protocol: Rc<dyn Protocol>,
+    origin: Origin,
+    links: Rc<[Link]>,
+}
+
+#[derive(Clone)]
+struct Link {
+    priority: i32,
+    label: Rc<str>,
+    resolver: Rc<dyn Resolver>,
+}
+
+impl ResolverChain {
+    /// A chain that knows nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a protocol, which has no resolver yet.
+    ///
+    /// # Errors
+    /// When its word is taken, or is none; when it panics.
+    pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
+        let texts = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
+        let (word, way_out) = trap(texts)?;
+        if !is_word(&word) {
+            return Err(CallError::other(format!(
+                "`{}` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first",
+                shown::line(&word)
+            )));
+        }
+        if let Some(row) = self.row(&word) {
+            let whose = match row.origin {
+                Origin::BuiltIn => "it is built in",
+                Origin::Host => "the host has registered it, and may add resolvers to it",
+            };
+            return Err(CallError::other(format!("the protocol `{word}` is taken: {whose}; choose another name")));
+        }
+        let row = Row { word, way_out, protocol, origin, links: Rc::default() };
+        let mut rows = self.rows.borrow_mut();
+        *rows = rows.iter().cloned().chain([row]).collect();
+        Ok(())
+    }
+
+    /// Adds a resolver to a protocol of that origin: the smallest priority is asked first, among equal ones the one added
+    /// first. Errors call it by its label. A lookup that is running does not see it.
+    ///
+    /// # Errors
+    /// When there is no such protocol, or it has a resolver of that label.
+    pub fn add(
+        &self,
+        word: &str,
+        origin: Origin,
+        priority: i32,
+        label: &str,
+        resolver: Rc<dyn Resolver>,
+    ) -> Result<(), CallError> {
+        let refuse = |why: String| {
+            let (word, label) = (shown::line(word), shown::line(label));
+            Err(CallError::other(format!("the resolver `{label}` cannot be added to the protocol `{word}`: {why}")))
+        };
+        let Some(row) = self.row(word) else {
+            return refuse("there is none of that name; add the protocol first".into());
+        };
+        if row.origin != origin {
+            return refuse("it is built in, and its names are resolved by the runtime; add a protocol for them".into());
+        }
+        if row.links.iter().any(|link| *link.label == *label) {
+            return refuse("it has one of that label; choose another, which is how errors tell them apart".into());
+        }
+        let at = row.links.partition_point(|link| link.priority <= priority);
+        let (before, after) = row.links.split_at(at);
+        let added = Link { priority, label: label.into(), resolver };
+        let links: Rc<[Link]> = before.iter().cloned().chain([added]).chain(after.iter().cloned()).collect();
+        let mut rows = self.rows.borrow_mut();
+        let with = |row: &Row| match *row.word == *word {
+            true => Row { links: Rc::clone(&links), ..row.clone() },
+            false => row.clone(),
+        };
+        *rows = rows.iter().map(with).collect();
+        Ok(())
+    }
+
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn read(&self, text: &str) -> Result<ZCallName, CallError> {
+        let row = text.split_once(':').and_then(|(word, _)| self.row(word));
+        match row {
+            Some(row) => trap(|| Ok(ZCallName::read(text, &*row.protocol)?)),
+            None => {
+                let rows = Rc::clone(&self.rows.borrow());
+                let words: Vec<_> = rows.iter().map(|row| format!("`{}:/`", row.word)).collect();
+                let form = format!("one of {} and what it needs", words.join(", "));
+                Err(NameError { text: text.to_owned(), at: 0, flaw: NameFlaw::Protocol, form }.into())
+            }
+        }
+    }
+
+    /// What `name` stands for: the first resolver that answers decides.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] with every resolver asked and its reason, or the error of the resolver that knew it better;
+    /// when one panics; when the name is being asked for already.
+    pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
+        let Some(row) = self.row(name.protocol()) else {
+            let message = format!("`{name}` leads nowhere: there is no such protocol");
+            return Err(CallError::NotFound { message });
+        };
+        let _under_way = match row.origin {
+            Origin::BuiltIn => None,
+            Origin::Host => Some(self.enter(name)?),
+        };
+        let mut reasons = Vec::new();
+        for link in row.links.iter() {
+            match trap(|| link.resolver.resolve(name))? {
+                Answer::Function(resolved) => return Ok(resolved),
+                Answer::Declined(reason) => reasons.push((Rc::clone(&link.label), reason)),
+            }
+        }
+        Err(not_found(name, &reasons, &row.way_out))
+    }
+
+    /// A line for each resolver of a protocol of the host's, in order.
+    pub fn lines(&self) -> Vec<String> {
+        let rows = Rc::clone(&self.rows.borrow());
+        let of_host = rows.iter().filter(|row| row.origin == Origin::Host);
+        let line = |row: &Row| {
+            let labels: Vec<_> = row.links.iter().map(|link| &*link.label).collect();
+            format!("protocol {} by {}", row.word, labels.join(", then "))
+        };
+        let mut lines: Vec<_> = of_host.map(line).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    fn row(&self, word: &str) -> Option<Row> {
+        self.rows.borrow().iter().find(|row| *row.word == *word).cloned()
+    }
+
+    fn enter(&self, name: &ZCallName) -> Result<UnderWay<'_>, CallError> {
+        let mut under_way = self.under_way.borrow_mut();
+        if let Some(first) = under_way.iter().position(|known| known == name) {
+            let chain: Vec<_> = under_way[first..].iter().chain([name]).map(ToString::to_string).collect();
+            let chain = chain.join(" → ");
+            return Err(CallError::other(format!(
+                "names that are resolved by themselves: {chain}; answer without them"
+            )));
+        }
+        if under_way.len() == DEEPEST {
+            return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name asked for to resolve another")));
+        }
+        under_way.push(name.clone());
+        Ok(UnderWay(self))
+    }
+}
+
+/// A name is being asked for until this is dropped.
+struct UnderWay<'a>(&'a ResolverChain);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.borrow_mut().pop();
+    }
+}
+
+impl fmt::Debug for ResolverChain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = Rc::clone(&self.rows.borrow());
+        let links =
+            |row: &Row| row.links.iter().map(|link| (link.priority, Rc::clone(&link.label))).collect::<Vec<_>>();
+        f.debug_map().entries(rows.iter().map(|row| (&row.word, links(row)))).finish()
+    }
+}
+
+fn not_found(name: &ZCallName, asked: &[(Rc<str>, String)], way_out: &str) -> CallError {
+    let one = |(label, reason): &(Rc<str>, String)| match &**reason {
+        "" => label.to_string(),
+        reason => format!("{label} (declined: {reason})"),
+    };
+    let asked = match asked {
+        [] => "nobody".to_owned(),
+        asked => asked.iter().map(one).collect::<Vec<_>>().join(", then "),
+    };
+    let way_out = if way_out.is_empty() { String::new() } else { format!("; {way_out}") };
+    CallError::NotFound { message: format!("`{name}` leads nowhere: asked {asked}{way_out}") }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

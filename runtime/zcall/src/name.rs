@@ -1,0 +1,151 @@
+//! What a name of a call says: a protocol, and an address that this protocol reads. Written names come from plugins, tools
+//! and configuration, so a wrong one has to say where it is wrong and how it should look; a right one has one spelling,
+//! under which it is found again.
+
+use std::fmt;
+
+use crate::protocol::Protocol;
+use crate::reader::{NameError, NameFlaw, Reader, is_no_part};
+
+/// A name in its one spelling, `protocol:address`. Two spellings of one name are equal.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ZCallName {
+    text: Box<str>,
+    /// Where the address begins.
+    address: usize,
+}
+
+impl ZCallName {
+    /// Reads a name that begins with the word of `protocol` and a colon.
+    ///
+    /// # Errors
+    /// When the protocol cannot read its address, or a letter stands there that no name has.
+    pub fn read(text: &str, protocol: &dyn Protocol) -> Result<Self, NameError> {
+        let word = protocol.word();
+        let mut reader = Reader { text, at: 0, form: protocol.form() };
+        reader.fixed_as(word, NameFlaw::Protocol)?;
+        reader.fixed(":")?;
+        if let Some((at, c)) = reader.rest().char_indices().find(|(_, c)| is_no_part(*c)) {
+            reader.at += at;
+            return Err(reader.flaw(NameFlaw::Unexpected(c)));
+        }
+        let address = protocol.read(&mut reader)?;
+        reader.end()?;
+        if let Some(c) = address.chars().find(|c| is_no_part(*c)) {
+            return Err(reader.flaw(NameFlaw::Unexpected(c)));
+        }
+        Ok(Self { address: word.len() + 1, text: format!("{word}:{address}").into() })
+    }
+
+    /// The word before the colon.
+    #[must_use]
+    pub fn protocol(&self) -> &str {
+        &self.text[..self.address - 1]
+    }
+
+    /// What stands behind the colon, in the one spelling that the protocol has for it.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.text[self.address..]
+    }
+
+    /// The address without the `/` that it begins with, if it does: what a name of a host's protocol is about.
+    #[must_use]
+    pub fn rest(&self) -> &str {
+        self.address().strip_prefix('/').unwrap_or(self.address())
+    }
+}
+
+impl fmt::Display for ZCallName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ZCallName;
+    use crate::explicit::Ex;
+    use crate::protocol::{PlainProtocol, Protocol};
+    use crate::reader::{NameError, NameFlaw, Reader};
+
+    fn check(protocol: &dyn Protocol, text: &str, rest: &str) {
+        let name = ZCallName::read(text, protocol).expect(text);
+        assert_eq!((name.protocol(), name.rest()), (protocol.word(), rest), "{text}");
+        assert_eq!(ZCallName::read(&name.to_string(), protocol), Ok(name), "a name reads back as itself");
+    }
+
+    fn check_refused(protocol: &dyn Protocol, text: &str, at: usize, flaw: NameFlaw) {
+        let error = ZCallName::read(text, protocol).expect_err(text);
+        assert_eq!((error.at, &error.flaw), (at, &flaw), "{error}");
+        assert!(error.to_string().contains(&*text.escape_debug().to_string()), "{error}");
+    }
+
+    #[test]
+    fn a_registered_function_has_any_name_that_does_not_begin_with_a_slash() {
+        check(&Ex, "ex:/math.add", "math.add");
+        check(&Ex, "ex:/a/b::c", "a/b::c");
+        check_refused(&Ex, "", 0, NameFlaw::Protocol);
+        check_refused(&Ex, "render", 0, NameFlaw::Protocol);
+        check_refused(&Ex, "EX:/render", 0, NameFlaw::Protocol);
+        check_refused(&Ex, "ex:render", 3, NameFlaw::Missing("/"));
+        check_refused(&Ex, "ex:/", 4, NameFlaw::Empty("name"));
+        check_refused(&Ex, "ex://render", 4, NameFlaw::Unexpected('/'));
+        check_refused(&Ex, "ex:/two words", 7, NameFlaw::Unexpected(' '));
+        check_refused(&Ex, "ex:/\u{202e}", 4, NameFlaw::Unexpected('\u{202e}'));
+    }
+
+    #[test]
+    fn a_name_of_a_plain_protocol_is_whatever_the_host_knows() {
+        let db = PlainProtocol::new("db");
+        for rest in ["users.count", "/users/1", "a:b?c=d"] {
+            check(&db, &format!("db:/{rest}"), rest);
+        }
+        check_refused(&db, "db:users", 3, NameFlaw::Missing("/"));
+        check_refused(&db, "db:/", 4, NameFlaw::Empty("name"));
+        check_refused(&db, "db:/two words", 7, NameFlaw::Unexpected(' '));
+    }
+
+    /// `at:/row,column`, where the row may have zeros before it.
+    struct Cells;
+
+    impl Protocol for Cells {
+        fn word(&self) -> &str {
+            "at"
+        }
+
+        fn form(&self) -> &str {
+            "`at:/row.column`"
+        }
+
+        fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+            address.fixed("/")?;
+            let row = address.word("row")?.trim_start_matches('0');
+            address.fixed(".")?;
+            let begin = address.at();
+            address.word("column")?;
+            Ok(format!("/{row}.{}", address.since(begin)))
+        }
+    }
+
+    #[test]
+    fn a_protocol_of_its_own_says_which_spelling_is_the_one() {
+        check(&Cells, "at:/007.b", "7.b");
+        check_refused(&Cells, "at:/7", 5, NameFlaw::Missing("."));
+        check_refused(&Cells, "at:/7.", 6, NameFlaw::Empty("column"));
+        check_refused(&Cells, "at:/7.b.c", 7, NameFlaw::Unexpected('.'));
+    }
+
+    #[test]
+    fn an_error_is_one_line_whatever_the_name_was() {
+        let error = ZCallName::read(&format!("ex:/\n{}", "\u{1b}[2J".repeat(1000)), &Ex).expect_err("no name");
+        let text = error.to_string();
+        assert!(!text.contains(char::is_control) && text.len() < 600, "{text}");
+    }
+
+    #[test]
+    fn an_error_shows_the_right_form() {
+        let error = ZCallName::read("at:/7", &Cells).expect_err("no column");
+        assert_eq!(error.to_string(), "`at:/7` is no ZCall name: `.` is missing at byte 5; write `at:/row.column`");
+    }
+}
