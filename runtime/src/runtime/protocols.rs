@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::{HostBody, HostFunction, Runtime};
+use super::{Calls, HostBody, HostFunction, Runtime};
 use crate::border::CallError;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
@@ -80,7 +80,7 @@ impl fmt::Debug for ZCallFunction {
     }
 }
 
-impl Runtime {
+impl Calls<'_> {
     /// From now on `resolver` says what the names `protocol:/…` stand for, for modules and for the host alike. A protocol
     /// has one resolver, and stays, as all that the host registers, whatever becomes of modules: a reload, a rollback and
     /// an unload leave it and the handles of its functions as they are.
@@ -103,10 +103,10 @@ impl Runtime {
     /// When the protocol is taken, is one of those that are built in, or is none: up to 32 lower-case letters, digits, `+`,
     /// `-` and `.`, a letter first.
     #[track_caller]
-    pub fn add_zcall_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
+    pub fn add_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
         let code: Rc<HostResolver> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
-        let (weak, of, kept) = (self.downgrade(), protocol.to_owned(), Rc::clone(&code));
+        let (weak, of, kept) = (self.0.downgrade(), protocol.to_owned(), Rc::clone(&code));
         let ask = move |name: &str| {
             let ended = || CallError::Unavailable { what: "the runtime".into() };
             let runtime = weak.upgrade().ok_or_else(ended)?;
@@ -122,8 +122,8 @@ impl Runtime {
             runtime.inner.functions.borrow_mut().push(Registered { code: function, site });
             Ok(Answer::Function(resolved))
         };
-        self.inner.core.chain.protocols.add(protocol, Rc::new(ask))?;
-        self.inner.resolvers.borrow_mut().push(Registered { code, site });
+        self.0.inner.core.chain.protocols.add(protocol, Rc::new(ask))?;
+        self.0.inner.resolvers.borrow_mut().push(Registered { code, site });
         Ok(())
     }
 }
