@@ -233,49 +233,49 @@ impl Runtime {
     }
 
     /// The objects: made, read, written, called, destroyed.
-    pub fn g_objects(&self) -> Objects<'_> {
+    pub fn objects(&self) -> Objects<'_> {
         Objects(self)
     }
 
     /// The types: classes, structs and interfaces.
-    pub fn g_types(&self) -> Types<'_> {
+    pub fn types(&self) -> Types<'_> {
         Types(self)
     }
 
     /// Functions by name: called, registered, resolved.
-    pub fn g_calls(&self) -> Calls<'_> {
+    pub fn calls(&self) -> Calls<'_> {
         Calls(self)
     }
 
     /// References and delegates: what is found again by path or id.
-    pub fn g_links(&self) -> Links<'_> {
+    pub fn links(&self) -> Links<'_> {
         Links(self)
     }
 
     /// Values by number: lent, owned, expired.
-    pub fn g_conjugates(&self) -> Conjugates<'_> {
+    pub fn conjugates(&self) -> Conjugates<'_> {
         Conjugates(self)
     }
 
     /// The ends of generations: leases, tickets, reports.
-    pub fn g_unloads(&self) -> Unloads<'_> {
+    pub fn unloads(&self) -> Unloads<'_> {
         Unloads(self)
     }
 
     /// Worlds on disk, and what two worlds are compared by.
-    pub fn g_worlds(&self) -> Worlds<'_> {
+    pub fn worlds(&self) -> Worlds<'_> {
         Worlds(self)
     }
 
     /// The collection of objects that nothing keeps.
-    pub fn g_collection(&self) -> Collection<'_> {
+    pub fn collection(&self) -> Collection<'_> {
         Collection(self)
     }
 
     /// The load contexts of this runtime: the Default, Slims, pinned contexts, and what any thread may know of the Master.
     /// The handle may go to any thread. How-tos are in `runtime/docs/load-contexts.md`.
     #[must_use]
-    pub fn g_contexts(&self) -> Contexts {
+    pub fn contexts(&self) -> Contexts {
         Contexts::of(&self.inner.loads.hub)
     }
 
@@ -342,7 +342,7 @@ impl Runtime {
         let core = &self.inner.core;
         let counted = &core.world.counters;
         Counters {
-            objects: self.g_objects().all().len() as u64,
+            objects: self.objects().all().len() as u64,
             births: counted.births.get(),
             conjugates_built: core.pairs.built(),
             class_constructors_run: counted.class_constructors_on_instances.get(),

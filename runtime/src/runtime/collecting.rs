@@ -66,7 +66,7 @@ impl Runtime {
             core.begin_collecting();
         }
         match core.collection.take() {
-            Some(Wanted::Whole) => match self.g_collection().collect() {
+            Some(Wanted::Whole) => match self.collection().collect() {
                 Ok(objects) => self.note_collected(Collected { objects, slices: 1 }),
                 Err(error @ Error::NotASafePoint { .. }) => {
                     tracing::debug!(%error, "a collection waits for the next safe point");

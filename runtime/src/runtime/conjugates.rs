@@ -83,7 +83,7 @@ impl Conjugates<'_> {
     /// # Errors
     /// When the object is gone or has no such property, and when no such call is under way.
     pub fn lend(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
-        self.0.g_objects().property(object, property)?;
+        self.0.objects().property(object, property)?;
         Ok(AnyConjugate(conjugates::lend_property(&self.0.inner.core, object, property, Instant::now())?))
     }
 

@@ -37,7 +37,7 @@ impl Links<'_> {
     /// The living object of an id.
     pub fn object_of_lazy_id(&self, id: u128) -> Option<ObjectHandle> {
         let id = LazyRaw { high: (id >> 64) as u64, low: id as u64 };
-        self.0.core().world.lazy.object(id).filter(|object| self.0.g_objects().is_alive(*object))
+        self.0.core().world.lazy.object(id).filter(|object| self.0.objects().is_alive(*object))
     }
 
     /// Points a property that is a reference of any kind to an object, or to none.
@@ -46,7 +46,7 @@ impl Links<'_> {
     /// When the object does not suit, or the property is none such or may not be written now.
     pub fn point(&self, object: ObjectHandle, property: &str, target: ObjectHandle) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
-        self.0.g_objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
+        self.0.objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
     }
 
     /// The object that a property that is a reference of any kind leads to now; none when it is not there.
@@ -54,7 +54,7 @@ impl Links<'_> {
     /// # Errors
     /// When the object is gone or has no such property.
     pub fn resolve(&self, object: ObjectHandle, property: &str) -> Result<ObjectHandle, Error> {
-        let (ty, value) = (self.type_of(object, property)?, self.0.g_objects().get(object, property)?);
+        let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_reference(&ty, &value))
     }
 
@@ -64,7 +64,7 @@ impl Links<'_> {
     /// When the class does not suit, or a `SubclassOf` would name one that is not there.
     pub fn point_at_class(&self, object: ObjectHandle, property: &str, class: &str) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
-        self.0.g_objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
+        self.0.objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
     }
 
     /// The path of the class that a property names now; nothing when it is not there.
@@ -72,7 +72,7 @@ impl Links<'_> {
     /// # Errors
     /// When the object is gone or has no such property.
     pub fn resolve_class(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
-        let (ty, value) = (self.type_of(object, property)?, self.0.g_objects().get(object, property)?);
+        let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_class(&ty, &value).map(|class| class.path.to_string()))
     }
 
@@ -81,7 +81,7 @@ impl Links<'_> {
     /// # Errors
     /// When there is no property of that path.
     pub fn point_at_field(&self, object: ObjectHandle, property: &str, field: &str) -> Result<(), Error> {
-        self.0.g_objects().set(object, property, &self.0.core().world.field_path(field)?)
+        self.0.objects().set(object, property, &self.0.core().world.field_path(field)?)
     }
 
     /// The path of the property that a field path names now, be it renamed meanwhile.
@@ -89,7 +89,7 @@ impl Links<'_> {
     /// # Errors
     /// When the object is gone or has no such property.
     pub fn resolve_field(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
-        let value = self.0.g_objects().get(object, property)?;
+        let value = self.0.objects().get(object, property)?;
         Ok(self.0.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
     }
 
@@ -104,9 +104,9 @@ impl Links<'_> {
         target: ObjectHandle,
         function: &str,
     ) -> Result<(), Error> {
-        let (ty, now) = (self.type_of(object, property)?, self.0.g_objects().get(object, property)?);
+        let (ty, now) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         let added = delegates::binding(&self.0.core().world, &ty, target, function)?;
-        self.0.g_objects().set(object, property, &delegates::with(now, added))
+        self.0.objects().set(object, property, &delegates::with(now, added))
     }
 
     /// Takes bindings out of a delegate property: those to the object and function; with an empty name all to the object;
@@ -121,13 +121,13 @@ impl Links<'_> {
         target: ObjectHandle,
         function: &str,
     ) -> Result<u32, Error> {
-        let (ty, now) = (self.type_of(object, property)?, self.0.g_objects().get(object, property)?);
+        let (ty, now) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         delegates::signature_of(&ty)?;
         let is_out = |binding: &_| delegates::is_meant(&self.0.core().world, binding, target, function);
         let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
         // Before the write: a sparse one without bindings has no mark any more.
         let mark = self.delegate_mark(object, property, || None)?;
-        self.0.g_objects().set(object, property, &left)?;
+        self.0.objects().set(object, property, &left)?;
         self.0.inner.core.delegates.taken_out(mark, is_out);
         Ok(removed)
     }
@@ -140,12 +140,12 @@ impl Links<'_> {
     /// When a single one is bound to nothing, the arguments do not fit, calls of delegates are too deep inside each other,
     /// and what a callee says; of several the first that fails, after all were called.
     pub fn broadcast(&self, object: ObjectHandle, property: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        let (ty, mut now) = (self.type_of(object, property)?, self.0.g_objects().get(object, property)?);
+        let (ty, mut now) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         if !matches!(ty, PropertyType::Delegate(_)) {
-            let (left, dead) = delegates::keep(now, |binding| self.0.g_objects().is_alive(binding.object));
+            let (left, dead) = delegates::keep(now, |binding| self.0.objects().is_alive(binding.object));
             if dead != 0 {
                 // Where it may not be written now, the dead are passed over only.
-                let _may_not = self.0.g_objects().set(object, property, &left);
+                let _may_not = self.0.objects().set(object, property, &left);
             }
             now = left;
         }
@@ -164,7 +164,7 @@ impl Links<'_> {
     }
 
     fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
-        self.0.g_objects().property(object, property)?;
+        self.0.objects().property(object, property)?;
         let class = self.0.core().world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let found = class.find_property(property).map(|property| property.ty.clone());
         Ok(found.ok_or(CallError::Stale { handle: object })?)

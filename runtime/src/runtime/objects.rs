@@ -50,7 +50,7 @@ impl Objects<'_> {
     /// # Errors
     /// As [`Runtime::spawn`].
     pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
-        self.bear(&self.0.g_types().class_by_path(class)?, outer)
+        self.bear(&self.0.types().class_by_path(class)?, outer)
     }
 
     /// Makes an object of a class that is held, as [`Runtime::spawn`] does.
@@ -66,7 +66,7 @@ impl Objects<'_> {
     /// # Errors
     /// As [`Runtime::spawn_of`].
     pub fn spawn_of_in(&self, class: &ClassRef, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
-        self.bear(&self.0.g_types().class_now(class)?, outer)
+        self.bear(&self.0.types().class_now(class)?, outer)
     }
 
     /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, in a
@@ -222,7 +222,7 @@ impl Objects<'_> {
             }
         };
         // An object does not outlive the generation that its class is of; the Default is always there.
-        self.0.g_contexts().all().into_iter().find(|info| info.id == id)
+        self.0.contexts().all().into_iter().find(|info| info.id == id)
     }
 
     fn bear(&self, class: &Rc<Class>, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
