@@ -42,7 +42,7 @@ impl Collection<'_> {
 
     /// Asks for a collection whose mark is done in slices: from the next safe point on, each tick gives it as much time as
     /// its [`Budget`](crate::Budget) says, and the world goes on in between. A reload gives the mark up, and it begins
-    /// again. What it destroyed comes out of [`Runtime::take_collected`].
+    /// again. What it destroyed comes out of [`Collection::take_done`].
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.ask(Wanted::InSlices);
     }

@@ -41,7 +41,7 @@ impl Calls<'_> {
     /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
     ///
     /// # Errors
-    /// As [`Runtime::zcall_resolve`]; when the arguments do not fit, or the callee fails.
+    /// As [`Calls::resolve`]; when the arguments do not fit, or the callee fails.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         self.call_handle(self.resolve(name)?, arguments)
     }
@@ -94,7 +94,7 @@ impl Calls<'_> {
     /// the report of a rollback names it all the same.
     ///
     /// # Errors
-    /// As [`Runtime::register`].
+    /// As [`Calls::register`].
     #[track_caller]
     pub fn register_pure(
         &self,

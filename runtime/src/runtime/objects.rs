@@ -34,7 +34,7 @@ use crate::object::value::Value;
 pub struct Objects<'a>(pub(super) &'a Runtime);
 
 impl Objects<'_> {
-    /// Makes an object of a class, kept until it is destroyed. A callback of [`Runtime::on_unloading`] may do so too, and
+    /// Makes an object of a class, kept until it is destroyed. A callback of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may do so too, and
     /// what it makes lives on like all others.
     ///
     /// # Errors
@@ -48,23 +48,23 @@ impl Objects<'_> {
     /// that is no root.
     ///
     /// # Errors
-    /// As [`Runtime::spawn`].
+    /// As [`Objects::spawn`].
     pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         self.bear(&self.0.types().class_by_path(class)?, outer)
     }
 
-    /// Makes an object of a class that is held, as [`Runtime::spawn`] does.
+    /// Makes an object of a class that is held, as [`Objects::spawn`] does.
     ///
     /// # Errors
-    /// As [`Runtime::spawn`]: the class may be gone since it was asked for.
+    /// As [`Objects::spawn`]: the class may be gone since it was asked for.
     pub fn spawn_of(&self, class: &ClassRef) -> Result<ObjectHandle, Error> {
         self.spawn_of_in(class, ObjectHandle::NONE)
     }
 
-    /// Makes an object of a class that is held, inside another, as [`Runtime::spawn_in`] does.
+    /// Makes an object of a class that is held, inside another, as [`Objects::spawn_in`] does.
     ///
     /// # Errors
-    /// As [`Runtime::spawn_of`].
+    /// As [`Objects::spawn_of`].
     pub fn spawn_of_in(&self, class: &ClassRef, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         self.bear(&self.0.types().class_now(class)?, outer)
     }

@@ -64,7 +64,7 @@ impl ZCallFunction {
     }
 
     /// A function that changes nothing, by the host's word: code that comes up may call it before the commit. See
-    /// [`Runtime::register_pure`].
+    /// [`Calls::register_pure`](crate::Calls::register_pure).
     #[track_caller]
     pub fn pure(
         signature: Signature,
@@ -90,11 +90,11 @@ impl Calls<'_> {
     /// use alcedo_runtime::{Declined, Runtime, Value, ZCallFunction};
     /// let runtime = Runtime::builder().build()?;
     /// let rows = "-> u64".parse()?;
-    /// runtime.add_zcall_resolver("db", move |_: &Runtime, name: &str| match name {
+    /// runtime.calls().add_resolver("db", move |_: &Runtime, name: &str| match name {
     ///     "users.count" => Ok(ZCallFunction::pure(Clone::clone(&rows), |_, _| Ok(Some(Value::U64(2))))),
     ///     other => Err(Declined::from(format!("there is no table {other}"))),
     /// })?;
-    /// assert_eq!(runtime.zcall("db:/users.count", &[])?, Some(Value::U64(2)));
+    /// assert_eq!(runtime.calls().call("db:/users.count", &[])?, Some(Value::U64(2)));
     /// # Ok(())
     /// # }
     /// ```

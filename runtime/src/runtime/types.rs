@@ -47,7 +47,7 @@ impl ClassRef {
 pub struct Types<'a>(pub(super) &'a Runtime);
 
 impl Types<'_> {
-    /// The class of this path, for [`Runtime::spawn_of`]: the path is looked up only when types have changed.
+    /// The class of this path, for [`Objects::spawn_of`](crate::Objects::spawn_of): the path is looked up only when types have changed.
     ///
     /// # Errors
     /// When there is no such class.

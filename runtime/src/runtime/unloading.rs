@@ -79,7 +79,7 @@ impl Unloads<'_> {
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
     }
 
-    /// Keeps all modules of the living Master mapped, as [`Runtime::lease`] does one of them.
+    /// Keeps all modules of the living Master mapped, as [`Unloads::lease`] does one of them.
     ///
     /// # Errors
     /// When there is no Master, or it is unloading.

@@ -376,7 +376,7 @@ fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() 
     assert_eq!(tickets, [begun.ticket]);
     let report = contexts.report(id).expect("it is not dead");
     assert!(report.blockers.iter().any(|by| (by.kind, by.owner.as_str()) == (LeaseKind::Borrow, "a test")), "{report}");
-    assert!(refused.ends_with("only its game thread can, with `Runtime::park`"), "{refused}");
+    assert!(refused.ends_with("only its game thread can, with `Unloads::park`"), "{refused}");
     drop(lease);
     runtime.unloads().wait(LONG).expect("no plugin code is on the stack");
     assert_eq!((contexts.unloads_of("Master"), contexts.report(id)), (vec![], None));
