@@ -99,7 +99,7 @@ impl<'p> Trial<'p> {
         trial.spawn().context("could not make the objects")?;
         // Begin play belongs to the start: it happens once, and not in a reload.
         trial.tick();
-        trial.population = trial.runtime.objects();
+        trial.population = trial.runtime.objects().all();
         let mut findings = Findings::default();
         trial.look_at_code(plan.build(0).tag, &mut findings);
         trial.look_at_values(0, &mut findings);
@@ -117,10 +117,10 @@ impl<'p> Trial<'p> {
         self.things.reserve_exact(self.plan.objects);
         for index in 0..self.plan.objects {
             let subject = self.subjects[index % self.subjects.len()];
-            let handle = self.runtime.spawn(subject.class)?;
-            self.runtime.set(handle, subject.property, &Value::F64(value(index, 0)))?;
+            let handle = self.runtime.objects().spawn(subject.class)?;
+            self.runtime.objects().set(handle, subject.property, &Value::F64(value(index, 0)))?;
             for (property, value) in subject.prepared {
-                self.runtime.set(handle, property, &Value::F64(*value))?;
+                self.runtime.objects().set(handle, property, &Value::F64(*value))?;
             }
             self.things.push(Thing { handle, subject, round: 0, calls: 0, lost: false });
         }
@@ -183,12 +183,12 @@ impl<'p> Trial<'p> {
             self.subjects.iter().flat_map(|subject| &subject.habits)
         {
             if self.plan.panic_each {
-                match self.runtime.zcall(panics, &[]) {
+                match self.runtime.calls().call(panics, &[]) {
                     Err(error) if error.to_string().contains(words) => {}
                     other => findings.wrong(|| format!("{panics} should panic, and gives {other:?}")),
                 }
             }
-            match self.runtime.zcall(complaints, &[]) {
+            match self.runtime.calls().call(complaints, &[]) {
                 Ok(Some(Value::Text(text))) if text.is_empty() => {}
                 Ok(Some(Value::Text(text))) => findings.wrong(|| format!("the plugin complains: {text}")),
                 other => findings.wrong(|| format!("{complaints} gives {other:?}")),
@@ -210,11 +210,12 @@ impl<'p> Trial<'p> {
     /// Waits until no more than `living` generations are there, with ticks of the host as it goes on.
     fn wait_for_the_old(&mut self, living: usize, findings: &mut Findings) {
         let deadline = Instant::now() + TO_BE_GONE;
-        while !self.is_stuck && self.runtime.contexts().len() > living {
-            if Instant::now() > deadline || !self.runtime.parked().is_empty() {
+        while !self.is_stuck && self.runtime.unloads().generations().len() > living {
+            if Instant::now() > deadline || !self.runtime.unloads().parked().is_empty() {
                 self.is_stuck = true;
-                let left = self.runtime.contexts();
-                findings.wrong(|| format!("the old is not gone: {left:?}; {}", self.runtime.parked().join("; ")));
+                let left = self.runtime.unloads().generations();
+                findings
+                    .wrong(|| format!("the old is not gone: {left:?}; {}", self.runtime.unloads().parked().join("; ")));
             }
             self.runtime.safe_point();
             thread::sleep(Duration::from_millis(1));
@@ -250,8 +251,10 @@ impl<'p> Trial<'p> {
         let Some(sabotage) = self.plan.sabotage.filter(|_| reload == SABOTAGED) else { return };
         let Some(victim) = self.things.last() else { return };
         match sabotage {
-            Sabotage::LoseObject => self.runtime.destroy(victim.handle),
-            Sabotage::ChangeValue => drop(self.runtime.set(victim.handle, victim.subject.property, &Value::F64(-1.0))),
+            Sabotage::LoseObject => self.runtime.objects().destroy(victim.handle),
+            Sabotage::ChangeValue => {
+                drop(self.runtime.objects().set(victim.handle, victim.subject.property, &Value::F64(-1.0)))
+            }
             _ => {}
         }
     }
@@ -259,12 +262,12 @@ impl<'p> Trial<'p> {
     /// Every object must live on under its handle, and none may have come.
     fn look_at_population(&mut self, findings: &mut Findings) {
         for thing in self.things.iter_mut().filter(|thing| !thing.lost) {
-            if !self.runtime.is_alive(thing.handle) {
+            if !self.runtime.objects().is_alive(thing.handle) {
                 thing.lost = true;
                 findings.lost(|| format!("{} {} is lost", thing.subject.class, thing.handle));
             }
         }
-        let population = self.runtime.objects();
+        let population = self.runtime.objects().all();
         if population != self.population {
             let (found, wanted) = (population.len(), self.population.len());
             findings.wrong(|| format!("{found} objects live, not the {wanted} that lived before"));
@@ -276,7 +279,7 @@ impl<'p> Trial<'p> {
     fn look_at_code(&self, tag: u64, findings: &mut Findings) {
         let wanted = Value::U64(tag);
         for name in self.subjects.iter().flat_map(|subject| subject.build_tags) {
-            match self.runtime.zcall(name, &[]) {
+            match self.runtime.calls().call(name, &[]) {
                 Ok(Some(found)) if found == wanted => {}
                 Ok(found) => findings.wrong(|| format!("stale code: {name} answers {found:?}, not {wanted:?}")),
                 Err(error) => findings.wrong(|| format!("{name}: {error}")),
@@ -291,7 +294,7 @@ impl<'p> Trial<'p> {
                 continue;
             }
             let wanted = Value::F64(value(index, thing.round));
-            match self.runtime.get(thing.handle, thing.subject.property) {
+            match self.runtime.objects().get(thing.handle, thing.subject.property) {
                 Ok(found) if found == wanted => {}
                 found => findings.wrong(|| format!("{} is {found:?}, not {wanted:?}", thing.property())),
             }
@@ -306,7 +309,8 @@ impl<'p> Trial<'p> {
                 continue;
             }
             thing.round = reload;
-            let written = self.runtime.set(thing.handle, thing.subject.property, &Value::F64(value(index, reload)));
+            let written =
+                self.runtime.objects().set(thing.handle, thing.subject.property, &Value::F64(value(index, reload)));
             if let Err(error) = written {
                 findings.wrong(|| format!("{}: {error}", thing.property()));
             }
@@ -335,7 +339,7 @@ impl<'p> Trial<'p> {
     /// What a tick changes of an object; none if it cannot be read.
     fn ticked(&self, index: usize) -> Option<Value> {
         let thing = &self.things[index];
-        self.runtime.get(thing.handle, thing.subject.ticked).ok()
+        self.runtime.objects().get(thing.handle, thing.subject.ticked).ok()
     }
 
     /// Calls must be answered, and kept fields must go on counting.
@@ -347,11 +351,11 @@ impl<'p> Trial<'p> {
             }
             *calls += 1;
             let arguments: Vec<_> = subject.arguments.iter().copied().map(Value::F64).collect();
-            if let Err(error) = self.runtime.call(*handle, subject.called, &arguments) {
+            if let Err(error) = self.runtime.objects().call(*handle, subject.called, &arguments) {
                 findings.wrong(|| format!("{} of {handle}: {error}", subject.called));
             }
             let wanted = Value::U32(*calls + self.ticks * subject.answers_in_tick);
-            match self.runtime.call(*handle, subject.answered, &[]) {
+            match self.runtime.objects().call(*handle, subject.answered, &[]) {
                 Ok(Some(found)) if found == wanted => {}
                 found => findings.wrong(|| format!("{} of {handle} is {found:?}, not {wanted:?}", subject.answered)),
             }

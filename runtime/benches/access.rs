@@ -25,7 +25,7 @@ const COUNTS: [u32; 2] = [1_000, 1_000_000];
 fn access(criterion: &mut Criterion) {
     let builds = support::builds("values");
     let runtime = support::host(&builds[0]);
-    let gauge = runtime.spawn("/Script/Game.Gauge").expect("a gauge");
+    let gauge = runtime.objects().spawn("/Script/Game.Gauge").expect("a gauge");
     for (what, ours, plain) in [
         ("property_read", "read", "read_plain"),
         ("property_read_by_handle", "read_by_handle", "read_plain"),
@@ -59,7 +59,7 @@ fn access(criterion: &mut Criterion) {
     }
     let mut group = criterion.benchmark_group("array_sum");
     for count in COUNTS {
-        runtime.call(gauge, "fill", &[Value::U32(count)]).expect("two rows");
+        runtime.objects().call(gauge, "fill", &[Value::U32(count)]).expect("two rows");
         group.throughput(Throughput::Elements(u64::from(count)));
         for (id, function) in [("alcedo", "sum"), ("vec", "sum_plain")] {
             let id = BenchmarkId::new(id, count);
@@ -72,7 +72,7 @@ fn access(criterion: &mut Criterion) {
 
 fn time(runtime: &Runtime, gauge: ObjectHandle, function: &str, rounds: u64) -> std::time::Duration {
     let start = Instant::now();
-    runtime.call(gauge, function, &[Value::U64(rounds)]).expect("a loop");
+    runtime.objects().call(gauge, function, &[Value::U64(rounds)]).expect("a loop");
     start.elapsed()
 }
 

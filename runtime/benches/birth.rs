@@ -26,12 +26,12 @@ fn birth(criterion: &mut Criterion) {
     let runtime = support::host(&builds[0]);
     group.bench_function("box_and_slotmap_in_a_host", |bencher| bencher.iter_custom(time_boxes));
     let mut objects: Vec<ObjectHandle> = Vec::with_capacity(ROUND as usize);
-    let class = runtime.class(CLASS).expect("crowd has it");
+    let class = runtime.types().class(CLASS).expect("crowd has it");
     group.bench_function("alcedo", |bencher| {
-        bencher.iter_custom(|rounds| time(&runtime, &mut objects, rounds, || runtime.spawn_of(&class)));
+        bencher.iter_custom(|rounds| time(&runtime, &mut objects, rounds, || runtime.objects().spawn_of(&class)));
     });
     group.bench_function("by_path", |bencher| {
-        bencher.iter_custom(|rounds| time(&runtime, &mut objects, rounds, || runtime.spawn(CLASS)));
+        bencher.iter_custom(|rounds| time(&runtime, &mut objects, rounds, || runtime.objects().spawn(CLASS)));
     });
     group.finish();
     drop(runtime.shutdown());
@@ -64,7 +64,7 @@ fn time(
         let begun = Instant::now();
         objects.extend((0..ROUND).map(|_| spawn().expect("an object")));
         elapsed += begun.elapsed();
-        objects.drain(..).for_each(|object| runtime.destroy(object));
+        objects.drain(..).for_each(|object| runtime.objects().destroy(object));
         runtime.tick(Budget::frame());
         let drained = runtime.drain_finalizers(Duration::from_secs(10)).expect("a safe point");
         assert!(drained.is_complete, "{drained:?}");

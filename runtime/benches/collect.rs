@@ -109,7 +109,7 @@ fn world(graph: &[[u32; 4]]) -> (Runtime, Vec<ObjectHandle>) {
     let node = node.property("weight", (PropertyKind::F64, ""), 0, "");
     let node = ROADS.iter().fold(node, |node, road| node.property(road, (PropertyKind::OBJECT, CLASS), 0, ""));
     let runtime = Runtime::builder().natives(Natives::in_package("Graph").class(node)).build().expect("a runtime");
-    let objects: Vec<_> = graph.iter().map(|_| runtime.spawn(CLASS).expect("an object")).collect();
+    let objects: Vec<_> = graph.iter().map(|_| runtime.objects().spawn(CLASS).expect("an object")).collect();
     let world = runtime.world();
     for (object, nexts) in objects.iter().zip(graph) {
         for (road, next) in ROADS.iter().zip(nexts) {
@@ -117,7 +117,7 @@ fn world(graph: &[[u32; 4]]) -> (Runtime, Vec<ObjectHandle>) {
             world.write(*object, road, &next).expect("it may be written");
         }
     }
-    objects[1..].iter().for_each(|object| assert!(runtime.remove_root(*object)));
+    objects[1..].iter().for_each(|object| assert!(runtime.objects().remove_root(*object)));
     (runtime, objects)
 }
 

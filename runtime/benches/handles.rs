@@ -27,7 +27,7 @@ fn handles(criterion: &mut Criterion) {
     let (mut objects, mut map, mut keys) = (Vec::new(), SlotMap::new(), Vec::new());
     for count in COUNTS {
         while objects.len() < count {
-            objects.push(runtime.spawn(CLASS).expect("an object"));
+            objects.push(runtime.objects().spawn(CLASS).expect("an object"));
             keys.push(map.insert(objects.len()));
         }
         let order = support::shuffled(count);

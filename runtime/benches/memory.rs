@@ -27,7 +27,7 @@ fn measure(objects: u64) {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);
     for _ in 0..objects {
-        runtime.spawn("/Script/Game.Runner").expect("an object");
+        runtime.objects().spawn("/Script/Game.Runner").expect("an object");
     }
     // The first reload finds the sizes that the later ones use again.
     drop(support::reload(&runtime, &builds[1]));

@@ -29,7 +29,7 @@ fn reloads(group: &mut BenchmarkGroup<'_, WallTime>, id: &str, class: &str) {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);
     for _ in 0..OBJECTS {
-        runtime.spawn(class).expect("an object");
+        runtime.objects().spawn(class).expect("an object");
     }
     let mut next = builds.iter().cycle();
     group.bench_function(id, |bencher| {

@@ -27,7 +27,7 @@ fn swap(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("swap");
 
     let runtime = support::host(&builds[0]);
-    runtime.spawn("/Script/Game.MagicCube").expect("a cube");
+    runtime.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     let mut next = builds.iter().cycle();
     group.bench_function("alcedo", |bencher| {
         bencher.iter_custom(|count| {

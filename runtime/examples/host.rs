@@ -39,8 +39,8 @@ fn run() -> Result<(), Error> {
     runtime.create_master(&libraries)?;
     runtime.watch()?;
     let mut things = Vec::new();
-    for class in runtime.dynamic_classes() {
-        things.push(runtime.spawn(&class)?);
+    for class in runtime.types().dynamic_classes() {
+        things.push(runtime.objects().spawn(&class)?);
     }
     // Ends when its input does: close it, or press Ctrl-D. Or when `alcedo dev` says so.
     let (closed, input) = std::sync::mpsc::channel::<()>();
@@ -54,7 +54,7 @@ fn run() -> Result<(), Error> {
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {
             eprintln!("{}", printable(&report.to_string()));
-            eprintln!("{} objects live on", things.iter().filter(|thing| runtime.is_alive(**thing)).count());
+            eprintln!("{} objects live on", things.iter().filter(|thing| runtime.objects().is_alive(**thing)).count());
         }
     }
     runtime.shutdown().into_result()

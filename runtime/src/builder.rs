@@ -182,7 +182,7 @@ impl Builder {
     /// and they are what [`Runtime::create_master`] loads, whatever it is given: it returns when the first build was loaded,
     /// and [`Runtime::tick`] goes on with each later one. A crash is told with module and line, a call that does not return
     /// for a second is named, and in both cases the next process of this program gets the world as it was a few seconds
-    /// before: [`Runtime::load_world`] is called at the first safe point with plugins, so handles from before it are stale.
+    /// before: [`Worlds::load`](crate::Worlds::load) is called at the first safe point with plugins, so handles from before it are stale.
     /// One runtime of a process takes part. A host ends by [`Runtime::shutdown`] or by dropping its runtime: an exit without
     /// is taken for a plugin's deed, and the host is started again.
     ///

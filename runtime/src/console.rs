@@ -49,16 +49,20 @@ impl Runtime {
             ["call", object, function, ..] => or_error(objects::call(self, object, function, behind(line, 3))),
             ["spawn", class] => or_error(objects::spawn(self, class)),
             ["destroy", object] => or_error(objects::destroy(self, object)),
-            ["blacks"] => self.blacks().to_string(),
+            ["blacks"] => self.conjugates().blacks().to_string(),
             ["blacks", "sites", "on"] => self.sites(true),
             ["blacks", "sites", "off"] => self.sites(false),
-            ["leases"] => lines("no leases", self.leases().iter().map(|(module, lease)| format!("{module}: {lease}"))),
-            ["unloads"] => lines("no unloads", self.unloads().iter().map(|ticket| ticket.report().to_string())),
+            ["leases"] => {
+                lines("no leases", self.unloads().leases().iter().map(|(module, lease)| format!("{module}: {lease}")))
+            }
+            ["unloads"] => {
+                lines("no unloads", self.unloads().tickets().iter().map(|ticket| ticket.report().to_string()))
+            }
             ["finalizers"] => match self.drain_finalizers(PATIENCE) {
                 Ok(drained) => drained.to_string(),
                 Err(error) => error.to_string(),
             },
-            ["collect"] => match self.collect() {
+            ["collect"] => match self.collection().collect() {
                 Ok(count) => format!("{count} objects collected"),
                 Err(error) => format!("{error}; it is done at the next safe point"),
             },
@@ -73,7 +77,7 @@ impl Runtime {
     }
 
     fn sites(&self, keeps: bool) -> String {
-        self.keep_black_sites(keeps);
+        self.conjugates().keep_sites(keeps);
         match keeps {
             true => "from now on it is written down where blacks are made".to_owned(),
             false => "it is not written down any more where blacks are made".to_owned(),

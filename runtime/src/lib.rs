@@ -88,8 +88,8 @@ pub use reload::digest::WorldDigest;
 pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
-    AnyConjugate, Budget, ClassRef, Collected, ConjugateInfo, Declined, Drained, Runtime, Shutdown, WeakRuntime,
-    ZCallFunction, ZCallResolver,
+    AnyConjugate, Budget, Calls, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined, Drained, Links,
+    Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use shown::printable;

@@ -1,62 +1,59 @@
 //! The root: one value that owns the stores of a host and wires them together. No static holds a runtime; a process
 //! may have several, each on its own thread.
 
-mod births;
-mod blacks;
 mod collecting;
-mod contexts;
+mod conjugates;
 mod ending;
 mod frames;
 mod functions;
 mod history;
 mod links;
+mod objects;
 mod protocols;
 mod reloading;
+mod types;
 mod unended;
 mod unloading;
+mod worlds;
 
 use std::cell::{Cell, OnceCell};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 
-use crate::border::CallError;
-use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::bridge::core::Core;
 use crate::bridge::tasks::HostErrand;
 use crate::builder::Builder;
 use crate::callback::{Registered, handle_goes};
 use crate::cells::RefCell;
-use crate::conjugate::Color;
-use crate::conjugate::pairs::ConjugateKey;
 use crate::counters::Counters;
 use crate::development::{Agent, Invitation};
 use crate::error::Error;
-use crate::handles::{Name, ObjectHandle};
+use crate::handles::Name;
+use crate::load::context::handle::Contexts;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
 use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
-use crate::object::objects::RenameError;
-use crate::object::origin::Origin;
-use crate::object::value::Value;
-use crate::reload::digest::{self, WorldDigest};
 use crate::reload::report::Reload;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
 use crate::runtime::history::History;
-use crate::unload::state::ContextState;
 use crate::watchdog::Entered;
 
 use functions::{HostBody, HostFunction};
 use protocols::HostCode;
 
-pub use births::ClassRef;
-pub use blacks::{AnyConjugate, ConjugateInfo};
-pub use collecting::Collected;
+pub use collecting::{Collected, Collection};
+pub use conjugates::{AnyConjugate, ConjugateInfo, Conjugates};
 pub use ending::{Drained, Shutdown};
 pub use frames::Budget;
+pub use functions::Calls;
+pub use links::Links;
+pub use objects::Objects;
 pub use protocols::{Declined, ZCallFunction, ZCallResolver};
+pub use types::{ClassRef, Types};
+pub use unloading::Unloads;
+pub use worlds::Worlds;
 
 struct Inner {
     core: Rc<Core>,
@@ -235,6 +232,53 @@ impl Runtime {
         Builder::default()
     }
 
+    /// The objects: made, read, written, called, destroyed.
+    pub fn objects(&self) -> Objects<'_> {
+        Objects(self)
+    }
+
+    /// The types: classes, structs and interfaces.
+    pub fn types(&self) -> Types<'_> {
+        Types(self)
+    }
+
+    /// Functions by name: called, registered, resolved.
+    pub fn calls(&self) -> Calls<'_> {
+        Calls(self)
+    }
+
+    /// References and delegates: what is found again by path or id.
+    pub fn links(&self) -> Links<'_> {
+        Links(self)
+    }
+
+    /// Values by number: lent, owned, expired.
+    pub fn conjugates(&self) -> Conjugates<'_> {
+        Conjugates(self)
+    }
+
+    /// The ends of generations: leases, tickets, reports.
+    pub fn unloads(&self) -> Unloads<'_> {
+        Unloads(self)
+    }
+
+    /// Worlds on disk, and what two worlds are compared by.
+    pub fn worlds(&self) -> Worlds<'_> {
+        Worlds(self)
+    }
+
+    /// The collection of objects that nothing keeps.
+    pub fn collection(&self) -> Collection<'_> {
+        Collection(self)
+    }
+
+    /// The load contexts of this runtime: the Default, Slims, pinned contexts, and what any thread may know of the Master.
+    /// The handle may go to any thread. How-tos are in `runtime/docs/load-contexts.md`.
+    #[must_use]
+    pub fn contexts(&self) -> Contexts {
+        Contexts::of(&self.inner.loads.hub)
+    }
+
     /// The generation of the living Master; zero without one.
     pub fn generation(&self) -> u64 {
         self.inner.loads.master().map_or(0, |master| master.generation.0)
@@ -254,196 +298,9 @@ impl Runtime {
         modules.iter().map(of).collect()
     }
 
-    /// Every generation of the Master that is not dead, and how far its life has come; one whose images cannot be
-    /// unmapped stays in the list.
-    pub fn contexts(&self) -> Vec<(u64, ContextState)> {
-        self.inner.loads.unloads.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
-    }
-
-    /// Who began the plugin half of an object; `None` for an object that has none, or whose half has expired.
-    pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
-        let word = self.inner.core.world.objects.conjugate(object)?;
-        self.inner.core.pairs.color(ConjugateKey::from_word(word)?)
-    }
-
-    /// Images that stay mapped, and why.
-    pub fn parked(&self) -> Vec<String> {
-        let slims = self.inner.loads.hub.parked();
-        self.inner.loads.unloads.parked().into_iter().chain(slims).collect()
-    }
-
     /// Where the private copies of libraries are.
     pub fn stage_dir(&self) -> PathBuf {
         self.inner.loads.stage_dir.path().to_owned()
-    }
-
-    /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, in a
-    /// listener of a reload that is under way.
-    pub fn destroy(&self, object: ObjectHandle) {
-        match self.inner.core.end_object(object) {
-            Ok(()) | Err(CallError::Stale { .. }) => {}
-            Err(error) => {
-                tracing::warn!(object = %self.core().world.objects.shown(object), %error, "an object was not destroyed");
-            }
-        }
-    }
-
-    /// Whether the object lives.
-    pub fn is_alive(&self, object: ObjectHandle) -> bool {
-        self.inner.core.world.objects.is_alive(object)
-    }
-
-    /// The living objects in creation order, without class default objects and their templates.
-    pub fn objects(&self) -> Vec<ObjectHandle> {
-        self.inner.core.world.objects.living()
-    }
-
-    /// The path of an object's class.
-    pub fn class_of(&self, object: ObjectHandle) -> Option<String> {
-        Some(self.inner.core.world.objects.class(object)?.path.to_string())
-    }
-
-    /// An object's name.
-    pub fn name_of(&self, object: ObjectHandle) -> Option<String> {
-        let world = &self.inner.core.world;
-        Some(world.names.text(world.objects.name(object)?).to_string())
-    }
-
-    /// Path of the class that an object waits for, where it is dormant: a reload took its class away. It has no plugin half
-    /// then and is seen as an object of its nearest base; it wakes when the class returns.
-    pub fn dormant_class(&self, object: ObjectHandle) -> Option<String> {
-        self.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
-    }
-
-    /// The object that contains another; none for one that stands alone.
-    pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
-        self.inner.core.world.objects.outer(object).filter(|outer| !outer.is_none())
-    }
-
-    /// Whether an object is of the class of this path, or of a subclass.
-    pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
-        let world = &self.inner.core.world;
-        match (world.objects.class(object), world.types.class_by_path(class)) {
-            (Some(found), Some(wanted)) => found.is_a(&wanted),
-            _ => false,
-        }
-    }
-
-    /// Whether the first path names a class that is, or extends, the class of the second.
-    pub fn is_subclass(&self, class: &str, base: &str) -> bool {
-        let types = &self.inner.core.world.types;
-        match (types.class_by_path(class), types.class_by_path(base)) {
-            (Some(class), Some(base)) => class.is_a(&base),
-            _ => false,
-        }
-    }
-
-    /// From now on `old`, the path of a type or a member that has another name now, leads to where `new` leads, unless
-    /// something has that very path.
-    ///
-    /// # Errors
-    /// When `new` leads back to `old`.
-    pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
-        // What is under way may be undone, and the redirect with it.
-        let _busy = self.at_safe_point("redirecting a name")?;
-        let types = &self.inner.core.world.types;
-        if old == new || types.leads_to(new, old) {
-            let message =
-                format!("{old} cannot lead to {new}, which leads back to it: redirect each name to the latest");
-            return Err(CallError::other(message).into());
-        }
-        types.redirect(old, new);
-        Ok(())
-    }
-
-    /// Whether a class, a struct or an interface of that path is declared.
-    pub fn has_type(&self, path: &str) -> bool {
-        let types = &self.inner.core.world.types;
-        types.class_by_path(path).is_some()
-            || types.struct_by_path(path).is_some()
-            || types.interface_by_path(path).is_some()
-    }
-
-    /// Whether the class of that path, or one that it extends, says that it implements an interface.
-    pub fn implements(&self, class: &str, interface: &str) -> bool {
-        self.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
-    }
-
-    /// Paths of the classes that the modules of the Master emitted.
-    pub fn dynamic_classes(&self) -> Vec<String> {
-        let classes = self.inner.core.world.types.classes();
-        classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
-    }
-
-    /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.
-    pub fn find_in(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
-        self.inner.core.world.objects.find(outer, name)
-    }
-
-    /// Gives an object another name and another place; one of them may be what it was. References stay as they are.
-    ///
-    /// # Errors
-    /// [`RenameError`] says why not; nothing has changed then.
-    pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
-        self.inner.core.world.objects.rename(object, name, outer)
-    }
-
-    /// Keeps an object, and what it refers to, from collection. Whether the object is there.
-    pub fn add_root(&self, object: ObjectHandle) -> bool {
-        self.inner.core.world.objects.add_root(object)
-    }
-
-    /// Whether an object is in the root set.
-    pub fn is_root(&self, object: ObjectHandle) -> bool {
-        self.inner.core.world.objects.is_root(object)
-    }
-
-    /// Takes an object from the root set; it lives on as long as something refers to it. Whether it was in it.
-    pub fn remove_root(&self, object: ObjectHandle) -> bool {
-        self.inner.core.world.objects.remove_root(object)
-    }
-
-    /// Reads a property by name.
-    ///
-    /// # Errors
-    /// When the object is gone or has no such property.
-    pub fn get(&self, object: ObjectHandle, property: &str) -> Result<Value, Error> {
-        self.property(object, property)?;
-        Ok(self.inner.core.world.objects.read_value(object, property)?)
-    }
-
-    /// Writes a property by name.
-    ///
-    /// # Errors
-    /// When the object is gone, has no such property, or the property holds another type; [`CallError::WrongClass`] when
-    /// the value names an object that is not of the class, or does not implement the interface, that the property is for.
-    pub fn set(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), Error> {
-        self.property(object, property)?;
-        Ok(self.inner.core.world.write(object, property, value)?)
-    }
-
-    /// The names of an object's properties, base first.
-    pub fn properties_of(&self, object: ObjectHandle) -> Vec<String> {
-        let class = self.inner.core.world.objects.class(object);
-        class
-            .map(|class| class.properties.iter().map(|property| property.text.to_string()).collect())
-            .unwrap_or_default()
-    }
-
-    /// Calls a function by name; an override answers.
-    ///
-    /// # Errors
-    /// When the object is gone or has no such function, the arguments do not fit, or the body fails;
-    /// [`CallError::WrongClass`] when an argument names an object that does not suit its parameter.
-    pub fn call(&self, object: ObjectHandle, function: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        let world = &self.inner.core.world;
-        let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        let function = class.find_function(function).ok_or_else(|| Error::UnknownMember {
-            class: class.path.to_string(),
-            what: "function",
-            name: function.to_owned(),
-        })?;
-        Ok(call_with_values(world, function, object, arguments, Dispatch::Virtual)?)
     }
 
     /// The name of a text.
@@ -480,36 +337,12 @@ impl Runtime {
         self.inner.agent.get().is_some_and(Agent::is_asked_to_end)
     }
 
-    /// A number that two equal worlds share: living objects with their class, name, outer and all property values. What
-    /// plugins keep on their own side is not in it.
-    pub fn digest(&self) -> u64 {
-        let world = &self.inner.core.world;
-        let mut hasher = DefaultHasher::new();
-        for object in self.objects() {
-            (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
-            // A living object has a body.
-            let _body = world.objects.with_body(object, |body| {
-                body.class().path.hash(&mut hasher);
-                body.view().hash_into(&mut hasher);
-            });
-        }
-        hasher.finish()
-    }
-
-    /// The world as text, part by part: objects, values, plugin halves, types, calls, modules, and what modules and the host
-    /// hold of each other. Equal before and after a reload that was rolled back, but for what its report names
-    /// (`Reload::remainder`); [`WorldDigest::differences`] says what is not. What plugins keep on their own side is
-    /// in it as far as its place goes, not its content.
-    pub fn world_digest(&self) -> WorldDigest {
-        digest::digest(&self.inner.core, &self.inner.loads)
-    }
-
     /// Numbers since the start.
     pub fn counters(&self) -> Counters {
         let core = &self.inner.core;
         let counted = &core.world.counters;
         Counters {
-            objects: self.objects().len() as u64,
+            objects: self.objects().all().len() as u64,
             births: counted.births.get(),
             conjugates_built: core.pairs.built(),
             class_constructors_run: counted.class_constructors_on_instances.get(),
@@ -529,16 +362,6 @@ impl Runtime {
             None => {
                 self.inner.busy.set(Some(action));
                 Ok(Busy(&self.inner.busy, self.inner.core.red.lane().phase(action)))
-            }
-        }
-    }
-
-    fn property(&self, object: ObjectHandle, name: &str) -> Result<(), Error> {
-        let class = self.inner.core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        match class.find_property(name) {
-            Some(_) => Ok(()),
-            None => {
-                Err(Error::UnknownMember { class: class.path.to_string(), what: "property", name: name.to_owned() })
             }
         }
     }

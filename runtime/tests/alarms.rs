@@ -48,12 +48,12 @@ fn alone(test: &str, work: impl FnOnce(&Path)) {
 }
 
 pub(crate) fn leave(host: &Runtime, what: &str) {
-    let left = host.zcall("ex:/alarms.leave", &[Value::Text(what.to_owned())]);
+    let left = host.calls().call("ex:/alarms.leave", &[Value::Text(what.to_owned())]);
     left.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
 pub(crate) fn calls(host: &Runtime) -> u64 {
-    match host.zcall("ex:/alarms.calls", &[]).expect("it counts") {
+    match host.calls().call("ex:/alarms.calls", &[]).expect("it counts") {
         Some(Value::U64(calls)) => calls,
         other => panic!("{other:?}"),
     }
@@ -81,7 +81,7 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
                 assert!(process::stale_mappings(&host.stage_dir()).expect("the process map").is_empty());
                 return report;
             }
-            Err(report) => assert!(begun.elapsed() < LONG && host.parked().is_empty(), "{report}"),
+            Err(report) => assert!(begun.elapsed() < LONG && host.unloads().parked().is_empty(), "{report}"),
         }
     }
 }
@@ -146,7 +146,7 @@ fn raise(signal: c_int) {
 }
 
 fn was_on_alternate(host: &Runtime) -> bool {
-    host.zcall("ex:/alarms.was_on_alternate", &[]).expect("it looks") == Some(Value::Bool(true))
+    host.calls().call("ex:/alarms.was_on_alternate", &[]).expect("it looks") == Some(Value::Bool(true))
 }
 
 #[test]
@@ -258,9 +258,9 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
     alone("the_alarm_of_the_new_generation_outlives_the_old_one", |library| {
         let host = host(library, |_| ());
         leave(&host, "alarm");
-        let lease = host.lease_master("a test").expect("there is a Master");
+        let lease = host.unloads().lease_master("a test").expect("there is a Master");
         host.reload(&[library]).expect("there is a Master").into_result().expect("it is loaded");
-        let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
         leave(&host, "interval");
         drop(lease);
         let begun = Instant::now();

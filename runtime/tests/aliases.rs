@@ -109,19 +109,19 @@ fn check_objects(last_serial: u32) {
     let host = host(last_serial);
     let store: Store<ObjectHandle> = Store {
         make: |host, made| {
-            let object = host.spawn(NODE).expect("an object");
-            host.set(object, "mark", &Value::U64(made)).expect("it may be written");
+            let object = host.objects().spawn(NODE).expect("an object");
+            host.objects().set(object, "mark", &Value::U64(made)).expect("it may be written");
             if made % 1000 == 0 {
                 host.safe_point();
             }
             object
         },
-        end: |host, object| host.destroy(object),
-        mark: |host, object| match host.get(object, "mark") {
+        end: |host, object| host.objects().destroy(object),
+        mark: |host, object| match host.objects().get(object, "mark") {
             Ok(Value::U64(mark)) => Some(mark),
             Ok(other) => panic!("a mark is a number, not {other:?}"),
             Err(_stale) => {
-                assert!(!host.is_alive(object) && host.class_of(object).is_none());
+                assert!(!host.objects().is_alive(object) && host.objects().class_of(object).is_none());
                 None
             }
         },
@@ -134,24 +134,24 @@ fn check_objects(last_serial: u32) {
 fn check_blacks(last_serial: u32) {
     let host = host(last_serial);
     let store: Store<AnyConjugate> = Store {
-        make: |host, made| host.make_black("Optional(u64)", &mark_of(made)).expect("a black"),
-        end: |host, black| host.drop_black(black),
-        mark: |host, black| match host.read_conjugate(black) {
+        make: |host, made| host.conjugates().make("Optional(u64)", &mark_of(made)).expect("a black"),
+        end: |host, black| host.conjugates().give_back(black),
+        mark: |host, black| match host.conjugates().read(black) {
             Ok(Value::Optional(Some(mark))) => match *mark {
                 Value::U64(mark) => Some(mark),
                 other => panic!("a mark is a number, not {other:?}"),
             },
             Ok(other) => panic!("a mark is an optional, not {other:?}"),
             Err(_expired) => {
-                assert!(host.is_expired(black));
-                host.drop_black(black);
+                assert!(host.conjugates().is_expired(black));
+                host.conjugates().give_back(black);
                 None
             }
         },
         number: AnyConjugate::number,
     };
     check(&host, last_serial, 9, &store);
-    assert_eq!(host.blacks().count(), 0);
+    assert_eq!(host.conjugates().blacks().count(), 0);
 }
 
 fn mark_of(made: u64) -> Value {

@@ -27,11 +27,11 @@ fn host() -> Runtime {
 }
 
 fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
-    host.spawn(class).unwrap_or_else(|error| panic!("{error}"))
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
-    host.call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+    host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
 /// A cave with so many treasures of each of three sorts.
@@ -44,13 +44,13 @@ fn cave(host: &Runtime, count: u32) -> ObjectHandle {
 fn until_flushed(host: &Runtime) {
     support::until("all that was dropped is released", || {
         host.tick(Budget::frame());
-        host.blacks().queued == 0
+        host.conjugates().blacks().queued == 0
     });
 }
 
 /// The live blacks, by type.
 fn counts(host: &Runtime) -> Vec<(String, u64)> {
-    host.blacks().live.into_iter().map(|count| (count.ty, count.count)).collect()
+    host.conjugates().blacks().live.into_iter().map(|count| (count.ty, count.count)).collect()
 }
 
 #[test]
@@ -59,10 +59,14 @@ fn treasures_are_counted_by_type_and_let_go_of_at_once() {
     let cave = cave(&host, 10);
     let ten = |ty: &str| (ty.to_owned(), 10);
     assert_eq!(counts(&host), [ten("Array(f64)"), ten("Map(String, u32)"), ten("String")]);
-    let leases: Vec<_> = host.leases().into_iter().map(|(module, lease)| (module, lease.kind, lease.owner)).collect();
+    let leases: Vec<_> =
+        host.unloads().leases().into_iter().map(|(module, lease)| (module, lease.kind, lease.owner)).collect();
     assert!(leases.contains(&("hoard".to_owned(), LeaseKind::Black, "Array(f64)".to_owned())), "{leases:?}");
     ask(&host, cave, "let_go", &[]);
-    assert_eq!((host.blacks().count(), host.blacks().queued, host.leases()), (0, 0, Vec::new()));
+    assert_eq!(
+        (host.conjugates().blacks().count(), host.conjugates().blacks().queued, host.unloads().leases()),
+        (0, 0, Vec::new())
+    );
 }
 
 #[test]
@@ -70,9 +74,9 @@ fn what_eight_threads_let_go_of_is_released_in_the_ticks() {
     let host = host();
     let cave = cave(&host, 400);
     ask(&host, cave, "scatter", &[Value::U32(8)]);
-    assert_eq!((host.blacks().count(), host.blacks().queued), (1200, 1200));
+    assert_eq!((host.conjugates().blacks().count(), host.conjugates().blacks().queued), (1200, 1200));
     until_flushed(&host);
-    assert_eq!(host.blacks().count(), 0);
+    assert_eq!(host.conjugates().blacks().count(), 0);
 }
 
 #[test]
@@ -86,12 +90,12 @@ fn a_rollback_brings_treasures_back() {
         assert!(!report.is_committed(), "{report}");
         assert_eq!(ask(&host, cave, "worth", &[]), worth);
     }
-    assert_eq!(host.blacks().count(), 30);
+    assert_eq!(host.conjugates().blacks().count(), 30);
     ask(&host, cave, "scatter", &[Value::U32(8)]);
     let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!report.is_committed(), "{report}");
     until_flushed(&host);
-    assert_eq!(host.blacks().count(), 0, "what was let go of before does not come back");
+    assert_eq!(host.conjugates().blacks().count(), 0, "what was let go of before does not come back");
 }
 
 #[test]
@@ -102,14 +106,14 @@ fn a_reload_ends_the_treasures_of_the_old_generation_and_no_others() {
         let report = host.reload(&[hoard(features)]).unwrap_or_else(|error| panic!("{error}"));
         assert!(report.is_committed(), "{report}");
         assert_eq!(ask(&host, cave, "build", &[]), Some(Value::U32(build)));
-        assert_eq!(host.blacks().count(), 0);
+        assert_eq!(host.conjugates().blacks().count(), 0);
         let worth = ask(&host, cave, "worth", &[]);
         assert!(matches!(worth, Some(Value::F64(worth)) if worth == 0.0), "{worth:?}");
         ask(&host, cave, "gather", &[Value::U32(5)]);
-        assert_eq!(host.blacks().count(), 15);
+        assert_eq!(host.conjugates().blacks().count(), 15);
     }
-    assert!(host.wait_for_unloads(LONG).expect("a safe point"));
-    assert_eq!(host.blacks().undropped, [], "their finalizers let go of all");
+    assert!(host.unloads().wait(LONG).expect("a safe point"));
+    assert_eq!(host.conjugates().blacks().undropped, [], "their finalizers let go of all");
     let end = host.shutdown();
     assert_eq!((end.blacks.len(), end.halves, end.left), (0, 0, Vec::new()));
 }
@@ -122,12 +126,16 @@ fn an_unload_ends_everything_and_tells_what_was_never_let_go_of() {
     ask(&host, cave, "gather", &[Value::U32(1)]);
     ask(&host, cave, "forget", &[]);
     ask(&host, cave, "scatter", &[Value::U32(2)]);
-    assert_eq!(host.blacks().count(), 33, "nothing was released yet");
+    assert_eq!(host.conjugates().blacks().count(), 33, "nothing was released yet");
     let told = host.console("blacks");
     assert!(told.contains("33 black conjugates · 32 drops wait") && told.contains("src/lib.rs:"), "{told}");
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((host.blacks().count(), host.blacks().queued), (0, 0), "an unload flushes all");
-    assert!(host.wait_for_unloads(LONG).expect("a safe point"));
+    assert_eq!(
+        (host.conjugates().blacks().count(), host.conjugates().blacks().queued),
+        (0, 0),
+        "an unload flushes all"
+    );
+    assert!(host.unloads().wait(LONG).expect("a safe point"));
     let end = host.shutdown();
     let blacks: Vec<_> = end.blacks.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
     assert_eq!((blacks, end.left), (vec![("hoard", "String", 1)], Vec::<String>::new()));
@@ -142,15 +150,15 @@ fn a_thread_may_let_go_when_the_generation_is_long_over() {
     let cave = cave(&host, 10);
     ask(&host, cave, "hide", &[Value::Text(file.display().to_string())]);
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    let undropped = || host.blacks().undropped.iter().map(|left| left.count).sum::<u64>();
+    let undropped = || host.conjugates().blacks().undropped.iter().map(|left| left.count).sum::<u64>();
     support::until("the finalizers have run", || {
         host.safe_point();
-        host.blacks().count() == 0
+        host.conjugates().blacks().count() == 0
     });
     assert_eq!(undropped(), 30, "they have ended with their generation");
     write(&file, "").expect("a writable folder");
-    assert!(host.wait_for_unloads(LONG).expect("a safe point"));
-    assert_eq!((host.blacks().count(), undropped()), (0, 0), "the thread was heard, and nothing more");
+    assert!(host.unloads().wait(LONG).expect("a safe point"));
+    assert_eq!((host.conjugates().blacks().count(), undropped()), (0, 0), "the thread was heard, and nothing more");
     assert_eq!(host.shutdown().blacks, []);
 }
 
@@ -159,13 +167,13 @@ fn what_a_treasure_refers_to_is_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
     // An outer does not hold what lies in it.
-    let known = host.spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
+    let known = host.objects().spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
     ask(&host, knowing, "know", &[Value::Object(known)]);
-    host.collect().expect("a safe point");
-    assert!(host.is_alive(known));
+    host.collection().collect().expect("a safe point");
+    assert!(host.objects().is_alive(known));
     ask(&host, knowing, "let_go", &[]);
-    host.collect().expect("a safe point");
-    assert!(!host.is_alive(known));
+    host.collection().collect().expect("a safe point");
+    assert!(!host.objects().is_alive(known));
 }
 
 /// A host that lends goods and does sums, and a dealer who knows no types.
@@ -180,12 +188,13 @@ fn fence() -> (Runtime, ObjectHandle) {
     let numbers: fn(&Value) -> Vec<f64> = numbers;
     let register = |name: &str, signature: &str, body: Body| {
         let signature = signature.parse().unwrap_or_else(|error| panic!("{error}"));
-        host.register(name, signature, move |host, values| body(host, values))
+        host.calls()
+            .register(name, signature, move |host, values| body(host, values))
             .unwrap_or_else(|error| panic!("{error}"));
     };
     let lend = |host: &Runtime, values: &[Value]| {
         let [Value::Object(owner)] = values else { panic!("an object, not {values:?}") };
-        let lent = host.lend(*owner, "goods").unwrap_or_else(|error| panic!("{error}"));
+        let lent = host.conjugates().lend(*owner, "goods").unwrap_or_else(|error| panic!("{error}"));
         Some(Value::U64(lent.number()))
     };
     register("lend", "Object(/Script/Core.Object) -> u64", Box::new(move |host, values| Ok(lend(host, values))));
@@ -206,7 +215,7 @@ fn fence() -> (Runtime, ObjectHandle) {
     register("scale", "Array(f64), f64 -> Array(f64)", Box::new(move |_, values| Ok(scale(values))));
     let fence = spawn(&host, "/Script/Game.Fence");
     let goods = Value::Array(vec![Value::F64(1.0), Value::F64(2.0)]);
-    host.set(fence, "goods", &goods).unwrap_or_else(|error| panic!("{error}"));
+    host.objects().set(fence, "goods", &goods).unwrap_or_else(|error| panic!("{error}"));
     (host, fence)
 }
 
@@ -222,17 +231,21 @@ fn what_a_host_lends_by_number_expires_with_the_call_and_a_copy_of_it_stays() {
     let (host, fence) = fence();
     expect!["red Array false Array(f64) (1, 2); true Array(f64) is no Array(f32); (1, 2, 8)"]
         .assert_eq(&tells(&host, fence, "borrow"));
-    assert_eq!(host.blacks().count(), 1, "the copy");
+    assert_eq!(host.conjugates().blacks().count(), 1, "the copy");
     expect!["red Array true gone; black Array false Array(f64) (1, 2, 8)"].assert_eq(&tells(&host, fence, "look"));
     expect!["[true, true, true, true] red Array true"].assert_eq(&tells(&host, fence, "misuse"));
     for _ in 0..3 {
         ask(&host, fence, "borrow", &[]);
     }
-    assert_eq!(host.blacks().count(), 1, "each copy took the place of the one before");
+    assert_eq!(host.conjugates().blacks().count(), 1, "each copy took the place of the one before");
     ask(&host, fence, "let_go", &[]);
-    assert_eq!((host.blacks().count(), host.blacks().queued), (1, 1), "it was let go of on a thread");
+    assert_eq!(
+        (host.conjugates().blacks().count(), host.conjugates().blacks().queued),
+        (1, 1),
+        "it was let go of on a thread"
+    );
     until_flushed(&host);
-    assert_eq!(host.blacks().count(), 0);
+    assert_eq!(host.conjugates().blacks().count(), 0);
     assert_eq!(tells(&host, fence, "look"), "nothing; nothing");
     drop(host.shutdown());
 }
@@ -253,7 +266,7 @@ fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
     assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "what was not kept has gone, whatever failed");
     ask(&host, fence, "let_go", &[]);
     until_flushed(&host);
-    assert_eq!((host.blacks().count(), host.blacks().queued), (0, 0));
+    assert_eq!((host.conjugates().blacks().count(), host.conjugates().blacks().queued), (0, 0));
     drop(host.shutdown());
 }
 
@@ -262,9 +275,11 @@ fn the_end_of_a_host_tells_what_was_left() {
     let host = host();
     let cave = cave(&host, 4);
     ask(&host, cave, "forget", &[]);
-    let kept =
-        host.make_black("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(host.read_conjugate(kept).ok(), Some(Value::Array(vec![Value::F64(1.0)])));
+    let kept = host
+        .conjugates()
+        .make("Array(f64)", &Value::Array(vec![Value::F64(1.0)]))
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.conjugates().read(kept).ok(), Some(Value::Array(vec![Value::F64(1.0)])));
     let end = host.shutdown();
     let mut blacks: Vec<_> =
         end.blacks.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();

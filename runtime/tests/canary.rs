@@ -56,20 +56,20 @@ fn refused(feature: &str, deadline: Duration) -> LoadError {
         Err(Error::Load(error)) => error,
         other => panic!("{feature}: {other:?}"),
     };
-    assert_eq!((empty.generation(), empty.contexts()), (0, vec![]), "{feature}");
+    assert_eq!((empty.generation(), empty.unloads().generations()), (0, vec![]), "{feature}");
     assert_unmapped(&empty);
 
     let host = builder().build().expect("a host");
     host.create_master(&[broken(&[])]).expect("a healthy build");
-    let fragile = host.spawn(FRAGILE).expect("born");
-    host.call(fragile, "poke", &[]).expect("it counts");
-    let (digest, mapped) = (host.digest(), mappings(&host));
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    host.objects().call(fragile, "poke", &[]).expect("it counts");
+    let (digest, mapped) = (host.worlds().hash(), mappings(&host));
     let report = host.reload(&[broken(&[feature])]).expect("a Master");
     let Outcome::RolledBack { phase: Phase::Canary, error: told } = &report.outcome else { panic!("{report}") };
     assert!(told.contains("this host never mapped it"), "{told}");
     assert!(report.phases.get(Phase::Canary) > 0.0, "{report}");
-    assert_eq!((host.generation(), host.digest(), mappings(&host)), (1, digest, mapped), "{feature}");
-    let state = host.call(fragile, "state", &[]).expect("the old code answers");
+    assert_eq!((host.generation(), host.worlds().hash(), mappings(&host)), (1, digest, mapped), "{feature}");
+    let state = host.objects().call(fragile, "state", &[]).expect("the old code answers");
     assert_eq!(state, Some(Value::Text("pokes=1 nerves=1".into())), "{feature}: the very plugin half");
     host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a healthy build");
     host.unload_master().expect("a Master");
@@ -82,7 +82,7 @@ fn mappings(host: &Runtime) -> Vec<PathBuf> {
 }
 
 fn assert_unmapped(host: &Runtime) {
-    assert_eq!((mappings(host), host.parked()), (vec![], vec![]));
+    assert_eq!((mappings(host), host.unloads().parked()), (vec![], vec![]));
 }
 
 /// Long enough for a canary on a busy machine.
@@ -189,7 +189,7 @@ fn answer(context: &LoadContext) -> Option<Value> {
 
 fn every_context_has_a_canary_and_lives_when_it_dies() {
     let host = patient(PATIENCE);
-    let contexts = host.load_contexts();
+    let contexts = host.contexts();
     for context in [contexts.create_slim("tried").expect("a free name"), contexts.default_context()] {
         for (feature, died_of) in [("crashes", Some(6)), ("exits", None)] {
             match refused_by(&context, feature) {
@@ -203,7 +203,7 @@ fn every_context_has_a_canary_and_lives_when_it_dies() {
         assert_unmapped(&host);
     }
     let hasty = patient(Duration::from_secs(2));
-    let slim = hasty.load_contexts().create_slim("waits").expect("a free name");
+    let slim = hasty.contexts().create_slim("waits").expect("a free name");
     let hung = refused_by(&slim, "hangs");
     assert!(matches!(hung, LoadError::CanaryHung { step: CanaryStep::Mapping, .. }), "{hung}");
     slim.load_path(unruly("")).expect("a healthy build");
@@ -212,7 +212,7 @@ fn every_context_has_a_canary_and_lives_when_it_dies() {
 
 fn a_slim_loads_off_the_game_thread_with_a_canary() {
     let host = patient(PATIENCE);
-    let contexts = host.load_contexts();
+    let contexts = host.contexts();
     let (healthy, crashing) = (unruly(""), unruly("crashes"));
     let try_both = |contexts: Contexts, name: &str| {
         let slim = contexts.create_slim(name).expect("a free name");
@@ -232,7 +232,7 @@ fn a_slim_loads_off_the_game_thread_with_a_canary() {
 
 fn a_replacement_that_crashes_leaves_the_old_build() {
     let host = patient(PATIENCE);
-    let slim = host.load_contexts().create_slim("stays").expect("a free name");
+    let slim = host.contexts().create_slim("stays").expect("a free name");
     slim.load_path(unruly("")).expect("a healthy build");
     let refused = slim.replace(unruly("crashes"));
     assert!(matches!(refused, Err(ContextError::Load(LoadError::CanaryCrashed { .. }))), "{refused:?}");
@@ -242,7 +242,7 @@ fn a_replacement_that_crashes_leaves_the_old_build() {
 fn a_context_can_do_without_a_canary() {
     let nobody = Canary::Program("/nowhere/at/all".into());
     let host = support::builder().canary(nobody.clone()).build().expect("a host");
-    let contexts = host.load_contexts();
+    let contexts = host.contexts();
     let (with, without) =
         (contexts.create_slim("with").expect("a name"), contexts.create_slim("without").expect("a name"));
     assert!(matches!(refused_by(&with, ""), LoadError::CanaryUnavailable { .. }));
@@ -255,14 +255,14 @@ fn a_context_can_do_without_a_canary() {
 
 fn frames_that_a_module_prints_are_not_heard() {
     let host = patient(PATIENCE);
-    let slim = host.load_contexts().create_slim("prints").expect("a free name");
+    let slim = host.contexts().create_slim("prints").expect("a free name");
     slim.load_path(unruly("prints-frames")).expect("printing is no fault");
     assert_eq!(answer(&slim), Some(Value::U32(42)));
 }
 
 fn a_module_that_writes_to_every_descriptor_is_refused() {
     let host = patient(PATIENCE);
-    let slim = host.load_contexts().create_slim("writes").expect("a free name");
+    let slim = host.contexts().create_slim("writes").expect("a free name");
     match refused_by(&slim, "writes-everywhere") {
         LoadError::CanaryDisturbed { module, step, problem, .. } => {
             assert_eq!((module.as_str(), step), ("unruly", CanaryStep::Mapping));
@@ -276,7 +276,7 @@ fn a_module_that_writes_to_every_descriptor_is_refused() {
 /// Whichever of the two is noticed first: that the canary has ended, or that something else speaks for it.
 fn a_copy_of_the_canary_does_not_pass_for_it() {
     let host = patient(PATIENCE);
-    let slim = host.load_contexts().create_slim("forks").expect("a free name");
+    let slim = host.contexts().create_slim("forks").expect("a free name");
     match refused_by(&slim, "forks") {
         LoadError::CanaryDisturbed { problem, .. } => assert!(problem.contains("a copy of the process"), "{problem}"),
         LoadError::CanaryCrashed { how, .. } => assert_eq!(how, "exit status: 0"),
@@ -287,7 +287,7 @@ fn a_copy_of_the_canary_does_not_pass_for_it() {
 
 fn a_module_that_takes_the_socket_away_has_not_passed() {
     let host = patient(Duration::from_secs(2));
-    let slim = host.load_contexts().create_slim("takes").expect("a free name");
+    let slim = host.contexts().create_slim("takes").expect("a free name");
     for feature in ["closes-everything", "replaces-everything"] {
         let error = refused_by(&slim, feature);
         let is_told = matches!(

@@ -53,7 +53,7 @@ fn named(told: &str) -> Vec<String> {
 #[test]
 fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let slim = contexts.create_slim("weak").expect("the name is free");
     let weak = (runtime.downgrade(), contexts.downgrade(), slim.downgrade(), contexts.default_context().downgrade());
     assert_eq!(weak.0.upgrade().expect("it is there").stage_dir(), runtime.stage_dir());
@@ -75,7 +75,7 @@ fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
 
 #[test]
 fn the_last_handle_to_a_slim_ends_it_though_its_callbacks_have_weak_ones() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("weakly held").expect("the name is free");
     let weak: WeakLoadContext = slim.downgrade();
     let own = weak.clone();
@@ -88,7 +88,7 @@ fn the_last_handle_to_a_slim_ends_it_though_its_callbacks_have_weak_ones() {
 #[test]
 fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let say = |heard: &Arc<Mutex<Vec<String>>>| {
         let heard = Arc::clone(heard);
@@ -125,7 +125,7 @@ fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
     let told = Rc::new(RefCell::new(Vec::new()));
     let tells = Rc::clone(&told);
     let host = support::host(&[support::plugin("lingering", &[])]);
-    host.on_unloading(0, move |host, generation| {
+    host.unloads().on_unloading(0, move |host, generation| {
         tells.borrow_mut().push((generation, there_is(&host.stage_dir())));
     });
     host.unload_master().expect("a Master");
@@ -146,20 +146,21 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
     *seat.borrow_mut() = Some(host.clone());
     drop(seat);
     let (one, other) = (host.clone(), host.clone());
-    host.on_unloading(0, move |_, _| used((one.generation(), other.generation())));
-    host.on_unloading(1, |host, _| used(host.generation()));
+    host.unloads().on_unloading(0, move |_, _| used((one.generation(), other.generation())));
+    host.unloads().on_unloading(1, |host, _| used(host.generation()));
     let inner = host.clone();
     let signature: Signature = "-> u64".parse().expect("a signature");
-    host.register("circle", signature, move |_, _| Ok(Some(alcedo_runtime::Value::U64(inner.generation()))))
+    host.calls()
+        .register("circle", signature, move |_, _| Ok(Some(alcedo_runtime::Value::U64(inner.generation()))))
         .expect("the name is free");
-    let contexts = host.load_contexts();
+    let contexts = host.contexts();
     let (all, default) = (contexts.clone(), contexts.default_context());
     contexts.on_notice(move |_| used(all.all()));
     let own = default.clone();
     default.set_native_resolver(move |_| Ok(own.modules().pop().and_then(|module| module.origin)));
     // It belongs to another host, so it is no circle of this one.
     let elsewhere = runtime();
-    host.on_unloading(2, move |_, _| used(elsewhere.generation()));
+    host.unloads().on_unloading(2, move |_, _| used(elsewhere.generation()));
     let (folder, weak) = (host.stage_dir(), host.downgrade());
     drop((contexts, default));
     record.take();
@@ -181,7 +182,7 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
 fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them() {
     let record = support::record(TOLD);
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let (all, default) = (contexts.clone(), contexts.default_context());
     contexts.on_notice(move |_| used(all.all()));
     default.clone().on_unloading(0, move |_| used(default.state()));
@@ -198,12 +199,12 @@ fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
     let record = support::record("alcedo_runtime::runtime::unended");
     let thread = std::thread::spawn(|| {
         let gone = runtime();
-        gone.on_unloading(0, move |_, _| ());
+        gone.unloads().on_unloading(0, move |_, _| ());
         drop(gone);
         let host = runtime();
         let inner = host.clone();
-        host.on_unloading(0, |_, _| ());
-        host.on_unloading(1, move |_, _| used(inner.generation()));
+        host.unloads().on_unloading(0, |_, _| ());
+        host.unloads().on_unloading(1, move |_, _| used(inner.generation()));
         host.stage_dir()
     });
     let folder = thread.join().expect("it does not panic");
@@ -226,7 +227,7 @@ fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
 fn a_slim_that_has_ended_lets_its_callbacks_go_and_names_those_that_kept_it() {
     let record = support::record(TOLD);
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let slim = contexts.create_slim("kept").expect("the name is free");
     slim.load_path(reports()).expect("it is loaded");
     let (own, again, all) = (slim.clone(), slim.clone(), contexts.clone());
@@ -276,7 +277,7 @@ fn a_resolver_that_is_replaced_may_use_its_context_as_it_goes() {
             self.1.lock().expect("nobody panics with it").push(context.modules().len());
         }
     }
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("replaced").expect("the name is free");
     let seen = Arc::default();
     let uses = Uses(slim.downgrade(), Arc::clone(&seen));

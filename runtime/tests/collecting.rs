@@ -69,18 +69,18 @@ fn meddle(does: impl FnOnce(&mut dyn FnMut(ObjectHandle)) + 'static) {
 
 /// An object that nothing keeps.
 fn loose(host: &Runtime) -> ObjectHandle {
-    let object = host.spawn(NODE).expect("an object");
-    assert!(host.remove_root(object));
+    let object = host.objects().spawn(NODE).expect("an object");
+    assert!(host.objects().remove_root(object));
     object
 }
 
 fn link(host: &Runtime, from: ObjectHandle, to: ObjectHandle) {
-    host.set(from, "next", &Value::Object(to)).expect("it may be written");
+    host.objects().set(from, "next", &Value::Object(to)).expect("it may be written");
 }
 
 /// A root, and so many objects behind it in a row.
 fn row(host: &Runtime, count: usize) -> Vec<ObjectHandle> {
-    let mut row = vec![host.spawn(NODE).expect("an object")];
+    let mut row = vec![host.objects().spawn(NODE).expect("an object")];
     for at in 0..count {
         let object = loose(host);
         link(host, row[at], object);
@@ -94,10 +94,10 @@ fn tick_until_collected(host: &Runtime) -> Collected {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         host.tick(Budget::frame().with_collection(Duration::ZERO));
-        if let Some(collected) = host.take_collected().pop() {
+        if let Some(collected) = host.collection().take_done().pop() {
             return collected;
         }
-        assert!(host.is_collecting(), "it is done or under way");
+        assert!(host.collection().is_under_way(), "it is done or under way");
         assert!(Instant::now() < deadline, "a mark comes to its end");
     }
 }
@@ -107,9 +107,12 @@ fn a_collection_in_slices_keeps_what_moves_meanwhile() {
     let host = host();
     let row = row(&host, 20_000);
     let dead: Vec<_> = (0..100).map(|_| loose(&host)).collect();
-    host.collect_in_slices();
+    host.collection().begin_in_slices();
     host.tick(Budget::frame().with_collection(Duration::ZERO));
-    assert!(host.is_collecting() && host.take_collected().is_empty(), "the row is longer than a slice");
+    assert!(
+        host.collection().is_under_way() && host.collection().take_done().is_empty(),
+        "the row is longer than a slice"
+    );
     // The end of the row moves behind its root, which the mark has seen; what was between goes with the next collection.
     link(&host, row[0], row[19_000]);
     link(&host, row[18_999], NONE);
@@ -117,38 +120,41 @@ fn a_collection_in_slices_keeps_what_moves_meanwhile() {
     link(&host, row[20_000], born);
     let collected = tick_until_collected(&host);
     assert!(collected.slices > 2 && collected.objects >= dead.len(), "{collected:?}");
-    assert!(dead.iter().all(|object| !host.is_alive(*object)));
-    assert!(row[19_000..].iter().chain([&row[0], &born]).all(|object| host.is_alive(*object)));
-    host.collect().expect("a safe point");
-    assert!(row[1..19_000].iter().all(|object| !host.is_alive(*object)));
-    assert_eq!(host.objects().len(), 1_003);
+    assert!(dead.iter().all(|object| !host.objects().is_alive(*object)));
+    assert!(row[19_000..].iter().chain([&row[0], &born]).all(|object| host.objects().is_alive(*object)));
+    host.collection().collect().expect("a safe point");
+    assert!(row[1..19_000].iter().all(|object| !host.objects().is_alive(*object)));
+    assert_eq!(host.objects().all().len(), 1_003);
 }
 
 #[test]
 fn a_collection_in_slices_keeps_what_moves_to_a_native_meanwhile() {
     let host = host();
     let row = row(&host, 20_000);
-    host.spawn("/Script/Graph.Keeper").expect("an object");
-    host.collect_in_slices();
+    host.objects().spawn("/Script/Graph.Keeper").expect("an object");
+    host.collection().begin_in_slices();
     // The keeper is a root, so it has said in the first slice what it refers to.
     host.tick(Budget::frame().with_collection(Duration::ZERO));
-    assert!(host.is_collecting() && host.take_collected().is_empty(), "the row is longer than a slice");
+    assert!(
+        host.collection().is_under_way() && host.collection().take_done().is_empty(),
+        "the row is longer than a slice"
+    );
     link(&host, row[18_999], NONE);
     KEPT.with_borrow_mut(|list| list.push(row[19_000]));
     tick_until_collected(&host);
-    assert!(row.iter().all(|object| host.is_alive(*object)));
+    assert!(row.iter().all(|object| host.objects().is_alive(*object)));
     KEPT.take();
-    assert_eq!(host.collect().expect("a safe point"), 1_001);
+    assert_eq!(host.collection().collect().expect("a safe point"), 1_001);
 }
 
 #[test]
 fn a_collection_at_once_goes_before_one_in_slices() {
     let host = host();
     let row = row(&host, 5_000);
-    host.collect_in_slices();
+    host.collection().begin_in_slices();
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     link(&host, row[10], NONE);
-    assert_eq!(host.collect().expect("a safe point"), 4_990);
+    assert_eq!(host.collection().collect().expect("a safe point"), 4_990);
     // The one in slices begins again, and finds nothing more.
     assert_eq!(tick_until_collected(&host).objects, 0);
 }
@@ -156,13 +162,13 @@ fn a_collection_at_once_goes_before_one_in_slices() {
 #[test]
 fn natives_are_told_of_an_end_and_say_what_else_is_kept() {
     let host = host();
-    let keeper = host.spawn("/Script/Graph.Keeper").expect("an object");
+    let keeper = host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     let (kept, dead) = (loose(&host), loose(&host));
     KEPT.with_borrow_mut(|list| list.push(kept));
-    assert_eq!(host.collect().expect("a safe point"), 1);
+    assert_eq!(host.collection().collect().expect("a safe point"), 1);
     assert_eq!(ENDED.take(), [dead]);
-    host.destroy(keeper);
-    assert_eq!(host.collect().expect("a safe point"), 1);
+    host.objects().destroy(keeper);
+    assert_eq!(host.collection().collect().expect("a safe point"), 1);
     assert_eq!(ENDED.take(), [keeper, kept]);
 }
 
@@ -171,82 +177,91 @@ fn what_a_running_call_was_given_stays_until_it_returns() {
     let host = host();
     let signature = "Object(/Script/Core.Object) -> bool".parse().expect("a signature");
     let collect = |host: &Runtime, _: &[Value]| {
-        host.collect().expect("no plugin code is on the stack");
+        host.collection().collect().expect("no plugin code is on the stack");
         Ok(Some(Value::Bool(true)))
     };
-    host.register("collect", signature, collect).expect("the name is free");
+    host.calls().register("collect", signature, collect).expect("the name is free");
     let object = loose(&host);
-    host.zcall("ex:/collect", &[Value::Object(object)]).expect("it answers");
-    assert!(host.is_alive(object));
-    assert_eq!(host.collect().expect("a safe point"), 1);
-    assert!(!host.is_alive(object));
+    host.calls().call("ex:/collect", &[Value::Object(object)]).expect("it answers");
+    assert!(host.objects().is_alive(object));
+    assert_eq!(host.collection().collect().expect("a safe point"), 1);
+    assert!(!host.objects().is_alive(object));
 }
 
 #[test]
 fn an_object_changes_its_name_and_its_place() {
     let host = host();
-    let (house, chair) = (host.spawn(NODE).expect("an object"), host.spawn(NODE).expect("an object"));
-    host.rename(chair, "chair", house).expect("nobody is called so in there");
-    assert_eq!((host.find_in(house, "chair"), host.find_in(NONE, "chair")), (Some(chair), None));
-    assert_eq!((host.outer_of(chair), host.name_of(chair).as_deref()), (Some(house), Some("chair")));
-    let other = host.spawn_in(NODE, house).expect("an object");
-    let refused = host.rename(other, "chair", house).expect_err("the name is taken");
+    let (house, chair) =
+        (host.objects().spawn(NODE).expect("an object"), host.objects().spawn(NODE).expect("an object"));
+    host.objects().rename(chair, "chair", house).expect("nobody is called so in there");
+    assert_eq!((host.objects().find_in(house, "chair"), host.objects().find_in(NONE, "chair")), (Some(chair), None));
+    assert_eq!(
+        (host.objects().outer_of(chair), host.objects().name_of(chair).as_deref()),
+        (Some(house), Some("chair"))
+    );
+    let other = host.objects().spawn_in(NODE, house).expect("an object");
+    let refused = host.objects().rename(other, "chair", house).expect_err("the name is taken");
     assert!(matches!(refused, RenameError::Taken { holder, .. } if holder == chair), "{refused}");
-    let refused = host.rename(house, "house", chair).expect_err("it would lie in itself");
+    let refused = host.objects().rename(house, "house", chair).expect_err("it would lie in itself");
     assert!(matches!(refused, RenameError::Circle { .. }), "{refused}");
 }
 
 #[test]
 fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     let host = meddling_host();
-    let meddler = host.spawn("/Script/Graph.Meddler").expect("an object");
+    let meddler = host.objects().spawn("/Script/Graph.Meddler").expect("an object");
     let dead = loose(&host);
     meddle(|_| panic!("it was lost"));
-    let error = host.collect().expect_err("what the meddler refers to is not known").to_string();
-    for part in
-        ["add_references of /Script/Graph.Meddler", &host.describe(meddler), "it was lost", "nothing is collected"]
-    {
+    let error = host.collection().collect().expect_err("what the meddler refers to is not known").to_string();
+    for part in [
+        "add_references of /Script/Graph.Meddler",
+        &host.objects().describe(meddler),
+        "it was lost",
+        "nothing is collected",
+    ] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    assert!(host.is_alive(dead) && !host.is_collecting());
+    assert!(host.objects().is_alive(dead) && !host.collection().is_under_way());
     meddle(|_| panic!("it was lost again"));
-    host.collect_in_slices();
+    host.collection().begin_in_slices();
     host.tick(Budget::frame());
-    assert!(host.is_alive(dead) && !host.is_collecting() && host.take_collected().is_empty());
+    assert!(
+        host.objects().is_alive(dead) && !host.collection().is_under_way() && host.collection().take_done().is_empty()
+    );
     // It is over, and so is its mode: writes, births and the next collection are as ever.
     link(&host, meddler, loose(&host));
-    assert_eq!(host.collect().expect("nobody panics"), 1);
-    assert!(!host.is_alive(dead));
+    assert_eq!(host.collection().collect().expect("nobody panics"), 1);
+    assert!(!host.objects().is_alive(dead));
 }
 
 #[test]
 fn an_add_references_that_changes_the_world_meets_no_borrowed_store_and_loses_nothing() {
     for in_slices in [false, true] {
         let host = meddling_host();
-        let meddler = host.spawn("/Script/Graph.Meddler").expect("an object");
+        let meddler = host.objects().spawn("/Script/Graph.Meddler").expect("an object");
         let [moved, rooted, ended, told, dead] = [(); 5].map(|()| loose(&host));
         let (inner, in_last) = (host.clone(), host.clone());
         meddle(move |visit| {
             visit(told);
             link(&inner, meddler, moved);
-            assert!(inner.add_root(rooted));
-            inner.destroy(ended);
-            assert!(inner.collect().is_err(), "one is under way");
-            assert!(inner.spawn(NODE).is_err(), "one is under way");
+            assert!(inner.objects().add_root(rooted));
+            inner.objects().destroy(ended);
+            assert!(inner.collection().collect().is_err(), "one is under way");
+            assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
             // The next time is the last, when the mark asks natives again.
             meddle(move |visit| {
                 visit(told);
-                assert!(in_last.is_root(rooted));
+                assert!(in_last.objects().is_root(rooted));
             });
         });
         let collected = if in_slices {
-            host.collect_in_slices();
+            host.collection().begin_in_slices();
             tick_until_collected(&host).objects
         } else {
-            host.collect().expect("a safe point")
+            host.collection().collect().expect("a safe point")
         };
-        assert!([moved, rooted, told, meddler].iter().all(|object| host.is_alive(*object)));
-        assert!([ended, dead].iter().all(|object| !host.is_alive(*object)));
+        assert!([moved, rooted, told, meddler].iter().all(|object| host.objects().is_alive(*object)));
+        assert!([ended, dead].iter().all(|object| !host.objects().is_alive(*object)));
         assert_eq!(collected, 1);
     }
 }

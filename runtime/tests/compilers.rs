@@ -43,21 +43,29 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> Reload {
 fn check_cubes(other: &Other) {
     let (ours, theirs) = (support::tagged("magic-cube", &[], 1), other.plugin("magic-cube"));
     let host = support::host(std::slice::from_ref(&ours));
-    let mut cubes = vec![host.spawn(CUBE).expect("a cube")];
-    host.set(cubes[0], "rotation_speed", &Value::F64(1234.5)).expect("a number");
+    let mut cubes = vec![host.objects().spawn(CUBE).expect("a cube")];
+    host.objects().set(cubes[0], "rotation_speed", &Value::F64(1234.5)).expect("a number");
 
     for (swaps, (library, tag)) in (1_u16..).zip([(&theirs, 2), (&ours, 1), (&theirs, 2)]) {
-        host.call(cubes[0], "say_hello", &[]).expect("it says hello");
+        host.objects().call(cubes[0], "say_hello", &[]).expect("it says hello");
         let report = reload(&host, &[library]);
         let living = cubes.len() as u64; // each with a component, which has no plugin half
         assert_eq!((report.objects_kept, report.conjugates_rebuilt), (2 * living, living));
         assert_eq!((report.class_constructors_rerun, report.fields_lost), (0, vec![]));
 
-        assert_eq!(host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"), Some(Value::U64(tag)));
-        assert_eq!(host.get(cubes[0], "rotation_speed").expect("it has one"), Value::F64(1234.5));
-        assert_eq!(host.call(cubes[0], "greeting_count", &[]).expect("it counts"), Some(Value::U32(swaps.into())));
+        assert_eq!(
+            host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"),
+            Some(Value::U64(tag))
+        );
+        assert_eq!(host.objects().get(cubes[0], "rotation_speed").expect("it has one"), Value::F64(1234.5));
+        assert_eq!(
+            host.objects().call(cubes[0], "greeting_count", &[]).expect("it counts"),
+            Some(Value::U32(swaps.into()))
+        );
         // Ticks read properties, call the engine with structs, and write back.
-        let places = |name: &str| cubes.iter().map(|cube| host.get(*cube, name).expect("an actor")).collect::<Vec<_>>();
+        let places = |name: &str| {
+            cubes.iter().map(|cube| host.objects().get(*cube, name).expect("an actor")).collect::<Vec<_>>()
+        };
         let before = (places("rotation"), places("location"));
         host.tick(Budget::seconds(0.1 * f32::from(swaps))); // each build begins its bobbing anew, so not the same height again
         let after = (places("rotation"), places("location"));
@@ -67,9 +75,9 @@ fn check_cubes(other: &Other) {
             "{before:?} {after:?}"
         );
         // One that the next compiler gets to see.
-        cubes.push(host.spawn(CUBE).expect("a cube of this build"));
+        cubes.push(host.objects().spawn(CUBE).expect("a cube of this build"));
     }
-    assert!(cubes.iter().all(|cube| host.is_alive(*cube)));
+    assert!(cubes.iter().all(|cube| host.objects().is_alive(*cube)));
     host.shutdown().into_result().expect("both images are gone");
 }
 
@@ -77,35 +85,35 @@ fn check_cubes(other: &Other) {
 fn check_parts(other: &Other) {
     let ours = |package| support::plugin(package, &[]);
     let host = support::host(&[ours("attributes"), other.plugin("attributes-plus")]);
-    let set = host.spawn(SHIELDED).expect("a set");
-    let number = |name| host.get(set, name).expect("it has one");
+    let set = host.objects().spawn(SHIELDED).expect("a set");
+    let number = |name| host.objects().get(set, name).expect("it has one");
     // The event goes from the base's method to the override, and from there to the base again, with a text.
-    let hit = || host.call(set, "change_health", &[Value::F64(-30.0)]).expect("it is hit");
-    let absorbed = || host.call(set, "absorbed", &[]).expect("it counts");
+    let hit = || host.objects().call(set, "change_health", &[Value::F64(-30.0)]).expect("it is hit");
+    let absorbed = || host.objects().call(set, "absorbed", &[]).expect("it counts");
 
     assert_eq!((hit(), absorbed()), (Some(Value::F64(100.0)), Some(Value::F64(30.0))));
     let report = reload(&host, &[&ours("attributes-plus"), &other.plugin("attributes")]);
     assert_eq!((report.objects_kept, report.fields_kept, report.fields_lost), (1, 2, vec![]));
     assert_eq!((number("shield"), absorbed()), (Value::F64(20.0), Some(Value::F64(30.0))));
     assert_eq!((hit(), absorbed()), (Some(Value::F64(90.0)), Some(Value::F64(50.0))));
-    assert_eq!(host.call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
+    assert_eq!(host.objects().call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
 }
 
 /// Calls by name both ways, and a panic that the plugin's own runtime stops, with its place.
 fn check_calls_and_panics(other: &Other) {
     let host = support::host(&[other.plugin("broken")]);
     let answer = |_: &Runtime, _: &[Value]| Ok(Some(Value::Text("the host answers".to_owned())));
-    host.register("host.answer", "-> String".parse().expect("a signature"), answer).expect("a free name");
-    let object = host.spawn(FRAGILE).expect("an object");
+    host.calls().register("host.answer", "-> String".parse().expect("a signature"), answer).expect("a free name");
+    let object = host.objects().spawn(FRAGILE).expect("an object");
     let text = |text: &str| Value::Text(text.to_owned());
-    let relayed = host.call(object, "relay", &[text("ex:/host.answer")]).expect("it relays");
+    let relayed = host.objects().call(object, "relay", &[text("ex:/host.answer")]).expect("it relays");
     assert_eq!(relayed, Some(text("the host answers")));
 
-    host.zcall("nm:/broken:Fragile:panic_next_in", &[text("method")]).expect("it takes a text");
-    let panic = host.call(object, "poke", &[]).expect_err("it panics").to_string();
+    host.calls().call("nm:/broken:Fragile:panic_next_in", &[text("method")]).expect("it takes a text");
+    let panic = host.objects().call(object, "poke", &[]).expect_err("it panics").to_string();
     let place = support::line_of("broken", r#"misbehave(cfg!(feature = "panic-in-method")"#);
     assert!(panic.contains("broken on purpose: method") && panic.contains(&place), "{panic}");
-    assert_eq!(host.call(object, "state", &[]).expect("it goes on"), Some(text("pokes=1 nerves=1")));
+    assert_eq!(host.objects().call(object, "state", &[]).expect("it goes on"), Some(text("pokes=1 nerves=1")));
     host.shutdown().into_result().expect("its image is gone");
 }
 

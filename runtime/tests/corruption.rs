@@ -80,7 +80,7 @@ impl Scene {
     fn new(witness: PathBuf) -> Self {
         let path = |name| PathBuf::from(env::var_os(name).expect("the parent says which"));
         let host = support::host(&[path(OLD)]);
-        let object = host.spawn("/Script/Game.Fragile").expect("an object");
+        let object = host.objects().spawn("/Script/Game.Fragile").expect("an object");
         let dir = TempDir::new().expect("a temporary directory");
         let whole = fs::read(path(NEW)).expect("the parent built it");
         assert!(whole[whole.len() - SEAL..].starts_with(b"ALCSEAL"), "what `alcedo build` makes is sealed");
@@ -109,21 +109,22 @@ impl Scene {
     }
 
     fn path_is_refused(&mut self, path: &Path, what: &str, says: &str) {
-        let before = (self.host.generation(), self.host.objects());
+        let before = (self.host.generation(), self.host.objects().all());
         let report = self.host.reload(&[path]).expect("there is a Master, and it may be reloaded");
         match &report.outcome {
             Outcome::RolledBack { phase: Phase::Stage, error } => assert!(error.contains(says), "{what}: {error}"),
             _ => panic!("{what}: {report}"),
         }
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
-        assert_eq!((self.host.generation(), self.host.objects()), before, "{what}");
+        assert_eq!((self.host.generation(), self.host.objects().all()), before, "{what}");
         self.old_generation_answers(what);
     }
 
     /// Its count is a plugin-side field: a lost or a new plugin half would count anew.
     fn old_generation_answers(&mut self, what: &str) {
         self.pokes += 1;
-        let answer = self.host.call(self.object, "poke", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let answer =
+            self.host.objects().call(self.object, "poke", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(answer, Some(Value::U32(self.pokes)), "{what}");
     }
 
@@ -148,7 +149,7 @@ impl Scene {
         let file = &self.file;
         let told = || {
             let (host, bytes) = (host(), fs::read(file).expect("it is there"));
-            let (contexts, named) = (host.load_contexts(), file.clone());
+            let (contexts, named) = (host.contexts(), file.clone());
             let (slim, default) = (contexts.create_slim("slim").expect("a new name"), contexts.default_context());
             slim.set_resolver(move |_| Ok(Some(FoundModule::File(named.clone()))));
             vec![
@@ -172,7 +173,11 @@ impl Scene {
     /// came of the damage alone and that the witness can testify.
     fn the_whole_one_goes_live(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
-        assert_eq!((mapped.len(), self.host.parked()), (1, vec![]), "only the old generation is mapped: {mapped:?}");
+        assert_eq!(
+            (mapped.len(), self.host.unloads().parked()),
+            (1, vec![]),
+            "only the old generation is mapped: {mapped:?}"
+        );
         self.put(&self.whole);
         self.goes_live();
     }
@@ -290,7 +295,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
         assert!(matches!(refused, Err(Error::Load(LoadError::NotSealed { .. }))), "{refused:?}");
         scene.host = strict;
         scene.host.create_master(&[env::var_os(OLD).expect("the parent says which")]).expect("it is sealed");
-        scene.object = scene.host.spawn("/Script/Game.Fragile").expect("an object");
+        scene.object = scene.host.objects().spawn("/Script/Game.Fragile").expect("an object");
         scene.is_refused(
             "no seal",
             "has no seal, and this host takes sealed libraries only: build it with `alcedo build`",
@@ -507,7 +512,7 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
 
 /// The doors that need no Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and a look.
 fn other_doors(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
-    let contexts = scene.host.load_contexts();
+    let contexts = scene.host.contexts();
     let slim = contexts.create_slim("door").expect("a free name");
     let guided = contexts.create_slim("guided").expect("a free name");
     let answer = scene.file.clone();
@@ -754,7 +759,7 @@ fn what_is_no_file_or_too_long_is_refused_through_every_door() {
         let made = Command::new("mkfifo").arg(&scene.file).status().expect("mkfifo runs");
         assert!(made.success());
         scene.is_refused("a pipe", "libbroken.so is a named pipe, not a file: name the library itself");
-        let contexts = scene.host.load_contexts();
+        let contexts = scene.host.contexts();
         let slim = contexts.create_slim("pipes").expect("the name is free");
         for refused in [slim.load_path(&scene.file).map(drop), contexts.peek(&scene.file).map(drop)] {
             let refused = refused.expect_err("it is a pipe").to_string();

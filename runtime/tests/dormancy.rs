@@ -23,23 +23,23 @@ fn reload(host: &Runtime, features: &[&str]) -> Reload {
 
 /// Two ghosts: one as it was born, one that differs in everything and follows the other.
 fn ghosts(host: &Runtime) -> [ObjectHandle; 2] {
-    let [plain, changed] = [(); 2].map(|()| host.spawn(GHOST).expect("a ghost"));
-    host.set(changed, "chill", &Value::F64(-4.5)).expect("a number");
-    host.set(changed, "look", &Value::Text("grim".to_owned())).expect("a text");
-    host.set(changed, "haunts", &Value::Object(plain)).expect("a reference");
-    host.set(changed, "label", &Value::Text("of the base".to_owned())).expect("a text");
-    host.call(changed, "moan", &[]).expect("it moans");
-    host.call(changed, "moan", &[]).expect("it moans");
+    let [plain, changed] = [(); 2].map(|()| host.objects().spawn(GHOST).expect("a ghost"));
+    host.objects().set(changed, "chill", &Value::F64(-4.5)).expect("a number");
+    host.objects().set(changed, "look", &Value::Text("grim".to_owned())).expect("a text");
+    host.objects().set(changed, "haunts", &Value::Object(plain)).expect("a reference");
+    host.objects().set(changed, "label", &Value::Text("of the base".to_owned())).expect("a text");
+    host.objects().call(changed, "moan", &[]).expect("it moans");
+    host.objects().call(changed, "moan", &[]).expect("it moans");
     [plain, changed]
 }
 
 fn told(host: &Runtime, object: ObjectHandle, properties: &str) -> String {
-    let line = |property: &str| match host.get(object, property) {
+    let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
         Ok(value) => format!("{property} = {value:?}\n"),
         Err(error) => format!("{property}: {error}\n"),
     };
-    let own = host.call(object, "own", &[]).map_or_else(|error| error.to_string(), |own| format!("{own:?}"));
+    let own = host.objects().call(object, "own", &[]).map_or_else(|error| error.to_string(), |own| format!("{own:?}"));
     properties.split_whitespace().map(line).collect::<String>() + &own + "\n"
 }
 
@@ -48,7 +48,7 @@ fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expec
 }
 
 fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHandle {
-    match host.get(object, property) {
+    match host.objects().get(object, property) {
         Ok(Value::Object(part)) => part,
         other => panic!("{property} is a reference: {other:?}"),
     }
@@ -71,13 +71,17 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
     );
     assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 0), "two ghosts, two sheets, nobody awake");
     for ghost in [plain, changed] {
-        assert!(host.is_alive(ghost));
-        assert_eq!(host.class_of(ghost).as_deref(), Some(ACTOR));
-        assert_eq!(host.dormant_class(ghost).as_deref(), Some(GHOST));
-        assert_eq!(host.color_of(ghost), None, "it has no plugin half");
-        assert_eq!(host.get(ghost, "can_tick").expect("of the base"), Value::Bool(false), "nobody ticks a sleeper");
+        assert!(host.objects().is_alive(ghost));
+        assert_eq!(host.objects().class_of(ghost).as_deref(), Some(ACTOR));
+        assert_eq!(host.objects().dormant_class(ghost).as_deref(), Some(GHOST));
+        assert_eq!(host.conjugates().color_of(ghost), None, "it has no plugin half");
+        assert_eq!(
+            host.objects().get(ghost, "can_tick").expect("of the base"),
+            Value::Bool(false),
+            "nobody ticks a sleeper"
+        );
     }
-    assert!(host.is_alive(sheet), "what belongs to a sleeper stays");
+    assert!(host.objects().is_alive(sheet), "what belongs to a sleeper stays");
     check(
         &host,
         changed,
@@ -88,7 +92,7 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
             /Script/Engine.Actor has no function `own`
         "#]],
     );
-    let error = host.spawn(GHOST).expect_err("there is no class");
+    let error = host.objects().spawn(GHOST).expect_err("there is no class");
     assert!(matches!(error, Error::UnknownClass { waiting: 2, .. }));
     expect!["there is no class /Script/Game.Ghost: it is dormant, since the loaded modules do not declare it any more; 2 objects wait for a reload that brings it back"].assert_eq(&error.to_string());
     host.tick(Budget::frame());
@@ -100,10 +104,10 @@ fn they_wake_with_their_values_when_it_returns_even_after_several_reloads() {
     let [plain, changed] = ghosts(&host);
     let sheets = [plain, changed].map(|ghost| subobject(&host, ghost, "sheet"));
     reload(&host, &["v2"]);
-    host.set(changed, "label", &Value::Text("written in its sleep".to_owned())).expect("a text");
+    host.objects().set(changed, "label", &Value::Text("written in its sleep".to_owned())).expect("a text");
     let report = reload(&host, &["v2"]);
     assert_eq!(classes(&report), ["Game.Ghost is still gone: its objects are dormant and seen as Engine.Actor: 2"]);
-    assert_eq!(host.collect().expect("a safe point"), 0, "and what they refer to is held");
+    assert_eq!(host.collection().collect().expect("a safe point"), 0, "and what they refer to is held");
     let report = reload(&host, &[]);
     assert_eq!(classes(&report), ["Game.Ghost is back: its objects are awake: 2"]);
     assert_eq!((report.objects_kept, report.conjugates_rebuilt, report.class_constructors_rerun), (4, 2, 0));
@@ -132,11 +136,11 @@ fn they_wake_with_their_values_when_it_returns_even_after_several_reloads() {
             Some(Text("moans=0 steps=0"))
         "#]],
     );
-    assert_eq!(host.get(changed, "haunts").expect("a reference"), Value::Object(plain));
+    assert_eq!(host.objects().get(changed, "haunts").expect("a reference"), Value::Object(plain));
     for (ghost, sheet) in [plain, changed].into_iter().zip(sheets) {
-        assert_eq!(host.class_of(ghost).as_deref(), Some(GHOST));
-        assert_eq!(host.dormant_class(ghost), None);
-        assert!(host.color_of(ghost).is_some());
+        assert_eq!(host.objects().class_of(ghost).as_deref(), Some(GHOST));
+        assert_eq!(host.objects().dormant_class(ghost), None);
+        assert!(host.conjugates().color_of(ghost).is_some());
         assert_eq!(subobject(&host, ghost, "sheet"), sheet, "the very one");
         assert_eq!(subobject(&host, ghost, "root_component"), sheet);
     }
@@ -177,26 +181,26 @@ fn a_class_that_comes_back_changed_takes_what_fits() {
             Some(Text("later moans=0"))
         "#]],
     );
-    assert!(!host.is_alive(sheet), "the class has none any more");
+    assert!(!host.objects().is_alive(sheet), "the class has none any more");
     let chain = subobject(&host, changed, "chain");
-    assert_eq!((host.is_alive(chain), host.outer_of(chain)), (true, Some(changed)));
+    assert_eq!((host.objects().is_alive(chain), host.objects().outer_of(chain)), (true, Some(changed)));
     assert_eq!(subobject(&host, changed, "root_component"), chain);
 }
 
 #[test]
 fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_half() {
     let host = host();
-    let phantom = host.spawn(PHANTOM).expect("a phantom");
-    host.set(phantom, "veil", &Value::I32(9)).expect("a number");
-    host.set(phantom, "chill", &Value::F64(1.25)).expect("a number");
-    host.call(phantom, "moan", &[]).expect("it moans");
-    host.call(phantom, "appear", &[]).expect("it is seen");
+    let phantom = host.objects().spawn(PHANTOM).expect("a phantom");
+    host.objects().set(phantom, "veil", &Value::I32(9)).expect("a number");
+    host.objects().set(phantom, "chill", &Value::F64(1.25)).expect("a number");
+    host.objects().call(phantom, "moan", &[]).expect("it moans");
+    host.objects().call(phantom, "appear", &[]).expect("it is seen");
     let report = reload(&host, &["ghost-later"]);
     assert_eq!(
         classes(&report),
         ["Game.Phantom is gone: its objects are dormant and seen as Game.Ghost until it returns: 1"]
     );
-    assert_eq!(host.class_of(phantom).as_deref(), Some(GHOST));
+    assert_eq!(host.objects().class_of(phantom).as_deref(), Some(GHOST));
     check(
         &host,
         phantom,
@@ -219,7 +223,7 @@ fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_half() {
             Some(Text("moans=1 steps=0"))
         "#]],
     );
-    assert_eq!(host.call(phantom, "appear", &[]).expect("it is seen"), Some(Value::U32(2)));
+    assert_eq!(host.objects().call(phantom, "appear", &[]).expect("it is seen"), Some(Value::U32(2)));
 }
 
 #[test]
@@ -227,37 +231,37 @@ fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
     let host = host();
     let [_, changed] = ghosts(&host);
     let fail = |features: &[&str]| {
-        let before = (host.world_digest(), told(&host, changed, "chill look"));
+        let before = (host.worlds().digest(), told(&host, changed, "chill look"));
         let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
         let report = host.reload(&[support::plugin("shapeshifter", features)]).expect("a Master");
         drop(armed);
         assert!(!report.is_committed(), "{report}");
         assert_eq!(report.classes, vec![]);
-        assert_eq!(before.0.differences(&host.world_digest()), Vec::<String>::new());
+        assert_eq!(before.0.differences(&host.worlds().digest()), Vec::<String>::new());
         assert_eq!(told(&host, changed, "chill look"), before.1);
     };
     fail(&["v2"]);
     reload(&host, &["v2"]);
     fail(&[]);
-    assert_eq!(host.dormant_class(changed).as_deref(), Some(GHOST));
+    assert_eq!(host.objects().dormant_class(changed).as_deref(), Some(GHOST));
     reload(&host, &[]);
-    assert_eq!(host.dormant_class(changed), None);
+    assert_eq!(host.objects().dormant_class(changed), None);
 }
 
 #[test]
 fn a_sleeper_can_be_destroyed_and_holds_what_it_refers_to_until_then() {
     let host = host();
-    let owner = host.spawn(ACTOR).expect("an actor");
+    let owner = host.objects().spawn(ACTOR).expect("an actor");
     let [_, changed] = ghosts(&host);
-    let held = host.spawn_in(ACTOR, owner).expect("an actor that only a reference keeps");
-    host.set(changed, "haunts", &Value::Object(held)).expect("a reference");
+    let held = host.objects().spawn_in(ACTOR, owner).expect("an actor that only a reference keeps");
+    host.objects().set(changed, "haunts", &Value::Object(held)).expect("a reference");
     reload(&host, &["v2"]);
-    assert_eq!(host.collect().expect("a safe point"), 0);
-    assert!(host.is_alive(held));
-    host.destroy(changed);
-    assert!(!host.is_alive(changed));
-    host.collect().expect("a safe point");
-    assert!(!host.is_alive(held), "nobody holds it any more");
+    assert_eq!(host.collection().collect().expect("a safe point"), 0);
+    assert!(host.objects().is_alive(held));
+    host.objects().destroy(changed);
+    assert!(!host.objects().is_alive(changed));
+    host.collection().collect().expect("a safe point");
+    assert!(!host.objects().is_alive(held), "nobody holds it any more");
     let report = reload(&host, &[]);
     assert_eq!(classes(&report), ["Game.Ghost is back: its objects are awake: 1"]);
 }
@@ -269,17 +273,17 @@ fn an_unload_ends_sleepers_too() {
     reload(&host, &["v2"]);
     let unload = host.unload_master().expect("a Master");
     assert_eq!(unload.objects_ended, 2);
-    assert!(!host.is_alive(plain) && !host.is_alive(changed));
+    assert!(!host.objects().is_alive(plain) && !host.objects().is_alive(changed));
 }
 
 #[test]
 fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_handle() {
     let host = host();
-    let [plain, changed] = [(); 2].map(|()| host.spawn(DIVER).expect("a diver"));
-    host.set(changed, "depth", &Value::F64(40.0)).expect("a number");
-    host.set(changed, "can_tick", &Value::Bool(true)).expect("a property of both bases");
-    host.set(changed, "label", &Value::Text("gone with the actor".to_owned())).expect("a text");
-    host.call(changed, "dive", &[]).expect("it dives");
+    let [plain, changed] = [(); 2].map(|()| host.objects().spawn(DIVER).expect("a diver"));
+    host.objects().set(changed, "depth", &Value::F64(40.0)).expect("a number");
+    host.objects().set(changed, "can_tick", &Value::Bool(true)).expect("a property of both bases");
+    host.objects().set(changed, "label", &Value::Text("gone with the actor".to_owned())).expect("a text");
+    host.objects().call(changed, "dive", &[]).expect("it dives");
     host.tick(Budget::frame());
     let suits = [plain, changed].map(|diver| subobject(&host, diver, "suit"));
     let births = host.counters().births;
@@ -313,12 +317,12 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
         "#]],
     );
     for (diver, suit) in [plain, changed].into_iter().zip(suits) {
-        assert!(host.is_a(diver, "/Script/Engine.SceneComponent"));
+        assert!(host.objects().is_a(diver, "/Script/Engine.SceneComponent"));
         assert_eq!(subobject(&host, diver, "suit"), suit, "what it has on both bases stays");
-        assert_eq!(host.outer_of(suit), Some(diver));
+        assert_eq!(host.objects().outer_of(suit), Some(diver));
     }
     host.tick(Budget::frame());
-    assert_eq!(host.get(plain, "has_begun_play").expect("a property"), Value::Bool(true), "it begins anew");
+    assert_eq!(host.objects().get(plain, "has_begun_play").expect("a property"), Value::Bool(true), "it begins anew");
     reload(&host, &[]);
     assert_eq!(
         told(&host, changed, "depth constructed_as"),

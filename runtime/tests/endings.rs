@@ -9,10 +9,10 @@ use alcedo_runtime::Value;
 fn an_object_may_destroy_itself_and_its_method_still_ends() {
     let record = support::record("ending");
     let host = support::host(&[support::plugin("broken", &[])]);
-    let object = host.spawn("/Script/Game.Fragile").expect("an actor");
-    let pokes = host.call(object, "end_itself", &[]).expect("the method returns");
+    let object = host.objects().spawn("/Script/Game.Fragile").expect("an actor");
+    let pokes = host.objects().call(object, "end_itself", &[]).expect("the method returns");
     assert_eq!(pokes, Some(Value::U32(100)));
-    assert!(!host.is_alive(object));
+    assert!(!host.objects().is_alive(object));
     host.safe_point();
     host.unload_master().expect("a Master");
     let mut lines: Vec<_> = record.take().lines().map(str::to_owned).collect();
@@ -27,8 +27,8 @@ fn an_object_that_is_destroyed_by_its_red_constructor_is_not_born_and_leaks_noth
     let host = support::host(&[support::plugin("broken", &[])]);
     let before = host.counters().objects;
     let next = Value::Text("destroy in red constructor".into());
-    host.zcall("nm:/broken:Fragile:panic_next_in", &[next]).expect("it will");
-    let error = host.spawn("/Script/Game.Fragile").expect_err("it is gone");
+    host.calls().call("nm:/broken:Fragile:panic_next_in", &[next]).expect("it will");
+    let error = host.objects().spawn("/Script/Game.Fragile").expect_err("it is gone");
     assert!(error.to_string().contains("is gone"), "{error}");
     assert_eq!(host.counters().objects, before);
     host.unload_master().expect("a Master");

@@ -30,11 +30,11 @@ fn place(hook: &str) -> String {
 
 /// From now on the hook panics once, in a build that is healthy otherwise.
 fn panic_next_in(host: &Runtime, hook: &str) {
-    host.zcall("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("it is told");
+    host.calls().call("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("it is told");
 }
 
 fn state(host: &Runtime, fragile: ObjectHandle) -> String {
-    match host.call(fragile, "state", &[]) {
+    match host.objects().call(fragile, "state", &[]) {
         Ok(Some(Value::Text(state))) => state,
         other => panic!("`state` tells a text: {other:?}"),
     }
@@ -47,7 +47,7 @@ fn all_objects(host: &Runtime) -> usize {
 
 fn assert_no_mapping(host: &Runtime) {
     assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
-    assert_eq!(host.parked(), Vec::<String>::new());
+    assert_eq!(host.unloads().parked(), Vec::<String>::new());
 }
 
 fn create_fails(feature: &str, told: &str) {
@@ -56,10 +56,10 @@ fn create_fails(feature: &str, told: &str) {
     let error = host.create_master(&[broken(&[feature])]).expect_err("it panics");
     assert_eq!(error.to_string(), told);
     assert_eq!((host.generation(), all_objects(&host)), (0, before));
-    assert_eq!(host.dynamic_classes(), Vec::<String>::new());
+    assert_eq!(host.types().dynamic_classes(), Vec::<String>::new());
     assert_no_mapping(&host);
     host.create_master(&[broken(&[])]).expect("the next one is healthy");
-    host.spawn(FRAGILE).expect("and works");
+    host.objects().spawn(FRAGILE).expect("and works");
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
         ("panic-in-rebuild", "rebuild", Phase::Rebuild),
     ] {
         let host = healthy_host();
-        let fragile = host.spawn(FRAGILE).expect("born");
-        host.set(fragile, "toughness", &Value::I32(77)).expect("a number");
-        host.call(fragile, "poke", &[]).expect("it counts");
-        host.call(fragile, "poke", &[]).expect("it counts");
+        let fragile = host.objects().spawn(FRAGILE).expect("born");
+        host.objects().set(fragile, "toughness", &Value::I32(77)).expect("a number");
+        host.objects().call(fragile, "poke", &[]).expect("it counts");
+        host.objects().call(fragile, "poke", &[]).expect("it counts");
         let before = all_objects(&host);
 
         let report = host.reload(&[broken(&[feature])]).expect("a Master");
@@ -106,9 +106,9 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
         assert_eq!((report.generation, host.generation(), report.conjugates_rebuilt), (1, 1, 0), "{feature}");
         assert_eq!(all_objects(&host), before, "{feature}");
         assert_eq!(state(&host, fragile), "pokes=2 nerves=2", "{feature}: the very plugin half, not a rebuilt one");
-        assert_eq!(host.get(fragile, "toughness").expect("a number"), Value::I32(77), "{feature}");
+        assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(77), "{feature}");
         assert_eq!(host.counters().rollbacks, 1, "{feature}");
-        host.spawn(FRAGILE).expect("the old code still gives birth");
+        host.objects().spawn(FRAGILE).expect("the old code still gives birth");
         let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("mended");
         assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 2), "{feature}");
         assert_eq!(state(&host, fragile), "pokes=2 nerves=0", "{feature}: kept, and not kept");
@@ -125,14 +125,14 @@ fn a_birth_that_panics_leaves_nothing_and_says_where() {
         ("PostInitProperties", BirthStep::PluginPostInit(FRAGILE.to_owned())),
     ] {
         panic_next_in(&host, hook);
-        let error = host.spawn(FRAGILE).expect_err("it panics");
+        let error = host.objects().spawn(FRAGILE).expect_err("it panics");
         let Error::Birth(failed) = &error else { panic!("{error}") };
         assert_eq!((failed.class.as_str(), &failed.step), (FRAGILE, &step));
         assert_eq!(failed.message, format!("broken on purpose: {hook}"));
         assert_eq!(failed.place.as_ref().map(ToString::to_string), Some(place(hook)));
         assert_eq!((host.counters().objects, all_objects(&host)), (objects, all), "{hook}");
-        let born = host.spawn(FRAGILE).expect("the next one is healthy");
-        host.destroy(born);
+        let born = host.objects().spawn(FRAGILE).expect("the next one is healthy");
+        host.objects().destroy(born);
         assert_eq!((host.counters().objects, all_objects(&host)), (objects, all), "{hook}");
     }
 }
@@ -143,9 +143,9 @@ const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "
 #[test]
 fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
     let host = support::host(&[broken(&LATE)]);
-    let fragile = host.spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
     for times in 1..=2 {
-        let error = host.call(fragile, "poke", &[]).expect_err("it panics");
+        let error = host.objects().call(fragile, "poke", &[]).expect_err("it panics");
         assert_eq!(error.to_string(), format!("panicked: \"broken on purpose: method\" at {}", place("method")));
         assert_eq!(state(&host, fragile), format!("pokes={times} nerves={times}"), "and its borrow has ended");
     }
@@ -155,12 +155,12 @@ fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
 fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
     let record = support::record("alcedo_engine::tick");
     let host = support::host(&[broken(&LATE)]);
-    let fragile = host.spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
     host.tick(Budget::frame());
     let told = record.take();
     assert!(told.starts_with("an event of Game.Fragile (Fragile_"), "{told}");
     assert!(told.contains(&format!("\"broken on purpose: event\" at {}", place("event"))), "{told}");
-    assert!(host.is_alive(fragile));
+    assert!(host.objects().is_alive(fragile));
 
     // The finalizer and the exit hook of this build panic while the next one is live already.
     drop(record);
@@ -173,16 +173,16 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 1, "only the living generation: {mapped:?}");
     host.tick(Budget::frame());
-    host.call(fragile, "poke", &[]).expect("the new code is healthy");
+    host.objects().call(fragile, "poke", &[]).expect("the new code is healthy");
 }
 
 #[test]
 fn a_finalizer_that_panics_is_told_with_its_place() {
     let record = support::record("alcedo_runtime::conjugate::finalizer");
     let host = healthy_host();
-    let fragile = host.spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
     panic_next_in(&host, "finalizer");
-    host.destroy(fragile);
+    host.objects().destroy(fragile);
     let unload = host.unload_master().expect("a Master");
     assert_eq!(unload.parked, Vec::<String>::new());
     assert_no_mapping(&host);
@@ -193,9 +193,9 @@ fn a_finalizer_that_panics_is_told_with_its_place() {
 #[test]
 fn a_panic_whose_payload_panics_when_dropped_is_one_error() {
     let host = support::host(&[broken(&["payload-bomb"])]);
-    let fragile = host.spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
     for _ in 0..2 {
-        let error = host.call(fragile, "poke", &[]).expect_err("it panics");
+        let error = host.objects().call(fragile, "poke", &[]).expect_err("it panics");
         let Error::Call(CallError::Panicked { message, place: Some(place) }) = &error else { panic!("{error}") };
         let line = line_of("broken", "panic_any(Bomb)");
         assert_eq!((message.as_str(), format!("{}:{}", place.file, place.line)), ("a panic without a message", line));
@@ -207,8 +207,8 @@ fn a_panic_whose_payload_panics_when_dropped_is_one_error() {
 #[test]
 fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_half() {
     let host = support::host(&[broken(&["reentrant"])]);
-    let fragile = host.spawn(FRAGILE).expect("born");
-    let error = host.call(fragile, "poke", &[]).expect_err("it is borrowed");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let error = host.objects().call(fragile, "poke", &[]).expect_err("it is borrowed");
     let Error::Call(CallError::ReentrantBorrow { object, held, wanted }) = &error else { panic!("{error}") };
     assert_eq!((*object, held.as_str(), wanted.as_str()), (fragile, "poke", "poke_back"));
     let way_out = "in `poke`, with `&mut self`, write `this.lend(self, |this| this.poke_back(…))`";
@@ -219,8 +219,8 @@ fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_half(
 #[test]
 fn a_method_that_lends_itself_is_called_back() {
     let host = support::host(&[broken(&["lent"])]);
-    let fragile = host.spawn(FRAGILE).expect("born");
-    assert_eq!(host.call(fragile, "poke", &[]).expect("it lends"), Some(Value::U32(11)));
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    assert_eq!(host.objects().call(fragile, "poke", &[]).expect("it lends"), Some(Value::U32(11)));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
     let record = support::record("broken");
     let host = support::host(&[broken(&["off-thread-call", "off-thread-log"])]);
     assert!(record.take().contains("\na thread of the module's own can log\n"));
-    let told = host.zcall("nm:/broken:Fragile:call_off_thread", &[]).expect("it tells");
+    let told = host.calls().call("nm:/broken:Fragile:call_off_thread", &[]).expect("it tells");
     let Some(Value::Text(told)) = told else { panic!("{told:?}") };
     expect![[r#"
         zcall_resolve: refused, wrong thread for resolving a ZCall
@@ -244,29 +244,29 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
         name_intern: refused, no reason
         name_text: refused, no reason"#]]
     .assert_eq(&told);
-    host.spawn(FRAGILE).expect("the host goes on");
+    host.objects().spawn(FRAGILE).expect("the host goes on");
 }
 
 #[test]
 fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
     let record = support::record("meddling");
     let host = healthy_host();
-    let fragile = host.spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
     let objects = host.counters().objects;
     host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
     expect![[r#"
         writing to Engine.SceneComponent (shell) is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
         spawning an object is refused before the commit of what comes up: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
     "#]].assert_eq(&record.take());
-    assert_eq!(host.get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
+    assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
     assert_eq!(host.counters().objects, objects);
 }
 
 #[test]
 fn source_that_does_not_compile_gives_the_compilers_message_once_and_the_old_code_answers() {
     let host = healthy_host();
-    let fragile = host.spawn(FRAGILE).expect("born");
-    host.call(fragile, "poke", &[]).expect("it counts");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    host.objects().call(fragile, "poke", &[]).expect("it counts");
     let variants = Variants::new(support::test_dir().join("variants"));
     let error = variants.get(&support::request("broken", &["does-not-compile"]), "broken-not").expect_err("refused");
     let BuildError::DoesNotCompile { rendered, .. } = &error else { panic!("{error}") };
@@ -283,7 +283,7 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
         let error = host.create_master(&[broken(&[feature])]).expect_err("it cannot be declared");
         assert!(matches!(error, Error::Load(_)));
         expected.assert_eq(&error.to_string());
-        assert_eq!(host.dynamic_classes(), Vec::<String>::new());
+        assert_eq!(host.types().dynamic_classes(), Vec::<String>::new());
         assert_no_mapping(&host);
     };
     refused(
@@ -313,7 +313,7 @@ fn a_reload_to_such_a_declaration_fails_while_staging_and_the_old_generation_nev
     let listening = support::builder().on_event(move |event: &MasterEvent| heard.borrow_mut().push(event.to_string()));
     let host = listening.build().expect("a host");
     host.create_master(&[broken(&[])]).expect("healthy");
-    let fragile = host.spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
     events.borrow_mut().clear();
     for feature in ["unknown-package", "unknown-base", "wrong-signature"] {
         let report = host.reload(&[broken(&[feature])]).expect("a Master");
@@ -329,13 +329,13 @@ fn a_reload_to_such_a_declaration_fails_while_staging_and_the_old_generation_nev
 #[test]
 fn a_class_with_living_objects_may_vanish_and_they_wait_for_it() {
     let host = healthy_host();
-    let fragile = host.spawn(FRAGILE).expect("born");
-    host.call(fragile, "poke", &[]).expect("it counts");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    host.objects().call(fragile, "poke", &[]).expect("it counts");
     host.reload(&[support::plugin("switchboard", &[])])
         .expect("a Master")
         .into_result()
         .expect("nothing is in its way");
-    assert_eq!(host.dormant_class(fragile).as_deref(), Some(FRAGILE));
+    assert_eq!(host.objects().dormant_class(fragile).as_deref(), Some(FRAGILE));
     host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
     assert_eq!(state(&host, fragile), "pokes=1 nerves=0");
 }
@@ -351,7 +351,7 @@ fn without_a_master_there_is_nothing_to_reload_or_unload() {
         assert!(matches!(error, Error::Load(LoadError::NoMaster)), "{error}");
     }
     assert_eq!(
-        host.spawn(FRAGILE).expect_err("no such class").to_string(),
+        host.objects().spawn(FRAGILE).expect_err("no such class").to_string(),
         format!(
             "there is no class {FRAGILE}: it is `/Script/<package>.<class>` of a native class or of a loaded module"
         )
@@ -378,7 +378,7 @@ fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe
             host.reload(std::slice::from_ref(&again)).map(drop),
             host.unload_master().map(drop),
             host.create_master(std::slice::from_ref(&again)),
-            host.collect().map(drop),
+            host.collection().collect().map(drop),
         ];
         let told = refusals.map(|refused| match refused {
             Err(error @ Error::NotASafePoint { .. }) => error.to_string(),
@@ -386,15 +386,15 @@ fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe
         });
         Ok(Some(Value::Text(told.join("\n"))))
     };
-    host.register("host.reload_now", text(), now).expect("a free name");
+    host.calls().register("host.reload_now", text(), now).expect("a free name");
     let later = move |host: &Runtime, _: &[Value]| {
         host.request_reload(vec![library.clone()]);
         host.safe_point();
         Ok(Some(Value::Text(format!("generation {} still", host.generation()))))
     };
-    host.register("host.reload_later", text(), later).expect("a free name");
-    let fragile = host.spawn(FRAGILE).expect("born");
-    let relay = |name: &str| match host.call(fragile, "relay", &[Value::Text(name.to_owned())]) {
+    host.calls().register("host.reload_later", text(), later).expect("a free name");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let relay = |name: &str| match host.objects().call(fragile, "relay", &[Value::Text(name.to_owned())]) {
         Ok(Some(Value::Text(told))) => told,
         other => panic!("`relay` tells a text: {other:?}"),
     };
@@ -421,12 +421,16 @@ fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe
 #[test]
 fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
     let host = healthy_host();
-    host.register("host.panic", " -> String".parse().expect("a signature"), |_, _| panic!("the host slipped"))
+    host.calls()
+        .register("host.panic", " -> String".parse().expect("a signature"), |_, _| panic!("the host slipped"))
         .expect("a free name");
-    let fragile = host.spawn(FRAGILE).expect("born");
-    let told = host.call(fragile, "relay", &[Value::Text("ex:/host.panic".to_owned())]).expect("the plugin catches it");
+    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let told = host
+        .objects()
+        .call(fragile, "relay", &[Value::Text("ex:/host.panic".to_owned())])
+        .expect("the plugin catches it");
     assert_eq!(told, Some(Value::Text("refused: panicked: \"the host slipped\"".to_owned())));
-    host.spawn(FRAGILE).expect("and it does");
+    host.objects().spawn(FRAGILE).expect("and it does");
 }
 
 #[test]
@@ -443,7 +447,7 @@ fn what_is_under_way_is_not_interrupted_by_a_listener() {
             let refused = [
                 host.unload_master().err(),
                 host.reload(&[PathBuf::new()]).err(),
-                host.spawn("/Script/Game.Fragile").err(),
+                host.objects().spawn("/Script/Game.Fragile").err(),
             ];
             host.safe_point();
             let words = refused.into_iter().flatten().map(|error| format!("{event}: {error}"));
@@ -453,11 +457,11 @@ fn what_is_under_way_is_not_interrupted_by_a_listener() {
         .expect("a host");
     let library = support::plugin("broken", &[]);
     host.create_master(std::slice::from_ref(&library)).expect("a Master");
-    let object = host.spawn("/Script/Game.Fragile").expect("an actor");
+    let object = host.objects().spawn("/Script/Game.Fragile").expect("an actor");
     shared.borrow_mut().0 = Some(host.clone());
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     shared.borrow_mut().0 = None;
-    assert!(host.is_alive(object));
+    assert!(host.objects().is_alive(object));
     let words = std::mem::take(&mut shared.borrow_mut().1);
     // While the old generation is told of its end, and only then, objects may be made: its code still runs, and they live on.
     let spawns = words.iter().filter(|line| line.contains("spawning an object"));
@@ -474,7 +478,7 @@ fn what_is_under_way_is_not_interrupted_by_a_listener() {
 fn after_an_unload_its_classes_are_unknown() {
     let host = support::host(&[support::plugin("broken", &[])]);
     host.unload_master().expect("a Master");
-    assert_eq!(host.dynamic_classes(), Vec::<String>::new());
-    let error = host.spawn("/Script/Game.Fragile").expect_err("no such class");
+    assert_eq!(host.types().dynamic_classes(), Vec::<String>::new());
+    let error = host.objects().spawn("/Script/Game.Fragile").expect_err("no such class");
     assert!(matches!(error, Error::UnknownClass { .. }), "{error}");
 }

@@ -19,11 +19,11 @@ fn host() -> Runtime {
 }
 
 fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
-    host.spawn(class).unwrap_or_else(|error| panic!("{error}"))
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
-    host.call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+    host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
 #[test]
@@ -34,12 +34,12 @@ fn halves_end_on_the_finalizer_thread_derived_before_base() {
         let lair = spawn(&host, LAIR);
         ask(&host, lair, "gather", &[Value::U32(2)]);
         ask(&host, lair, "inhabit", &[Value::Text("Fafnir".into())]);
-        host.destroy(lair);
+        host.objects().destroy(lair);
         let drained = host.drain_finalizers(LONG).expect("a safe point");
         // The thread may have been faster than the drain, so how much it did meanwhile is open.
         assert_eq!((drained.is_complete, drained.pending, drained.failures.len()), (true, 0, 0));
         assert_eq!(record.take(), "the lair ends\nthe cave ends\n");
-        assert_eq!(host.blacks().count(), 0, "with the half its treasures have ended");
+        assert_eq!(host.conjugates().blacks().count(), 0, "with the half its treasures have ended");
     }
 }
 
@@ -50,14 +50,14 @@ fn a_finalizer_that_panics_is_reported_and_ends_its_half() {
     let lair = spawn(&host, LAIR);
     ask(&host, lair, "gather", &[Value::U32(2)]);
     ask(&host, lair, "will_panic", &[]);
-    host.destroy(lair);
+    host.objects().destroy(lair);
     let drained = host.drain_finalizers(LONG).expect("a safe point");
     assert_eq!((drained.is_complete, drained.pending), (true, 0));
     let line = support::line_of("hoard", "panic!(\"the cave collapses\")");
     assert_eq!(drained.failures.len(), 1, "{drained}");
     let failure = &drained.failures[0];
     assert!(failure.contains("the cave collapses") && failure.contains(&line), "{failure}");
-    assert_eq!((record.take().as_str(), host.blacks().count()), ("the lair ends\n", 0));
+    assert_eq!((record.take().as_str(), host.conjugates().blacks().count()), ("the lair ends\n", 0));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_finalizer_may_wait_for_the_game_thread_while_that_waits_for_it() {
     let host = host();
     let cave = spawn(&host, CAVE);
     ask(&host, cave, "will_ask", &[]);
-    host.destroy(cave);
+    host.objects().destroy(cave);
     let drained = host.drain_finalizers(LONG).expect("a safe point");
     assert!(drained.is_complete, "{drained}");
     assert_eq!(record.take(), "the game thread answers\n");
@@ -77,11 +77,12 @@ fn a_drain_that_runs_out_of_time_names_the_finalizer_that_runs() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("alarm");
     let host = support::host(&[support::plugin("lingering", &[])]);
-    host.zcall("ex:/lingering.set_alarm", &[Value::Text(file.display().to_string())])
+    host.calls()
+        .call("ex:/lingering.set_alarm", &[Value::Text(file.display().to_string())])
         .unwrap_or_else(|error| panic!("{error}"));
     let sleeper = spawn(&host, "/Script/Game.Sleeper");
     ask(&host, sleeper, "sleep", &[]);
-    host.destroy(sleeper);
+    host.objects().destroy(sleeper);
     support::until("the finalizer runs", || {
         let drained = host.drain_finalizers(Duration::from_millis(1)).expect("a safe point");
         !drained.is_complete && drained.running.is_some_and(|running| running.owner.contains("Sleeper"))

@@ -79,10 +79,10 @@ fn the_host_under_gdb() {
     let host = builder.build().expect("a host");
     host.create_master(&[Path::new(&watched)]).expect("the first build");
     host.watch().expect("a folder to watch");
-    let cube = host.spawn("/Script/Game.MagicCube").expect("born");
+    let cube = host.objects().spawn("/Script/Game.MagicCube").expect("born");
     let until = Instant::now() + Duration::from_secs(60);
     while Instant::now() < until {
-        host.call(cube, "say_hello", &[]).expect("it says hello");
+        host.objects().call(cube, "say_hello", &[]).expect("it says hello");
         host.tick(Budget::frame());
         for report in host.take_reloads() {
             let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));

@@ -75,13 +75,13 @@ fn host(plugins: &[&str]) -> Runtime {
 }
 
 fn born(host: &Runtime, class: &str) -> ObjectHandle {
-    host.spawn(class).unwrap_or_else(|error| panic!("{error}"))
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle; 3]) {
     let (hub, ears) = (born(host, HUB), [(); 3].map(|()| born(host, EAR)));
     for ear in ears {
-        host.bind_delegate(hub, property, ear, "hear").expect("it fits");
+        host.links().bind(hub, property, ear, "hear").expect("it fits");
     }
     (hub, ears)
 }
@@ -89,7 +89,7 @@ fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle;
 /// Who heard it.
 fn said(host: &Runtime, hub: ObjectHandle, property: &str, words: &str) -> String {
     HEARD.take();
-    let outcome = host.broadcast(hub, property, &[Value::Text(words.to_owned())]);
+    let outcome = host.links().broadcast(hub, property, &[Value::Text(words.to_owned())]);
     let mut heard = HEARD.take();
     heard.extend(outcome.err().map(|error| format!("! {error}")));
     heard.join(", ")
@@ -105,14 +105,14 @@ fn all_are_called_the_last_one_first_and_each_once() {
     let host = host(&[]);
     for property in ["said", "rarely"] {
         let (hub, [one, two, three]) = hub_and_ears(&host, property);
-        host.bind_delegate(hub, property, one, "hear").expect("it is bound already");
-        let names = [three, two, one].map(|ear| host.name_of(ear).expect("a name"));
+        host.links().bind(hub, property, one, "hear").expect("it is bound already");
+        let names = [three, two, one].map(|ear| host.objects().name_of(ear).expect("a name"));
         let expected = names.map(|name| format!("{name}: hi")).join(", ");
         assert_eq!(said(&host, hub, property, "hi"), expected);
-        assert_eq!(host.unbind_delegate(hub, property, two, "hear").expect("a delegate"), 1);
-        assert_eq!(host.unbind_delegate(hub, property, two, "").expect("a delegate"), 0);
+        assert_eq!(host.links().unbind(hub, property, two, "hear").expect("a delegate"), 1);
+        assert_eq!(host.links().unbind(hub, property, two, "").expect("a delegate"), 0);
         assert_eq!(said(&host, hub, property, "hi").matches("hi").count(), 2);
-        assert_eq!(host.unbind_delegate(hub, property, ObjectHandle::NONE, "").expect("a delegate"), 2);
+        assert_eq!(host.links().unbind(hub, property, ObjectHandle::NONE, "").expect("a delegate"), 2);
         assert_eq!(said(&host, hub, property, "hi"), "");
     }
 }
@@ -121,9 +121,9 @@ fn all_are_called_the_last_one_first_and_each_once() {
 fn an_object_that_is_gone_is_passed_over_and_taken_out() {
     let host = host(&[]);
     let (hub, [one, two, three]) = hub_and_ears(&host, "said");
-    host.destroy(two);
+    host.objects().destroy(two);
     assert_eq!(said(&host, hub, "said", "hi").matches("hi").count(), 2);
-    let Value::Multicast(left) = host.get(hub, "said").expect("a value") else { panic!("several") };
+    let Value::Multicast(left) = host.objects().get(hub, "said").expect("a value") else { panic!("several") };
     assert_eq!(left.iter().map(|binding| binding.object).collect::<Vec<_>>(), [one, three]);
 }
 
@@ -133,9 +133,9 @@ fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called
     let (hub, [one, two, _three]) = hub_and_ears(&host, "said");
     let late = born(&host, EAR);
     does(&host, move |host, _| {
-        host.unbind_delegate(hub, "said", two, "hear").expect("a delegate");
-        host.destroy(one);
-        host.bind_delegate(hub, "said", late, "hear").expect("it fits");
+        host.links().unbind(hub, "said", two, "hear").expect("a delegate");
+        host.objects().destroy(one);
+        host.links().bind(hub, "said", late, "hear").expect("it fits");
     });
     expect!["Ear_3: hi"].assert_eq(&said(&host, hub, "said", "hi"));
     DOES.take();
@@ -146,7 +146,7 @@ fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called
 fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
     let host = host(&[]);
     let (hub, _) = hub_and_ears(&host, "rarely");
-    does(&host, move |host, _| host.destroy(hub));
+    does(&host, move |host, _| host.objects().destroy(hub));
     expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi"].assert_eq(&said(&host, hub, "rarely", "hi"));
     DOES.take();
 }
@@ -155,11 +155,11 @@ fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
 fn calls_inside_each_other_end_with_an_error_and_not_with_the_stack() {
     let host = host(&[]);
     let hub = born(&host, HUB);
-    host.bind_delegate(hub, "said", born(&host, EAR), "hear").expect("it fits");
+    host.links().bind(hub, "said", born(&host, EAR), "hear").expect("it fits");
     let deepest = Rc::new(RefCell::new(None));
     let told = Rc::clone(&deepest);
     does(&host, move |host, _| {
-        if let Err(Error::Call(error)) = host.broadcast(hub, "said", &[Value::Text("deeper".to_owned())]) {
+        if let Err(Error::Call(error)) = host.links().broadcast(hub, "said", &[Value::Text("deeper".to_owned())]) {
             told.replace(Some(error));
         }
     });
@@ -175,7 +175,7 @@ fn calls_inside_each_other_end_with_an_error_and_not_with_the_stack() {
 fn a_callee_that_fails_keeps_nobody_else_from_being_called() {
     let host = host(&[]);
     let (hub, [one, ..]) = hub_and_ears(&host, "said");
-    host.bind_delegate(hub, "said", one, "complain").expect("it fits");
+    host.links().bind(hub, "said", one, "complain").expect("it fits");
     expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi, ! hi is too loud"].assert_eq(&said(&host, hub, "said", "hi"));
 }
 
@@ -184,7 +184,7 @@ fn only_what_fits_is_bound() {
     let host = host(&["switchboard"]);
     let (hub, ear, line) = (born(&host, HUB), born(&host, EAR), born(&host, "/Script/Game.Line"));
     let check = |property: &str, target: ObjectHandle, function: &str, expected: Expect| {
-        let outcome = host.bind_delegate(hub, property, target, function);
+        let outcome = host.links().bind(hub, property, target, function);
         expected.assert_eq(&outcome.map_or_else(|error| error.to_string(), |()| "bound".to_owned()));
     };
     check("said", ear, "hear", expect!["bound"]);
@@ -211,8 +211,8 @@ fn only_what_fits_is_bound() {
             "the value has the signature (SoftObject(/Script/Engine.Actor)), the caller was built for (a delegate): rebuild the caller"
         ],
     );
-    host.destroy(ear);
-    let gone = host.bind_delegate(hub, "said", ear, "hear").expect_err("it is gone");
+    host.objects().destroy(ear);
+    let gone = host.links().bind(hub, "said", ear, "hear").expect_err("it is gone");
     assert!(matches!(gone, Error::Call(CallError::Stale { handle }) if handle == ear), "{gone}");
 }
 
@@ -220,15 +220,15 @@ fn only_what_fits_is_bound() {
 fn a_single_one_gives_its_result_and_an_override_answers() {
     let host = host(&["switchboard"]);
     let hub = born(&host, HUB);
-    let ask = || match host.broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
+    let ask = || match host.links().broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
         Ok(answer) => format!("{answer:?}"),
         Err(error) => error.to_string(),
     };
     expect!["a delegate (String -> String) is bound to nothing: bind it first"].assert_eq(&ask());
     let line = born(&host, "/Script/Game.DirectLine");
-    host.bind_delegate(hub, "single", line, "answer").expect("it fits");
+    host.links().bind(hub, "single", line, "answer").expect("it fits");
     expect![[r#"Some(Text("directly: line 7 answers me"))"#]].assert_eq(&ask());
-    host.destroy(line);
+    host.objects().destroy(line);
     expect!["a delegate (String -> String) is bound to an object that is gone: bind it first"].assert_eq(&ask());
 }
 
@@ -237,15 +237,16 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     let host = host(&["shapeshifter"]);
     let (hub, shape) = (born(&host, HUB), born(&host, SHAPESHIFTER));
     let ghost = born(&host, "/Script/Game.Ghost");
-    host.bind_delegate(hub, "shift", shape, "own").expect("it fits");
+    host.links().bind(hub, "shift", shape, "own").expect("it fits");
     let name = |function: &str| host.intern(function);
     let bound = |object, function: &str| {
         let binding = alcedo_runtime::Binding { object, function: name(function) };
         Value::Delegate(binding)
     };
-    host.set(hub, "all", &Value::Array(vec![bound(shape, "own"), bound(shape, "shift"), bound(ghost, "own")]))
+    host.objects()
+        .set(hub, "all", &Value::Array(vec![bound(shape, "own"), bound(shape, "shift"), bound(ghost, "own")]))
         .expect("delegates");
-    let call = || host.broadcast(hub, "shift", &[]).map(|own| format!("{own:?}"));
+    let call = || host.links().broadcast(hub, "shift", &[]).map(|own| format!("{own:?}"));
     expect![[r#"Some(Text("v1 shifts=0 mood=calm regrets=0 breath=0"))"#]].assert_eq(&call().expect("it answers"));
     let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("a Master");
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -257,15 +258,17 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
         Value::Delegate(alcedo_runtime::Binding::default()),
         bound(ghost, "own"),
     ]);
-    assert_eq!(host.get(hub, "all").expect("delegates"), left, "what sleeps stays bound");
+    assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "what sleeps stays bound");
 }
 
 /// What each reference of a hub leads to.
 fn leads(host: &Runtime, hub: ObjectHandle) -> String {
-    let path = |object: ObjectHandle| host.path_of(object).unwrap_or_else(|| "none".to_owned());
-    let object = |property: &str| format!("{property} {}", path(host.resolve(hub, property).expect("a reference")));
-    let class = |property: &str| format!("{property} {:?}", host.resolve_class(hub, property).expect("a class"));
-    let field = format!("field {:?}", host.resolve_field(hub, "field").expect("a field"));
+    let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
+    let object =
+        |property: &str| format!("{property} {}", path(host.links().resolve(hub, property).expect("a reference")));
+    let class =
+        |property: &str| format!("{property} {:?}", host.links().resolve_class(hub, property).expect("a class"));
+    let field = format!("field {:?}", host.links().resolve_field(hub, "field").expect("a field"));
     let objects = ["soft", "lazy", "weak", "listener"].map(object);
     let classes = ["kind", "later"].map(class);
     objects.into_iter().chain(classes).chain([field]).collect::<Vec<_>>().join("\n")
@@ -274,12 +277,12 @@ fn leads(host: &Runtime, hub: ObjectHandle) -> String {
 fn hub_of_references(host: &Runtime) -> (ObjectHandle, ObjectHandle) {
     let (hub, shape, ear) = (born(host, HUB), born(host, SHAPESHIFTER), born(host, EAR));
     for property in ["soft", "lazy", "weak"] {
-        host.point(hub, property, shape).expect("it suits");
+        host.links().point(hub, property, shape).expect("it suits");
     }
-    host.point(hub, "listener", ear).expect("it suits");
-    host.point_at_class(hub, "kind", SHAPESHIFTER).expect("it suits");
-    host.point_at_class(hub, "later", "/Script/Game.NotYet").expect("it may come");
-    host.point_at_field(hub, "field", "/Script/Game.Shapeshifter:speed").expect("it is there");
+    host.links().point(hub, "listener", ear).expect("it suits");
+    host.links().point_at_class(hub, "kind", SHAPESHIFTER).expect("it suits");
+    host.links().point_at_class(hub, "later", "/Script/Game.NotYet").expect("it may come");
+    host.links().point_at_field(hub, "field", "/Script/Game.Shapeshifter:speed").expect("it is there");
     (hub, shape)
 }
 
@@ -293,25 +296,25 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = stranger.create_master(&[&listening]).expect_err("nobody declares what its bells are").to_string();
     expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which nobody declared: declare it in the same batch or load its module first"].assert_eq(&refused);
-    assert!(!stranger.has_type("/Script/Game.Rings"), "nothing of it was declared");
+    assert!(!stranger.types().has("/Script/Game.Rings"), "nothing of it was declared");
 
     let host = host(&[]);
     host.create_master(&[&listening]).unwrap_or_else(|error| panic!("{error}"));
     let (hub, bell) = (born(&host, HUB), born(&host, "/Script/Game.Bell"));
-    host.point(hub, "listener", bell).expect("it suits");
+    host.links().point(hub, "listener", bell).expect("it suits");
     let reload = |features: &[&'static str]| {
         let report = host.reload(&[support::plugin("values", features)]).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"));
-        host.resolve(hub, "listener").expect("a reference")
+        host.links().resolve(hub, "listener").expect("a reference")
     };
     assert_eq!(reload(&[]), ObjectHandle::NONE, "its bells do not listen");
-    let error = host.point(hub, "listener", bell).expect_err("it does not suit");
+    let error = host.links().point(hub, "listener", bell).expect_err("it does not suit");
     let Error::Call(CallError::WrongClass { found, wanted, .. }) = &error else { panic!("{error}") };
     assert_eq!((&**found, &**wanted), ("/Script/Game.Bell", "class that implements /Script/Test.Listens"));
     assert_eq!(reload(&["listens"]), bell);
     host.unload_master().expect("a Master");
-    assert!(!host.has_type("/Script/Game.Rings"), "it went with its module");
-    assert!(host.has_type("/Script/Test.Listens"), "a native class declares it");
+    assert!(!host.types().has("/Script/Game.Rings"), "it went with its module");
+    assert!(host.types().has("/Script/Test.Listens"), "a native class declares it");
 }
 
 #[test]
@@ -330,29 +333,29 @@ fn references_lead_to_the_same_after_a_way_over_the_disk() {
     let path = folder.path().join("saved.world");
     let first = host(&["shapeshifter"]);
     let (hub, shape) = hub_of_references(&first);
-    first.bind_delegate(hub, "shift", shape, "own").expect("it fits");
-    let id = first.lazy_id_of(shape).expect("it was pointed at");
-    first.save_world(&path).expect("it is saved");
+    first.links().bind(hub, "shift", shape, "own").expect("it fits");
+    let id = first.links().lazy_id_of(shape).expect("it was pointed at");
+    first.worlds().save(&path).expect("it is saved");
     let second = host(&["shapeshifter"]);
     // Handles of the second host are others.
     born(&second, ACTOR);
-    let report = second.load_world(&path).unwrap_or_else(|error| panic!("{error}"));
+    let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());
-    let hub = second.object_at("/World/Hub_1").expect("it is there");
+    let hub = second.objects().at_path("/World/Hub_1").expect("it is there");
     assert_eq!(leads(&second, hub), ALL_LEAD);
-    let shape = second.object_at("/World/Shapeshifter_1").expect("it is there");
-    assert_eq!((second.lazy_id_of(shape), second.object_of_lazy_id(id)), (Some(id), Some(shape)));
-    let own = second.broadcast(hub, "shift", &[]).expect("it is bound");
-    assert_eq!(own, second.call(shape, "own", &[]).expect("it answers"));
+    let shape = second.objects().at_path("/World/Shapeshifter_1").expect("it is there");
+    assert_eq!((second.links().lazy_id_of(shape), second.links().object_of_lazy_id(id)), (Some(id), Some(shape)));
+    let own = second.links().broadcast(hub, "shift", &[]).expect("it is bound");
+    assert_eq!(own, second.objects().call(shape, "own", &[]).expect("it answers"));
 }
 
 #[test]
 fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
     let host = host(&["shapeshifter"]);
     let (hub, shape) = hub_of_references(&host);
-    host.remove_root(shape);
-    host.collect().expect("a safe point");
-    assert!(!host.is_alive(shape));
+    host.objects().remove_root(shape);
+    host.collection().collect().expect("a safe point");
+    assert!(!host.objects().is_alive(shape));
     expect![[r#"
         soft none
         lazy none
@@ -362,6 +365,6 @@ fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
         later None
         field Some("/Script/Game.Shapeshifter:speed")"#]]
     .assert_eq(&leads(&host, hub));
-    let wrong = host.point(hub, "soft", born(&host, EAR)).expect_err("an ear is no actor");
+    let wrong = host.links().point(hub, "soft", born(&host, EAR)).expect_err("an ear is no actor");
     assert!(matches!(wrong, Error::Call(CallError::WrongClass { .. })), "{wrong}");
 }

@@ -17,7 +17,8 @@ struct Before {
 
 fn before() -> Before {
     let host = support::host(&[support::plugin("shapeshifter", &[])]);
-    let (plain, changed) = (host.spawn(SHAPESHIFTER).expect("born"), host.spawn(SHAPESHIFTER).expect("born"));
+    let (plain, changed) =
+        (host.objects().spawn(SHAPESHIFTER).expect("born"), host.objects().spawn(SHAPESHIFTER).expect("born"));
     let name = host.intern("proteus");
     let (x, y, z) = (Value::F64(3.0), Value::F64(4.0), Value::F64(5.0));
     for (property, value) in [
@@ -32,9 +33,9 @@ fn before() -> Before {
         ("form", Value::Struct(vec![("width".into(), Value::F32(0.5)), ("height".into(), Value::F32(2.0))])),
         ("friend", Value::Object(plain)),
     ] {
-        host.set(changed, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+        host.objects().set(changed, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
     }
-    let own = host.call(changed, "shift", &[]).expect("it shifts");
+    let own = host.objects().call(changed, "shift", &[]).expect("it shifts");
     assert_eq!(own, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=1".to_owned())));
     Before { host, plain, changed }
 }
@@ -46,7 +47,7 @@ fn reload(host: &Runtime, features: &[&str]) -> Reload {
 
 /// The values of some properties, one a line.
 fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expect) {
-    let line = |property: &str| match host.get(object, property) {
+    let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
         Ok(value) => format!("{property} = {value:?}\n"),
         Err(error) => format!("{property}: {error}\n"),
@@ -105,9 +106,9 @@ fn an_object_that_differs_keeps_what_fits() {
 #[test]
 fn a_number_that_does_not_fit_its_new_type_becomes_the_new_default() {
     let Before { host, changed, .. } = before();
-    host.set(changed, "narrowed", &Value::F64(0.25)).expect("a number");
+    host.objects().set(changed, "narrowed", &Value::F64(0.25)).expect("a number");
     let report = reload(&host, &["v2"]);
-    assert_eq!(host.get(changed, "narrowed").expect("a number"), Value::I32(9));
+    assert_eq!(host.objects().get(changed, "narrowed").expect("a number"), Value::I32(9));
     let change = report.properties.iter().find(|change| change.property == "narrowed").expect("it is listed");
     assert_eq!((change.kept, change.followed, change.defaulted, change.dropped), (0, 1, 1, 0));
 }
@@ -115,47 +116,47 @@ fn a_number_that_does_not_fit_its_new_type_becomes_the_new_default() {
 #[test]
 fn references_still_lead_to_the_same_objects() {
     let Before { host, plain, changed } = before();
-    host.set(plain, "friend", &Value::Object(plain)).expect("itself");
+    host.objects().set(plain, "friend", &Value::Object(plain)).expect("itself");
     reload(&host, &["v2"]);
-    assert_eq!(host.get(changed, "friend").expect("a reference"), Value::Object(plain));
-    assert_eq!(host.get(plain, "friend").expect("a reference"), Value::Object(plain));
+    assert_eq!(host.objects().get(changed, "friend").expect("a reference"), Value::Object(plain));
+    assert_eq!(host.objects().get(plain, "friend").expect("a reference"), Value::Object(plain));
 }
 
 #[test]
 fn a_reference_to_nothing_stays_one() {
     let Before { host, plain, .. } = before();
     reload(&host, &["v2"]);
-    assert_eq!(host.get(plain, "friend").expect("a reference"), Value::Object(ObjectHandle(0)));
+    assert_eq!(host.objects().get(plain, "friend").expect("a reference"), Value::Object(ObjectHandle(0)));
 }
 
 #[test]
 fn a_subobject_that_stays_is_the_same_object_with_its_values() {
     let Before { host, changed, .. } = before();
-    let torso = host.get(changed, "torso").expect("a subobject");
+    let torso = host.objects().get(changed, "torso").expect("a subobject");
     let Value::Object(handle) = torso else { panic!("{torso:?}") };
-    host.set(handle, "can_tick", &Value::Bool(true)).expect("a property of it");
+    host.objects().set(handle, "can_tick", &Value::Bool(true)).expect("a property of it");
     reload(&host, &["v2"]);
-    assert_eq!(host.get(changed, "torso").expect("a subobject"), torso);
-    assert_eq!(host.get(handle, "can_tick").expect("a property of it"), Value::Bool(true));
+    assert_eq!(host.objects().get(changed, "torso").expect("a subobject"), torso);
+    assert_eq!(host.objects().get(handle, "can_tick").expect("a property of it"), Value::Bool(true));
 }
 
 #[test]
 fn a_subobject_comes_to_every_living_object_and_one_goes() {
     let Before { host, plain, changed } = before();
-    let tails = [plain, changed].map(|object| host.get(object, "tail").expect("a subobject"));
+    let tails = [plain, changed].map(|object| host.objects().get(object, "tail").expect("a subobject"));
     let before = host.counters().objects;
     reload(&host, &["v2"]);
     for tail in tails {
         let Value::Object(tail) = tail else { panic!("{tail:?}") };
-        assert!(!host.is_alive(tail));
+        assert!(!host.objects().is_alive(tail));
     }
     for object in [plain, changed] {
-        let wings = host.get(object, "wings").expect("a subobject");
+        let wings = host.objects().get(object, "wings").expect("a subobject");
         let Value::Object(wings) = wings else { panic!("{wings:?}") };
-        assert!(host.is_alive(wings));
-        assert_eq!(host.outer_of(wings), Some(object));
-        assert_eq!(host.name_of(wings).as_deref(), Some("wings"));
-        assert_eq!(host.class_of(wings).as_deref(), Some("/Script/Engine.SceneComponent"));
+        assert!(host.objects().is_alive(wings));
+        assert_eq!(host.objects().outer_of(wings), Some(object));
+        assert_eq!(host.objects().name_of(wings).as_deref(), Some("wings"));
+        assert_eq!(host.objects().class_of(wings).as_deref(), Some("/Script/Engine.SceneComponent"));
     }
     assert_eq!(host.counters().objects, before);
 }
@@ -163,7 +164,7 @@ fn a_subobject_comes_to_every_living_object_and_one_goes() {
 #[test]
 fn a_reference_to_a_subobject_that_goes_follows_the_default_to_the_one_that_comes() {
     let Before { host, plain, .. } = before();
-    let root = |property| host.get(plain, property).expect("a subobject");
+    let root = |property| host.objects().get(plain, property).expect("a subobject");
     assert_eq!(root("root_component"), root("tail"), "the engine made it the root at birth");
     reload(&host, &["v2"]);
     assert_eq!(root("root_component"), root("wings"));
@@ -173,7 +174,7 @@ fn a_reference_to_a_subobject_that_goes_follows_the_default_to_the_one_that_come
 fn a_kept_field_is_carried_unless_it_fits_no_more() {
     let Before { host, plain, changed } = before();
     let report = reload(&host, &["v2"]);
-    let own = |object| host.call(object, "own", &[]).expect("it tells");
+    let own = |object| host.objects().call(object, "own", &[]).expect("it tells");
     assert_eq!(own(changed), Some(Value::Text("v2 shifts=1 mood=1 breath=0".to_owned())));
     assert_eq!(own(plain), Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
     assert_eq!(report.fields_kept, 2, "the shifts of two objects");
@@ -237,7 +238,13 @@ fn there_and_back_again_loses_only_what_had_no_place() {
 #[test]
 fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
     let Before { host, plain, changed } = before();
-    let values = |object| host.properties_of(object).iter().map(|name| host.get(object, name).ok()).collect::<Vec<_>>();
+    let values = |object| {
+        host.objects()
+            .properties_of(object)
+            .iter()
+            .map(|name| host.objects().get(object, name).ok())
+            .collect::<Vec<_>>()
+    };
     let (of_plain, of_changed) = (values(plain), values(changed));
     let report = reload(&host, &[]);
     assert_eq!((values(plain), values(changed)), (of_plain, of_changed));
@@ -249,7 +256,7 @@ fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
 fn an_object_of_the_new_class_is_born_with_the_new_defaults() {
     let Before { host, .. } = before();
     reload(&host, &["v2"]);
-    let born = host.spawn(SHAPESHIFTER).expect("born");
+    let born = host.objects().spawn(SHAPESHIFTER).expect("born");
     check(
         &host,
         born,
@@ -267,5 +274,5 @@ fn an_object_of_the_new_class_is_born_with_the_new_defaults() {
         form = Struct([("depth", F64(0.0)), ("width", F64(0.0)), ("height", F64(0.0))])
     "#]],
     );
-    assert!(host.is_alive(born));
+    assert!(host.objects().is_alive(born));
 }

@@ -95,7 +95,7 @@ fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_obje
 fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
     let record = support::record("order");
     let host = host(&record);
-    host.spawn(SHIELDED).expect("a set");
+    host.objects().spawn(SHIELDED).expect("a set");
     check(
         &record,
         expect![[r#"
@@ -115,7 +115,7 @@ fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
 fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
     let record = support::record("order");
     let host = host(&record);
-    host.spawn(HERO).expect("a hero");
+    host.objects().spawn(HERO).expect("a hero");
     check(
         &record,
         expect![[r#"
@@ -138,11 +138,11 @@ fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
 fn an_event_goes_to_the_override_of_the_other_module_and_from_there_to_its_base() {
     let record = support::record("order");
     let host = host(&record);
-    let set = host.spawn(SHIELDED).expect("a set");
+    let set = host.objects().spawn(SHIELDED).expect("a set");
     record.take();
-    let health = host.call(set, "change_health", &[Value::F64(-60.0)]).expect("it changes");
+    let health = host.objects().call(set, "change_health", &[Value::F64(-60.0)]).expect("it changes");
     assert_eq!(health, Some(Value::F64(90.0)), "the shield took 50 of 60");
-    assert_eq!(host.get(set, "shield").expect("it has one"), Value::F64(0.0));
+    assert_eq!(host.objects().get(set, "shield").expect("it has one"), Value::F64(0.0));
     check(
         &record,
         expect![[r#"
@@ -157,8 +157,8 @@ fn an_event_goes_to_the_override_of_the_other_module_and_from_there_to_its_base(
 fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_live() {
     let record = support::record("order");
     let host = host(&record);
-    host.spawn(SHIELDED).expect("a set");
-    host.spawn(HERO).expect("a hero");
+    host.objects().spawn(SHIELDED).expect("a set");
+    host.objects().spawn(HERO).expect("a hero");
     record.take();
     let report = host.reload(&libraries(&[])).expect("a Master").into_result().expect("a reload");
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (3, 0), "set, hero, and the hero's set");
@@ -236,8 +236,8 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
 fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
     let record = support::record("order");
     let host = host(&record);
-    let set = host.spawn(SHIELDED).expect("a set");
-    host.call(set, "change_health", &[Value::F64(-20.0)]).expect("it changes");
+    let set = host.objects().spawn(SHIELDED).expect("a set");
+    host.objects().call(set, "change_health", &[Value::F64(-20.0)]).expect("it changes");
     record.take();
 
     let report = host.reload(&libraries(&["panics-when-rebuilt"])).expect("a Master");
@@ -305,8 +305,8 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
         finalize Game.AttributeSet
     "#]],
     );
-    assert_eq!(host.call(set, "absorbed", &[]).expect("the old code answers"), Some(Value::F64(20.0)));
-    assert_eq!(host.call(set, "change_count", &[]).expect("the old code answers"), Some(Value::U32(1)));
+    assert_eq!(host.objects().call(set, "absorbed", &[]).expect("the old code answers"), Some(Value::F64(20.0)));
+    assert_eq!(host.objects().call(set, "change_count", &[]).expect("the old code answers"), Some(Value::U32(1)));
     host.tick(Budget::frame());
     assert_eq!(host.generation(), 1);
 }
@@ -315,8 +315,8 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
 fn an_unload_ends_objects_then_modules_dependents_first_and_waits_for_finalizers() {
     let record = support::record("order");
     let host = host(&record);
-    host.spawn(SHIELDED).expect("a set");
-    host.spawn(HERO).expect("a hero");
+    host.objects().spawn(SHIELDED).expect("a set");
+    host.objects().spawn(HERO).expect("a hero");
     record.take();
     let unload = host.unload_master().expect("a Master");
     assert_eq!((unload.objects_ended, unload.parked), (3, vec![]));

@@ -12,13 +12,13 @@ fn outcry(args: &[&str], features: &[&str]) -> Runtime {
 }
 
 fn change(host: &Runtime, what: &str) {
-    let changed = host.zcall("ex:/outcry.change", &[Value::Text(what.to_owned())]);
+    let changed = host.calls().call("ex:/outcry.change", &[Value::Text(what.to_owned())]);
     changed.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
 /// How often the author's hook has run since the last time.
 fn heard(host: &Runtime) -> u32 {
-    match host.zcall("ex:/outcry.heard", &[]) {
+    match host.calls().call("ex:/outcry.heard", &[]) {
         Ok(Some(Value::U32(times))) => times,
         other => panic!("it counts: {other:?}"),
     }
@@ -26,10 +26,11 @@ fn heard(host: &Runtime) -> u32 {
 
 /// It panics, and the error says what and where.
 fn assert_place(host: &Runtime, when: &str) {
-    let error = host.zcall("ex:/outcry.cry", &[Value::Text(when.to_owned())]).expect_err("it panics").to_string();
+    let error =
+        host.calls().call("ex:/outcry.cry", &[Value::Text(when.to_owned())]).expect_err("it panics").to_string();
     let place = support::line_of("outcry", "panic!(\"{text}\");");
     assert!(error.contains(&format!("panicked: \"{when}\" at {place}:5")), "{when}: {error}");
-    let error = host.zcall("ex:/outcry.cry_number", &[Value::U64(7)]).expect_err("it panics").to_string();
+    let error = host.calls().call("ex:/outcry.cry_number", &[Value::U64(7)]).expect_err("it panics").to_string();
     let place = support::line_of("outcry", "panic_any(number)");
     assert!(error.contains(&format!("at {place}:5")), "{when}: {error}");
 }
@@ -78,7 +79,7 @@ fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
     let host = outcry(&[], &[]);
     for round in 0..3 {
         change(&host, "keep");
-        let error = host.zcall("ex:/outcry.cry", &[Value::Text("first".to_owned())]).expect_err("it panics");
+        let error = host.calls().call("ex:/outcry.cry", &[Value::Text("first".to_owned())]).expect_err("it panics");
         assert!(error.to_string().contains("panicked: \"first\""), "{error}");
         assert_place(&host, "kept");
         assert_eq!(heard(&host), 3, "round {round}");
@@ -93,7 +94,8 @@ fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
 fn a_panic_on_a_thread_of_the_module_is_logged_with_its_place_and_heard_by_the_author() {
     let record = support::record("alcedo::panic");
     let host = outcry(&["set"], &[]);
-    let aside = host.zcall("ex:/outcry.cry_aside", &[Value::Text("aside".to_owned())]).expect("its own thread panics");
+    let aside =
+        host.calls().call("ex:/outcry.cry_aside", &[Value::Text("aside".to_owned())]).expect("its own thread panics");
     assert_eq!(aside, Some(Value::Bool(true)));
     assert_eq!(record.take(), "aside\n");
     assert_eq!(heard(&host), 1);
@@ -102,7 +104,7 @@ fn a_panic_on_a_thread_of_the_module_is_logged_with_its_place_and_heard_by_the_a
 #[test]
 fn threads_that_set_hooks_and_panic_at_the_same_time_end_and_leave_a_chain_that_works() {
     let host = outcry(&[], &[]);
-    assert_eq!(host.zcall("ex:/outcry.storm", &[Value::U32(500)]).expect("it ends"), Some(Value::U32(4)));
+    assert_eq!(host.calls().call("ex:/outcry.storm", &[Value::U32(500)]).expect("it ends"), Some(Value::U32(4)));
     change(&host, "set");
     let _counted = heard(&host);
     assert_place(&host, "after the storm");

@@ -36,12 +36,13 @@ struct Scene {
 
 fn scene() -> Scene {
     let host = support::host(&libraries(1, 1, 1));
-    let [set, shielded, hero, cube] = [SET, SHIELDED, HERO, CUBE].map(|class| host.spawn(class).expect("born"));
+    let [set, shielded, hero, cube] =
+        [SET, SHIELDED, HERO, CUBE].map(|class| host.objects().spawn(class).expect("born"));
     for health in [set, shielded] {
-        host.call(health, "change_health", &[Value::F64(-60.0)]).expect("it changes");
+        host.objects().call(health, "change_health", &[Value::F64(-60.0)]).expect("it changes");
     }
-    host.set(set, "regeneration", &Value::F64(0.5)).expect("a number");
-    host.call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().set(set, "regeneration", &Value::F64(0.5)).expect("a number");
+    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
     host.tick(Budget::seconds(0.25));
     Scene { host, set, shielded, hero, cube }
 }
@@ -67,12 +68,12 @@ impl Scene {
             "nm:/attributes_plus:ShieldedSet:build_tag",
             "nm:/magic_cube:MagicCube:build_tag",
         ]
-        .map(|name| self.host.zcall(name, &[]).unwrap_or_else(|error| panic!("{error}")))
+        .map(|name| self.host.calls().call(name, &[]).unwrap_or_else(|error| panic!("{error}")))
     }
 
     /// The lines of the digest that say which body and which plugin half an object has.
     fn half(&self, object: ObjectHandle) -> String {
-        let digest = self.host.world_digest();
+        let digest = self.host.worlds().digest();
         let line = digest.part("halves").iter().find(|line| line.starts_with(&format!("{object} at ")));
         line.expect("it is there").clone()
     }
@@ -92,8 +93,8 @@ fn a_module_that_changed_alone_is_replaced_alone() {
     let Scene { host, set, shielded, hero, cube } = &scene;
     let kept = [*set, *cube].map(|object| scene.half(object));
     let handles = ["nm:/attributes:AttributeSet:build_tag", "nm:/magic_cube:MagicCube:build_tag"]
-        .map(|name| host.zcall_resolve(name).expect("it is offered"));
-    let gone = host.zcall_resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
+        .map(|name| host.calls().resolve(name).expect("it is offered"));
+    let gone = host.calls().resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
 
     let report = scene.reload(1, 2, 1);
 
@@ -102,28 +103,32 @@ fn a_module_that_changed_alone_is_replaced_alone() {
     assert_eq!(report.replaced_because, ["attributes_plus: its library has changed"]);
     assert_eq!((report.generation, report.conjugates_rebuilt, report.parked.len()), (2, 3, 0), "set, hero, hero's set");
     assert_eq!((host.generation(), scene.generations()), (2, [1, 2, 1]));
-    assert_eq!(host.contexts(), [(2, alcedo_runtime::ContextState::Alive)]);
+    assert_eq!(host.unloads().generations(), [(2, alcedo_runtime::ContextState::Alive)]);
     assert_eq!(scene.tags(), tags([1, 2, 1]));
     assert_eq!([*set, *cube].map(|object| scene.half(object)), kept, "the very plugin halves");
     assert_eq!(
-        handles.map(|handle| host.zcall_handle(handle, &[]).expect("it answers")),
+        handles.map(|handle| host.calls().call_handle(handle, &[]).expect("it answers")),
         [1, 1].map(|tag| Some(Value::U64(tag)))
     );
-    assert!(host.zcall_handle(gone, &[]).is_err());
-    assert_eq!(host.call(*set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)), "a tick healed it once");
+    assert!(host.calls().call_handle(gone, &[]).is_err());
     assert_eq!(
-        host.call(*shielded, "absorbed", &[]).expect("it tells"),
+        host.objects().call(*set, "change_count", &[]).expect("it counts"),
+        Some(Value::U32(2)),
+        "a tick healed it once"
+    );
+    assert_eq!(
+        host.objects().call(*shielded, "absorbed", &[]).expect("it tells"),
         Some(Value::F64(50.0)),
         "a kept field of the new"
     );
     assert_eq!(
-        host.call(*shielded, "change_health", &[Value::F64(-10.0)]).expect("over two modules"),
+        host.objects().call(*shielded, "change_health", &[Value::F64(-10.0)]).expect("over two modules"),
         Some(Value::F64(81.25))
     );
-    assert!(host.is_alive(*hero));
+    assert!(host.objects().is_alive(*hero));
     assert_eq!(scene.mapped(), 3);
     for class in [SET, SHIELDED, HERO, CUBE] {
-        host.spawn(class).expect("born of old and new modules");
+        host.objects().spawn(class).expect("born of old and new modules");
     }
     host.tick(Budget::frame());
 }
@@ -139,7 +144,7 @@ fn what_uses_a_module_goes_along_with_it() {
     assert_eq!((scene.generations(), scene.tags()), ([2, 2, 1], tags([2, 1, 1])));
     assert_eq!(scene.half(scene.cube), cube);
     assert_eq!(
-        scene.host.call(scene.set, "change_count", &[]).expect("it counts"),
+        scene.host.objects().call(scene.set, "change_count", &[]).expect("it counts"),
         Some(Value::U32(2)),
         "kept over it"
     );
@@ -151,10 +156,10 @@ fn who_inherits_a_class_of_a_module_uses_it_whether_it_says_so_or_not() {
         [support::tagged("attributes", &[], attributes), support::plugin("attributes-plus", &["undeclared"])]
     };
     let host = support::host(&libraries(1));
-    let shielded = host.spawn(SHIELDED).expect("born");
+    let shielded = host.objects().spawn(SHIELDED).expect("born");
     let report = host.reload_changed(&libraries(2)).expect("a Master").into_result().expect("a reload");
     assert_eq!(report.replaced_because, ["attributes: its library has changed", "attributes_plus: it uses attributes"]);
-    host.call(shielded, "change_health", &[Value::F64(-60.0)]).expect("over two modules");
+    host.objects().call(shielded, "change_health", &[Value::F64(-60.0)]).expect("over two modules");
 }
 
 #[test]
@@ -168,26 +173,26 @@ fn generations_add_up_and_end_when_their_last_module_goes() {
     let report = scene.host.reload(&libraries(2, 3, 2)).expect("a Master").into_result().expect("all of them");
     assert_eq!((report.kept_modules.len(), report.modules.len()), (0, 3));
     assert_eq!((scene.generations(), scene.tags(), scene.mapped()), ([5, 5, 5], tags([2, 3, 2]), 3));
-    assert_eq!(scene.host.call(scene.cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)));
+    assert_eq!(scene.host.objects().call(scene.cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)));
     assert_eq!(scene.host.unload_master().expect("a Master").parked, Vec::<String>::new());
-    assert_eq!((scene.mapped(), scene.host.contexts()), (0, vec![]));
+    assert_eq!((scene.mapped(), scene.host.unloads().generations()), (0, vec![]));
 }
 
 #[test]
 fn when_no_library_has_changed_nothing_happens() {
     let scene = scene();
-    let before = scene.host.world_digest();
+    let before = scene.host.worlds().digest();
     let report = scene.reload(1, 1, 1);
     assert_eq!((report.generation, report.modules.len()), (1, 0));
     assert!(report.to_string().contains("no library has changed"), "{report}");
-    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+    assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
     assert_eq!(scene.reload(1, 2, 1).generation, 2, "and no number was lost");
 }
 
 #[test]
 fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
     let scene = scene();
-    let handle = scene.host.zcall_resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
+    let handle = scene.host.calls().resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
     for (step, kind) in [
         (ReloadStep::Map, FaultKind::Error),
         (ReloadStep::Declare, FaultKind::Panic),
@@ -200,14 +205,14 @@ fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
         (ReloadStep::LoadKept, FaultKind::Panic),
         (ReloadStep::BeforeCommit, FaultKind::Error),
     ] {
-        let before = scene.host.world_digest();
+        let before = scene.host.worlds().digest();
         let armed = faults::arm(Fault { step, nth: 0, kind });
         let report = scene.host.reload_changed(&libraries(1, 2, 1)).expect("a Master");
         assert!(armed.has_fired() && !report.is_committed(), "{step}: {report}");
         drop(armed);
-        assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new(), "{step}: {report}");
+        assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new(), "{step}: {report}");
         assert_eq!((scene.generations(), scene.mapped()), ([1, 1, 1], 3), "{step}");
-        assert_eq!(scene.host.zcall_handle(handle, &[]).expect("it answers"), Some(Value::U64(1)), "{step}");
+        assert_eq!(scene.host.calls().call_handle(handle, &[]).expect("it answers"), Some(Value::U64(1)), "{step}");
     }
     scene.reload(1, 2, 1);
     assert_eq!(scene.tags(), tags([1, 2, 1]));
@@ -217,19 +222,19 @@ fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
 fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
     let scene = scene();
     let without = [support::tagged("attributes-plus", &[], 1), support::tagged("magic-cube", &[], 1)];
-    let before = scene.host.world_digest();
+    let before = scene.host.worlds().digest();
     let report = scene.host.reload_changed(&without).expect("a Master");
     let Outcome::RolledBack { phase: Phase::Stage, error } = &report.outcome else { panic!("{report}") };
     assert!(error.contains("no module `attributes` ^0.1, which `attributes_plus` needs"), "{error}");
-    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+    assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
     let without = [support::tagged("attributes-plus", &[], 1), support::tagged("attributes", &[], 1)];
     let report = scene.host.reload_changed(&without).expect("a Master").into_result().expect("nobody misses the cube");
     assert_eq!(report.replaced_because, ["magic_cube: its library was taken out"]);
-    assert_eq!(scene.host.dormant_class(scene.cube).as_deref(), Some(CUBE));
+    assert_eq!(scene.host.objects().dormant_class(scene.cube).as_deref(), Some(CUBE));
     assert_eq!((report.generation, scene.mapped()), (2, 2));
     scene.reload(1, 1, 1);
-    assert_eq!(scene.host.dormant_class(scene.cube), None);
-    assert_eq!(scene.host.call(scene.cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)));
+    assert_eq!(scene.host.objects().dormant_class(scene.cube), None);
+    assert_eq!(scene.host.objects().call(scene.cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)));
 }
 
 #[test]
@@ -296,5 +301,5 @@ fn a_watch_that_is_asked_to_replaces_only_what_has_changed() {
         std::thread::yield_now();
     };
     assert_eq!((report.modules.len(), report.kept_modules.len()), (1, 2), "{report}");
-    assert_eq!(host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"), Some(Value::U64(2)));
+    assert_eq!(host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"), Some(Value::U64(2)));
 }

@@ -48,7 +48,7 @@ fn comes_back<T>(what: &str, code: impl FnOnce() -> T) -> T {
 
 #[test]
 fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("thrown at").expect("the name is free");
     let throws = || -> ! { throw() };
     let refused = |who: &str| {
@@ -70,7 +70,7 @@ fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
 
 #[test]
 fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let tells = Arc::clone(&heard);
     contexts.on_notice(|_| throw());
@@ -92,7 +92,7 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
 
 #[test]
 fn what_listens_to_a_slim_watch_and_throws_does_not_end_the_watch() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("watched").expect("the name is free");
     let dir = tempfile::tempdir().expect("a folder");
     let library = dir.path().join("libreports.so");
@@ -119,8 +119,8 @@ fn the_callbacks_of_a_runtime_that_throw_stop_neither_each_other_nor_a_reload() 
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
     comes_back("a listener", || host.create_master(&lingering())).expect("it comes up");
     assert_eq!(events.get(), 4);
-    host.on_unloading(0, |_, _| throw());
-    host.on_unloading(1, move |_, _| called.set(called.get() + 1));
+    host.unloads().on_unloading(0, |_, _| throw());
+    host.unloads().on_unloading(1, move |_, _| called.set(called.get() + 1));
     let reload = comes_back("an unloading callback", || host.reload(&lingering())).expect("a Master");
     assert!(reload.is_committed(), "{reload}");
     let ticket = comes_back("an unloading callback", || host.unload_master()).expect("a Master").ticket;
@@ -132,12 +132,15 @@ fn the_callbacks_of_a_runtime_that_throw_stop_neither_each_other_nor_a_reload() 
 #[test]
 fn registered_functions_and_posts_that_throw_are_one_error_whoever_calls() {
     let host = support::host(&[support::plugin("broken", &[])]);
-    host.register("host.bomb", " -> String".parse().expect("a signature"), |_, _| throw()).expect("a free name");
-    let error = comes_back("a function", || host.zcall("ex:/host.bomb", &[])).expect_err("it panics");
+    host.calls()
+        .register("host.bomb", " -> String".parse().expect("a signature"), |_, _| throw())
+        .expect("a free name");
+    let error = comes_back("a function", || host.calls().call("ex:/host.bomb", &[])).expect_err("it panics");
     assert_eq!(error.to_string(), format!("panicked: \"{SAID}\""));
-    let fragile = host.spawn("/Script/Game.Fragile").expect("born");
+    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
     let relayed = [Value::Text("ex:/host.bomb".to_owned())];
-    let told = comes_back("a function", || host.call(fragile, "relay", &relayed)).expect("the plugin catches it");
+    let told =
+        comes_back("a function", || host.objects().call(fragile, "relay", &relayed)).expect("the plugin catches it");
     assert_eq!(told, Some(Value::Text(format!("refused: panicked: \"{SAID}\""))));
     let (sender, ran) = channel();
     assert!(host.post_handle().post(|_| throw()));

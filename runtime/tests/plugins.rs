@@ -8,29 +8,29 @@ use alcedo_runtime::{Budget, Runtime, Value, process};
 fn objects_live_through_a_reload_and_the_new_code_answers() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
-    let tag = || host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
     assert_eq!(tag(), Some(Value::U64(1)));
-    let cube = host.spawn("/Script/Game.MagicCube").expect("a cube");
-    host.set(cube, "rotation_speed", &Value::F64(1234.5)).expect("a number");
+    let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
+    host.objects().set(cube, "rotation_speed", &Value::F64(1234.5)).expect("a number");
     host.tick(Budget::frame());
-    host.call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
 
     let report = host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
     assert_eq!(tag(), Some(Value::U64(2)));
-    assert!(host.is_alive(cube));
-    assert_eq!(host.get(cube, "rotation_speed").expect("it has one"), Value::F64(1234.5));
-    assert_eq!(host.call(cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)), "kept field");
+    assert!(host.objects().is_alive(cube));
+    assert_eq!(host.objects().get(cube, "rotation_speed").expect("it has one"), Value::F64(1234.5));
+    assert_eq!(host.objects().call(cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)), "kept field");
     assert_eq!((report.objects_kept, report.conjugates_rebuilt, report.class_constructors_rerun), (2, 1, 0));
 }
 
 #[test]
 fn an_unloaded_plugin_leaves_no_image_and_no_object() {
     let host = support::host(&[support::plugin("magic-cube", &[])]);
-    let cube = host.spawn("/Script/Game.MagicCube").expect("a cube");
+    let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     let unload = host.unload_master().expect("a Master");
     assert_eq!((unload.objects_ended, unload.parked), (1, vec![]));
-    assert!(!host.is_alive(cube));
+    assert!(!host.objects().is_alive(cube));
     assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<std::path::PathBuf>::new());
     assert_eq!(host.generation(), 0);
 }
@@ -39,11 +39,11 @@ fn an_unloaded_plugin_leaves_no_image_and_no_object() {
 fn the_reloaded_world_goes_on_moving() {
     let library = support::plugin("magic-cube", &[]);
     let host = support::host(std::slice::from_ref(&library));
-    let cube = host.spawn("/Script/Game.MagicCube").expect("a cube");
+    let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     let mut seen = Vec::new();
     for _ in 0..3 {
         host.tick(Budget::seconds(0.1));
-        seen.push(host.get(cube, "rotation").expect("it turns"));
+        seen.push(host.objects().get(cube, "rotation").expect("it turns"));
         host.reload(std::slice::from_ref(&library)).expect("a Master").into_result().expect("a reload");
     }
     assert!(seen[0] != seen[1] && seen[1] != seen[2], "{seen:?}");
@@ -70,7 +70,7 @@ fn a_watched_file_is_reloaded_when_it_changes_and_half_a_file_changes_nothing() 
     std::fs::copy(&first, &watched).expect("the first build");
     let host = support::host(std::slice::from_ref(&watched));
     host.watch().expect("a folder to watch");
-    let tag = || host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
     let whole = std::fs::read(&second).expect("the second build");
 
     std::fs::write(&watched, &whole[..whole.len() / 2]).expect("half of it");
@@ -101,20 +101,20 @@ fn several_requests_become_one_reload_at_the_safe_point() {
     host.safe_point();
     let reports = host.take_reloads();
     assert_eq!((reports.len(), host.generation()), (1, 2));
-    let tag = host.zcall("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    let tag = host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
     assert_eq!(tag, Some(Value::U64(2)), "the last request counts");
 }
 
 #[test]
 fn a_rolled_back_reload_leaves_the_world_as_it_was() {
     let host = support::host(&[support::plugin("broken", &[])]);
-    let object = host.spawn("/Script/Game.Fragile").expect("an actor");
+    let object = host.objects().spawn("/Script/Game.Fragile").expect("an actor");
     host.tick(Budget::frame());
-    let before = (host.digest(), host.counters().objects, host.color_of(object));
+    let before = (host.worlds().hash(), host.counters().objects, host.conjugates().color_of(object));
     let report = host.reload(&[support::plugin("broken", &["panic-in-red-constructor"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
-    assert_eq!((host.digest(), host.counters().objects, host.color_of(object)), before);
-    assert_eq!(host.contexts(), [(1, alcedo_runtime::ContextState::Alive)]);
+    assert_eq!((host.worlds().hash(), host.counters().objects, host.conjugates().color_of(object)), before);
+    assert_eq!(host.unloads().generations(), [(1, alcedo_runtime::ContextState::Alive)]);
 }
 
 #[test]
@@ -122,10 +122,10 @@ fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
     const WALKER: &str = "/Script/Game.Walker";
     let (first, second) = (support::tagged("crowd", &[], 1), support::tagged("crowd", &[], 2));
     let host = support::host(std::slice::from_ref(&first));
-    let walker = host.class(WALKER).expect("crowd has it");
+    let walker = host.types().class(WALKER).expect("crowd has it");
     let made_by = |host: &Runtime| {
-        let object = host.spawn_of(&walker).expect("a walker");
-        host.call(object, "made_by", &[]).expect("it answers")
+        let object = host.objects().spawn_of(&walker).expect("a walker");
+        host.objects().call(object, "made_by", &[]).expect("it answers")
     };
     assert_eq!((walker.path(), made_by(&host)), (WALKER, Some(Value::U64(1))));
 
@@ -137,21 +137,25 @@ fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
     assert_eq!(made_by(&host), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");
-    let gone = host.spawn_of(&walker).expect_err("nobody declares it").to_string();
-    assert_eq!(gone, host.spawn(WALKER).expect_err("nobody declares it").to_string());
+    let gone = host.objects().spawn_of(&walker).expect_err("nobody declares it").to_string();
+    assert_eq!(gone, host.objects().spawn(WALKER).expect_err("nobody declares it").to_string());
     host.create_master(&[first]).expect("it loads again");
     assert_eq!(made_by(&host), Some(Value::U64(1)), "the class has returned");
-    assert!(host.class("/Script/Game.Nobody").is_err());
+    assert!(host.types().class("/Script/Game.Nobody").is_err());
 }
 
 #[test]
 fn an_object_of_a_held_class_lies_where_it_is_told_and_is_kept_if_that_is_nowhere() {
     let host = support::host(&[support::tagged("crowd", &[], 1)]);
-    let walker = host.class("/Script/Game.Walker").expect("crowd has it");
-    let street = host.spawn_of(&walker).expect("a walker");
-    let inside = host.spawn_of_in(&walker, street).expect("a walker");
-    assert_eq!((host.outer_of(street), host.outer_of(inside)), (None, Some(street)));
-    host.collect().expect("a safe point");
-    assert_eq!((host.is_alive(street), host.is_alive(inside)), (true, false), "nobody refers to the second");
-    assert!(host.spawn_of_in(&walker, inside).is_err(), "what it was to lie in is gone");
+    let walker = host.types().class("/Script/Game.Walker").expect("crowd has it");
+    let street = host.objects().spawn_of(&walker).expect("a walker");
+    let inside = host.objects().spawn_of_in(&walker, street).expect("a walker");
+    assert_eq!((host.objects().outer_of(street), host.objects().outer_of(inside)), (None, Some(street)));
+    host.collection().collect().expect("a safe point");
+    assert_eq!(
+        (host.objects().is_alive(street), host.objects().is_alive(inside)),
+        (true, false),
+        "nobody refers to the second"
+    );
+    assert!(host.objects().spawn_of_in(&walker, inside).is_err(), "what it was to lie in is gone");
 }

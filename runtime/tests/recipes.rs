@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{Budget, ContextState, LeaseKind, ObjectHandle, Runtime, Value, process};
 
 fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
-    host.call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+    host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
 fn number(host: &Runtime, object: ObjectHandle, property: &str) -> i32 {
-    match host.get(object, property) {
+    match host.objects().get(object, property) {
         Ok(Value::I32(number)) => number,
         other => panic!("{property} is a number: {other:?}"),
     }
@@ -22,7 +22,7 @@ fn number(host: &Runtime, object: ObjectHandle, property: &str) -> i32 {
 fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !is_so() {
-        assert!(Instant::now() < until, "not within a minute: {what}\n{:?}", host.contexts());
+        assert!(Instant::now() < until, "not within a minute: {what}\n{:?}", host.unloads().generations());
         host.tick(Budget::frame());
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -32,9 +32,9 @@ fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
 fn assert_clean(host: &Runtime) {
     let living = host.generation();
     wait(host, "every older generation is dead", || {
-        host.contexts().iter().all(|context| *context == (living, ContextState::Alive))
+        host.unloads().generations().iter().all(|context| *context == (living, ContextState::Alive))
     });
-    assert_eq!(host.parked(), Vec::<String>::new());
+    assert_eq!(host.unloads().parked(), Vec::<String>::new());
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), host.modules().len(), "only living modules are mapped: {mapped:?}");
 }
@@ -42,12 +42,12 @@ fn assert_clean(host: &Runtime) {
 #[test]
 fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module() {
     let host = support::host(&[support::plugin("tokio-worker", &[])]);
-    let courier = host.spawn("/Script/Game.Courier").expect("it is born");
+    let courier = host.objects().spawn("/Script/Game.Courier").expect("it is born");
     call(&host, courier, "fetch", &[Value::U32(200), Value::U32(1)]);
     wait(&host, "all parcels are there", || number(&host, courier, "parcels") == 200);
     call(&host, courier, "ask", &[Value::Text("where".to_owned())]);
     wait(&host, "there is an answer", || {
-        host.get(courier, "answer").expect("a text") == Value::Text("where? on tokio-worker".to_owned())
+        host.objects().get(courier, "answer").expect("a text") == Value::Text("where? on tokio-worker".to_owned())
     });
 
     for tag in 2..5 {
@@ -68,7 +68,7 @@ fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module()
 #[test]
 fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
     let host = support::host(&[support::plugin("c-thread", &[])]);
-    let clock = host.spawn("/Script/Game.Clock").expect("it is born");
+    let clock = host.objects().spawn("/Script/Game.Clock").expect("it is born");
     for tag in 2..5 {
         let before = number(&host, clock, "beats");
         assert_eq!(call(&host, clock, "listen", &[Value::U32(100)]), Some(Value::Bool(true)));
@@ -95,7 +95,7 @@ fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
 fn a_thread_of_c_code_that_nobody_stops_keeps_the_image_and_is_named() {
     let host = support::builder().park_after(Duration::from_millis(500)).build().expect("a host");
     host.create_master(&[support::plugin("c-thread", &["forgets-to-stop"])]).expect("it loads");
-    let clock = host.spawn("/Script/Game.Clock").expect("it is born");
+    let clock = host.objects().spawn("/Script/Game.Clock").expect("it is born");
     call(&host, clock, "listen", &[Value::U32(100)]);
     wait(&host, "it beats", || number(&host, clock, "beats") > 0);
     let unload = host.unload_master().expect("there is one");
@@ -103,5 +103,10 @@ fn a_thread_of_c_code_that_nobody_stops_keeps_the_image_and_is_named() {
     let report = unload.ticket.report();
     assert!(report.blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread), "{report}");
     wait(&host, "the host gives up on it", || unload.ticket.state() == ContextState::Parked);
-    assert_eq!(host.parked().len(), 1, "the image stays, and so its thread may run on: {:?}", host.parked());
+    assert_eq!(
+        host.unloads().parked().len(),
+        1,
+        "the image stays, and so its thread may run on: {:?}",
+        host.unloads().parked()
+    );
 }

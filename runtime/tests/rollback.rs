@@ -55,19 +55,23 @@ impl Scene {
         let host = support::host(&libraries(0));
         let signature = "String -> String".parse().expect("a signature");
         let greet = |_: &Runtime, values: &[Value]| Ok(Some(Value::Text(format!("the host greets {values:?}"))));
-        host.register("host.greet", signature, greet).expect("a free name");
-        let greeting = host.zcall_resolve("ex:/host.greet").expect("it is registered");
+        host.calls().register("host.greet", signature, greet).expect("a free name");
+        let greeting = host.calls().resolve("ex:/host.greet").expect("it is registered");
         let mut objects = Vec::new();
         for (class, _) in QUESTIONS {
             for _ in 0..2 {
-                objects
-                    .push((class, host.spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}"))));
+                objects.push((
+                    class,
+                    host.objects().spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}")),
+                ));
             }
         }
         for class in ["Game.Shapeshifter", "Game.Ghost", "Game.Diver"] {
             for _ in 0..2 {
-                objects
-                    .push((class, host.spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}"))));
+                objects.push((
+                    class,
+                    host.objects().spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}")),
+                ));
             }
         }
         let tally = Rc::new(Cell::new(0));
@@ -76,26 +80,29 @@ impl Scene {
             count.set(count.get() + 1);
             Ok(None)
         };
-        host.register("host.tally", "u64".parse().expect("a signature"), count).expect("a free name");
+        host.calls().register("host.tally", "u64".parse().expect("a signature"), count).expect("a free name");
         let cube = objects.iter().find(|(class, _)| *class == "Game.MagicCube").expect("there are two").1;
-        let actor = host.spawn("/Script/Engine.Actor").expect("a native actor");
+        let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
         objects.push(("Engine.Actor", actor));
         for (name, object) in [("host.victim", actor), ("host.other", cube)] {
             let give = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
             let signature = "-> Object(/Script/Engine.Actor)".parse().expect("a signature");
-            host.register_pure(name, signature, give).expect("a free name");
+            host.calls().register_pure(name, signature, give).expect("a free name");
         }
         // From here on some sleep in every generation: ghosts in one, wisps in the other.
         host.reload(&libraries(1)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         for _ in 0..2 {
             let class = "Game.Wisp";
-            objects.push((class, host.spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}"))));
+            objects.push((
+                class,
+                host.objects().spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}")),
+            ));
         }
         let scene = Self { host, turn: 1, objects, greeting, tally, scope };
         let [cube, shape] = ["Game.MagicCube", "Game.Shapeshifter"].map(|class| scene.of(class)[0]);
-        scene.host.set(cube, "rotation_speed", &Value::F64(77.0)).expect("a number");
-        scene.host.set(shape, "speed", &Value::F64(90.0)).expect("a number");
-        scene.host.set(shape, "friend", &Value::Object(shape)).expect("a reference");
+        scene.host.objects().set(cube, "rotation_speed", &Value::F64(77.0)).expect("a number");
+        scene.host.objects().set(shape, "speed", &Value::F64(90.0)).expect("a number");
+        scene.host.objects().set(shape, "friend", &Value::Object(shape)).expect("a reference");
         scene
     }
 
@@ -108,6 +115,7 @@ impl Scene {
         let call = |class: &str, function: &str, arguments: &[Value]| {
             for object in self.of(class) {
                 self.host
+                    .objects()
                     .call(object, function, arguments)
                     .unwrap_or_else(|error| panic!("{class}:{function}: {error}"));
             }
@@ -133,22 +141,25 @@ impl Scene {
         let mut told = Vec::new();
         for (class, questions) in QUESTIONS {
             for object in self.of(class) {
-                let answers = questions.iter().map(|question| self.host.call(object, question, &[]));
+                let answers = questions.iter().map(|question| self.host.objects().call(object, question, &[]));
                 told.push(format!("{class} {object}: {:?}", answers.map(answer).collect::<Vec<_>>()));
             }
         }
         for class in ["Game.Shapeshifter", "Game.Ghost", "Game.Diver", "Game.Wisp"] {
             for object in self.of(class) {
-                let waits = self.host.dormant_class(object);
-                told.push(format!("{class} {object}: {} {waits:?}", answer(self.host.call(object, "own", &[]))));
+                let waits = self.host.objects().dormant_class(object);
+                told.push(format!(
+                    "{class} {object}: {} {waits:?}",
+                    answer(self.host.objects().call(object, "own", &[]))
+                ));
             }
         }
         let two = [Value::I32(20), Value::I32(22)];
-        told.push(answer(self.host.zcall("ex:/switchboard.add", &two)));
-        told.push(answer(self.host.zcall_handle(self.greeting, &[Value::Text("Ana".to_owned())])));
+        told.push(answer(self.host.calls().call("ex:/switchboard.add", &two)));
+        told.push(answer(self.host.calls().call_handle(self.greeting, &[Value::Text("Ana".to_owned())])));
         for (name, handle) in handles {
             let arguments = if name.starts_with("ex:") { &two[..] } else { &[] };
-            told.push(format!("{name} {}: {}", handle.0, answer(self.host.zcall_handle(*handle, arguments))));
+            told.push(format!("{name} {}: {}", handle.0, answer(self.host.calls().call_handle(*handle, arguments))));
         }
         told
     }
@@ -161,10 +172,10 @@ impl Scene {
     fn check(&mut self, fault: Fault) {
         self.stir();
         let names = ["ex:/switchboard.add", "nm:/magic_cube:MagicCube:build_tag", "nm:/switchboard:Line:office"];
-        let handles = names.map(|name| (name, self.host.zcall_resolve(name).expect("it is offered")));
+        let handles = names.map(|name| (name, self.host.calls().resolve(name).expect("it is offered")));
         let (generation, mapped) = (self.host.generation(), self.mapped());
         let next = libraries(self.turn + 1);
-        let before = (self.host.world_digest(), self.told(&handles));
+        let before = (self.host.worlds().digest(), self.told(&handles));
         let tally = self.tally.get();
 
         let armed = faults::arm(fault);
@@ -175,7 +186,7 @@ impl Scene {
         let Outcome::RolledBack { error, .. } = &report.outcome else { panic!("{fault:?}: {report}") };
         assert!(error.contains(&fault.step.to_string()), "{fault:?}: {error}");
         let is_named = |line: &String| report.remainder.names_resolved.iter().any(|name| line.contains(&**name));
-        let mut differences = before.0.differences(&self.host.world_digest());
+        let mut differences = before.0.differences(&self.host.worlds().digest());
         differences.retain(|line| !is_named(line));
         assert_eq!(differences, Vec::<String>::new(), "{fault:?}: {report}");
         assert_eq!(self.told(&handles), before.1, "{fault:?}");
@@ -183,18 +194,18 @@ impl Scene {
         assert_eq!((self.host.generation(), self.mapped()), (generation, mapped), "{fault:?}");
         assert_eq!((report.generation, report.parked), (generation, vec![]), "{fault:?}");
         for (_, object) in &self.objects {
-            assert!(self.host.is_alive(*object), "{fault:?}");
+            assert!(self.host.objects().is_alive(*object), "{fault:?}");
         }
 
         let report = self.reload(&next);
         let report = report.into_result().unwrap_or_else(|report| panic!("{fault:?}, and then: {report}"));
         self.turn += 1;
         assert_eq!(report.remainder, Remainder::default(), "{fault:?}: only a rollback leaves something");
-        let unloads: Vec<_> = self.host.unloads().iter().map(|ticket| ticket.report().to_string()).collect();
+        let unloads: Vec<_> = self.host.unloads().tickets().iter().map(|ticket| ticket.report().to_string()).collect();
         assert_eq!((report.parked, self.mapped()), (vec![], mapped), "{fault:?}: {unloads:?}");
         assert_eq!(report.class_constructors_rerun, 0, "{fault:?}");
         for (name, handle) in handles.into_iter().filter(|_| self.scope == ReloadScope::All) {
-            assert!(self.host.zcall_handle(handle, &[]).is_err(), "{name} died with its generation");
+            assert!(self.host.calls().call_handle(handle, &[]).is_err(), "{name} died with its generation");
         }
     }
 }
@@ -269,18 +280,18 @@ fn a_failure_at_any_step_leaves_modules_that_stay_as_they_were() {
 #[test]
 fn a_digest_sees_a_value_a_name_and_a_plugin_half_that_changed() {
     let scene = Scene::new(ReloadScope::All);
-    let before = scene.host.world_digest();
+    let before = scene.host.worlds().digest();
     let cube = scene.of("Game.MagicCube")[0];
-    scene.host.set(cube, "rotation_speed", &Value::F64(1.0)).expect("a number");
-    let differences = before.differences(&scene.host.world_digest());
+    scene.host.objects().set(cube, "rotation_speed", &Value::F64(1.0)).expect("a number");
+    let differences = before.differences(&scene.host.worlds().digest());
     assert_eq!(
         differences,
         [format!("values - {cube}.rotation_speed = 77"), format!("values + {cube}.rotation_speed = 1")]
     );
-    scene.host.set(cube, "rotation_speed", &Value::F64(77.0)).expect("a number");
-    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+    scene.host.objects().set(cube, "rotation_speed", &Value::F64(77.0)).expect("a number");
+    assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
     scene.host.reload(&libraries(1)).expect("a Master").into_result().expect("a reload");
-    let differences = before.differences(&scene.host.world_digest());
+    let differences = before.differences(&scene.host.worlds().digest());
     let parts: std::collections::BTreeSet<_> = differences.iter().map(|line| line.split(' ').next()).collect();
     // Values too, since the class default objects are others now.
     let all = ["calls", "errands", "files", "halves", "leases", "modules", "numbers", "objects", "types", "values"];
@@ -307,15 +318,15 @@ fn a_failed_create_leaves_no_trace_of_its_modules() {
             ReloadStep::ClassDefault,
         ] {
             let host = support::builder().build().expect("a host");
-            let actor = host.spawn("/Script/Engine.Actor").expect("a native actor");
-            let before = host.world_digest();
+            let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
+            let before = host.worlds().digest();
             let armed = faults::arm(Fault { step, nth: 0, kind });
             let error = host.create_master(&libraries(0)).expect_err("it fails").to_string();
             assert!(armed.has_fired() && error.contains(&step.to_string()), "{step} {kind:?}: {error}");
             drop(armed);
-            assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new(), "{step} {kind:?}");
+            assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new(), "{step} {kind:?}");
             assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
-            assert!(host.is_alive(actor));
+            assert!(host.objects().is_alive(actor));
         }
     }
 }
@@ -324,24 +335,25 @@ fn a_failed_create_leaves_no_trace_of_its_modules() {
 fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
     let record = support::record("meddling");
     let host = support::host(&[support::plugin("broken", &[])]);
-    let actor = host.spawn("/Script/Engine.Actor").expect("a native actor");
+    let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
     let victim = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(actor)));
-    host.register_pure("host.victim", " -> Object(/Script/Engine.Actor)".parse().expect("a signature"), victim)
+    host.calls()
+        .register_pure("host.victim", " -> Object(/Script/Engine.Actor)".parse().expect("a signature"), victim)
         .expect("a free name");
-    let before = host.world_digest();
+    let before = host.worlds().digest();
     let meddling = support::plugin("broken", &["meddles-in-class-constructor"]);
 
     let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
     let report = host.reload(std::slice::from_ref(&meddling)).expect("a Master");
     drop(armed);
     assert!(!report.is_committed(), "{report}");
-    assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new());
+    assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     let told = record.take();
     let lines: Vec<_> = told.lines().map(|line| line.split_once(" is refused before the commit")).collect();
     let [Some((write, _)), Some((call, _)), None] = lines[..] else { panic!("{told}") };
     assert_eq!(
         (write, call),
-        (&*format!("writing to {}", host.describe(actor)), "calling /Script/Engine.Actor:add_location")
+        (&*format!("writing to {}", host.objects().describe(actor)), "calling /Script/Engine.Actor:add_location")
     );
     assert!(told.ends_with("its own is written\n"), "{told}");
     let named = |name: &str| Named { name: name.to_owned(), times: 1 };
@@ -349,7 +361,7 @@ fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
     assert_eq!(report.remainder.refused_calls, [named("/Script/Engine.Actor:add_location")]);
 
     host.reload(&[meddling]).expect("a Master").into_result().expect("only its writes are refused");
-    assert_eq!(host.get(actor, "can_tick").expect("a property"), Value::Bool(false));
+    assert_eq!(host.objects().get(actor, "can_tick").expect("a property"), Value::Bool(false));
 }
 
 #[test]
@@ -361,8 +373,10 @@ fn what_a_new_module_registers_is_undone() {
     let report = host.reload(&next).expect("a Master");
     drop(armed);
     assert!(!report.is_committed(), "{report}");
-    assert!(host.zcall_resolve("ex:/switchboard.add").is_err(), "nobody registered it");
-    assert!(host.zcall_resolve("nm:/switchboard:Line:office").is_err());
-    assert!(host.spawn("/Script/Game.Line").is_err());
-    host.register("switchboard.add", signature(), |_, _| Ok(Some(Value::I32(1)))).expect("the name is free again");
+    assert!(host.calls().resolve("ex:/switchboard.add").is_err(), "nobody registered it");
+    assert!(host.calls().resolve("nm:/switchboard:Line:office").is_err());
+    assert!(host.objects().spawn("/Script/Game.Line").is_err());
+    host.calls()
+        .register("switchboard.add", signature(), |_, _| Ok(Some(Value::I32(1))))
+        .expect("the name is free again");
 }

@@ -52,7 +52,7 @@ struct Seen {
 fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current() {
     let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let builds = builds();
-    let slim = runtime.load_contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
+    let slim = runtime.contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(&builds[1]).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
     // A replacement counts before it begins and after it has ended.
@@ -99,7 +99,7 @@ fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current
 #[test]
 fn calls_race_unloads_and_each_is_answered_or_told_so() {
     let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let builds = builds();
     let stop = AtomicBool::new(false);
     let answers = AtomicU64::new(0);

@@ -81,7 +81,7 @@ impl Scene {
 
     /// The build behind a call.
     fn build(&self) -> String {
-        match self.host.zcall("ex:/harbor.build", &[]) {
+        match self.host.calls().call("ex:/harbor.build", &[]) {
             Ok(Some(Value::Text(build))) => build,
             other => panic!("a text: {other:?}"),
         }
@@ -234,14 +234,18 @@ fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
     let deed = move |host: &Runtime, arguments: &[Value]| {
         let [Value::Text(moment)] = arguments else { return text("nothing".to_owned()) };
         let before = host.counters().objects;
-        let born = host.spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
-        let answer = host.zcall("ex:/harbor.build", &[]);
+        let born = host.objects().spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
+        let answer = host.calls().call("ex:/harbor.build", &[]);
         let reload = host.reload(&[&library]).map(drop).map_err(|error| error.to_string());
         let shutdown = host.unload_master().map(drop).map_err(|error| error.to_string());
         host.request_reload(vec![library.clone()]);
         text(format!("in {moment}: {born:?} {answer:?} {reload:?} {shutdown:?}"))
     };
-    scene.host.register("host.deed", "String -> String".parse().expect("a signature"), deed).expect("a free name");
+    scene
+        .host
+        .calls()
+        .register("host.deed", "String -> String".parse().expect("a signature"), deed)
+        .expect("a free name");
     scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 resume post");
     let count = scene.host.counters().objects;
     assert_eq!(failure(&scene.reload(&[harbor(2)])).0, Phase::Start);
@@ -336,13 +340,13 @@ fn two_hundred_reloads_with_rollbacks_in_between_lose_no_port() {
     }
     let unload = scene.host.unload_master().expect("there is one");
     let _gone = unload.ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(scene.host.parked(), Vec::<String>::new());
+    assert_eq!(scene.host.unloads().parked(), Vec::<String>::new());
 }
 
 #[test]
 fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
     let scene = Scene::new(&[]);
-    let slim = scene.host.load_contexts().create_slim("harbor").expect("a free name");
+    let slim = scene.host.contexts().create_slim("harbor").expect("a free name");
     slim.load_path(harbor(1)).unwrap_or_else(|error| panic!("{error}"));
     let build = || match slim.function("Harbor", "build_tag", "-> String").expect("it is there").call(&[]) {
         Ok(Some(Value::Text(build))) => build,
@@ -367,7 +371,7 @@ fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
     assert!(gone.is_ok(), "{gone:?}");
     serves("2");
     assert_eq!(scene.record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
-    let stubborn = scene.host.load_contexts().create_slim("stubborn").expect("a free name");
+    let stubborn = scene.host.contexts().create_slim("stubborn").expect("a free name");
     let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("nobody holds it");
     stubborn.load_path(support::tagged("harbor", &["stubborn"], 1)).unwrap_or_else(|error| panic!("{error}"));
     let error = stubborn.replace(harbor(2)).expect_err("the port is taken").to_string();
@@ -381,7 +385,7 @@ fn a_database_that_one_may_open_goes_from_generation_to_generation() {
     let args = [path.to_str().expect("a plain name")];
     let host = support::builder().module_args(&args).build().expect("a host");
     host.create_master(&[support::tagged("almanac", &[], 1)]).unwrap_or_else(|error| panic!("{error}"));
-    let starts = || host.zcall("ex:/almanac.starts", &[]).expect("it is open");
+    let starts = || host.calls().call("ex:/almanac.starts", &[]).expect("it is open");
     let mut count = 1;
     for turn in 0..10 {
         assert_eq!(starts(), Some(Value::U64(count)));

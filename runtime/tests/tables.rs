@@ -123,12 +123,12 @@ fn host(library: &Path, park_after: Option<Duration>, looks: ReferenceSearch) ->
 }
 
 fn leave(host: &Runtime, habit: &str) {
-    let left = host.zcall("ex:/traces.leave", &[Value::Text(habit.to_owned())]);
+    let left = host.calls().call("ex:/traces.leave", &[Value::Text(habit.to_owned())]);
     left.unwrap_or_else(|error| panic!("{habit}: {error}"));
 }
 
 fn look(host: &Runtime, habit: &str) -> String {
-    match host.zcall("ex:/traces.look", &[Value::Text(habit.to_owned())]) {
+    match host.calls().call("ex:/traces.look", &[Value::Text(habit.to_owned())]) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{habit}: {other:?}"),
     }
@@ -171,7 +171,7 @@ fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[
         until(&host, "the old image is gone", || mapped(&host) == 1);
         assert_eq!(look(&host, habit), *wanted);
     }
-    assert_eq!(host.parked(), Vec::<String>::new());
+    assert_eq!(host.unloads().parked(), Vec::<String>::new());
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
@@ -231,8 +231,8 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
         let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Never);
         leave(&host, "memory_stream");
         reload(&host, &library);
-        until(&host, "the old image is given up", || !host.parked().is_empty());
-        assert!(host.parked()[0].contains("open_memstream"), "{:?}", host.parked());
+        until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
+        assert!(host.unloads().parked()[0].contains("open_memstream"), "{:?}", host.unloads().parked());
         assert_eq!(mapped(&host), 2);
     });
 }
@@ -244,11 +244,11 @@ fn is_kept(habit: &str, says: &[&str]) {
     for _ in 0..3 {
         leave(&host, habit);
         reload(&host, &library);
-        let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
         let report = ticket.wait(Duration::from_millis(50)).expect_err("an address of it is left").to_string();
         assert!(says.iter().all(|words| report.contains(words)), "{report}");
         assert_eq!(mapped(&host), 2, "{report}");
-        host.zcall("ex:/traces.clear", &[]).expect("it clears");
+        host.calls().call("ex:/traces.clear", &[]).expect("it clears");
         until(&host, "the old image is gone", || mapped(&host) == 1);
     }
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
@@ -293,8 +293,8 @@ fn an_image_whose_callback_stays_is_given_up_with_its_name() {
         let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Always);
         leave(&host, "entry");
         reload(&host, &library);
-        until(&host, "the old image is given up", || !host.parked().is_empty());
-        assert!(host.parked()[0].contains("libstaying.so: staying_table"), "{:?}", host.parked());
+        until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
+        assert!(host.unloads().parked()[0].contains("libstaying.so: staying_table"), "{:?}", host.unloads().parked());
         // What it leads to is there.
         assert_eq!(mapped(&host), 2);
     });
@@ -302,9 +302,9 @@ fn an_image_whose_callback_stays_is_given_up_with_its_name() {
 
 /// What the only module of a generation left when it went.
 fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
-    let lease = host.lease_master("the test").expect("there is a Master");
+    let lease = host.unloads().lease_master("the test").expect("there is a Master");
     reload(host, library);
-    let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+    let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
     drop(lease);
     until(host, "the old image is gone", || mapped(host) == 1);
     ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"))

@@ -20,12 +20,12 @@ fn chores(features: &[&str]) -> PathBuf {
 fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::host(&[chores(&[])]);
-    let robot = host.spawn(ROBOT).expect("it is born");
+    let robot = host.objects().spawn(ROBOT).expect("it is born");
     (record, host, robot)
 }
 
 fn call(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
-    host.call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+    host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
 /// One tick of so many milliseconds.
@@ -38,7 +38,7 @@ fn told(record: &support::Record, expected: &Expect) {
 }
 
 fn beats(host: &Runtime, robot: ObjectHandle) -> i32 {
-    match host.get(robot, "beats") {
+    match host.objects().get(robot, "beats") {
         Ok(Value::I32(beats)) => beats,
         other => panic!("`beats` is a number: {other:?}"),
     }
@@ -165,14 +165,14 @@ fn tasks_that_wake_each_other_have_one_turn_in_each_tick() {
 #[test]
 fn what_lives_with_an_object_ends_with_it() {
     let (record, host, robot) = playing("chores");
-    let other = host.spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("it is born");
     for robot in [robot, other] {
         call(&host, robot, "walk", &[]);
         call(&host, robot, "beat", &[Value::U32(10)]);
     }
     tick(&host, 0);
     record.take();
-    host.destroy(robot);
+    host.objects().destroy(robot);
     record.note("destroyed");
     tick(&host, 10);
     told(
@@ -202,7 +202,7 @@ fn a_timer_may_end_its_own_object() {
     call(&host, robot, "end_in_timer", &[]);
     tick(&host, 10);
     tick(&host, 10);
-    assert!(!host.is_alive(robot));
+    assert!(!host.objects().is_alive(robot));
     assert_eq!(host.errands(), []);
     let name = robot.to_string();
     let lines = record.take().replace(&name, "the robot");
@@ -222,7 +222,7 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
     call(&host, robot, "line_up", &[]);
     let before = host.errands();
     assert_eq!(before.len(), 7, "the posted ones are not counted before the safe point: {before:#?}");
-    let world = host.world_digest();
+    let world = host.worlds().digest();
     record.take();
 
     let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
@@ -236,7 +236,7 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
         others.join("\n")
     };
     assert_eq!(others(record.take()), "main of the failing build (build 0)");
-    assert_eq!(world.differences(&host.world_digest()), Vec::<String>::new());
+    assert_eq!(world.differences(&host.worlds().digest()), Vec::<String>::new());
     let after: Vec<_> = host.errands().into_iter().filter(|errand| errand.kind != LeaseKind::Posted).collect();
     assert_eq!(after, before, "no errand is lost, none has come, and each is due when it was");
     tick(&host, 90);
@@ -282,7 +282,7 @@ fn a_reload_ends_them_and_none_runs_in_the_new_generation() {
     }
     assert_eq!((beats(&host, robot), record.take()), (3, String::new()), "only what the red constructor started runs");
     assert_eq!(host.errands().iter().map(|errand| errand.generation).collect::<Vec<_>>(), [2]);
-    assert_eq!(host.parked(), Vec::<String>::new());
+    assert_eq!(host.unloads().parked(), Vec::<String>::new());
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn an_unload_ends_them_before_the_exit_hook() {
 #[test]
 fn what_an_unload_cuts_short_is_counted_by_kind_module_and_place() {
     let (_record, host, robot) = playing("chores");
-    let other = host.spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("it is born");
     call(&host, robot, "line_up", &[]);
     call(&host, other, "line_up", &[]);
     let ticket = host.unload_master().expect("there is one").ticket;
@@ -364,7 +364,7 @@ fn threads_of_a_module_post_to_the_game_thread() {
     assert_eq!(beats(&host, robot), 1_000);
     call(&host, robot, "post_from_threads", &[Value::U32(1), Value::U32(10)]);
     let counted = beats(&host, robot);
-    host.destroy(robot);
+    host.objects().destroy(robot);
     host.safe_point();
     assert_eq!((host.errands(), counted), (vec![], 1_000), "what was posted to a dead object is dropped");
 }
@@ -380,7 +380,10 @@ fn threads_of_the_host_post_too_in_one_order_with_modules() {
         scope.spawn(|| {
             assert!(poster.post(|_| panic!("a closure of the host's")));
             assert!(
-                poster.post(move |host| support::Record::line("chores", format!("{} objects", host.objects().len())))
+                poster.post(move |host| support::Record::line(
+                    "chores",
+                    format!("{} objects", host.objects().all().len())
+                ))
             );
         });
     });

@@ -27,10 +27,10 @@ fn a_new_kind_is_a_parameter_and_a_result() {
         [Value::Toy(one), Value::Array(all)] => Ok(Some(Value::Toy(one + all.len() as u32))),
         other => Err(CallError::NotFound { message: format!("{other:?}") }),
     };
-    host.register("pick", signature, pick).expect("the name is free");
+    host.calls().register("pick", signature, pick).expect("the name is free");
     let all = Value::Array(vec![Value::Toy(1), Value::Toy(2)]);
-    assert_eq!(host.zcall("ex:/pick", &[Value::Toy(40), all.clone()]).unwrap(), Some(Value::Toy(42)));
-    host.zcall("ex:/pick", &[Value::U32(40), all]).expect_err("a number is no toy");
+    assert_eq!(host.calls().call("ex:/pick", &[Value::Toy(40), all.clone()]).unwrap(), Some(Value::Toy(42)));
+    host.calls().call("ex:/pick", &[Value::U32(40), all]).expect_err("a number is no toy");
 }
 
 #[test]
@@ -38,21 +38,24 @@ fn a_new_kind_is_in_a_world_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
     let first = boxes((TOY, ""), "Toy");
-    let object = first.spawn(BOX).expect("a box");
+    let object = first.objects().spawn(BOX).expect("a box");
     let all = |values: [Value; 2]| Value::Array(values.to_vec());
-    first.set(object, "one", &Value::Toy(7)).expect("a toy");
-    first.set(object, "all", &all([Value::Toy(8), Value::Toy(9)])).expect("toys");
-    let place = first.path_of(object).expect("it lives");
-    first.save_world(&path).expect("it is saved");
+    first.objects().set(object, "one", &Value::Toy(7)).expect("a toy");
+    first.objects().set(object, "all", &all([Value::Toy(8), Value::Toy(9)])).expect("toys");
+    let place = first.objects().path_of(object).expect("it lives");
+    first.worlds().save(&path).expect("it is saved");
 
     for (one, list, expected) in [
         ((TOY, ""), "Toy", (Value::Toy(7), all([Value::Toy(8), Value::Toy(9)]))),
         ((PropertyKind::I64, ""), "u8", (Value::I64(7), all([Value::U8(8), Value::U8(9)]))),
     ] {
         let second = boxes(one, list);
-        second.load_world(&path).unwrap_or_else(|error| panic!("{error}"));
-        let object = second.object_at(&place).expect("it was loaded");
-        let found = (second.get(object, "one").expect("it has one"), second.get(object, "all").expect("it has all"));
+        second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let object = second.objects().at_path(&place).expect("it was loaded");
+        let found = (
+            second.objects().get(object, "one").expect("it has one"),
+            second.objects().get(object, "all").expect("it has all"),
+        );
         assert_eq!(found, expected, "{list}");
     }
 }

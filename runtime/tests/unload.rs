@@ -64,7 +64,7 @@ fn file() -> (TempDir, PathBuf, Value) {
 }
 
 fn ask(host: &Runtime, name: &str, arguments: &[Value]) {
-    host.zcall(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
+    host.calls().call(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Looks at it, with `step` between the looks, until these and no others block it.
@@ -90,9 +90,9 @@ fn owners(report: &BlockerReport, kind: LeaseKind) -> Vec<&str> {
 }
 
 fn assert_gone(host: &Runtime, ticket: &UnloadTicket) {
-    assert_eq!(host.wait_for_unloads(LONG).ok(), Some(true), "{}", ticket.report());
+    assert_eq!(host.unloads().wait(LONG).ok(), Some(true), "{}", ticket.report());
     assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
-    assert_eq!(host.parked(), Vec::<String>::new());
+    assert_eq!(host.unloads().parked(), Vec::<String>::new());
 }
 
 fn assert_nothing_mapped(host: &Runtime) {
@@ -102,28 +102,28 @@ fn assert_nothing_mapped(host: &Runtime) {
 
 fn sleeper(host: &Runtime, alarm: &Value) -> ObjectHandle {
     ask(host, "set_alarm", std::slice::from_ref(alarm));
-    let sleeper = host.spawn(SLEEPER).expect("born");
-    host.call(sleeper, "sleep", &[]).expect("it sleeps");
+    let sleeper = host.objects().spawn(SLEEPER).expect("born");
+    host.objects().call(sleeper, "sleep", &[]).expect("it sleeps");
     sleeper
 }
 
 #[test]
 fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
     let (_record, host, events) = stage(patient());
-    let lease = host.lease("lingering", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;
     let report = until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
     assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
     assert!(report.to_string().contains("1 borrowed data   the inspector   thread"), "{report}");
     assert!(report.to_string().contains("runtime/tests/unload.rs:"), "{report}");
-    assert_eq!(host.contexts(), [(1, ContextState::Blocked)]);
-    assert_eq!(host.unloads(), std::slice::from_ref(&ticket));
+    assert_eq!(host.unloads().generations(), [(1, ContextState::Blocked)]);
+    assert_eq!(host.unloads().tickets(), std::slice::from_ref(&ticket));
     host.safe_point();
     assert_eq!(ticket.state(), ContextState::Blocked, "it is looked at again");
     drop(lease);
     host.safe_point();
     assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
-    assert_eq!((host.contexts(), host.unloads()), (vec![], vec![]));
+    assert_eq!((host.unloads().generations(), host.unloads().tickets()), (vec![], vec![]));
     assert_nothing_mapped(&host);
     let said = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("it was told");
     assert!(said.contains("borrowed data    the inspector   thread "), "{said}");
@@ -135,13 +135,13 @@ fn once_the_unload_has_begun_nothing_new_is_held() {
     let (_record, host, _) = stage(patient());
     let refused = Rc::new(RefCell::new(None));
     let told = Rc::clone(&refused);
-    host.on_unloading(0, move |host, _| *told.borrow_mut() = host.lease("lingering", "late").err());
+    host.unloads().on_unloading(0, move |host, _| *told.borrow_mut() = host.unloads().lease("lingering", "late").err());
     host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
     let error = refused.take().expect("it was asked");
     assert!(matches!(error, Error::Sealed(_)), "{error}");
     assert!(error.to_string().starts_with("lingering of generation 1 is unloading since "), "{error}");
-    assert!(host.lease("lingering", "of the next").is_ok());
-    let error = host.lease("absent", "nobody").expect_err("no such module");
+    assert!(host.unloads().lease("lingering", "of the next").is_ok());
+    let error = host.unloads().lease("absent", "nobody").expect_err("no such module");
     assert!(matches!(error, Error::Load(LoadError::NoModule { .. })), "{error}");
 }
 
@@ -181,13 +181,13 @@ fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budg
     until_blocked_by(&ticket, &[LeaseKind::Thread], || assert_ne!(ticket.poll(), ContextState::Dead));
     host.safe_point();
     assert_eq!(ticket.state(), ContextState::Parked);
-    let parked = host.parked();
+    let parked = host.unloads().parked();
     assert!(
         parked.len() == 1 && parked[0].starts_with("lingering of generation 1 stays mapped (lingering"),
         "{parked:?}"
     );
     assert!(parked[0].contains("kept by thread \"exporter\""), "{parked:?}");
-    assert_eq!(host.contexts(), [(1, ContextState::Parked)], "it is listed for ever");
+    assert_eq!(host.unloads().generations(), [(1, ContextState::Parked)], "it is listed for ever");
     assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked 1: lingering")), "{events:?}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 1, "its code is still there: {mapped:?}");
@@ -217,14 +217,14 @@ fn a_thread_that_never_stops_is_led_out_of_its_sleep_where_the_host_allows_it() 
 #[test]
 fn a_host_may_give_a_blocked_generation_up_at_once() {
     let (_record, host, _) = stage(patient());
-    let lease = host.lease("lingering", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;
     until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
-    host.park(1).expect("it is on its way out");
+    host.unloads().park(1).expect("it is on its way out");
     let report = ticket.wait(LONG).expect_err("it is parked");
     assert_eq!((report.state, report.parked.len()), (ContextState::Parked, 1));
     assert!(report.parked[0].reason.starts_with("kept by borrowed data the inspector"), "{report}");
-    let error = host.park(1).expect_err("it is parked already");
+    let error = host.unloads().park(1).expect_err("it is parked already");
     assert!(matches!(error, Error::Load(LoadError::NotLeaving { generation: 1 })), "{error}");
     drop(lease);
 }
@@ -234,7 +234,7 @@ fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
     let (_record, host, events) = stage(patient());
     for (priority, name) in [(5, "last"), (-1, "first"), (0, "panics"), (0, "after it")] {
         let heard = Rc::clone(&events);
-        host.on_unloading(priority, move |_host, generation| {
+        host.unloads().on_unloading(priority, move |_host, generation| {
             heard.borrow_mut().push(format!("{name} {generation}"));
             assert!(name != "panics", "not today");
         });
@@ -250,7 +250,7 @@ fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
 #[test]
 fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
     let (_record, host, _) = stage(patient());
-    host.on_unloading(7, |_host, generation| assert!(generation != 1, "not today"));
+    host.unloads().on_unloading(7, |_host, generation| assert!(generation != 1, "not today"));
     let broken = support::plugin("broken", &["panic-in-main"]);
     let failed = host.reload(&[lingering(), broken]).expect("a Master");
     assert!(!failed.is_committed());
@@ -266,7 +266,7 @@ fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
 #[test]
 fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_the_safe_point() {
     let (_record, host, events) = stage(patient());
-    let lease = host.lease("lingering", "a worker").expect("it lives");
+    let lease = host.unloads().lease("lingering", "a worker").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;
     until_blocked_by(&ticket, &[LeaseKind::Borrow], || assert_ne!(ticket.poll(), ContextState::Dead));
     let early = ticket.wait(Duration::from_millis(5)).expect_err("it is held");
@@ -294,15 +294,16 @@ fn an_unload_asked_for_inside_a_call_waits_for_the_safe_point() {
         host.safe_point();
         Ok(Some(Value::Text(format!("generation {} still", host.generation()))))
     };
-    host.register("host.unload_later", " -> String".parse().expect("a signature"), later).expect("a free name");
-    let fragile = host.spawn("/Script/Game.Fragile").expect("born");
-    let told = host.call(fragile, "relay", &[Value::Text("ex:/host.unload_later".to_owned())]).expect("it answers");
+    host.calls().register("host.unload_later", " -> String".parse().expect("a signature"), later).expect("a free name");
+    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+    let told =
+        host.objects().call(fragile, "relay", &[Value::Text("ex:/host.unload_later".to_owned())]).expect("it answers");
     assert_eq!(told, Some(Value::Text("generation 1 still".to_owned())));
-    assert!(host.is_alive(fragile));
+    assert!(host.objects().is_alive(fragile));
     host.safe_point();
     let unloads = host.take_unloads();
     assert_eq!((host.generation(), unloads.len(), unloads[0].objects_ended), (0, 1, 1));
-    assert!(!host.is_alive(fragile));
+    assert!(!host.objects().is_alive(fragile));
     assert_gone(&host, &unloads[0].ticket);
     assert_eq!(host.take_reloads(), vec![], "the unload wins");
 }
@@ -345,7 +346,7 @@ fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the
     let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
     assert_eq!((report.generation, report.parked.len()), (2, 0));
     assert!(report.blocked.is_some(), "{report}");
-    let ticket = host.unloads().remove(0);
+    let ticket = host.unloads().tickets().remove(0);
     let blocked = until_blocked_by(&ticket, &[LeaseKind::Finalizer], || host.safe_point());
     let finalizers = owners(&blocked, LeaseKind::Finalizer);
     assert!(
@@ -353,12 +354,12 @@ fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the
         "{blocked}"
     );
     // The new generation lives, and so does the game.
-    host.call(sleeper, "sleep", &[]).expect("the new code answers");
+    host.objects().call(sleeper, "sleep", &[]).expect("the new code answers");
     let again = host.reload(&[lingering()]).expect("a Master").into_result().expect("the older one is in nobody's way");
-    assert_eq!((again.generation, host.contexts().len()), (3, 3));
+    assert_eq!((again.generation, host.unloads().generations().len()), (3, 3));
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
-    assert_eq!(host.contexts(), [(3, ContextState::Alive)]);
+    assert_eq!(host.unloads().generations(), [(3, ContextState::Alive)]);
 }
 
 #[test]
@@ -367,18 +368,18 @@ fn a_finalizer_that_never_returns_is_given_up_and_another_thread_does_the_work_o
     let (_dir, path, alarm) = file();
     let hanging = sleeper(&host, &alarm);
     host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
-    let first = host.unloads().remove(0);
+    let first = host.unloads().tickets().remove(0);
     until_blocked_by(&first, &[LeaseKind::Finalizer], || host.safe_point());
     host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
-    let second = host.unloads().remove(1);
+    let second = host.unloads().tickets().remove(1);
     let behind = until_blocked_by(&second, &[LeaseKind::Finalizer], || host.safe_point());
     let finalizers = owners(&behind, LeaseKind::Finalizer);
     assert!(finalizers.len() == 1 && finalizers[0].contains("generation 1"), "who is in the way is named: {behind}");
-    host.park(1).expect("it is on its way out");
-    assert!(host.parked()[0].contains("kept by finalizer Drop of Game.Sleeper (lingering, generation 1)"));
-    host.wait_for_unloads(LONG).expect("a safe point");
+    host.unloads().park(1).expect("it is on its way out");
+    assert!(host.unloads().parked()[0].contains("kept by finalizer Drop of Game.Sleeper (lingering, generation 1)"));
+    host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
-    assert!(host.is_alive(hanging));
+    assert!(host.objects().is_alive(hanging));
     // What hangs in a parked image may go on at any time.
     fs::write(path, "").expect("the folder is ours");
     assert_eq!(host.shutdown().left.len(), 1);
@@ -393,11 +394,11 @@ fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
         let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
         assert_eq!(report.generation, generation);
     }
-    let ticket = host.unloads().remove(0);
+    let ticket = host.unloads().tickets().remove(0);
     until_blocked_by(&ticket, &[LeaseKind::Thread], || host.safe_point());
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
-    assert_eq!(host.contexts(), [(4, ContextState::Alive)]);
+    assert_eq!(host.unloads().generations(), [(4, ContextState::Alive)]);
     let events = events.take();
     for generation in 1..4 {
         let at = |event: &str| events.iter().position(|seen| *seen == format!("{event} {generation}"));
@@ -421,7 +422,7 @@ fn a_module_goes_after_those_that_depend_on_it() {
     let libraries = [support::plugin("attributes", &[]), support::plugin("attributes-plus", &[])];
     let host = patient().build().expect("a host");
     host.create_master(&libraries).expect("a Master");
-    let lease = host.lease("attributes_plus", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("attributes_plus", "the inspector").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;
     let both = [LeaseKind::Borrow, LeaseKind::Dependent];
     let report = until_blocked_by(&ticket, &both, || host.safe_point());

@@ -74,7 +74,7 @@ fn mapped(host: &Runtime) -> Vec<PathBuf> {
 }
 
 fn leave(host: &Runtime, habit: &str) {
-    let left = host.zcall("ex:/leftovers.leave", &[Value::Text(habit.to_owned())]);
+    let left = host.calls().call("ex:/leftovers.leave", &[Value::Text(habit.to_owned())]);
     left.unwrap_or_else(|error| panic!("{habit}: {error}"));
 }
 
@@ -210,9 +210,9 @@ fn a_thread_local_of_the_finalizer_thread_ends_there() {
         let library = support::plugin("leftovers", &[]);
         let host = support::host(std::slice::from_ref(&library));
         for _ in 0..RELOADS {
-            let leaver = host.spawn("/Script/Game.Leaver").expect("an object");
-            host.call(leaver, "arm", &[]).expect("it is alive");
-            host.destroy(leaver);
+            let leaver = host.objects().spawn("/Script/Game.Leaver").expect("an object");
+            host.objects().call(leaver, "arm", &[]).expect("it is alive");
+            host.objects().destroy(leaver);
             reload(&host, &library);
         }
         host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
@@ -228,12 +228,12 @@ fn a_signal_handler_goes_and_the_hosts_own_comes_back() {
         let library = support::plugin("leftovers", &[]);
         let host = support::host(std::slice::from_ref(&library));
         leave(&host, "signal_handler");
-        assert_eq!(host.zcall("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
+        assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
         reload(&host, &library);
         // The new code has heard nothing, and hears its own only.
-        assert_eq!(host.zcall("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
+        assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
         leave(&host, "signal_handler");
-        assert_eq!(host.zcall("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
+        assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
     });
 }
 
@@ -260,14 +260,18 @@ fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
         warnings.iter().filter(|line| line.contains("leftovers will stay mapped") && line.contains("sigset")).count()
     };
     assert_eq!(warned(&report.warnings), 1, "{report}");
-    eventually(&host, "the old image is parked", || !host.parked().is_empty());
+    eventually(&host, "the old image is parked", || !host.unloads().parked().is_empty());
     assert_eq!(mapped(&host).len(), 2);
-    assert!(host.parked().iter().any(|line| line.contains("sigset")), "{:?}", host.parked());
+    assert!(host.unloads().parked().iter().any(|line| line.contains("sigset")), "{:?}", host.unloads().parked());
     // The same is not told again and again; what becomes of the image is, in short.
     let again = host.reload(&[&library]).expect("there is a Master").into_result().expect("it is loaded all the same");
     assert_eq!(warned(&again.warnings), 0, "{again}");
-    eventually(&host, "the second image is parked", || host.parked().len() == 2);
-    assert!(host.parked().iter().all(|line| line.ends_with("as was told when it was loaded")), "{:?}", host.parked());
+    eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);
+    assert!(
+        host.unloads().parked().iter().all(|line| line.ends_with("as was told when it was loaded")),
+        "{:?}",
+        host.unloads().parked()
+    );
     // Nor is it when there is nothing to tell, and then it is told again.
     let healthy = support::plugin("leftovers", &[]);
     let healed = host.reload(&[&healthy]).expect("there is a Master").into_result().expect("it is loaded");
@@ -296,7 +300,7 @@ fn a_thread_that_does_not_listen_is_named_and_ends_when_it_likes() {
         let host = support::host(std::slice::from_ref(&library));
         leave(&host, "stubborn_thread");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
         let report = ticket.wait(Duration::from_millis(100)).expect_err("the thread still runs").to_string();
         assert!(report.contains("stubborn"), "{report}");
         assert_eq!(mapped(&host).len(), 2);
@@ -313,7 +317,7 @@ fn a_thread_is_named_in_full_on_one_line() {
         let host = support::host(std::slice::from_ref(&library));
         leave(&host, "long_name");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
         let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
         // A thread gets its name a moment after it was started.
         eventually(&host, "it is named", || {

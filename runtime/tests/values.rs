@@ -13,11 +13,11 @@ fn host() -> Runtime {
 }
 
 fn cabinet(host: &Runtime) -> ObjectHandle {
-    host.spawn(CABINET).unwrap_or_else(|error| panic!("{error}"))
+    host.objects().spawn(CABINET).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn ask(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
-    match host.call(cabinet, function, &[]) {
+    match host.objects().call(cabinet, function, &[]) {
         Ok(Some(Value::Text(told))) => told,
         Ok(other) => panic!("`{function}` tells a text, not {other:?}"),
         Err(error) => format!("refused: {error}"),
@@ -28,7 +28,7 @@ fn check(function: &str, expected: Expect) {
     let host = host();
     let cabinet = cabinet(&host);
     expected.assert_eq(&ask(&host, cabinet, function));
-    assert_eq!(host.blacks().count(), 0, "whatever `{function}` made is given back");
+    assert_eq!(host.conjugates().blacks().count(), 0, "whatever `{function}` made is given back");
 }
 
 #[test]
@@ -70,7 +70,8 @@ fn containers_of_std_are_copied_in_and_out() {
 fn references_lead_to_an_object_until_it_is_gone() {
     let host = host();
     let (one, other) = (cabinet(&host), cabinet(&host));
-    let told = host.call(one, "references", &[Value::Object(other)]).unwrap_or_else(|error| panic!("{error}"));
+    let told =
+        host.objects().call(one, "references", &[Value::Object(other)]).unwrap_or_else(|error| panic!("{error}"));
     expect![[r#"Some(Text("[true, true, true] true false"))"#]].assert_eq(&format!("{told:?}"));
 }
 
@@ -120,24 +121,24 @@ fn a_lent_slice_refuses_calls() {
 fn what_plugin_code_keeps_lasts_over_calls_and_a_rollback_and_goes_with_a_reload() {
     let host = host();
     let cabinet = cabinet(&host);
-    host.call(cabinet, "keep", &[]).unwrap_or_else(|error| panic!("{error}"));
+    host.objects().call(cabinet, "keep", &[]).unwrap_or_else(|error| panic!("{error}"));
     let kept = |numbers: &str| format!("{numbers} | 7 | [\"one\", \"two\"]");
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9)"));
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9)"));
-    assert_eq!(host.blacks().count(), 4);
-    let numbers = host.get(cabinet, "numbers").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.conjugates().blacks().count(), 4);
+    let numbers = host.objects().get(cabinet, "numbers").unwrap_or_else(|error| panic!("{error}"));
 
     let report = host.reload(&[support::plugin("values", &["failing"])]).expect("there is a Master");
     assert_ne!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9, 9)"));
-    assert_eq!(host.blacks().count(), 4, "they were set aside, and came back");
+    assert_eq!(host.conjugates().blacks().count(), 4, "they were set aside, and came back");
 
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
-    assert_eq!(host.call(cabinet, "build", &[]).expect("it answers"), Some(Value::U32(2)));
+    assert_eq!(host.objects().call(cabinet, "build", &[]).expect("it answers"), Some(Value::U32(2)));
     assert_eq!(ask(&host, cabinet, "kept"), "nothing");
-    assert_eq!(host.blacks().count(), 0, "they went with their generation");
-    assert_eq!(host.get(cabinet, "numbers").expect("carried over"), numbers);
+    assert_eq!(host.conjugates().blacks().count(), 0, "they went with their generation");
+    assert_eq!(host.objects().get(cabinet, "numbers").expect("carried over"), numbers);
     assert_eq!(ask(&host, cabinet, "structs"), "1.5 | onwards | (\"first\", \"second\")");
     drop(host.shutdown());
 }
@@ -146,12 +147,12 @@ fn what_plugin_code_keeps_lasts_over_calls_and_a_rollback_and_goes_with_a_reload
 fn values_may_be_dropped_on_any_thread() {
     let host = host();
     let cabinet = cabinet(&host);
-    host.call(cabinet, "drops_on_threads", &[Value::U32(8)]).unwrap_or_else(|error| panic!("{error}"));
+    host.objects().call(cabinet, "drops_on_threads", &[Value::U32(8)]).unwrap_or_else(|error| panic!("{error}"));
     support::until("all drops are released", || {
         host.tick(Budget::frame());
-        host.blacks().count() == 0 && host.blacks().queued == 0
+        host.conjugates().blacks().count() == 0 && host.conjugates().blacks().queued == 0
     });
-    assert_eq!(host.blacks().made, 8 * 5);
+    assert_eq!(host.conjugates().blacks().made, 8 * 5);
 }
 
 #[test]
@@ -163,8 +164,8 @@ fn a_value_of_each_kind_survives_a_reload() {
         assert!(!told.starts_with("refused"), "{function}: {told}");
     }
     let values = |host: &Runtime| {
-        let one = |name: &String| format!("{name} = {:?}", host.get(cabinet, name));
-        host.properties_of(cabinet).iter().map(one).collect::<Vec<_>>()
+        let one = |name: &String| format!("{name} = {:?}", host.objects().get(cabinet, name));
+        host.objects().properties_of(cabinet).iter().map(one).collect::<Vec<_>>()
     };
     let before = values(&host);
     assert!(before.len() > 20, "{before:#?}");
@@ -177,18 +178,18 @@ fn a_value_of_each_kind_survives_a_reload() {
 #[test]
 fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
     let host = host();
-    let ringer = host.spawn(RINGER).unwrap_or_else(|error| panic!("{error}"));
+    let ringer = host.objects().spawn(RINGER).unwrap_or_else(|error| panic!("{error}"));
     expect!["true true (true, true) [true, true]: not a class that implements /Script/Game.Rings"]
         .assert_eq(&ask(&host, ringer, "try_all"));
     for (class, rings) in [("Bell", true), ("Chime", true), ("Ringer", false)] {
         let class = format!("/Script/Game.{class}");
-        assert!(host.has_type(&class), "{class} is declared");
-        assert_eq!(host.implements(&class, "/Script/Game.Rings"), rings, "{class}");
+        assert!(host.types().has(&class), "{class} is declared");
+        assert_eq!(host.types().implements(&class, "/Script/Game.Rings"), rings, "{class}");
     }
     // The black keeps the chime, and the property the bell.
-    host.set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it is no object's");
+    host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it is no object's");
     let objects = host.counters().objects;
-    host.collect().unwrap_or_else(|error| panic!("{error}"));
+    host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(host.counters().objects, objects - 1, "nobody knows the bell any more");
     drop(host.shutdown());
 }
@@ -196,8 +197,9 @@ fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
 #[test]
 fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
     let host = host();
-    let (ringer, bell) = (host.spawn(RINGER).expect("a ringer"), host.spawn("/Script/Game.Bell").expect("a bell"));
-    let take = || host.call(ringer, "take", &[Value::Object(bell)]).map(|told| format!("{told:?}"));
+    let (ringer, bell) =
+        (host.objects().spawn(RINGER).expect("a ringer"), host.objects().spawn("/Script/Game.Bell").expect("a bell"));
+    let take = || host.objects().call(ringer, "take", &[Value::Object(bell)]).map(|told| format!("{told:?}"));
     assert_eq!(take().expect("it answers"), "Some(Text(\"/Script/Game.Bell\"))");
     let reload = |build: &str| {
         let report = host.reload(&[support::plugin("values", &[build])]).expect("there is a Master");
@@ -212,28 +214,32 @@ fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
         .assert_eq(&told);
     expect![[r#"Some(Text("not a class that implements /Script/Game.Rings"))"#]]
         .assert_eq(&take().expect("it answers"));
-    assert_eq!(host.resolve(ringer, "bell").expect("a reference"), ObjectHandle::NONE);
-    assert_eq!(host.get(ringer, "bell").expect("a value"), Value::ScriptInterface(bell), "it was not overwritten");
+    assert_eq!(host.links().resolve(ringer, "bell").expect("a reference"), ObjectHandle::NONE);
+    assert_eq!(
+        host.objects().get(ringer, "bell").expect("a value"),
+        Value::ScriptInterface(bell),
+        "it was not overwritten"
+    );
     assert_eq!(reload("second"), rings(), "so it leads there again");
     drop(host.shutdown());
 }
 
 fn shelf(function: &str, wanted: &str) {
     let host = host();
-    let shelf = host.spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
+    let shelf = host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(ask(&host, shelf, function), wanted);
     let kept = u64::from(function == "blacks");
     support::until("what was made is given back", || {
         host.tick(Budget::frame());
-        host.blacks().count() == kept
+        host.conjugates().blacks().count() == kept
     });
     if kept == 1 {
         assert_eq!(ask(&host, shelf, "uses_kept"), "[1.0, 2.0, 3.0]");
     }
-    host.destroy(shelf);
+    host.objects().destroy(shelf);
     support::until("the finalizer gives back what was kept", || {
         host.tick(Budget::frame());
-        host.blacks().count() == 0
+        host.conjugates().blacks().count() == 0
     });
 }
 
@@ -272,9 +278,12 @@ fn a_lent_slice_excludes_calls_and_writes() {
 #[test]
 fn no_way_to_write_forgets_to_ask() {
     let host = host();
-    let [one, other] = [(); 2].map(|()| host.spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}")));
-    host.set(one, "other", &Value::Object(other)).unwrap_or_else(|error| panic!("{error}"));
-    host.set(other, "numbers", &Value::Array(vec![Value::F64(7.0)])).unwrap_or_else(|error| panic!("{error}"));
+    let [one, other] =
+        [(); 2].map(|()| host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}")));
+    host.objects().set(one, "other", &Value::Object(other)).unwrap_or_else(|error| panic!("{error}"));
+    host.objects()
+        .set(other, "numbers", &Value::Array(vec![Value::F64(7.0)]))
+        .unwrap_or_else(|error| panic!("{error}"));
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(ask(&host, one, "refused_writes"), "all");

@@ -39,7 +39,7 @@ impl Watched {
         });
         let host = builder.build().expect("a host");
         host.create_master(&[broken()]).expect("a healthy build");
-        let fragile = host.spawn("/Script/Game.Fragile").expect("born");
+        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
         Self { host, fragile, hangs, folder }
     }
 
@@ -48,7 +48,7 @@ impl Watched {
         let flag = self.folder.path().join("go on");
         assert!(!flag.exists(), "nothing hung so far: {:?}", self.hangs.try_recv());
         let arguments = [hook, flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));
-        self.host.zcall("nm:/broken:Fragile:wait_next_in", &arguments).expect("it is told");
+        self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("it is told");
     }
 
     /// The one hang that was told.
@@ -69,7 +69,7 @@ fn broken() -> PathBuf {
 fn a_function_that_does_not_return_is_named_with_its_module_while_it_hangs() {
     let watched = Watched::new();
     watched.hangs_in("method");
-    assert_eq!(watched.host.call(watched.fragile, "poke", &[]).expect("it was let go"), Some(Value::U32(1)));
+    assert_eq!(watched.host.objects().call(watched.fragile, "poke", &[]).expect("it was let go"), Some(Value::U32(1)));
     let hang = watched.told();
     assert_eq!(
         (hang.thread, hang.module.as_str(), hang.function.as_str()),
@@ -78,7 +78,7 @@ fn a_function_that_does_not_return_is_named_with_its_module_while_it_hangs() {
     assert_eq!((hang.phase.len(), hang.calls), (0, vec!["Game.Fragile:poke".to_owned()]));
     // What hung and came back is as good as any other.
     watched.hangs_in("event");
-    watched.host.set(watched.fragile, "can_tick", &Value::Bool(true)).expect("an actor can tick");
+    watched.host.objects().set(watched.fragile, "can_tick", &Value::Bool(true)).expect("an actor can tick");
     watched.host.tick(Budget::frame());
     assert!(watched.told().function.ends_with(":receive_tick"));
 }
@@ -104,7 +104,7 @@ fn a_reload_that_does_not_end_is_named_with_its_phase() {
 fn a_finalizer_that_does_not_return_is_named_with_its_class() {
     let watched = Watched::new();
     watched.hangs_in("finalizer");
-    watched.host.destroy(watched.fragile);
+    watched.host.objects().destroy(watched.fragile);
     watched.host.safe_point();
     let hang = watched.told();
     assert_eq!((hang.thread, hang.module.as_str()), ("finalizer thread", "broken"));

@@ -32,12 +32,12 @@ fn shapeshifters(features: &[&str]) -> Runtime {
 }
 
 fn load(host: &Runtime, path: &Path) -> WorldLoad {
-    host.load_world(path).unwrap_or_else(|error| panic!("{error}"))
+    host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Objects that differ from their defaults in every way there is.
 fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
-    let born = |class: &str| host.spawn(class).unwrap_or_else(|error| panic!("{error}"));
+    let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
     let (plain, changed) = (born(SHAPESHIFTER), born(SHAPESHIFTER));
     let point = |x| Value::Struct(vec![("x".into(), Value::F64(x)), ("y".into(), Value::F64(4.0))]);
     let form = Value::Struct(vec![("width".into(), Value::F32(0.5)), ("height".into(), Value::F32(f32::NAN))]);
@@ -53,16 +53,16 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
         ("form", form),
         ("friend", Value::Object(plain)),
     ] {
-        host.set(changed, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+        host.objects().set(changed, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
     }
-    let shifted = host.call(changed, "shift", &[]).expect("it shifts");
+    let shifted = host.objects().call(changed, "shift", &[]).expect("it shifts");
     assert_eq!(shifted, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=1".to_owned())));
     let (ghost, phantom) = (born(GHOST), born(PHANTOM));
-    host.set(ghost, "haunts", &Value::Object(changed)).expect("a reference");
-    host.set(ghost, "chill", &Value::F64(-4.5)).expect("a number");
-    host.call(ghost, "moan", &[]).expect("it moans");
-    let inside = host.spawn_in(ACTOR, changed).expect("an actor");
-    host.set(inside, "label", &Value::Text("inside".to_owned())).expect("a text");
+    host.objects().set(ghost, "haunts", &Value::Object(changed)).expect("a reference");
+    host.objects().set(ghost, "chill", &Value::F64(-4.5)).expect("a number");
+    host.objects().call(ghost, "moan", &[]).expect("it moans");
+    let inside = host.objects().spawn_in(ACTOR, changed).expect("an actor");
+    host.objects().set(inside, "label", &Value::Text("inside".to_owned())).expect("a text");
     let diver = born(DIVER);
     BTreeMap::from([
         ("plain", plain),
@@ -77,22 +77,23 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
 /// What can be said of a world without handles: a line for each object, and each of its values.
 fn told(host: &Runtime) -> String {
     // A reference to what is gone reads as none, and is saved as none.
-    let path = |object: ObjectHandle| host.path_of(object).unwrap_or_else(|| "none".to_owned());
+    let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let words = |value: &Value| match value {
         Value::Object(object) => path(*object),
         Value::Name(name) => host.text(*name),
         value => format!("{value:?}"),
     };
     let mut lines = Vec::new();
-    for object in host.objects() {
-        let class = host.dormant_class(object).or_else(|| host.class_of(object)).unwrap_or_default();
-        let root = host.is_root(object);
+    for object in host.objects().all() {
+        let class =
+            host.objects().dormant_class(object).or_else(|| host.objects().class_of(object)).unwrap_or_default();
+        let root = host.objects().is_root(object);
         lines.push(format!("{} is a {class}, root {root}", path(object)));
-        for property in host.properties_of(object) {
-            let value = host.get(object, &property).expect("it has the property");
+        for property in host.objects().properties_of(object) {
+            let value = host.objects().get(object, &property).expect("it has the property");
             lines.push(format!("  {property} = {}", words(&value)));
         }
-        if let Ok(Some(Value::Text(own))) = host.call(object, "own", &[]) {
+        if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
             // What plugin halves do not keep begins anew, as after a reload.
             let is_kept = |word: &&str| !word.starts_with("breath=") && !word.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
@@ -103,8 +104,8 @@ fn told(host: &Runtime) -> String {
 }
 
 fn check(host: &Runtime, path: &str, properties: &str, expected: Expect) {
-    let object = host.object_at(path).unwrap_or_else(|| panic!("nothing is at {path}"));
-    let line = |property: &str| match host.get(object, property) {
+    let object = host.objects().at_path(path).unwrap_or_else(|| panic!("nothing is at {path}"));
+    let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
         Ok(value) => format!("{property} = {value:?}\n"),
         Err(error) => format!("{property}: {error}\n"),
@@ -117,15 +118,15 @@ fn another_host_loads_the_same_world() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
-    let count = first.save_world(&path).expect("it is saved");
-    assert_eq!(count, first.objects().len() as u64);
+    let count = first.worlds().save(&path).expect("it is saved");
+    assert_eq!(count, first.objects().all().len() as u64);
 
     let second = shapeshifters(&[]);
     let report = load(&second, &path);
     assert_eq!((report.objects, report.replaced), (count, 0));
     assert_eq!((&report.properties, &report.unresolved, &report.structure), (&vec![], &vec![], &vec![]), "{report}");
     assert_eq!(told(&first), told(&second));
-    let (before, after) = (first.world_digest(), second.world_digest());
+    let (before, after) = (first.worlds().digest(), second.worlds().digest());
     for part in ["objects", "values"] {
         assert_eq!(before.part(part), after.part(part), "{part}");
     }
@@ -150,19 +151,19 @@ fn references_that_are_kept_in_another_way_now_lead_to_the_same_objects() {
         (PropertyKind::WEAK_OBJECT, ACTOR),
         (PropertyKind::ARRAY, "Object(/Script/Engine.Actor)"),
     ]);
-    let born = |class| first.spawn(class).unwrap_or_else(|error| panic!("{error}"));
+    let born = |class| first.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
     let (key, doors) = (born(KEY), [born(ACTOR), born(ACTOR), born(ACTOR)]);
-    let paths = doors.map(|door| first.path_of(door).expect("it lives"));
+    let paths = doors.map(|door| first.objects().path_of(door).expect("it lives"));
     for (property, value) in [
         ("one", Value::Object(doors[0])),
         ("two", Value::SoftObject(first.intern(&paths[1]))),
         ("three", Value::WeakObject(doors[2])),
         ("all", Value::Array(doors.map(Value::Object).to_vec())),
     ] {
-        first.set(key, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+        first.objects().set(key, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
     }
-    let key = first.path_of(key).expect("it lives");
-    first.save_world(&path).expect("it is saved");
+    let key = first.objects().path_of(key).expect("it lives");
+    first.worlds().save(&path).expect("it is saved");
 
     let second = keys([
         (PropertyKind::SOFT_OBJECT, ACTOR),
@@ -173,15 +174,15 @@ fn references_that_are_kept_in_another_way_now_lead_to_the_same_objects() {
     let report = load(&second, &path);
     let changes: Vec<_> = report.properties.iter().map(|change| (change.kept, change.defaulted)).collect();
     assert_eq!(changes, [(1, 0); 4], "{report}");
-    let key = second.object_at(&key).expect("it was loaded");
+    let key = second.objects().at_path(&key).expect("it was loaded");
     let soft = |path: &String| Value::SoftObject(second.intern(path));
     for (property, expected) in [
         ("one", soft(&paths[0])),
-        ("two", Value::Object(second.object_at(&paths[1]).expect("it was loaded"))),
+        ("two", Value::Object(second.objects().at_path(&paths[1]).expect("it was loaded"))),
         ("three", soft(&paths[2])),
         ("all", Value::Array(paths.iter().map(soft).collect())),
     ] {
-        assert_eq!(second.get(key, property).expect("it has the property"), expected, "{property}");
+        assert_eq!(second.objects().get(key, property).expect("it has the property"), expected, "{property}");
     }
 }
 
@@ -191,10 +192,10 @@ fn a_world_that_was_loaded_is_saved_as_the_same_bytes() {
     let again = folder.path().join("again.world");
     let first = shapeshifters(&[]);
     populate(&first);
-    first.save_world(&path).expect("it is saved");
+    first.worlds().save(&path).expect("it is saved");
     let second = shapeshifters(&[]);
     load(&second, &path);
-    second.save_world(&again).expect("it is saved");
+    second.worlds().save(&again).expect("it is saved");
     assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
 }
 
@@ -203,16 +204,16 @@ fn objects_that_are_loaded_live_on_and_are_not_born_again() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     let changed = populate(&first)["changed"];
-    let name = first.path_of(changed).expect("it has a path");
-    first.save_world(&path).expect("it is saved");
+    let name = first.objects().path_of(changed).expect("it has a path");
+    first.worlds().save(&path).expect("it is saved");
     let second = shapeshifters(&[]);
     let before = second.counters();
     let report = load(&second, &path);
     let after = second.counters();
     assert_eq!((after.births, after.class_constructors_run), (before.births, before.class_constructors_run));
     assert!(report.conjugates_built > 0 && report.fields_kept > 0 && report.fields_lost.is_empty(), "{report}");
-    let changed = second.object_at(&name).expect("it is there");
-    let shifted = second.call(changed, "shift", &[]).expect("it shifts");
+    let changed = second.objects().at_path(&name).expect("it is there");
+    let shifted = second.objects().call(changed, "shift", &[]).expect("it shifts");
     assert_eq!(shifted, Some(Value::Text("v1 shifts=2 mood=wild regrets=2 breath=1".to_owned())));
 }
 
@@ -221,7 +222,7 @@ fn a_changed_build_takes_what_fits() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
-    first.save_world(&path).expect("it is saved");
+    first.worlds().save(&path).expect("it is saved");
     let second = shapeshifters(&["v2"]);
     let report = load(&second, &path);
     let values = "added same removed widened narrowed named speed color home form";
@@ -290,7 +291,7 @@ fn objects_whose_class_is_not_there_sleep_and_wake_in_a_host_that_has_it() {
     let (folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
-    first.save_world(&path).expect("it is saved");
+    first.worlds().save(&path).expect("it is saved");
 
     let poorer = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let report = load(&poorer, &path);
@@ -302,10 +303,10 @@ fn objects_whose_class_is_not_there_sleep_and_wake_in_a_host_that_has_it() {
         Game.Phantom is not there: its objects are dormant and seen as Engine.Actor until it is: 1
         Game.Shapeshifter is not there: its objects are dormant and seen as Engine.Actor until it is: 2"#]]
     .assert_eq(&lines.join("\n"));
-    let ghost = poorer.object_at("/World/Ghost_1").expect("it is there");
-    assert_eq!(poorer.dormant_class(ghost).as_deref(), Some(GHOST));
+    let ghost = poorer.objects().at_path("/World/Ghost_1").expect("it is there");
+    assert_eq!(poorer.objects().dormant_class(ghost).as_deref(), Some(GHOST));
     let again = folder.path().join("again.world");
-    poorer.save_world(&again).expect("it is saved");
+    poorer.worlds().save(&again).expect("it is saved");
 
     let third = shapeshifters(&[]);
     load(&third, &again);
@@ -317,21 +318,21 @@ fn a_damaged_file_is_refused_wherever_the_damage_is() {
     let (_folder, path) = file();
     let host = shapeshifters(&[]);
     populate(&host);
-    host.save_world(&path).expect("it is saved");
+    host.worlds().save(&path).expect("it is saved");
     let whole = std::fs::read(&path).expect("a file");
-    let before = host.world_digest();
+    let before = host.worlds().digest();
     for at in (0..whole.len()).step_by(16) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;
         std::fs::write(&path, &bytes).expect("a file");
-        let error = host.load_world(&path).expect_err("it is refused");
+        let error = host.worlds().load(&path).expect_err("it is refused");
         assert!(matches!(error, Error::World(_)), "byte {at}: {error}");
         std::fs::write(&path, &whole[..at]).expect("a file");
-        host.load_world(&path).expect_err("it is refused");
+        host.worlds().load(&path).expect_err("it is refused");
     }
-    assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new());
+    assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     let none = path.with_extension("none");
-    let error = host.load_world(&none).expect_err("it is refused").to_string();
+    let error = host.worlds().load(&none).expect_err("it is refused").to_string();
     assert!(error.starts_with("reading ") && error.contains("saved.none"), "{error}");
 }
 
@@ -340,11 +341,11 @@ fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
     let (_folder, path) = file();
     let first = shapeshifters(&[]);
     populate(&first);
-    first.save_world(&path).expect("it is saved");
+    first.worlds().save(&path).expect("it is saved");
     // The other build has a subobject more, a class less, and one that sits elsewhere: every step there is.
     let host = shapeshifters(&["v2"]);
-    let living = host.spawn(SHAPESHIFTER).expect("born");
-    let before = host.world_digest();
+    let living = host.objects().spawn(SHAPESHIFTER).expect("born");
+    let before = host.worlds().digest();
     for step in [
         ReloadStep::CarryObject,
         ReloadStep::Sleep,
@@ -359,16 +360,16 @@ fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
                 continue;
             }
             let armed = faults::arm(Fault { step, nth, kind });
-            let error = host.load_world(&path).expect_err("it fails").to_string();
+            let error = host.worlds().load(&path).expect_err("it fails").to_string();
             assert!(armed.has_fired() && error.contains(&step.to_string()), "{step} {kind:?}: {error}");
             drop(armed);
-            assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new(), "{step} {kind:?}");
+            assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new(), "{step} {kind:?}");
         }
     }
-    let own = host.call(living, "own", &[]).expect("it answers");
+    let own = host.objects().call(living, "own", &[]).expect("it answers");
     assert_eq!(own, Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
     load(&host, &path);
-    assert!(!host.is_alive(living));
+    assert!(!host.objects().is_alive(living));
 }
 
 #[test]
@@ -377,15 +378,15 @@ fn what_was_there_makes_room_for_what_is_loaded() {
     let host = shapeshifters(&[]);
     let objects = populate(&host);
     let before = told(&host);
-    host.save_world(&path).expect("it is saved");
-    host.set(objects["changed"], "speed", &Value::F64(1.0)).expect("a number");
-    host.spawn(GHOST).expect("one more");
-    let count = host.objects().len() as u64;
+    host.worlds().save(&path).expect("it is saved");
+    host.objects().set(objects["changed"], "speed", &Value::F64(1.0)).expect("a number");
+    host.objects().spawn(GHOST).expect("one more");
+    let count = host.objects().all().len() as u64;
     let report = load(&host, &path);
     assert_eq!(report.replaced, count);
-    assert!(objects.values().all(|object| !host.is_alive(*object)), "each of them is another object now");
+    assert!(objects.values().all(|object| !host.objects().is_alive(*object)), "each of them is another object now");
     assert_eq!(told(&host), before);
-    let name = host.spawn(GHOST).map(|ghost| host.name_of(ghost));
+    let name = host.objects().spawn(GHOST).map(|ghost| host.objects().name_of(ghost));
     assert!(!before.contains(&format!("/World/{} ", name.expect("born").expect("a name"))), "a new name is new");
 }
 
@@ -393,22 +394,22 @@ fn what_was_there_makes_room_for_what_is_loaded() {
 fn neither_is_done_inside_a_call() {
     let (_folder, path) = file();
     let host = support::host(&[support::plugin("switchboard", &[])]);
-    host.save_world(&path).expect("it is saved");
+    host.worlds().save(&path).expect("it is saved");
     let target = path.clone();
     let tried = move |host: &Runtime, _: &[Value]| {
-        let refused = [host.save_world(&target).map(drop), host.load_world(&target).map(drop)];
+        let refused = [host.worlds().save(&target).map(drop), host.worlds().load(&target).map(drop)];
         let told = refused.map(|refused| match refused {
             Err(error @ Error::NotASafePoint { .. }) => error.to_string(),
             other => panic!("{other:?}"),
         });
         Ok(Some(Value::Text(told.join("; "))))
     };
-    host.register("test.tried", " -> String".parse().expect("a signature"), tried).expect("a free name");
-    let line = host.spawn("/Script/Game.Line").expect("a line");
-    let told = host.call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())]).expect("it asks");
+    host.calls().register("test.tried", " -> String".parse().expect("a signature"), tried).expect("a free name");
+    let line = host.objects().spawn("/Script/Game.Line").expect("a line");
+    let told = host.objects().call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())]).expect("it asks");
     let Some(Value::Text(told)) = told else { panic!("{told:?}") };
     expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or ask with `request_reload`"].assert_eq(&told);
-    assert!(host.is_alive(line));
+    assert!(host.objects().is_alive(line));
 }
 
 #[test]
@@ -416,15 +417,15 @@ fn numbers_come_back_to_the_last_bit() {
     let (_folder, path) = file();
     let (first, second) = (natives(), natives());
     for bits in [0_u64, 1 << 63, 1, f64::NAN.to_bits() | 7, f64::NEG_INFINITY.to_bits(), 0.1_f64.to_bits()] {
-        let actor = first.spawn(ACTOR).expect("an actor");
+        let actor = first.objects().spawn(ACTOR).expect("an actor");
         let place = Value::Struct(vec![("x".into(), Value::F64(f64::from_bits(bits)))]);
-        first.set(actor, "location", &place).expect("an actor has a place");
+        first.objects().set(actor, "location", &place).expect("an actor has a place");
     }
-    first.save_world(&path).expect("it is saved");
+    first.worlds().save(&path).expect("it is saved");
     load(&second, &path);
     let places = |host: &Runtime| {
-        let place = |object: &ObjectHandle| host.get(*object, "location").expect("an actor has a place");
-        host.objects().iter().map(place).collect::<Vec<_>>()
+        let place = |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a place");
+        host.objects().all().iter().map(place).collect::<Vec<_>>()
     };
     assert_eq!(places(&second), places(&first));
 }
@@ -466,31 +467,31 @@ fn done(host: &Runtime, deeds: &[Deed]) {
     for deed in deeds {
         let pick = |who: usize| objects.get(who % objects.len().max(1)).copied().unwrap_or(ObjectHandle(0));
         match deed {
-            Deed::Spawn => objects.push(host.spawn(ACTOR).expect("an actor")),
-            Deed::SpawnIn(who) if host.is_alive(pick(*who)) => {
-                objects.push(host.spawn_in(NODE, pick(*who)).expect("a component"));
+            Deed::Spawn => objects.push(host.objects().spawn(ACTOR).expect("an actor")),
+            Deed::SpawnIn(who) if host.objects().is_alive(pick(*who)) => {
+                objects.push(host.objects().spawn_in(NODE, pick(*who)).expect("a component"));
             }
             // What a class does not have it refuses; that is as good a world as any.
             Deed::Refer(from, to) => {
-                let _either = host.set(pick(*from), "root_component", &Value::Object(pick(*to)));
-                let _other = host.set(pick(*from), "owner", &Value::Object(pick(*to)));
+                let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
+                let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
             }
-            Deed::Label(who, text) => drop(host.set(pick(*who), "label", &Value::Text(text.clone()))),
+            Deed::Label(who, text) => drop(host.objects().set(pick(*who), "label", &Value::Text(text.clone()))),
             Deed::Move(who, x) => {
                 let place = Value::Struct(vec![("x".into(), Value::F64(*x))]);
-                let _either = host.set(pick(*who), "location", &place);
-                let _other = host.set(pick(*who), "relative_location", &place);
+                let _either = host.objects().set(pick(*who), "location", &place);
+                let _other = host.objects().set(pick(*who), "relative_location", &place);
             }
             Deed::Unroot(who) => {
-                host.remove_root(pick(*who));
+                host.objects().remove_root(pick(*who));
             }
-            Deed::Destroy(who) => host.destroy(pick(*who)),
+            Deed::Destroy(who) => host.objects().destroy(pick(*who)),
             Deed::SpawnIn(_) => {}
         }
     }
     // What lay in something that is gone has no path, and lies in the world once it was saved and loaded.
-    while let Some(lost) = host.objects().into_iter().find(|object| host.path_of(*object).is_none()) {
-        host.destroy(lost);
+    while let Some(lost) = host.objects().all().into_iter().find(|object| host.objects().path_of(*object).is_none()) {
+        host.objects().destroy(lost);
     }
 }
 
@@ -503,11 +504,11 @@ proptest! {
         let again = folder.path().join("again.world");
         let (first, second) = (natives(), natives());
         done(&first, &deeds);
-        first.save_world(&path).expect("it is saved");
+        first.worlds().save(&path).expect("it is saved");
         let report = load(&second, &path);
-        prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().len()));
+        prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().all().len()));
         prop_assert_eq!(told(&first), told(&second));
-        second.save_world(&again).expect("it is saved");
+        second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
         // Into the world that it was saved from, too.
         load(&first, &path);

@@ -51,9 +51,9 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let host = support::host(&[support::plugin("shapeshifter", &[]), support::plugin("values", &[])]);
-        let born = |class: &str| host.spawn(class).unwrap_or_else(|error| panic!("{error}"));
+        let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
         let set = |object: ObjectHandle, property: &str, value: Value| {
-            host.set(object, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+            host.objects().set(object, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
         };
         let text = |text: &str| Value::Text(text.to_owned());
         let (one, other) = (born("/Script/Game.Shapeshifter"), born("/Script/Game.Shapeshifter"));
@@ -63,9 +63,9 @@ impl Scene {
         let ghost = born("/Script/Game.Ghost");
         set(ghost, "haunts", Value::Object(one));
         born("/Script/Game.Diver");
-        let inside = host.spawn_in("/Script/Engine.Actor", one).expect("an actor");
-        host.rename(inside, "inside", one).expect("a free name");
-        host.add_root(one);
+        let inside = host.objects().spawn_in("/Script/Engine.Actor", one).expect("an actor");
+        host.objects().rename(inside, "inside", one).expect("a free name");
+        host.objects().add_root(one);
         let cabinet = born("/Script/Game.Cabinet");
         set(cabinet, "title", text("a title"));
         set(cabinet, "numbers", Value::Array(vec![Value::F64(1.5), Value::F64(-0.0)]));
@@ -75,34 +75,34 @@ impl Scene {
         set(cabinet, "best", Value::Optional(Some(Box::new(Value::F64(3.0)))));
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("fuzzed.world");
-        host.save_world(&path).expect("it is saved");
+        host.worlds().save(&path).expect("it is saved");
         let whole = fs::read(&path).expect("a file");
-        host.load_world(&path).expect("it is loaded");
+        host.worlds().load(&path).expect("it is loaded");
         Self { host, path, whole, _folder: folder }
     }
 
     /// Offers a file. Whether it was taken; the world is the saved one again then.
     fn offer(&self, bytes: &[u8], what: &dyn Fn() -> String) -> bool {
-        let before = self.host.world_digest();
+        let before = self.host.worlds().digest();
         fs::write(&self.path, bytes).expect("a file");
-        match self.host.load_world(&self.path) {
+        match self.host.worlds().load(&self.path) {
             Err(error) => {
                 self.check_refusal(&error, what);
-                let differences = before.differences(&self.host.world_digest());
+                let differences = before.differences(&self.host.worlds().digest());
                 assert_eq!(differences, Vec::<String>::new(), "{}: {error}", what());
                 false
             }
             Ok(_) => {
                 let saved = |path: &Path| {
-                    self.host.save_world(path).unwrap_or_else(|error| panic!("{}: {error}", what()));
+                    self.host.worlds().save(path).unwrap_or_else(|error| panic!("{}: {error}", what()));
                     fs::read(path).expect("a file")
                 };
                 let first = saved(&self.path);
-                let again = self.host.load_world(&self.path);
+                let again = self.host.worlds().load(&self.path);
                 again.unwrap_or_else(|error| panic!("{}, taken and saved: {error}", what()));
                 assert!(saved(&self.path) == first, "{}: it is another world when it is loaded again", what());
                 fs::write(&self.path, &self.whole).expect("a file");
-                self.host.load_world(&self.path).expect("the saved world");
+                self.host.worlds().load(&self.path).expect("the saved world");
                 true
             }
         }
@@ -119,10 +119,10 @@ impl Scene {
     }
 
     fn refusal(&self, bytes: &[u8]) -> FormatError {
-        let before = self.host.world_digest();
+        let before = self.host.worlds().digest();
         fs::write(&self.path, bytes).expect("a file");
-        let error = self.host.load_world(&self.path).expect_err("it is refused");
-        assert_eq!(before.differences(&self.host.world_digest()), Vec::<String>::new());
+        let error = self.host.worlds().load(&self.path).expect_err("it is refused");
+        assert_eq!(before.differences(&self.host.worlds().digest()), Vec::<String>::new());
         match error {
             Error::World(WorldError::Format { source, .. }) => source,
             other => panic!("{other}"),
@@ -340,21 +340,22 @@ fn a_file_cannot_take_the_place_of_a_class_default_object() {
         let refused = scene.refusal(&encoded(&body));
         assert!(matches!(refused, FormatError::ObjectName { .. }), "{name}: {refused}");
     }
-    let ghost = scene.host.spawn("/Script/Game.Ghost").expect("born");
-    let error = scene.host.rename(ghost, "Default__Later", ObjectHandle::NONE).expect_err("it is not its own");
+    let ghost = scene.host.objects().spawn("/Script/Game.Ghost").expect("born");
+    let error =
+        scene.host.objects().rename(ghost, "Default__Later", ObjectHandle::NONE).expect_err("it is not its own");
     assert!(error.to_string().contains("class default objects"), "{error}");
 }
 
 #[test]
 fn a_class_that_is_not_native_is_not_taken_for_one() {
     let scene = Scene::new();
-    let before = scene.host.world_digest();
+    let before = scene.host.worlds().digest();
     let mut body = body(&scene.whole);
     *field(&mut rows(&mut body, "classes")[0], "native") = "/Script/Game.Ghost".into();
     fs::write(&scene.path, encoded(&body)).expect("a file");
-    let error = scene.host.load_world(&scene.path).expect_err("it is refused");
+    let error = scene.host.worlds().load(&scene.path).expect_err("it is refused");
     assert!(matches!(error, Error::World(WorldError::NotNative { .. })), "{error}");
-    assert_eq!(before.differences(&scene.host.world_digest()), Vec::<String>::new());
+    assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
 }
 
 /// Each is a part of the one before, and their class is not there: nobody doubts it, so all of them stay and end together.
@@ -373,13 +374,13 @@ fn a_world_as_deep_as_its_file_is_long_comes_and_goes() {
         let nested = |at: u64| object(0, "x", at.checked_sub(1), part.filter(|_| at != 0));
         *rows(&mut body, "objects") = (0..DEEP).map(nested).collect();
         fs::write(&scene.path, encoded(&body)).expect("a file");
-        let report = scene.host.load_world(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+        let report = scene.host.worlds().load(&scene.path).unwrap_or_else(|error| panic!("{error}"));
         assert!(report.objects >= DEEP, "{report}");
         let again = scene.path.with_extension("again");
-        scene.host.save_world(&again).expect("it is saved");
-        scene.host.load_world(&again).expect("it is loaded");
+        scene.host.worlds().save(&again).expect("it is saved");
+        scene.host.worlds().load(&again).expect("it is loaded");
         fs::write(&scene.path, &scene.whole).expect("a file");
-        scene.host.load_world(&scene.path).expect("all of them end");
+        scene.host.worlds().load(&scene.path).expect("all of them end");
     }
 }
 
@@ -388,20 +389,20 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
     let scene = Scene::new();
     let host = &scene.host;
     for _ in 0..3 {
-        let outer = host.spawn("/Script/Engine.Actor").expect("born");
+        let outer = host.objects().spawn("/Script/Engine.Actor").expect("born");
         for name in ["orphan", "Default__Ghost"] {
-            let child = host.spawn_in("/Script/Engine.Actor", outer).expect("born");
-            host.rename(child, name, outer).expect("a free name in there");
+            let child = host.objects().spawn_in("/Script/Engine.Actor", outer).expect("born");
+            host.objects().rename(child, name, outer).expect("a free name in there");
         }
-        host.destroy(outer);
+        host.objects().destroy(outer);
     }
     host.safe_point();
-    let count = host.objects().len();
-    host.save_world(&scene.path).expect("it is saved");
-    host.load_world(&scene.path).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(host.objects().len(), count);
+    let count = host.objects().all().len();
+    host.worlds().save(&scene.path).expect("it is saved");
+    host.worlds().load(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.objects().all().len(), count);
     for path in ["/World/orphan", "/World/orphan_1", "/World/orphan_2", "/World/Ghost_2"] {
-        assert!(host.object_at(path).is_some(), "{path}");
+        assert!(host.objects().at_path(path).is_some(), "{path}");
     }
 }
 

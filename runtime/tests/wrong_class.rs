@@ -41,17 +41,19 @@ fn host(anything: bool) -> Runtime {
         .class(lock);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     let signature = |text: &str| text.parse().expect("a signature");
-    host.register("turn", signature("Object(/Script/Test.Key)"), |_, _| Ok(None)).expect("the name is free");
+    host.calls().register("turn", signature("Object(/Script/Test.Key)"), |_, _| Ok(None)).expect("the name is free");
     let give = |_: &Runtime, values: &[Value]| Ok(values.first().cloned());
-    host.register("give", signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)"), give)
+    host.calls()
+        .register("give", signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)"), give)
         .expect("the name is free");
-    host.register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), give)
+    host.calls()
+        .register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), give)
         .expect("the name is free");
     host
 }
 
 fn born(host: &Runtime, class: &str) -> ObjectHandle {
-    host.spawn(class).unwrap_or_else(|error| panic!("{error}"))
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What an object has to pass, and how the error names the place.
@@ -67,41 +69,49 @@ fn door(
 fn doors() -> Vec<Door> {
     let row = |object| Value::Array(vec![Value::Object(ObjectHandle::NONE), Value::Object(object)]);
     vec![
-        door("/Script/Test.Lock:key", |host, lock, key| host.set(lock, "key", &Value::Object(key))),
-        door("/Script/Test.Lock:keys[1]", move |host, lock, key| host.set(lock, "keys", &row(key))),
-        door("/Script/Test.Lock:hint", |host, lock, key| host.set(lock, "hint", &Value::WeakObject(key))),
-        door("/Script/Test.Lock:opener", |host, lock, key| host.set(lock, "opener", &Value::ScriptInterface(key))),
+        door("/Script/Test.Lock:key", |host, lock, key| host.objects().set(lock, "key", &Value::Object(key))),
+        door("/Script/Test.Lock:keys[1]", move |host, lock, key| host.objects().set(lock, "keys", &row(key))),
+        door("/Script/Test.Lock:hint", |host, lock, key| host.objects().set(lock, "hint", &Value::WeakObject(key))),
+        door("/Script/Test.Lock:opener", |host, lock, key| {
+            host.objects().set(lock, "opener", &Value::ScriptInterface(key))
+        }),
         door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().set(lock, "key", key)?)),
         door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().write(lock, "key", &Value::Object(key))?)),
-        door("/Script/Test.Lock:turn:key", |host, lock, key| host.call(lock, "turn", &[Value::Object(key)]).map(drop)),
-        door("/Script/Test.Lock:hang:keys[1]", move |host, lock, key| host.call(lock, "hang", &[row(key)]).map(drop)),
         door("/Script/Test.Lock:turn:key", |host, lock, key| {
-            host.broadcast(lock, "turned", &[Value::Object(key)]).map(drop)
+            host.objects().call(lock, "turn", &[Value::Object(key)]).map(drop)
+        }),
+        door("/Script/Test.Lock:hang:keys[1]", move |host, lock, key| {
+            host.objects().call(lock, "hang", &[row(key)]).map(drop)
+        }),
+        door("/Script/Test.Lock:turn:key", |host, lock, key| {
+            host.links().broadcast(lock, "turned", &[Value::Object(key)]).map(drop)
         }),
         door("`uf:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
-            host.zcall("uf:/Script/Test.Lock:turn", &[lock, key].map(Value::Object)).map(drop)
+            host.calls().call("uf:/Script/Test.Lock:turn", &[lock, key].map(Value::Object)).map(drop)
         }),
         door("`uf!:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
-            let handle = host.zcall_resolve("uf!:/Script/Test.Lock:turn")?;
-            host.zcall_handle(handle, &[lock, key].map(Value::Object)).map(drop)
+            let handle = host.calls().resolve("uf!:/Script/Test.Lock:turn")?;
+            host.calls().call_handle(handle, &[lock, key].map(Value::Object)).map(drop)
         }),
         door("`uf:/Script/Test.Lock:hang` (Array(Object(/Script/Test.Key))): argument 1[1]", move |host, lock, key| {
-            host.zcall("uf:/Script/Test.Lock:hang", &[Value::Object(lock), row(key)]).map(drop)
+            host.calls().call("uf:/Script/Test.Lock:hang", &[Value::Object(lock), row(key)]).map(drop)
         }),
         door("`up:/Script/Test.Lock:key`", |host, lock, key| {
-            host.zcall("up:/Script/Test.Lock:key", &[lock, key].map(Value::Object)).map(drop)
+            host.calls().call("up:/Script/Test.Lock:key", &[lock, key].map(Value::Object)).map(drop)
         }),
         door("`ex:/turn` (Object(/Script/Test.Key)): argument 0", |host, _, key| {
-            host.zcall("ex:/turn", &[Value::Object(key)]).map(drop)
+            host.calls().call("ex:/turn", &[Value::Object(key)]).map(drop)
         }),
-        door("the result of `ex:/give`", |host, _, key| host.zcall("ex:/give", &[Value::Object(key)]).map(drop)),
+        door("the result of `ex:/give`", |host, _, key| host.calls().call("ex:/give", &[Value::Object(key)]).map(drop)),
         door("a new value of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
-            host.make_black("Array(Object(/Script/Test.Key))", &row(key)).map(|black| host.drop_black(black))
+            host.conjugates()
+                .make("Array(Object(/Script/Test.Key))", &row(key))
+                .map(|black| host.conjugates().give_back(black))
         }),
         door("the value of a conjugate of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
-            let black = host.make_black("Array(Object(/Script/Test.Key))", &Value::Array(vec![]))?;
-            let written = host.write_conjugate(black, &row(key));
-            host.drop_black(black);
+            let black = host.conjugates().make("Array(Object(/Script/Test.Key))", &Value::Array(vec![]))?;
+            let written = host.conjugates().write(black, &row(key));
+            host.conjugates().give_back(black);
             written
         }),
     ]
@@ -111,13 +121,13 @@ fn doors() -> Vec<Door> {
 fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
     let host = host(false);
     let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| born(&host, class));
-    host.bind_delegate(lock, "turned", lock, "turn").expect("it fits");
-    host.destroy(gone);
+    host.links().bind(lock, "turned", lock, "turn").expect("it fits");
+    host.objects().destroy(gone);
     for (at, (expected, way)) in doors().into_iter().enumerate() {
         for passes in [key, ObjectHandle::NONE, gone] {
             way(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
         }
-        let before = host.digest();
+        let before = host.worlds().hash();
         let refused = way(&host, lock, wall).expect_err("a wall is no key");
         let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = &refused else {
             panic!("door {at}: {refused}");
@@ -126,7 +136,7 @@ fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
         assert!(wanted == KEY || *wanted == format!("class that implements {OPENS}"), "door {at}: {wanted}");
         let sentence = format!("{expected}: object {wall} is a {WALL}, not a {wanted}");
         assert_eq!(refused.to_string(), sentence, "door {at}");
-        assert_eq!(host.digest(), before, "door {at}");
+        assert_eq!(host.worlds().hash(), before, "door {at}");
     }
 }
 
@@ -136,7 +146,7 @@ fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
     host.create_master(&[support::plugin("values", &[])]).unwrap_or_else(|error| panic!("{error}"));
     let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| born(&host, class));
     let bell = born(&host, "/Script/Game.Bell");
-    let says = |function: &str, arguments: &[Value]| match host.call(ringer, function, arguments) {
+    let says = |function: &str, arguments: &[Value]| match host.objects().call(ringer, function, arguments) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{other:?}"),
     };
@@ -148,7 +158,7 @@ fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
     let put = |object| says("put", &[text("up:/Script/Test.Lock:key"), Value::Object(lock), Value::Object(object)]);
     assert_eq!(put(key), "passed");
     assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
-    assert_eq!(host.get(lock, "key").expect("a property"), Value::Object(key));
+    assert_eq!(host.objects().get(lock, "key").expect("a property"), Value::Object(key));
     // What comes out where nobody has compared signatures is looked at as well.
     let take = |object| says("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
@@ -162,15 +172,16 @@ fn a_world_whose_references_do_not_suit_any_more_is_loaded_without_these() {
     let path = support::test_dir().join("wrong_class.world");
     let old = host(true);
     let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| born(&old, class));
-    old.set(lock, "key", &Value::Object(wall)).expect("anything goes");
-    old.set(other, "key", &Value::Object(key)).expect("anything goes");
-    old.save_world(&path).unwrap_or_else(|error| panic!("{error}"));
+    old.objects().set(lock, "key", &Value::Object(wall)).expect("anything goes");
+    old.objects().set(other, "key", &Value::Object(key)).expect("anything goes");
+    old.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
     drop(old);
     let host = host(false);
-    let report = host.load_world(&path).unwrap_or_else(|error| panic!("{error}"));
-    let at = |name: &str| host.object_at(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} is there"));
-    assert_eq!(host.get(at("Lock_1"), "key").expect("a property"), Value::Object(ObjectHandle::NONE));
-    assert_eq!(host.get(at("Lock_2"), "key").expect("a property"), Value::Object(at("Key_1")));
+    let report = host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let at =
+        |name: &str| host.objects().at_path(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} is there"));
+    assert_eq!(host.objects().get(at("Lock_1"), "key").expect("a property"), Value::Object(ObjectHandle::NONE));
+    assert_eq!(host.objects().get(at("Lock_2"), "key").expect("a property"), Value::Object(at("Key_1")));
     let expected = format!("Lock_1.key: {LOCK}:key: object {} is a {WALL}, not a {KEY}", at("Wall_1"));
     assert_eq!(report.unresolved, [expected], "{report}");
 }

@@ -22,7 +22,7 @@ fn text(text: &str) -> Value {
 
 /// The host calls; the answer or the refusal in words.
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
-    let answer = match host.zcall(name, arguments) {
+    let answer = match host.calls().call(name, arguments) {
         Ok(None) => "done".to_owned(),
         Ok(Some(value)) => format!("{value:?}"),
         Err(error) => format!("refused: {error}"),
@@ -32,7 +32,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
 
 /// The plugin calls, from the method `by` of a line; what the method tells of it.
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
-    match host.call(line, by, arguments) {
+    match host.objects().call(line, by, arguments) {
         Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
         other => panic!("`{by}` tells a text: {other:?}"),
     }
@@ -44,12 +44,12 @@ fn register(host: &Runtime) {
         [Value::I32(one), Value::I32(other)] => Ok(Some(Value::I32(2 * (one + other)))),
         _ => Err(CallError::other("two numbers were promised")),
     };
-    host.register("host.double", "i32, i32 -> i32".parse().expect("a signature"), double).expect("a free name");
+    host.calls().register("host.double", "i32, i32 -> i32".parse().expect("a signature"), double).expect("a free name");
     let greet = |_: &Runtime, values: &[Value]| match values {
         [Value::Text(whom)] => Ok(Some(Value::Text(format!("the host greets {whom}")))),
         _ => Err(CallError::other("a text was promised")),
     };
-    host.register("host.greet", "String -> String".parse().expect("a signature"), greet).expect("a free name");
+    host.calls().register("host.greet", "String -> String".parse().expect("a signature"), greet).expect("a free name");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_function_registered_by_the_plugin_is_called_by_the_host() {
 fn a_function_registered_by_the_host_is_called_by_the_plugin_and_by_the_host() {
     let host = host();
     register(&host);
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("ex:/host.double"), Value::I32(20), Value::I32(1)];
     check_from(&host, line, "add_by", &two, expect!["42"]);
     check_from(&host, line, "ask", &[text("ex:/host.greet"), text("Ana")], expect!["the host greets Ana"]);
@@ -73,7 +73,7 @@ fn a_function_registered_by_the_host_is_called_by_the_plugin_and_by_the_host() {
 #[test]
 fn a_plugin_calls_what_plugins_registered() {
     let host = host();
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("ex:/switchboard.add"), Value::I32(20), Value::I32(1)];
     check_from(&host, line, "add_by", &two, expect!["21"]);
     check_from(&host, line, "ask", &[text("ex:/switchboard.greet"), text("Ana")], expect!["hello, Ana"]);
@@ -83,14 +83,14 @@ fn a_plugin_calls_what_plugins_registered() {
 fn a_dead_handle_an_unknown_name_and_a_missing_master_are_three_errors() {
     let host = host();
     let name = "nm:/switchboard:Line:office";
-    let handle = host.zcall_resolve(name).expect("it is there");
-    let refused = |host: &Runtime, name: &str| match host.zcall(name, &[]) {
+    let handle = host.calls().resolve(name).expect("it is there");
+    let refused = |host: &Runtime, name: &str| match host.calls().call(name, &[]) {
         Err(Error::Call(error)) => error,
         other => panic!("{other:?}"),
     };
     assert!(matches!(refused(&host, "nm:/switchboard:Line:cellar"), CallError::NotFound { .. }));
     host.unload_master().expect("there is one");
-    let dead = host.zcall_handle(handle, &[]).expect_err("its module is over");
+    let dead = host.calls().call_handle(handle, &[]).expect_err("its module is over");
     assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
     let missing = refused(&host, name);
     assert!(matches!(missing, CallError::NoMaster { .. }) && missing.to_string().contains("no Master"), "{missing}");
@@ -101,15 +101,15 @@ fn a_dead_handle_an_unknown_name_and_a_missing_master_are_three_errors() {
 fn a_name_has_one_owner() {
     let host = host();
     register(&host);
-    let again = host.register("host.greet", "".parse().expect("no signature"), |_, _| Ok(None));
+    let again = host.calls().register("host.greet", "".parse().expect("no signature"), |_, _| Ok(None));
     expect!["the host cannot register `ex:/host.greet`: the host has it; choose another name"]
         .assert_eq(&again.expect_err("the name is taken").to_string());
-    let stolen = host.register("switchboard.add", "".parse().expect("no signature"), |_, _| Ok(None));
+    let stolen = host.calls().register("switchboard.add", "".parse().expect("no signature"), |_, _| Ok(None));
     let stolen = stolen.expect_err("the name is taken").to_string();
     let (before, after) =
         ("the host cannot register `ex:/switchboard.add`: switchboard 0.1.0 (build ", ") has it; choose");
     assert!(stolen.starts_with(before) && stolen.contains(after), "{stolen}");
-    let no_name = host.register("with space", "".parse().expect("no signature"), |_, _| Ok(None));
+    let no_name = host.calls().register("with space", "".parse().expect("no signature"), |_, _| Ok(None));
     expect!["`ex:/with space` is no ZCall name: ' ' is unexpected at byte 8; write `ex:/name`"]
         .assert_eq(&no_name.expect_err("no name").to_string());
 }
@@ -117,7 +117,8 @@ fn a_name_has_one_owner() {
 #[test]
 fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
     let host = host();
-    let (line, direct) = (host.spawn(LINE).expect("a line"), host.spawn(DIRECT_LINE).expect("a line"));
+    let (line, direct) =
+        (host.objects().spawn(LINE).expect("a line"), host.objects().spawn(DIRECT_LINE).expect("a line"));
     let answer = "uf:/Script/Game.Line:answer";
     check(&host, answer, &[Value::Object(line), text("Ana")], expect![[r#"Text("line 7 answers Ana")"#]]);
     check(&host, answer, &[Value::Object(direct), text("Ana")], expect![[r#"Text("directly: line 7 answers Ana")"#]]);
@@ -133,13 +134,17 @@ fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
         &[Value::Object(direct), text("Ana")],
         expect![[r#"Text("directly: line 7 answers Ana")"#]],
     );
-    assert_eq!(host.call(direct, "rings", &[]).expect("it counts"), Some(Value::U32(3)), "each came to the base");
+    assert_eq!(
+        host.objects().call(direct, "rings", &[]).expect("it counts"),
+        Some(Value::U32(3)),
+        "each came to the base"
+    );
 }
 
 #[test]
 fn the_plugin_chooses_between_virtual_and_final_too() {
     let host = host();
-    let direct = host.spawn(DIRECT_LINE).expect("a line");
+    let direct = host.objects().spawn(DIRECT_LINE).expect("a line");
     check_from(
         &host,
         direct,
@@ -159,7 +164,7 @@ fn the_plugin_chooses_between_virtual_and_final_too() {
 #[test]
 fn the_engine_answers_both_sides() {
     let host = support::host(&[support::plugin("switchboard", &[]), support::plugin("magic-cube", &[])]);
-    let cube = host.spawn("/Script/Game.MagicCube").expect("a cube");
+    let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     check(
         &host,
         "uf:/Script/Engine.Actor:describe",
@@ -173,7 +178,7 @@ fn the_engine_answers_both_sides() {
 #[test]
 fn a_property_is_read_and_written_by_its_path_from_both_sides() {
     let host = host();
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     let (number, note) = ("up:/Script/Game.Line:number", "up:/Script/Game.Line:note");
     check(&host, number, &[Value::Object(line)], expect!["I32(7)"]);
     check(&host, number, &[Value::Object(line), Value::I32(8)], expect!["done"]);
@@ -183,13 +188,13 @@ fn a_property_is_read_and_written_by_its_path_from_both_sides() {
     check(&host, note, &[Value::Object(line), text("busy")], expect!["done"]);
     check(&host, note, &[Value::Object(line)], expect![[r#"Text("busy")"#]]);
     check_from(&host, line, "annotate", &[text(note), text("busy no more")], expect!["busy no more"]);
-    assert_eq!(host.get(line, "note").expect("it has one"), text("busy no more"));
+    assert_eq!(host.objects().get(line, "note").expect("it has one"), text("busy no more"));
 }
 
 #[test]
 fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
     let host = host();
-    let line = host.spawn(DIRECT_LINE).expect("a line");
+    let line = host.objects().spawn(DIRECT_LINE).expect("a line");
     check(&host, "nm:/switchboard:Line:office", &[], expect![[r#"Text("the office")"#]]);
     check(&host, "nm:/switchboard:Game.Line:office", &[], expect![[r#"Text("the office")"#]]);
     check(&host, "nm:/switchboard:/Script/Game.Line:office", &[], expect![[r#"Text("the office")"#]]);
@@ -206,7 +211,7 @@ fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
 #[test]
 fn an_unknown_name_lists_who_was_asked() {
     let host = host();
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     check(
         &host,
         "ex:/nobody",
@@ -266,7 +271,7 @@ fn an_unknown_name_lists_who_was_asked() {
 fn another_signature_is_refused_before_the_call() {
     let host = host();
     register(&host);
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     check(
         &host,
         "ex:/switchboard.add",
@@ -320,10 +325,11 @@ fn another_signature_is_refused_before_the_call() {
 #[test]
 fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
     let host = host();
-    let (line, other) = (host.spawn(LINE).expect("a line"), host.spawn("/Script/Engine.World").expect("a world"));
-    host.destroy(line);
+    let (line, other) =
+        (host.objects().spawn(LINE).expect("a line"), host.objects().spawn("/Script/Engine.World").expect("a world"));
+    host.objects().destroy(line);
     for name in ["uf:/Script/Game.Line:rings", "uf!:/Script/Game.Line:rings", "nm:/switchboard:Line:rings"] {
-        let error = host.zcall(name, &[Value::Object(line)]).expect_err("it is gone");
+        let error = host.calls().call(name, &[Value::Object(line)]).expect_err("it is gone");
         assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == line), "{name}: {error}");
     }
     check(
@@ -351,22 +357,22 @@ fn a_handle_dies_with_its_generation_and_the_name_leads_to_the_new_one() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
     let name = "nm:/magic_cube:MagicCube:build_tag";
-    let old = host.zcall_resolve(name).expect("it is offered");
-    assert_eq!(host.zcall_handle(old, &[]).expect("it answers"), Some(Value::U64(1)));
+    let old = host.calls().resolve(name).expect("it is offered");
+    assert_eq!(host.calls().call_handle(old, &[]).expect("it answers"), Some(Value::U64(1)));
     assert!(old.0 < 0, "red: the module implements it");
 
     host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
-    let dead = host.zcall_handle(old, &[]).expect_err("its generation is over");
+    let dead = host.calls().call_handle(old, &[]).expect_err("its generation is over");
     assert_eq!(dead.to_string(), format!("call handle {} is dead, its module is over: resolve the name again", old.0));
-    let new = host.zcall_resolve(name).expect("it is offered again");
+    let new = host.calls().resolve(name).expect("it is offered again");
     assert_ne!(new, old, "a handle is never another one");
-    assert_eq!(host.zcall_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));
+    assert_eq!(host.calls().call_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");
-    assert!(host.zcall_handle(new, &[]).is_err());
-    assert!(host.zcall_resolve(name).is_err());
-    let never = host.zcall_handle(alcedo_runtime::ZCallHandle(0), &[]).expect_err("zero is none");
+    assert!(host.calls().call_handle(new, &[]).is_err());
+    assert!(host.calls().resolve(name).is_err());
+    let never = host.calls().call_handle(alcedo_runtime::ZCallHandle(0), &[]).expect_err("zero is none");
     assert_eq!(never.to_string(), "call handle 0 was never given out: resolve a name first");
 }
 
@@ -375,10 +381,10 @@ fn a_handle_of_the_host_outlives_generations() {
     let library = support::plugin("magic-cube", &[]);
     let host = support::host(std::slice::from_ref(&library));
     register(&host);
-    let handle = host.zcall_resolve("ex:/host.greet").expect("it is registered");
+    let handle = host.calls().resolve("ex:/host.greet").expect("it is registered");
     assert!(handle.0 > 0, "black: the host implements it");
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
-    let greeting = host.zcall_handle(handle, &[text("Ana")]).expect("it answers");
+    let greeting = host.calls().call_handle(handle, &[text("Ana")]).expect("it answers");
     assert_eq!(greeting, Some(text("the host greets Ana")));
 }
 
@@ -386,12 +392,12 @@ fn a_handle_of_the_host_outlives_generations() {
 fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
     let healthy = support::plugin("switchboard", &[]);
     let host = support::host(&[healthy.clone(), support::plugin("broken", &[])]);
-    let handle = host.zcall_resolve("ex:/switchboard.add").expect("it is registered");
+    let handle = host.calls().resolve("ex:/switchboard.add").expect("it is registered");
     let report = host.reload(&[healthy, support::plugin("broken", &["panic-in-main"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
-    let sum = host.zcall_handle(handle, &[Value::I32(1), Value::I32(2)]).expect("it answers");
+    let sum = host.calls().call_handle(handle, &[Value::I32(1), Value::I32(2)]).expect("it answers");
     assert_eq!(sum, Some(Value::I32(3)));
-    assert_eq!(host.zcall_resolve("ex:/switchboard.add").expect("it is registered"), handle);
+    assert_eq!(host.calls().resolve("ex:/switchboard.add").expect("it is registered"), handle);
 }
 
 /// What a resolver and its test share.
@@ -416,7 +422,8 @@ fn with_db(host: &Runtime) -> (Words, Words) {
             "greet" => Ok(ZCallFunction::new("String -> String".parse().expect("a signature"), greet)),
             "panics" => panic!("on purpose"),
             "itself" => host
-                .zcall_resolve("db:/itself")
+                .calls()
+                .resolve("db:/itself")
                 .map_err(|error| error.to_string().into())
                 .and_then(|_| Err(Declined::from("it cannot be"))),
             table if known.borrow().iter().any(|known| known == table) => {
@@ -425,7 +432,7 @@ fn with_db(host: &Runtime) -> (Words, Words) {
             table => Err(Declined::from(format!("there is no table {table}"))),
         }
     };
-    host.add_zcall_resolver("db", resolver).expect("it is free");
+    host.calls().add_value_resolver("db", resolver).expect("it is free");
     (tables, asked)
 }
 
@@ -434,7 +441,7 @@ fn a_protocol_of_the_host_is_called_by_the_host_and_by_the_plugin() {
     let host = host();
     let (_, asked) = with_db(&host);
     check(&host, "db:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("db:/add"), Value::I32(20), Value::I32(1)];
     check_from(&host, line, "add_by", &two, expect!["21"]);
     check_from(&host, line, "add_any", &two, expect!["21"]);
@@ -463,9 +470,9 @@ fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
     let (tables, asked) = with_db(&host);
     let reason = "`db:/users` leads nowhere: asked the host's `db` (declined: there is no table users)";
     for _ in 0..2 {
-        assert_eq!(host.zcall("db:/users", &[]).expect_err("there is none").to_string(), reason);
+        assert_eq!(host.calls().call("db:/users", &[]).expect_err("there is none").to_string(), reason);
     }
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     check_from(
         &host,
         line,
@@ -509,10 +516,10 @@ fn a_protocol_has_one_resolver() {
     with_db(&host);
     let none = |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no"));
     for taken in ["db", "ex"] {
-        let error = host.add_zcall_resolver(taken, none).expect_err("it is taken").to_string();
+        let error = host.calls().add_value_resolver(taken, none).expect_err("it is taken").to_string();
         assert!(error.contains("is taken"), "{error}");
     }
-    assert!(host.add_zcall_resolver("two words", none).is_err());
+    assert!(host.calls().add_value_resolver("two words", none).is_err());
     check(&host, "db:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
 }
 
@@ -520,19 +527,19 @@ fn a_protocol_has_one_resolver() {
 fn a_protocol_of_the_host_outlives_rollback_reload_and_unload() {
     let host = host();
     let (tables, _) = with_db(&host);
-    let handle = host.zcall_resolve("db:/add").expect("it is there");
+    let handle = host.calls().resolve("db:/add").expect("it is there");
     let two = [Value::I32(40), Value::I32(2)];
     let library = support::plugin("switchboard", &[]);
-    let before = host.world_digest();
+    let before = host.worlds().digest();
     let broken = host.reload(&[library.clone(), support::plugin("reports", &["panic-in-main"])]).expect("a Master");
     assert!(!broken.is_committed());
-    assert_eq!(before.differences(&host.world_digest()), [""; 0]);
-    assert_eq!(host.zcall_handle(handle, &two).expect("it answers"), Some(Value::I32(42)));
+    assert_eq!(before.differences(&host.worlds().digest()), [""; 0]);
+    assert_eq!(host.calls().call_handle(handle, &two).expect("it answers"), Some(Value::I32(42)));
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     tables.borrow_mut().push("users".to_owned());
-    let line = host.spawn(LINE).expect("a line");
+    let line = host.objects().spawn(LINE).expect("a line");
     check_from(&host, line, "ask", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
     host.unload_master().expect("a Master");
-    assert_eq!(host.zcall_handle(handle, &two).expect("it answers"), Some(Value::I32(42)));
+    assert_eq!(host.calls().call_handle(handle, &two).expect("it answers"), Some(Value::I32(42)));
     check(&host, "db:/users", &[], expect!["U32(7)"]);
 }

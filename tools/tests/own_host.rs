@@ -56,8 +56,8 @@ fn main() -> Result<(), Error> {
     let natives = Natives::in_package("Rig")
         .class(NativeClass::new("Rig", "Gadget", "/Script/Core.Object").event("turn", &[]))
         .ticker(|runtime, _seconds| {
-            for object in runtime.objects().into_iter().filter(|object| runtime.is_a(*object, "/Script/Rig.Gadget")) {
-                if let Err(error) = runtime.call(object, "turn", &[]) {
+            for object in runtime.objects().all().into_iter().filter(|object| runtime.objects().is_a(*object, "/Script/Rig.Gadget")) {
+                if let Err(error) = runtime.objects().call(object, "turn", &[]) {
                     println!("{error}");
                 }
             }
@@ -65,8 +65,8 @@ fn main() -> Result<(), Error> {
     let runtime = Runtime::builder().package("Game").natives(natives).development().build()?;
     println!("good morning, {}", std::env::args().nth(1).unwrap_or_default());
     runtime.create_master(&[""; 0])?;
-    for class in runtime.dynamic_classes() {
-        runtime.spawn(&class)?;
+    for class in runtime.types().dynamic_classes() {
+        runtime.objects().spawn(&class)?;
     }
     while !runtime.is_asked_to_end() {
         runtime.wait(Duration::from_millis(16));

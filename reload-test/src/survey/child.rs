@@ -141,7 +141,7 @@ impl Host<'_> {
 
     /// The plugin uses its crate, which must do what it is for.
     fn work(&self) -> Result<()> {
-        match self.runtime.zcall("ex:/surveyed.work", &[])? {
+        match self.runtime.calls().call("ex:/surveyed.work", &[])? {
             Some(Value::Text(text)) if text.ends_with(" ok") => Ok(()),
             other => bail!("the crate does not work: {other:?}"),
         }
@@ -149,7 +149,7 @@ impl Host<'_> {
 
     /// The neighbor does this, and finds nothing amiss.
     fn neighbor(&self, verb: &str, arguments: &[Value]) -> Result<()> {
-        match self.runtime.zcall(&format!("ex:/neighbor.{verb}"), arguments)? {
+        match self.runtime.calls().call(&format!("ex:/neighbor.{verb}"), arguments)? {
             Some(Value::Text(text)) if text == "ok" => Ok(()),
             Some(Value::Text(text)) => bail!("the neighbor finds: {text}"),
             other => bail!("the neighbor says {other:?}"),
@@ -172,14 +172,15 @@ impl Host<'_> {
     fn wait_for_the_old(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + TO_BE_DECIDED;
         let is_on_its_way = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
-        while self.runtime.contexts().iter().any(|(_, state)| is_on_its_way(state)) {
+        while self.runtime.unloads().generations().iter().any(|(_, state)| is_on_its_way(state)) {
             if Instant::now() > deadline {
-                bail!("a generation is neither gone nor given up: {:?}", self.runtime.contexts());
+                bail!("a generation is neither gone nor given up: {:?}", self.runtime.unloads().generations());
             }
             self.runtime.safe_point();
             thread::sleep(Duration::from_millis(1));
         }
-        let new: Vec<_> = self.runtime.parked().into_iter().filter(|line| self.known.insert(line.clone())).collect();
+        let new: Vec<_> =
+            self.runtime.unloads().parked().into_iter().filter(|line| self.known.insert(line.clone())).collect();
         self.parked += new.len();
         let names: Vec<_> = new.iter().flat_map(|parked| who(parked)).collect();
         if self.plan.fate == Fate::Unmapped && self.parked >= TOO_MANY {

@@ -12,47 +12,54 @@ pub(crate) fn drive(natives: Natives) -> Natives {
 }
 
 fn tick(runtime: &Runtime, seconds: f32) {
-    for object in runtime.objects() {
+    for object in runtime.objects().all() {
         // An event before may have destroyed it, and nothing happens to one that sleeps.
-        if !runtime.is_alive(object) || runtime.dormant_class(object).is_some() {
+        if !runtime.objects().is_alive(object) || runtime.objects().dormant_class(object).is_some() {
             continue;
         }
-        if runtime.is_a(object, ACTOR) {
+        if runtime.objects().is_a(object, ACTOR) {
             begin_play(runtime, object, "receive_begin_play");
             tick_one(runtime, object, "receive_tick", seconds);
-        } else if runtime.is_a(object, ACTOR_COMPONENT) {
+        } else if runtime.objects().is_a(object, ACTOR_COMPONENT) {
             begin_play(runtime, object, "component_begin_play");
             tick_one(runtime, object, "component_tick", seconds);
-        } else if runtime.is_a(object, WORLD) {
-            let time = runtime.get(object, "time");
+        } else if runtime.objects().is_a(object, WORLD) {
+            let time = runtime.objects().get(object, "time");
             if let Ok(Value::F64(time)) = time {
-                tell(runtime, object, "time", runtime.set(object, "time", &Value::F64(time + f64::from(seconds))));
+                tell(
+                    runtime,
+                    object,
+                    "time",
+                    runtime.objects().set(object, "time", &Value::F64(time + f64::from(seconds))),
+                );
             }
         }
     }
 }
 
 fn begin_play(runtime: &Runtime, object: ObjectHandle, event: &str) {
-    if matches!(runtime.get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(false))) {
-        tell(runtime, object, HAS_BEGUN_PLAY, runtime.set(object, HAS_BEGUN_PLAY, &Value::Bool(true)));
-        tell(runtime, object, event, runtime.call(object, event, &[]));
+    if matches!(runtime.objects().get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(false))) {
+        tell(runtime, object, HAS_BEGUN_PLAY, runtime.objects().set(object, HAS_BEGUN_PLAY, &Value::Bool(true)));
+        tell(runtime, object, event, runtime.objects().call(object, event, &[]));
     }
 }
 
 fn tick_one(runtime: &Runtime, object: ObjectHandle, event: &str, seconds: f32) {
-    if matches!(runtime.get(object, "can_tick"), Ok(Value::Bool(true))) {
-        tell(runtime, object, event, runtime.call(object, event, &[Value::F32(seconds)]));
+    if matches!(runtime.objects().get(object, "can_tick"), Ok(Value::Bool(true))) {
+        tell(runtime, object, event, runtime.objects().call(object, event, &[Value::F32(seconds)]));
     }
 }
 
 fn end_play(runtime: &Runtime, object: ObjectHandle) {
-    if runtime.is_a(object, ACTOR) && matches!(runtime.get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(true))) {
-        tell(runtime, object, "receive_end_play", runtime.call(object, "receive_end_play", &[]));
+    if runtime.objects().is_a(object, ACTOR)
+        && matches!(runtime.objects().get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(true)))
+    {
+        tell(runtime, object, "receive_end_play", runtime.objects().call(object, "receive_end_play", &[]));
     }
 }
 
 fn tell<T>(runtime: &Runtime, object: ObjectHandle, event: &str, result: Result<T, Error>) {
     if let Err(error) = result {
-        tracing::warn!(event, %error, "an event of {} failed", runtime.describe(object));
+        tracing::warn!(event, %error, "an event of {} failed", runtime.objects().describe(object));
     }
 }

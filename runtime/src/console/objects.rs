@@ -19,8 +19,8 @@ const MOST: usize = 20;
 /// The living objects of a class, or all.
 pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
     let class = class.map(|class| class_path(runtime, class)).transpose()?;
-    let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.is_a(*object, class));
-    let objects: Vec<_> = runtime.objects().into_iter().filter(is_meant).collect();
+    let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.objects().is_a(*object, class));
+    let objects: Vec<_> = runtime.objects().all().into_iter().filter(is_meant).collect();
     let mut lines: Vec<_> = objects.iter().take(MOST).map(|object| title(runtime, *object)).collect();
     match objects.len() {
         0 => lines.push("no objects".to_owned()),
@@ -32,7 +32,7 @@ pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, 
 
 /// The classes of the loaded modules.
 pub(super) fn classes(runtime: &Runtime) -> String {
-    let classes: Vec<_> = runtime.dynamic_classes().iter().map(|class| short(class).to_owned()).collect();
+    let classes: Vec<_> = runtime.types().dynamic_classes().iter().map(|class| short(class).to_owned()).collect();
     if classes.is_empty() { "no module has declared a class".to_owned() } else { classes.join("\n") }
 }
 
@@ -40,8 +40,8 @@ pub(super) fn classes(runtime: &Runtime) -> String {
 pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let mut lines = vec![title(runtime, object)];
-    for property in runtime.properties_of(object) {
-        let value = runtime.get(object, &property).map_err(|error| error.to_string())?;
+    for property in runtime.objects().properties_of(object) {
+        let value = runtime.objects().get(object, &property).map_err(|error| error.to_string())?;
         lines.push(format!("  {property} = {}", print(runtime, &value)));
     }
     Ok(lines.join("\n"))
@@ -49,7 +49,7 @@ pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
 
 /// One property.
 pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<String, String> {
-    let value = runtime.get(find(runtime, object)?, property).map_err(|error| error.to_string())?;
+    let value = runtime.objects().get(find(runtime, object)?, property).map_err(|error| error.to_string())?;
     Ok(print(runtime, &value))
 }
 
@@ -59,7 +59,7 @@ pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -
     let class = class_of(runtime, handle)?;
     let declared = class.find_property(property).ok_or_else(|| lacks(&class, "property", property))?;
     let value = parse(runtime, declared, text)?;
-    runtime.set(handle, property, &value).map_err(|error| error.to_string())?;
+    runtime.objects().set(handle, property, &value).map_err(|error| error.to_string())?;
     get(runtime, object, property)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &
     }
     let values = parameters.iter().zip(&texts).map(|(parameter, text)| parse(runtime, parameter, text));
     let values = values.collect::<Result<Vec<_>, _>>()?;
-    match runtime.call(object, function, &values) {
+    match runtime.objects().call(object, function, &values) {
         Ok(None) => Ok("done".to_owned()),
         Ok(Some(value)) => Ok(print(runtime, &value)),
         Err(error) => Err(error.to_string()),
@@ -84,7 +84,7 @@ pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &
 
 /// A new object of a class.
 pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
-    let object = runtime.spawn(&class_path(runtime, class)?).map_err(|error| error.to_string())?;
+    let object = runtime.objects().spawn(&class_path(runtime, class)?).map_err(|error| error.to_string())?;
     Ok(title(runtime, object))
 }
 
@@ -92,8 +92,12 @@ pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
 pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let told = title(runtime, object);
-    runtime.destroy(object);
-    Ok(if runtime.is_alive(object) { format!("{told} cannot be destroyed now") } else { format!("{told} is gone") })
+    runtime.objects().destroy(object);
+    Ok(if runtime.objects().is_alive(object) {
+        format!("{told} cannot be destroyed now")
+    } else {
+        format!("{told} is gone")
+    })
 }
 
 /// How a line could go on: its last word completed, as whole lines.
@@ -103,11 +107,15 @@ pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<
     let words: Vec<_> = head.split_whitespace().collect();
     let names: Vec<String> = match words.as_slice() {
         [] => commands.iter().map(|command| (*command).to_owned()).collect(),
-        ["objects" | "spawn"] => runtime.dynamic_classes().iter().map(|class| short(class).to_owned()).collect(),
-        ["get" | "set" | "call" | "show" | "destroy"] => {
-            runtime.objects().into_iter().filter_map(|object| runtime.name_of(object)).collect()
+        ["objects" | "spawn"] => {
+            runtime.types().dynamic_classes().iter().map(|class| short(class).to_owned()).collect()
         }
-        ["get" | "set", object] => find(runtime, object).map(|it| runtime.properties_of(it)).unwrap_or_default(),
+        ["get" | "set" | "call" | "show" | "destroy"] => {
+            runtime.objects().all().into_iter().filter_map(|object| runtime.objects().name_of(object)).collect()
+        }
+        ["get" | "set", object] => {
+            find(runtime, object).map(|it| runtime.objects().properties_of(it)).unwrap_or_default()
+        }
         ["call", object] => find(runtime, object)
             .and_then(|object| class_of(runtime, object))
             .map(|class| functions(&class))
@@ -124,10 +132,11 @@ pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<
 
 /// The object of a name, a path or a number.
 fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
-    let found = runtime.find_in(ObjectHandle::NONE, named).or_else(|| runtime.object_at(named));
-    let is_it =
-        |object: &ObjectHandle| object.to_string() == named || runtime.name_of(*object).as_deref() == Some(named);
-    let found = found.or_else(|| runtime.objects().into_iter().find(is_it));
+    let found = runtime.objects().find_in(ObjectHandle::NONE, named).or_else(|| runtime.objects().at_path(named));
+    let is_it = |object: &ObjectHandle| {
+        object.to_string() == named || runtime.objects().name_of(*object).as_deref() == Some(named)
+    };
+    let found = found.or_else(|| runtime.objects().all().into_iter().find(is_it));
     found.ok_or_else(|| format!("there is no object `{named}`: `objects` lists some, by name and number"))
 }
 
@@ -155,14 +164,14 @@ fn class_path(runtime: &Runtime, named: &str) -> Result<String, String> {
 }
 
 fn title(runtime: &Runtime, object: ObjectHandle) -> String {
-    let class = runtime.class_of(object).unwrap_or_default();
-    format!("{}   {}   {object}", runtime.name_of(object).unwrap_or_default(), short(&class))
+    let class = runtime.objects().class_of(object).unwrap_or_default();
+    format!("{}   {}   {object}", runtime.objects().name_of(object).unwrap_or_default(), short(&class))
 }
 
 /// Objects are shown by name.
 fn print(runtime: &Runtime, value: &Value) -> String {
     match value {
-        Value::Object(object) if runtime.is_alive(*object) => title(runtime, *object),
+        Value::Object(object) if runtime.objects().is_alive(*object) => title(runtime, *object),
         value => value.print(&runtime.core().world.names),
     }
 }

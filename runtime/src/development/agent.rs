@@ -223,7 +223,7 @@ impl Agent {
             self.told.set(now);
             self.voice.tell(&FromHost::Status(Status {
                 generation: runtime.generation(),
-                objects: runtime.objects().len() as u64,
+                objects: runtime.objects().all().len() as u64,
                 ticks: self.ticks.borrow().len() as u64,
             }));
         }
@@ -288,7 +288,7 @@ impl Agent {
 
     fn save(&self, runtime: &Runtime, file: &Path, autosave: &Cell<Autosave>) {
         let begun = self.begun.elapsed();
-        let saved = runtime.save_world(file);
+        let saved = runtime.worlds().save(file);
         let now = self.begun.elapsed();
         let mut next = autosave.get();
         next.note(now, now.saturating_sub(begun));
@@ -306,7 +306,7 @@ impl Agent {
 fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     let written = std::fs::metadata(world).and_then(|file| file.modified());
     let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
-    match runtime.load_world(world) {
+    match runtime.worlds().load(world) {
         // What made room for it was only just made by the host.
         Ok(loaded) => {
             let told = WorldLoad { replaced: 0, ..loaded };

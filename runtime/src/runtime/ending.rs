@@ -213,9 +213,9 @@ impl Runtime {
             Err(error) => vec![error.to_string()],
         };
         let left: Vec<String> = masters.into_iter().chain(slims.left).collect();
-        let report = self.blacks();
+        let report = self.conjugates().blacks();
         let blacks = inner.core.blacks.left().into_iter().chain(report.undropped).chain(report.live).collect();
-        let objects = self.objects().len() as u64;
+        let objects = self.objects().all().len() as u64;
         if let Some(agent) = inner.agent.get() {
             agent.tell_end(Vec::clone(&left));
         }

@@ -18,13 +18,33 @@ pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
 
 pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>;
 
-impl Runtime {
+/// Functions by name: [`Runtime::calls`]. Game thread only.
+///
+/// ```
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let runtime = Runtime::builder().build()?;
+/// runtime.calls().register_pure("host.double", "i64 -> i64".parse()?, |_, values| match values {
+///     [Value::I64(number)] => Ok(Some(Value::I64(number * 2))),
+///     _ => Ok(None),
+/// })?;
+/// // Looked up once, called every frame.
+/// let double = runtime.calls().resolve("ex:/host.double")?;
+/// assert_eq!(runtime.calls().call_handle(double, &[Value::I64(21)])?, Some(Value::I64(42)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Calls<'a>(pub(super) &'a Runtime);
+
+impl Calls<'_> {
     /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
     ///
     /// # Errors
-    /// As [`Runtime::zcall_resolve`]; when the arguments do not fit, or the callee fails.
-    pub fn zcall(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        self.zcall_handle(self.zcall_resolve(name)?, arguments)
+    /// As [`Calls::resolve`]; when the arguments do not fit, or the callee fails.
+    pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        self.call_handle(self.resolve(name)?, arguments)
     }
 
     /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
@@ -33,10 +53,10 @@ impl Runtime {
     /// # Errors
     /// [`CallError::NotFound`] when the name leads nowhere, with who was asked; [`CallError::NoMaster`] when there is no
     /// Master either, whose modules might have it.
-    pub fn zcall_resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
-        Ok(dynamic_call::resolve(&self.inner.core, name).map_err(|error| match error {
+    pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
+        Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
             // What is no name at all is not a question of who is loaded.
-            CallError::NotFound { message } if self.inner.loads.master().is_none() && built_in().read(name).is_ok() => {
+            CallError::NotFound { message } if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() => {
                 let message = format!("{message}; and there is no Master: load its modules with `create_master`");
                 CallError::NoMaster { message }
             }
@@ -48,8 +68,8 @@ impl Runtime {
     ///
     /// # Errors
     /// [`CallError::DeadHandle`] when the generation of the handle is over; when the arguments do not fit, or the callee fails.
-    pub fn zcall_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        Ok(dynamic_call::call(&self.inner.core, handle, arguments)?)
+    pub fn call_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
     }
 
     /// Registers a host function under `ex:/name`. Modules and the host call it alike; code of a generation that comes up
@@ -73,7 +93,7 @@ impl Runtime {
     /// the report of a rollback names it all the same.
     ///
     /// # Errors
-    /// As [`Runtime::register`].
+    /// As [`Calls::register`].
     #[track_caller]
     pub fn register_pure(
         &self,
@@ -94,12 +114,14 @@ impl Runtime {
     ) -> Result<(), Error> {
         let site = Site::new("registered function", &body);
         let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(Rc::new(body))));
-        let body = self.body(name, &signature, Rc::clone(&function));
-        dynamic_call::register(&self.inner.core, name, signature, effect, body)?;
-        self.inner.functions.borrow_mut().push(Registered { code: function, site });
+        let body = self.0.body(name, &signature, Rc::clone(&function));
+        dynamic_call::register(&self.0.inner.core, name, signature, effect, body)?;
+        self.0.inner.functions.borrow_mut().push(Registered { code: function, site });
         Ok(())
     }
+}
 
+impl Runtime {
     /// A function with values that is given its runtime; objects it is called with stay while it runs. What it gives back
     /// is checked; `path` is its name in errors.
     pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {

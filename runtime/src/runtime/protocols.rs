@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use super::{HostBody, HostFunction, Runtime};
+use super::{Calls, HostBody, HostFunction, Runtime};
 use crate::border::{CallError, trap};
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
@@ -93,7 +93,7 @@ impl ZCallFunction {
     }
 
     /// A function that changes nothing, by the host's word: code that comes up may call it before the commit. See
-    /// [`Runtime::register_pure`].
+    /// [`Calls::register_pure`].
     #[track_caller]
     pub fn pure(
         signature: Signature,
@@ -109,7 +109,7 @@ impl fmt::Debug for ZCallFunction {
     }
 }
 
-impl Runtime {
+impl Calls<'_> {
     /// From now on `resolver` says what the names `protocol:/…` stand for, for modules and for the host alike. A protocol
     /// has one resolver, and stays, as all that the host registers, whatever becomes of modules: a reload, a rollback and
     /// an unload leave it and the handles of its functions as they are.
@@ -119,11 +119,11 @@ impl Runtime {
     /// use alcedo_runtime::{Declined, Runtime, Value, ZCallFunction};
     /// let runtime = Runtime::builder().build()?;
     /// let rows = "-> u64".parse()?;
-    /// runtime.add_zcall_resolver("db", move |_: &Runtime, name: &str| match name {
+    /// runtime.calls().add_value_resolver("db", move |_: &Runtime, name: &str| match name {
     ///     "users.count" => Ok(ZCallFunction::pure(Clone::clone(&rows), |_, _| Ok(Some(Value::U64(2))))),
     ///     other => Err(Declined::from(format!("there is no table {other}"))),
     /// })?;
-    /// assert_eq!(runtime.zcall("db:/users.count", &[])?, Some(Value::U64(2)));
+    /// assert_eq!(runtime.calls().call("db:/users.count", &[])?, Some(Value::U64(2)));
     /// # Ok(())
     /// # }
     /// ```
@@ -132,10 +132,10 @@ impl Runtime {
     /// When the protocol is taken, is one of those that are built in, or is none: up to 32 lower-case letters, digits, `+`,
     /// `-` and `.`, a letter first.
     #[track_caller]
-    pub fn add_zcall_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
+    pub fn add_value_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
         let code: Rc<Kept<dyn ZCallResolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
-        let (weak, kept) = (self.downgrade(), Rc::clone(&code));
+        let (weak, kept) = (self.0.downgrade(), Rc::clone(&code));
         let ask = move |name: &ZCallName| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let resolver = kept.borrow().clone().ok_or_else(ended)?;
@@ -149,15 +149,15 @@ impl Runtime {
             runtime.inner.functions.borrow_mut().push(Registered { code: function, site });
             Ok(Answer::Function(resolved))
         };
-        let chain = &self.inner.core.chain;
+        let chain = &self.0.inner.core.chain;
         chain.add_protocol(Rc::new(PlainProtocol::new(protocol)), Origin::Host)?;
         chain.add(protocol, Origin::Host, 0, &format!("the host's `{protocol}`"), Rc::new(ask))?;
-        self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Values(code), site });
+        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Values(code), site });
         Ok(())
     }
 
     /// From now on names that begin with the word of `protocol` are read by it. Who says what they stand for is added with
-    /// [`Self::add_resolver`]. For a protocol whose functions take values, [`Self::add_zcall_resolver`] is shorter.
+    /// [`Self::add_resolver`]. For a protocol whose functions take values, [`Self::add_value_resolver`] is shorter.
     ///
     /// ```
     /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
@@ -198,11 +198,11 @@ impl Runtime {
     ///
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// let runtime = Runtime::builder().build()?;
-    /// runtime.add_protocol(Console)?;
-    /// runtime.add_resolver("console", 0, "commands", Commands { text: "String -> String".parse()? })?;
-    /// let said = runtime.zcall("console:/Say", &[Value::Text("hello".into())])?;
+    /// runtime.calls().add_protocol(Console)?;
+    /// runtime.calls().add_resolver("console", 0, "commands", Commands { text: "String -> String".parse()? })?;
+    /// let said = runtime.calls().call("console:/Say", &[Value::Text("hello".into())])?;
     /// assert_eq!(said, Some(Value::Text("hello!".into())));
-    /// let error = runtime.zcall("console:/sing", &[]).unwrap_err().to_string();
+    /// let error = runtime.calls().call("console:/sing", &[]).unwrap_err().to_string();
     /// assert_eq!(error, "`console:/sing` leads nowhere: asked commands (declined: there is no command sing)");
     /// # Ok(())
     /// # }
@@ -215,14 +215,14 @@ impl Runtime {
         let site = Site::new("protocol", &protocol);
         let code: Rc<Kept<dyn Protocol>> = Rc::new(RefCell::new(Some(Rc::new(protocol))));
         let read = HostProtocol::new(Rc::clone(&code))?;
-        self.inner.core.chain.add_protocol(Rc::new(read), Origin::Host)?;
-        self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Protocol(code), site });
+        self.0.inner.core.chain.add_protocol(Rc::new(read), Origin::Host)?;
+        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Protocol(code), site });
         Ok(())
     }
 
     /// From now on `resolver` is asked what the names of a protocol of the host's stand for. Where a protocol has several, the
     /// one of the smallest priority number is asked first, and the first answer wins; errors call each by its `label`. It
-    /// stays, as all that the host registers, whatever becomes of modules: see [`Self::add_zcall_resolver`].
+    /// stays, as all that the host registers, whatever becomes of modules: see [`Self::add_value_resolver`].
     ///
     /// A function that it answers with is refused to code that comes up and is not committed, unless it is
     /// [`pure`](crate::zcall::Resolved::pure). A panic in it, or in its function, is an error of the caller.
@@ -239,7 +239,7 @@ impl Runtime {
     ) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
         let code: Rc<Kept<dyn Resolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
-        let (weak, kept) = (self.downgrade(), Rc::clone(&code));
+        let (weak, kept) = (self.0.downgrade(), Rc::clone(&code));
         let ask = move |name: &ZCallName| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let resolver = kept.borrow().clone().ok_or_else(ended)?;
@@ -248,11 +248,13 @@ impl Runtime {
                 declined @ Answer::Declined(_) => Ok(declined),
             }
         };
-        self.inner.core.chain.add(protocol, Origin::Host, priority, label, Rc::new(ask))?;
-        self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Resolver(code), site });
+        self.0.inner.core.chain.add(protocol, Origin::Host, priority, label, Rc::new(ask))?;
+        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Resolver(code), site });
         Ok(())
     }
+}
 
+impl Runtime {
     /// The function as it is called: not before a commit unless it is pure, and not after the host has ended.
     fn guarded(&self, name: &ZCallName, function: Resolved, site: Site) -> Resolved {
         let (mode, name) = (self.core().world.mode.clone(), name.to_string());

@@ -12,6 +12,7 @@ use crate::load::error::LoadError;
 use crate::load::master::Unload;
 use crate::load::module::master::MasterModule;
 use crate::reload::requests::Request;
+use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::under_way;
 use crate::unload::unloads::UnloadingCallback;
@@ -29,7 +30,25 @@ impl Inner {
     }
 }
 
-impl Runtime {
+/// How generations of the Master end: [`Runtime::unloads`]. Game thread only.
+///
+/// ```
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # use std::time::Duration;
+/// let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// // After a reload: are the images of the old generation gone?
+/// let is_gone = runtime.unloads().wait(Duration::from_secs(1))?;
+/// for ticket in runtime.unloads().tickets() {
+///     println!("{}", ticket.report());
+/// }
+/// assert!(is_gone && runtime.unloads().parked().is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Unloads<'a>(pub(super) &'a Runtime);
+
+impl Unloads<'_> {
     /// Is called before a generation ends, with its number: in an unload, and in each reload, which may yet be rolled
     /// back. Smaller priorities are called first, equal ones in the order they came. A panic in one is not another's: it
     /// is noted on the ticket of the unload.
@@ -39,12 +58,12 @@ impl Runtime {
     #[track_caller]
     pub fn on_unloading(&self, priority: i32, callback: impl Fn(&Runtime, u64) + 'static) {
         let site = Site::new("unloading callback", &callback);
-        let weak = self.downgrade();
+        let weak = self.0.downgrade();
         let code: UnloadingCallback = Rc::new(move |generation| {
             // There is a handle until the last generation has ended: see its drop.
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
-        self.inner.loads.unloads.on_unloading(priority, Registered { code, site });
+        self.0.inner.loads.unloads.on_unloading(priority, Registered { code, site });
     }
 
     /// Keeps a module of the living Master mapped for as long as the lease lives, on whichever thread: for a host that has
@@ -54,19 +73,19 @@ impl Runtime {
     /// When there is no such module, or it is unloading.
     #[track_caller]
     pub fn lease(&self, module: &str, owner: &str) -> Result<Lease, Error> {
-        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let found = modules.iter().find(|other| other.name() == module);
         let found = found.ok_or_else(|| LoadError::NoModule { module: module.to_owned() })?;
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
     }
 
-    /// Keeps all modules of the living Master mapped, as [`Runtime::lease`] does one of them.
+    /// Keeps all modules of the living Master mapped, as [`Unloads::lease`] does one of them.
     ///
     /// # Errors
     /// When there is no Master, or it is unloading.
     #[track_caller]
     pub fn lease_master(&self, owner: &str) -> Result<Lease, Error> {
-        let master = self.inner.loads.master().ok_or(LoadError::NoMaster)?;
+        let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
         let mut leases = Vec::with_capacity(master.modules.len());
         for module in &master.modules {
             leases.push(module.leases().take(LeaseKind::Borrow, owner)?);
@@ -76,7 +95,7 @@ impl Runtime {
 
     /// Why the modules of the living Master would have to stay mapped now: each reason with the name of its module.
     pub fn leases(&self) -> Vec<(String, Blocker)> {
-        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| {
             let name = module.name().to_owned();
             module.leases().report().into_iter().map(move |lease| (name.clone(), lease))
@@ -84,6 +103,50 @@ impl Runtime {
         modules.iter().flat_map(of).collect()
     }
 
+    /// The tickets of all generations that have begun to unload and are not dead, oldest first; parked ones stay in the
+    /// list.
+    pub fn tickets(&self) -> Vec<UnloadTicket> {
+        self.0.inner.loads.unloads.tickets()
+    }
+
+    /// Waits until every generation that unloads is dead or parked, as far as `deadline` allows; returns whether all are.
+    /// The events of the Master are raised meanwhile. The longest time of one look at a generation is that of the module's
+    /// own exit handlers.
+    ///
+    /// # Errors
+    /// When plugin code is on the stack.
+    pub fn wait(&self, deadline: Duration) -> Result<bool, Error> {
+        let _busy = self.0.at_safe_point("waiting for unloads")?;
+        Ok(under_way::settle(&self.0.inner.core, &self.0.inner.loads, deadline))
+    }
+
+    /// Gives up a generation that does not come to its end: its images stay mapped until the process ends, counted and
+    /// listed.
+    ///
+    /// # Errors
+    /// When it is not on its way out, or plugin code is on the stack.
+    pub fn park(&self, generation: u64) -> Result<(), Error> {
+        let _busy = self.0.at_safe_point("parking a generation")?;
+        match under_way::park(&self.0.inner.core, &self.0.inner.loads, Some(Generation(generation))) {
+            0 => Err(LoadError::NotLeaving { generation }.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Every generation of the Master that is not dead, and how far its life has come; one whose images cannot be
+    /// unmapped stays in the list.
+    pub fn generations(&self) -> Vec<(u64, ContextState)> {
+        self.0.inner.loads.unloads.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
+    }
+
+    /// Images that stay mapped, and why.
+    pub fn parked(&self) -> Vec<String> {
+        let slims = self.0.inner.loads.hub.parked();
+        self.0.inner.loads.unloads.parked().into_iter().chain(slims).collect()
+    }
+}
+
+impl Runtime {
     /// Asks for an unload of the Master at the next safe point. A reload that was asked for and not yet done is moot.
     /// What became of it comes out of [`Runtime::take_unloads`].
     pub fn request_unload(&self) {
@@ -93,36 +156,6 @@ impl Runtime {
     /// The unloads done at safe points since the last time, oldest first; of more than 64 the last.
     pub fn take_unloads(&self) -> Vec<Unload> {
         self.inner.unloads.take()
-    }
-
-    /// The tickets of all generations that have begun to unload and are not dead, oldest first; parked ones stay in the
-    /// list.
-    pub fn unloads(&self) -> Vec<UnloadTicket> {
-        self.inner.loads.unloads.tickets()
-    }
-
-    /// Waits until every generation that unloads is dead or parked, as far as `deadline` allows; returns whether all are.
-    /// The events of the Master are raised meanwhile. The longest time of one look at a generation is that of the module's
-    /// own exit handlers.
-    ///
-    /// # Errors
-    /// When plugin code is on the stack.
-    pub fn wait_for_unloads(&self, deadline: Duration) -> Result<bool, Error> {
-        let _busy = self.at_safe_point("waiting for unloads")?;
-        Ok(under_way::settle(&self.inner.core, &self.inner.loads, deadline))
-    }
-
-    /// Gives up a generation that does not come to its end: its images stay mapped until the process ends, counted and
-    /// listed.
-    ///
-    /// # Errors
-    /// When it is not on its way out, or plugin code is on the stack.
-    pub fn park(&self, generation: u64) -> Result<(), Error> {
-        let _busy = self.at_safe_point("parking a generation")?;
-        match under_way::park(&self.inner.core, &self.inner.loads, Some(Generation(generation))) {
-            0 => Err(LoadError::NotLeaving { generation }.into()),
-            _ => Ok(()),
-        }
     }
 
     /// Looks at the generations that unload. The caller stands at a safe point.

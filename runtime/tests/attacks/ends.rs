@@ -87,8 +87,8 @@ fn armed() -> (Record, Runtime) {
     let record = support::record("ends");
     let host = host();
     let hoarder = spawn(&host, "Hoarder");
-    host.call(hoarder, "hold", &[]).expect("it holds");
-    assert_eq!(host.call(hoarder, "is_whole", &[]).ok().flatten(), Some(Value::Bool(true)));
+    host.objects().call(hoarder, "hold", &[]).expect("it holds");
+    assert_eq!(host.objects().call(hoarder, "is_whole", &[]).ok().flatten(), Some(Value::Bool(true)));
     assert_eq!(record.take(), "", "nothing is dropped before its end");
     (record, host)
 }
@@ -112,7 +112,7 @@ fn in_an_unload_everything_is_dropped_while_what_it_looks_at_is_there() {
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((unload.objects_ended, unload.parked), (1, vec![]));
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
-    assert_eq!(host.blacks().count(), 0);
+    assert_eq!(host.conjugates().blacks().count(), 0);
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
     assert_goes_on(&host);
 }
@@ -140,7 +140,7 @@ fn a_generation_that_is_replaced_is_dropped_while_what_it_looks_at_is_there() {
     let (record, host) = armed();
     let report = host.reload(&libraries(&["another"])).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
-    assert!(host.wait_for_unloads(std::time::Duration::from_secs(60)).expect("a safe point"));
+    assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_goes_on(&host);
 }
@@ -151,11 +151,11 @@ fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() 
     let staying = support::plugin("attributes", &[]);
     let host = support::host(&[attacker(&[]), staying.clone()]);
     let hoarder = spawn(&host, "Hoarder");
-    host.call(hoarder, "hold", &[]).expect("it holds");
+    host.objects().call(hoarder, "hold", &[]).expect("it holds");
     let report = host.reload_changed(&[attacker(&["another"]), staying]).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
     assert_eq!(report.kept_modules, ["attributes of generation 1"]);
-    assert!(host.wait_for_unloads(std::time::Duration::from_secs(60)).expect("a safe point"));
+    assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_goes_on(&host);
 }
@@ -163,11 +163,11 @@ fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() 
 /// A reload to a build that fails, of a host that holds something everywhere itself.
 fn fails(features: &[&str]) -> (Record, Runtime) {
     let (record, host) = armed_and_ticked();
-    let hoarder = host.objects().into_iter().next_back().expect("the hoarder");
+    let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
     let report = host.reload(&libraries(features)).unwrap_or_else(|error| panic!("{error}"));
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     assert_eq!(
-        host.call(hoarder, "is_whole", &[]).ok().flatten(),
+        host.objects().call(hoarder, "is_whole", &[]).ok().flatten(),
         Some(Value::Bool(true)),
         "the old generation has all it had"
     );
@@ -210,7 +210,7 @@ fn when_a_master_cannot_be_created_everything_is_dropped_while_what_it_looks_at_
             true => assert_all_looked(&record, "main", &with_halves(&exit, false)),
             false => assert_all_looked(&record, "main", &[("the stack of main", &unwound)]),
         }
-        assert_eq!(host.blacks().count(), 0);
+        assert_eq!(host.conjugates().blacks().count(), 0);
         host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
         assert_goes_on(&host);
     }
@@ -246,10 +246,11 @@ thread_local! {
 fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     let host = HOST.with_borrow(Clone::clone);
     if let Some((host, other)) = host {
-        let said = host.call(other, "grow_numbers", &[]);
+        let said = host.objects().call(other, "grow_numbers", &[]);
         let said = said.map_or_else(|error| error.to_string(), |value| format!("{value:?}"));
         HEARD.with_borrow_mut(|heard| heard.push(said));
-        let born = host.spawn("/Script/Game.Hoarder").map_or_else(|error| error.to_string(), |_| "born".to_owned());
+        let born =
+            host.objects().spawn("/Script/Game.Hoarder").map_or_else(|error| error.to_string(), |_| "born".to_owned());
         HEARD.with_borrow_mut(|heard| heard.push(born));
     }
 }
@@ -264,14 +265,14 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
         host.create_master(&libraries(&["doomed"])).unwrap_or_else(|error| panic!("{error}"));
         let _doomed = spawn(&host, "Doomed");
         let hoarder = spawn(&host, "Hoarder");
-        host.call(hoarder, "keep_numbers", &[]).expect("it keeps them");
-        assert_eq!(host.call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
+        host.objects().call(hoarder, "keep_numbers", &[]).expect("it keeps them");
+        assert_eq!(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
         // What is told of an unload before anything ends finds all that there is.
         let told = Rc::new(RefCell::new(Vec::new()));
         let tells = Rc::clone(&told);
         HOST.set(Some((host.clone(), hoarder)));
-        host.on_unloading(0, move |host, _generation| {
-            tells.borrow_mut().push(host.call(hoarder, "grow_numbers", &[]).ok().flatten())
+        host.unloads().on_unloading(0, move |host, _generation| {
+            tells.borrow_mut().push(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten())
         });
         match end {
             "unload" => drop(host.unload_master().unwrap_or_else(|error| panic!("{error}"))),
@@ -291,14 +292,14 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
 #[test]
 fn what_is_born_while_an_unload_is_told_ends_with_the_rest() {
     let (record, host) = armed();
-    let hoarder = host.objects().into_iter().next_back().expect("the hoarder");
-    host.on_unloading(0, move |host, _generation| {
-        let refused = host.spawn("/Script/Game.Hoarder").expect_err("an unload is under way");
+    let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
+    host.unloads().on_unloading(0, move |host, _generation| {
+        let refused = host.objects().spawn("/Script/Game.Hoarder").expect_err("an unload is under way");
         assert!(refused.to_string().contains("for a safe point"), "{refused}");
         assert_eq!(ask(host, hoarder, "breed"), "Hoarder_2");
     });
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((unload.objects_ended, host.objects().len(), host.blacks().count()), (2, 0, 0));
+    assert_eq!((unload.objects_ended, host.objects().all().len(), host.conjugates().blacks().count()), (2, 0, 0));
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
 }
 
@@ -307,14 +308,14 @@ fn a_host_gives_back_its_own_values_only_and_never_those_of_plugins() {
     let _record = support::record("ends");
     let host = host();
     let hoarder = spawn(&host, "Hoarder");
-    host.call(hoarder, "keep_numbers", &[]).expect("it keeps them");
-    let number = match host.call(hoarder, "number_of_numbers", &[]) {
+    host.objects().call(hoarder, "keep_numbers", &[]).expect("it keeps them");
+    let number = match host.objects().call(hoarder, "number_of_numbers", &[]) {
         Ok(Some(Value::U64(number))) => alcedo_runtime::AnyConjugate::from_number(number),
         other => panic!("a number, not {other:?}"),
     };
-    host.drop_black(number);
-    assert!(!host.is_expired(number));
-    assert_eq!(host.call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
+    host.conjugates().give_back(number);
+    assert!(!host.conjugates().is_expired(number));
+    assert_eq!(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
     assert_eq!(ask(&host, hoarder, "drop_while_open"), "10 10");
     host.tick(Budget::frame());
 }

@@ -50,10 +50,10 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     let library = attacker(&[]);
     let host = support::host(std::slice::from_ref(&library));
     let holder = spawn(&host, "Holder");
-    let black = host.make_black("Array(u64)", &Value::Array(vec![Value::U64(1)])).expect("a black");
+    let black = host.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(1)])).expect("a black");
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("saved.world");
-    host.save_world(&world).expect("saved");
+    host.worlds().save(&world).expect("saved");
     (host, Rc::new(Tools { holder, black, library, world }), folder)
 }
 
@@ -71,7 +71,7 @@ fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Resul
         *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
         let told = ask(&host, tools.holder, function);
         *seat.borrow_mut() = None;
-        assert!(host.is_alive(tools.holder), "it was not destroyed while its slice was lent");
+        assert!(host.objects().is_alive(tools.holder), "it was not destroyed while its slice was lent");
         (host, told)
     });
     assert_eq!(told, expected);
@@ -109,9 +109,9 @@ fn while_a_slice_is_lent_that_may_be_written_a_logger_that_reads_is_refused_too(
 #[test]
 fn a_panic_gives_the_slice_back_to_the_host() {
     let (host, tools, _folder) = stage();
-    let refused = host.call(tools.holder, "panic_while_lending", &[]).expect_err("it panics");
+    let refused = host.objects().call(tools.holder, "panic_while_lending", &[]).expect_err("it panics");
     assert!(matches!(refused, Error::Call(CallError::Panicked { .. })), "{refused}");
-    host.set(tools.holder, "numbers", &Value::Array(vec![Value::U64(5)])).expect("nothing is lent");
+    host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(5)])).expect("nothing is lent");
     assert_goes_on(&host);
 }
 
@@ -122,15 +122,15 @@ fn a_logger_may_write_while_nothing_is_lent() {
     let count = Rc::clone(&done);
     let write = move |target: &str| {
         let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
-        host.set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9)])).expect("it may be written");
+        host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9)])).expect("it may be written");
         count.set(count.get() + 1);
     };
     logged(write, || {
         let (host, tools, _folder) = stage();
         *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
-        host.call(tools.holder, "say", &[]).expect("it says a line");
+        host.objects().call(tools.holder, "say", &[]).expect("it says a line");
         *seat.borrow_mut() = None;
-        assert_eq!(host.get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
+        assert_eq!(host.objects().get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
     });
     assert_eq!(done.get(), 1);
 }
@@ -138,32 +138,32 @@ fn a_logger_may_write_while_nothing_is_lent() {
 #[test]
 fn a_host_ends_its_own_blacks_and_no_others() {
     let (host, tools, _folder) = stage();
-    let number = match host.call(tools.holder, "keep", &[]).expect("kept") {
+    let number = match host.objects().call(tools.holder, "keep", &[]).expect("kept") {
         Some(Value::U64(number)) => number,
         other => panic!("{other:?}"),
     };
-    host.drop_black(AnyConjugate::from_number(number));
-    assert!(!host.is_expired(AnyConjugate::from_number(number)), "plugin code still uses it");
-    assert_eq!(host.call(tools.holder, "sum", &[]).expect("it is there"), Some(Value::U64(7 * 64)));
-    host.drop_black(tools.black);
-    assert!(host.is_expired(tools.black));
+    host.conjugates().give_back(AnyConjugate::from_number(number));
+    assert!(!host.conjugates().is_expired(AnyConjugate::from_number(number)), "plugin code still uses it");
+    assert_eq!(host.objects().call(tools.holder, "sum", &[]).expect("it is there"), Some(Value::U64(7 * 64)));
+    host.conjugates().give_back(tools.black);
+    assert!(host.conjugates().is_expired(tools.black));
     assert_goes_on(&host);
 }
 
 #[test]
 fn a_redirect_that_would_close_a_circle_is_refused() {
     let (host, _tools, _folder) = stage();
-    host.redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a way");
-    host.redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a way");
+    host.types().redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a way");
+    host.types().redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a way");
     for (old, new) in [
         ("/Script/Game.Right", "/Script/Game.Left"),
         ("/Script/Game.Middle", "/Script/Game.Left"),
         ("/Script/Game.Left", "/Script/Game.Left"),
     ] {
-        let refused = host.redirect(old, new).expect_err("a circle").to_string();
+        let refused = host.types().redirect(old, new).expect_err("a circle").to_string();
         assert!(refused.contains("leads back to it"), "{refused}");
     }
-    assert!(host.spawn("/Script/Game.Left").is_err(), "there is no such class, and that was found out");
+    assert!(host.objects().spawn("/Script/Game.Left").is_err(), "there is no such class, and that was found out");
     assert_goes_on(&host);
 }
 
@@ -172,10 +172,10 @@ fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
     // The logger destroys the holder of the tools in the first line.
-    let _told = host.call(tools.holder, "say", &[]);
+    let _told = host.objects().call(tools.holder, "say", &[]);
     let holder = spawn(host, "Holder");
-    host.call(holder, "keep", &[]).expect("kept");
-    host.call(holder, "forget", &[]).expect("forgotten");
+    host.objects().call(holder, "keep", &[]).expect("kept");
+    host.objects().call(holder, "forget", &[]).expect("forgotten");
     reload(library);
     for step in [ReloadStep::Main, ReloadStep::RebuildObject, ReloadStep::BeforeCommit] {
         for kind in [FaultKind::Error, FaultKind::Panic] {
@@ -188,18 +188,18 @@ fn life(host: &Runtime, tools: &Tools) {
     for _frame in 0..3 {
         host.tick(Budget::frame());
     }
-    let _saved = host.save_world(&tools.world);
-    let _loaded = host.load_world(&tools.world);
-    host.collect_in_slices();
+    let _saved = host.worlds().save(&tools.world);
+    let _loaded = host.worlds().load(&tools.world);
+    host.collection().begin_in_slices();
     for _frame in 0..3 {
         host.tick(Budget::frame());
     }
-    let _collected = host.collect();
+    let _collected = host.collection().collect();
     let _unloaded = host.unload_master();
     let _created = host.create_master(library);
     let _reload = host.reload(library);
     let _unloaded = host.unload_master();
-    let _waited = host.wait_for_unloads(std::time::Duration::from_secs(10));
+    let _waited = host.unloads().wait(std::time::Duration::from_secs(10));
 }
 
 /// The log of a host is somebody's code, who may know the host. In every single line, on whatever level, no store is
@@ -259,15 +259,15 @@ fn a_failed_errand_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_
                     _ => Ok(format!("{:?}", host.clone().shutdown().left)),
                 };
                 let ended = ended.unwrap_or_else(|error| error.to_string());
-                into.borrow_mut().push(format!("{ended} {:?}", host.contexts()));
+                into.borrow_mut().push(format!("{ended} {:?}", host.unloads().generations()));
             };
             logged(attack, || {
                 let (host, tools, _folder) = stage();
                 let hoarder = spawn(&host, "Hoarder");
-                host.call(hoarder, "leave_failures", &[Value::Bool(in_turn)]).expect("they are begun");
+                host.objects().call(hoarder, "leave_failures", &[Value::Bool(in_turn)]).expect("they are begun");
                 *seat.borrow_mut() = Some((host.clone(), tools));
                 if !in_turn {
-                    host.destroy(hoarder);
+                    host.objects().destroy(hoarder);
                 }
                 host.tick(Budget::frame());
                 assert!(seat.borrow().is_none(), "they have failed");
@@ -286,7 +286,7 @@ fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
     let host = host();
     let left: Rc<RefCell<Vec<String>>> = Rc::default();
     let into = Rc::clone(&left);
-    host.on_unloading(0, move |host, _generation| into.borrow_mut().extend(host.clone().shutdown().left));
+    host.unloads().on_unloading(0, move |host, _generation| into.borrow_mut().extend(host.clone().shutdown().left));
     let report = host.reload(&[attacker(&[])]).expect("a Master");
     assert!(report.is_committed(), "{report}");
     assert!(left.take().concat().starts_with("shutting down is for a safe point, and `a reload` has not returned"));
@@ -297,7 +297,7 @@ fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
 fn a_wait_for_ever_is_no_overflow() {
     let host = host();
     host.reload(&[attacker(&[])]).expect("a Master").into_result().expect("a reload");
-    assert!(host.wait_for_unloads(std::time::Duration::MAX).expect("a safe point"));
+    assert!(host.unloads().wait(std::time::Duration::MAX).expect("a safe point"));
     assert_goes_on(&host);
 }
 
@@ -320,13 +320,14 @@ fn a_ticker_that_panics_takes_no_other_ticker_with_it() {
 fn a_redirect_while_a_reload_is_under_way_is_refused_since_a_rollback_would_not_take_it_back() {
     let (host, refusals) = (host(), Rc::new(RefCell::new(Vec::new())));
     let into = Rc::clone(&refusals);
-    host.on_unloading(0, move |host, _generation| {
-        into.borrow_mut()
-            .extend(host.redirect("/Script/Game.Old", "/Script/Game.New").map_err(|error| error.to_string()).err());
+    host.unloads().on_unloading(0, move |host, _generation| {
+        into.borrow_mut().extend(
+            host.types().redirect("/Script/Game.Old", "/Script/Game.New").map_err(|error| error.to_string()).err(),
+        );
     });
-    let before = host.world_digest();
+    let before = host.worlds().digest();
     let _armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
     assert!(!host.reload(&[attacker(&[])]).expect("a Master").is_committed());
     assert!(refusals.take().concat().starts_with("redirecting a name is for a safe point"));
-    assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new());
+    assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
 }

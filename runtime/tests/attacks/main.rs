@@ -31,12 +31,12 @@ fn host() -> Runtime {
 
 /// A new object of one of the attacker's classes.
 fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
-    host.spawn(&format!("/Script/Game.{class}")).unwrap_or_else(|error| panic!("{error}"))
+    host.objects().spawn(&format!("/Script/Game.{class}")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What a function that tells a text says, or why it was refused.
 fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
-    match host.call(object, function, &[]) {
+    match host.objects().call(object, function, &[]) {
         Ok(Some(Value::Text(told))) => told,
         Ok(other) => format!("{other:?}"),
         Err(error) => format!("refused: {error}"),
@@ -47,7 +47,7 @@ fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
 fn assert_goes_on(host: &Runtime) {
     let bystander = spawn(host, "Bystander");
     assert_eq!(ask(host, bystander, "answer"), "still here");
-    host.destroy(bystander);
+    host.objects().destroy(bystander);
     host.safe_point();
 }
 

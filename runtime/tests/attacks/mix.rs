@@ -75,27 +75,27 @@ fn fickle_host() -> Builder {
 /// Everything in which some callback is called.
 fn life(host: &Runtime, library: &[std::path::PathBuf]) {
     let signature: Signature = "-> u64".parse().expect("a signature");
-    let _known = host.register("mix.function", signature, |_host, _arguments| {
+    let _known = host.calls().register("mix.function", signature, |_host, _arguments| {
         fickle("function");
         Ok(Some(Value::U64(1)))
     });
-    host.on_unloading(0, |_host, _generation| fickle("unloading"));
-    host.load_contexts().on_notice(|_notice| fickle("notice"));
-    if let Ok(slim) = host.load_contexts().create_slim("fickle") {
+    host.unloads().on_unloading(0, |_host, _generation| fickle("unloading"));
+    host.contexts().on_notice(|_notice| fickle("notice"));
+    if let Ok(slim) = host.contexts().create_slim("fickle") {
         let _ticket = slim.begin_unload().map(|ticket| ticket.wait(std::time::Duration::from_secs(60)));
     }
-    let _called = host.zcall("ex:/mix.function", &[]);
-    let Ok(object) = host.spawn("/Script/Fickle.Fickle") else { return };
-    let _other = host.spawn_in("/Script/Fickle.Fickle", object);
-    let _called = host.call(object, "body", &[]);
+    let _called = host.calls().call("ex:/mix.function", &[]);
+    let Ok(object) = host.objects().spawn("/Script/Fickle.Fickle") else { return };
+    let _other = host.objects().spawn_in("/Script/Fickle.Fickle", object);
+    let _called = host.objects().call(object, "body", &[]);
     host.post_handle().post(|_host| fickle("posted"));
     host.tick(Budget::frame());
     host.safe_point();
-    host.collect_in_slices();
+    host.collection().begin_in_slices();
     host.tick(Budget::frame());
-    let _collected = host.collect();
+    let _collected = host.collection().collect();
     let _reloaded = host.reload(library);
-    host.destroy(object);
+    host.objects().destroy(object);
     let _unloaded = host.unload_master();
     let _created = host.create_master(library);
 }
@@ -139,10 +139,10 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
         let host = support::host(&[library]);
         let holder = spawn(&host, "Holder");
         ask(&host, holder, "fill");
-        host.bind_delegate(holder, "listeners", holder, "fill").expect("bound");
+        host.links().bind(holder, "listeners", holder, "fill").expect("bound");
         host.post_handle().post(|host| host.safe_point());
         let _black =
-            host.make_black("Array(String)", &Value::Array(vec![Value::Text("kept".into())])).expect("a black");
+            host.conjugates().make("Array(String)", &Value::Array(vec![Value::Text("kept".into())])).expect("a black");
         HOST.with(|slot| *slot.borrow_mut() = Some((host, holder)));
     });
     ended.join().expect("no panic");
@@ -154,22 +154,26 @@ fn objects_that_lie_100_000_deep_are_no_load_on_any_verb() {
     let mut outer = ObjectHandle::NONE;
     let mut all = Vec::new();
     for _ in 0..100_000 {
-        outer = host.spawn_in("/Script/Game.Bystander", outer).expect("born");
+        outer = host.objects().spawn_in("/Script/Game.Bystander", outer).expect("born");
         all.push(outer);
     }
-    let path = host.path_of(outer);
-    assert_eq!(path.and_then(|path| host.object_at(&path)), Some(outer));
-    let _renamed = host.rename(all[50_000], "Middle", all[0]);
-    let _ring = host.rename(all[0], "Ring", outer).expect_err("it would lie in itself");
-    drop(host.world_digest());
+    let path = host.objects().path_of(outer);
+    assert_eq!(path.and_then(|path| host.objects().at_path(&path)), Some(outer));
+    let _renamed = host.objects().rename(all[50_000], "Middle", all[0]);
+    let _ring = host.objects().rename(all[0], "Ring", outer).expect_err("it would lie in itself");
+    drop(host.worlds().digest());
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("deep.world");
-    host.save_world(&world).expect("saved");
-    host.load_world(&world).expect("loaded");
+    host.worlds().save(&world).expect("saved");
+    host.worlds().load(&world).expect("loaded");
     host.reload(&[attacker(&["another"])]).expect("reloaded");
-    host.collect().expect("collected");
-    let root = host.objects().into_iter().find(|object| host.outer_of(*object).is_none_or(|outer| outer.is_none()));
-    host.destroy(root.expect("there is one"));
+    host.collection().collect().expect("collected");
+    let root = host
+        .objects()
+        .all()
+        .into_iter()
+        .find(|object| host.objects().outer_of(*object).is_none_or(|outer| outer.is_none()));
+    host.objects().destroy(root.expect("there is one"));
     assert_goes_on(&host);
     drop(host.shutdown());
 }
@@ -180,10 +184,10 @@ fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
     let name = (0..5000).fold(Name::default(), |_, at| one.intern(&format!("name {at}")));
     let foreign = (0..100).fold(ObjectHandle::NONE, |_, _| spawn(&one, "Holder"));
     let holder = spawn(&other, "Holder");
-    let black = one.make_black("Array(u64)", &Value::Array(vec![Value::U64(7)])).expect("a black");
+    let black = one.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(7)])).expect("a black");
     assert_eq!(other.text(name), "");
-    assert!(other.get(foreign, "numbers").is_err() && !other.is_alive(foreign));
-    for property in other.properties_of(holder) {
+    assert!(other.objects().get(foreign, "numbers").is_err() && !other.objects().is_alive(foreign));
+    for property in other.objects().properties_of(holder) {
         for value in [
             Value::Name(name),
             Value::Object(foreign),
@@ -193,22 +197,22 @@ fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
             Value::Array(vec![Value::Name(name)]),
             Value::Array(vec![Value::Object(foreign)]),
         ] {
-            let _set = other.set(holder, &property, &value);
-            let _got = other.get(holder, &property);
+            let _set = other.objects().set(holder, &property, &value);
+            let _got = other.objects().get(holder, &property);
         }
     }
-    assert!(other.read_conjugate(black).is_err());
-    assert!(other.write_conjugate(black, &Value::Array(Vec::new())).is_err());
-    other.drop_black(black);
-    assert_eq!(one.read_conjugate(black).expect("it is there"), Value::Array(vec![Value::U64(7)]));
-    let named = other.make_black("Array(Name)", &Value::Array(vec![Value::Name(name)]));
-    assert!(named.is_ok_and(|black| other.read_conjugate(black).is_ok()));
-    drop(other.world_digest());
+    assert!(other.conjugates().read(black).is_err());
+    assert!(other.conjugates().write(black, &Value::Array(Vec::new())).is_err());
+    other.conjugates().give_back(black);
+    assert_eq!(one.conjugates().read(black).expect("it is there"), Value::Array(vec![Value::U64(7)]));
+    let named = other.conjugates().make("Array(Name)", &Value::Array(vec![Value::Name(name)]));
+    assert!(named.is_ok_and(|black| other.conjugates().read(black).is_ok()));
+    drop(other.worlds().digest());
     let folder = tempfile::tempdir().expect("a folder");
-    other.save_world(folder.path().join("world")).expect("saved");
-    let class = one.class("/Script/Game.Holder").expect("a class");
+    other.worlds().save(folder.path().join("world")).expect("saved");
+    let class = one.types().class("/Script/Game.Holder").expect("a class");
     drop(one.shutdown());
-    assert!(other.spawn_of(&class).is_ok());
+    assert!(other.objects().spawn_of(&class).is_ok());
     assert_goes_on(&other);
 }
 
@@ -239,27 +243,29 @@ fn flags_that_make_no_sense_are_refused_or_do_no_harm() {
         let used = catch_unwind(AssertUnwindSafe(|| {
             let objects: Vec<_> = ["/Script/Odd.Odd", "/Script/Odd.Child"]
                 .into_iter()
-                .filter_map(|class| host.spawn(class).ok())
+                .filter_map(|class| host.objects().spawn(class).ok())
                 .collect();
             for object in &objects {
-                let _inner = host.spawn_in("/Script/Odd.Child", *object);
+                let _inner = host.objects().spawn_in("/Script/Odd.Child", *object);
                 for at in 0..kinds.len() {
                     let name = format!("p{at}");
-                    let _got = host.get(*object, &name).and_then(|value| host.set(*object, &name, &value));
-                    let _set = host.set(*object, &name, &Value::Object(*object));
+                    let _got =
+                        host.objects().get(*object, &name).and_then(|value| host.objects().set(*object, &name, &value));
+                    let _set = host.objects().set(*object, &name, &Value::Object(*object));
                 }
-                let _called = host.call(*object, "body", &[Value::Text("x".into())]);
-                let _called = host.zcall("uf:/Script/Odd.Odd:body", &[Value::Object(*object), Value::Text("x".into())]);
+                let _called = host.objects().call(*object, "body", &[Value::Text("x".into())]);
+                let _called =
+                    host.calls().call("uf:/Script/Odd.Odd:body", &[Value::Object(*object), Value::Text("x".into())]);
             }
             host.create_master(&[attacker(&[])]).expect("a Master");
             let folder = tempfile::tempdir().expect("a folder");
             let world = folder.path().join("world");
-            if host.save_world(&world).is_ok() {
-                let _loaded = host.load_world(&world);
+            if host.worlds().save(&world).is_ok() {
+                let _loaded = host.worlds().load(&world);
             }
             let _reloaded = host.reload(&[attacker(&["another"])]);
-            let _collected = host.collect();
-            drop(host.world_digest());
+            let _collected = host.collection().collect();
+            drop(host.worlds().digest());
             assert_goes_on(&host);
         }));
         assert!(used.is_ok(), "{bits:#x} panics in use");
@@ -285,17 +291,17 @@ fn a_collection_in_the_middle_of_a_birth_keeps_the_newborn_until_it_is_born() {
     let collect = |_world: &World, _object: ObjectHandle| {
         // The class default object is born while the host is built.
         let Some(host) = COLLECTING.with_borrow(Clone::clone) else { return Ok(()) };
-        host.collect_in_slices();
+        host.collection().begin_in_slices();
         host.tick(Budget::frame());
-        host.collect().map(drop).map_err(|error| error.to_string())
+        host.collection().collect().map(drop).map_err(|error| error.to_string())
     };
     let class = NativeClass::new("Fickle", "Collector", OBJECT).constructor(collect).post_init_properties(collect);
     let host = support::builder().natives(Natives::in_package("Fickle").class(class)).build().expect("a host");
     COLLECTING.set(Some(host.clone()));
-    let root = host.spawn("/Script/Fickle.Collector").unwrap_or_else(|error| panic!("{error}"));
-    let inner = host.spawn_in("/Script/Fickle.Collector", root).unwrap_or_else(|error| panic!("{error}"));
+    let root = host.objects().spawn("/Script/Fickle.Collector").unwrap_or_else(|error| panic!("{error}"));
+    let inner = host.objects().spawn_in("/Script/Fickle.Collector", root).unwrap_or_else(|error| panic!("{error}"));
     COLLECTING.set(None);
-    assert!(host.is_alive(root) && host.is_alive(inner));
-    assert_eq!(host.collect().expect("a safe point"), 1, "nothing is held for longer than its birth");
-    assert!(host.is_alive(root) && !host.is_alive(inner));
+    assert!(host.objects().is_alive(root) && host.objects().is_alive(inner));
+    assert_eq!(host.collection().collect().expect("a safe point"), 1, "nothing is held for longer than its birth");
+    assert!(host.objects().is_alive(root) && !host.objects().is_alive(inner));
 }

@@ -33,7 +33,7 @@ impl Scene {
     fn with(builder: Builder) -> Self {
         let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
         host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
-        let spawn = |class: &str| host.spawn(class).unwrap_or_else(|error| panic!("{error}"));
+        let spawn = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
         let [greedy, cube, actor] =
             ["/Script/Game.Greedy", "/Script/Game.MagicCube", "/Script/Engine.Actor"].map(spawn);
         let tally = Rc::new(Cell::new(0));
@@ -52,18 +52,18 @@ impl Scene {
             tally.set(tally.get() + 1);
             Ok(None)
         };
-        self.host.register("host.tally", signature("u64"), count).expect("a free name");
+        self.host.calls().register("host.tally", signature("u64"), count).expect("a free name");
         let now = |_: &Runtime, _: &[Value]| Ok(Some(Value::U64(7)));
-        self.host.register_pure("host.now", signature("-> u64"), now).expect("a free name");
+        self.host.calls().register_pure("host.now", signature("-> u64"), now).expect("a free name");
         for (name, object) in [("host.victim", self.actor), ("host.other", self.cube)] {
             let give = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
             let signature = signature("-> Object(/Script/Engine.Actor)");
-            self.host.register_pure(name, signature, give).expect("a free name");
+            self.host.calls().register_pure(name, signature, give).expect("a free name");
         }
     }
 
     fn call(&self, object: ObjectHandle, function: &str) -> Option<Value> {
-        self.host.call(object, function, &[]).unwrap_or_else(|error| panic!("{function}: {error}"))
+        self.host.objects().call(object, function, &[]).unwrap_or_else(|error| panic!("{function}: {error}"))
     }
 
     /// What only plugin halves and the host know.
@@ -98,7 +98,7 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
     let record = support::record("greedy");
     let scene = Scene::new();
     // Known beforehand, so that it is no news.
-    let (before, known) = (scene.host.world_digest(), scene.known());
+    let (before, known) = (scene.host.worlds().digest(), scene.known());
     let report = roll_back(&scene, &["grabs"], false);
     expect![[r#"
         a black of the main: done
@@ -140,7 +140,7 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
     "#]]
     .assert_eq(&record.take().replace(&scene.greedy.to_string(), "the object"));
     assert_eq!(scene.known(), known);
-    let differences = before.differences(&scene.host.world_digest());
+    let differences = before.differences(&scene.host.worlds().digest());
     let is_named = |line: &String| report.remainder.names_resolved.iter().any(|name| line.contains(&**name));
     assert_eq!(differences.iter().filter(|line| !is_named(line)).collect::<Vec<_>>(), Vec::<&String>::new());
     expect![[r#"
@@ -187,7 +187,7 @@ fn a_listener_cannot_have_what_was_left_for_later_run_before_the_commit() {
         if let Some(host) = host {
             host.tick(Budget::frame());
             host.safe_point();
-            let waited = host.wait_for_unloads(Duration::ZERO);
+            let waited = host.unloads().wait(Duration::ZERO);
             support::Record::line("greedy", format!("waited: {}", waited.is_ok()));
         }
     }));
@@ -218,20 +218,21 @@ fn what_a_listener_changes_of_the_root_set_is_named_in_the_report_of_a_rollback(
         if let Some((host, root, loose)) = &*inner.borrow()
             && format!("{event}").starts_with("PreStartup")
         {
-            assert!(host.remove_root(*root) && host.add_root(*loose));
+            assert!(host.objects().remove_root(*root) && host.objects().add_root(*loose));
         }
     }));
-    let (host, loose) = (&scene.host, scene.host.spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
+    let (host, loose) =
+        (&scene.host, scene.host.objects().spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
     // Not among what changed in the reload: this was before it.
-    assert!(host.remove_root(scene.greedy) && host.add_root(scene.greedy));
+    assert!(host.objects().remove_root(scene.greedy) && host.objects().add_root(scene.greedy));
     for is_whole in [false, true] {
         slot.replace(Some((host.clone(), scene.cube, loose)));
         let report = roll_back(&scene, &["grabs"], is_whole);
         slot.replace(None);
         let named = (report.remainder.roots_added, report.remainder.roots_removed);
         assert_eq!(named, (vec![loose.to_string()], vec![scene.cube.to_string()]));
-        assert!(host.is_root(loose) && !host.is_root(scene.cube));
-        assert!(host.remove_root(loose) && host.add_root(scene.cube));
+        assert!(host.objects().is_root(loose) && !host.objects().is_root(scene.cube));
+        assert!(host.objects().remove_root(loose) && host.objects().add_root(scene.cube));
     }
 }
 
@@ -239,13 +240,13 @@ fn what_a_listener_changes_of_the_root_set_is_named_in_the_report_of_a_rollback(
 fn a_failed_create_restricts_its_code_as_a_reload_does() {
     let record = support::record("greedy");
     let host = support::builder().build().expect("a host");
-    let before = host.world_digest();
+    let before = host.worlds().digest();
     let armed = fails_at(ReloadStep::ClassDefault);
     let error = host.create_master(&libraries(&["grabs"])).expect_err("it fails").to_string();
     assert!(armed.has_fired(), "{error}");
     drop(armed);
     host.tick(Budget::frame());
-    assert_eq!(before.differences(&host.world_digest()), Vec::<String>::new());
+    assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     let told = record.take();
     assert!(told.contains("post of the main: done") && !told.contains(" of the main ran"), "{told}");
     host.create_master(&libraries(&["grabs"])).expect("refusals end nothing");
@@ -275,16 +276,18 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
         let greedy = scene.greedy;
         let born = Rc::new(Cell::new(ObjectHandle::NONE));
         let kept = Rc::clone(&born);
-        scene.host.on_unloading(0, move |host, _generation| {
+        scene.host.unloads().on_unloading(0, move |host, _generation| {
             let nested = match maker {
-                Maker::OldCode => host.call(greedy, "nest", &[]).expect("the old code still answers"),
-                Maker::Host => Some(Value::Object(host.spawn("/Script/Game.Greedy").expect("the old class is there"))),
+                Maker::OldCode => host.objects().call(greedy, "nest", &[]).expect("the old code still answers"),
+                Maker::Host => {
+                    Some(Value::Object(host.objects().spawn("/Script/Game.Greedy").expect("the old class is there")))
+                }
             };
             let Some(Value::Object(nested)) = nested else { panic!("{nested:?}") };
             for _ in 0..3 {
-                host.call(nested, "count", &[]).expect("so does what it has made");
+                host.objects().call(nested, "count", &[]).expect("so does what it has made");
             }
-            host.set(nested, "loot", &Value::U64(90)).expect("a property");
+            host.objects().set(nested, "loot", &Value::U64(90)).expect("a property");
             kept.set(nested);
         });
         match is_committed {
@@ -292,15 +295,19 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
             true => drop(scene.host.reload(&libraries(&["grabs"])).expect("a Master").into_result().expect("a reload")),
         }
         let born = born.get();
-        assert!(scene.host.is_alive(born), "{maker:?}, committed: {is_committed}");
-        assert_eq!(scene.host.class_of(born).as_deref(), Some("/Script/Game.Greedy"));
+        assert!(scene.host.objects().is_alive(born), "{maker:?}, committed: {is_committed}");
+        assert_eq!(scene.host.objects().class_of(born).as_deref(), Some("/Script/Game.Greedy"));
         // After a commit its plugin half is a new one.
         let count = if is_committed { 1 } else { 4 };
-        assert_eq!(scene.host.get(born, "loot").ok(), Some(Value::U64(90)), "{maker:?}, committed: {is_committed}");
+        assert_eq!(
+            scene.host.objects().get(born, "loot").ok(),
+            Some(Value::U64(90)),
+            "{maker:?}, committed: {is_committed}"
+        );
         assert_eq!(scene.call(born, "count"), Some(Value::U64(count)), "{maker:?}, committed: {is_committed}");
         let rolled_back = scene.host.reload(&libraries(&[])).expect("a Master").into_result();
         rolled_back.expect("it is carried along as all others are");
-        assert!(scene.host.is_alive(born));
+        assert!(scene.host.objects().is_alive(born));
     }
 }
 
@@ -310,39 +317,40 @@ fn while_the_old_code_is_told_of_its_end_nobody_reaches_the_new() {
     let host = support::host(&[attacker(&[])]);
     let told = Rc::new(RefCell::new(Vec::new()));
     let lines = Rc::clone(&told);
-    host.on_unloading(0, move |host, _generation| {
+    host.unloads().on_unloading(0, move |host, _generation| {
         let two = [Value::I32(1), Value::I32(2)];
-        let outcomes = [host.zcall("ex:/switchboard.add", &two), host.zcall("nm:/switchboard:Line:office", &[])];
+        let outcomes =
+            [host.calls().call("ex:/switchboard.add", &two), host.calls().call("nm:/switchboard:Line:office", &[])];
         let refused = outcomes.map(|outcome| outcome.is_err());
-        let classes = ["/Script/Game.Line", "/Script/Game.Greedy"].map(|class| host.class(class).is_ok());
+        let classes = ["/Script/Game.Line", "/Script/Game.Greedy"].map(|class| host.types().class(class).is_ok());
         lines.borrow_mut().push((refused, classes));
     });
     let next = [attacker(&[]), support::plugin("switchboard", &[])];
     host.reload(&next).expect("a Master").into_result().expect("a reload");
     assert_eq!(*told.borrow(), [([true, true], [false, true])]);
     let two = [Value::I32(1), Value::I32(2)];
-    assert_eq!(host.zcall("ex:/switchboard.add", &two).ok(), Some(Some(Value::I32(3))));
+    assert_eq!(host.calls().call("ex:/switchboard.add", &two).ok(), Some(Some(Value::I32(3))));
 }
 
 #[test]
 fn what_is_left_for_later_while_a_world_is_loaded_runs_after_that_or_never() {
     let record = support::record("greedy");
     let host = support::host(&libraries(&[]));
-    host.spawn("/Script/Game.Announcer").unwrap_or_else(|error| panic!("{error}"));
+    host.objects().spawn("/Script/Game.Announcer").unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("world");
-    host.save_world(&path).expect("it is saved");
+    host.worlds().save(&path).expect("it is saved");
     host.tick(Budget::frame());
     assert_eq!(record.take(), "an announcement: done\nit is announced\n");
 
     let armed = fails_at(ReloadStep::BeforeCommit);
-    let failed = host.load_world(&path).expect_err("it fails").to_string();
+    let failed = host.worlds().load(&path).expect_err("it fails").to_string();
     assert!(armed.has_fired(), "{failed}");
     drop(armed);
     host.tick(Budget::frame());
     assert_eq!(record.take(), "an announcement: done\n", "of a world that never came");
 
-    host.load_world(&path).expect("it is loaded");
+    host.worlds().load(&path).expect("it is loaded");
     host.tick(Budget::frame());
     assert_eq!(record.take(), "an announcement: done\nit is announced\n");
 }

@@ -21,15 +21,16 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let host = support::host(&[support::plugin("surface", &[])]);
-        host.register("of_the_host", "-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(0))))
+        host.calls()
+            .register("of_the_host", "-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(0))))
             .expect("a free name");
-        let steady = host.spawn("/Script/Game.Steady").expect("born");
+        let steady = host.objects().spawn("/Script/Game.Steady").expect("born");
         Self { host, steady, asked: 0 }
     }
 
     /// The host refuses the library in words that have all of these, and goes on with the old code.
     fn refuses(&mut self, library: &Path, what: &str, says: &[&str]) {
-        let before = (self.host.generation(), self.host.digest(), self.host.objects());
+        let before = (self.host.generation(), self.host.worlds().hash(), self.host.objects().all());
         let report = self.host.reload(&[library]).expect("there is a Master");
         match &report.outcome {
             Outcome::RolledBack { error, .. } => {
@@ -41,13 +42,14 @@ impl Scene {
             }
             _ => panic!("{what} was believed: {report}"),
         }
-        assert_eq!((self.host.generation(), self.host.digest(), self.host.objects()), before, "{what}");
+        assert_eq!((self.host.generation(), self.host.worlds().hash(), self.host.objects().all()), before, "{what}");
         self.goes_on(what);
     }
 
     fn goes_on(&mut self, what: &str) {
         self.asked += 1;
-        let answer = self.host.call(self.steady, "ask", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let answer =
+            self.host.objects().call(self.steady, "ask", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(answer, Some(Value::U32(self.asked)), "{what}");
     }
 
@@ -142,8 +144,8 @@ fn a_text_that_only_looks_odd_is_taken_as_it_is() {
     let dir = TempDir::new().expect("a folder");
     let library = rewritten(&dir, "quince or quandary", "\0\n\u{1b}[2J or quandary".as_bytes());
     let host = support::host(&[library]);
-    let quilted = host.spawn("/Script/Game.Quilted").expect("born");
-    assert_eq!(host.get(quilted, "quartz").expect("there"), Value::Text("\0\n\u{1b}[2J or quandary".into()));
+    let quilted = host.objects().spawn("/Script/Game.Quilted").expect("born");
+    assert_eq!(host.objects().get(quilted, "quartz").expect("there"), Value::Text("\0\n\u{1b}[2J or quandary".into()));
 }
 
 #[test]
@@ -266,5 +268,5 @@ fn a_refusal_of_a_text_is_typed_also_where_nothing_was_loaded_before() {
         }
         other => panic!("{other:?}"),
     }
-    assert!(!host.has_type("/Script/Game.Quilted") && host.generation() == 0);
+    assert!(!host.types().has("/Script/Game.Quilted") && host.generation() == 0);
 }

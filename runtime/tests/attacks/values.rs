@@ -35,11 +35,14 @@ fn a_key_or_a_part_of_one_cannot_be_changed_where_it_lies() {
     check("write_keys", "take a `clone()` of the key, remove it, and insert the clone, changed");
     let (host, holder) = holder();
     for way in 0..6 {
-        let refused =
-            host.call(holder, "write_a_key", &[Value::U32(way)]).expect_err("a key stays as it is").to_string();
+        let refused = host
+            .objects()
+            .call(holder, "write_a_key", &[Value::U32(way)])
+            .expect_err("a key stays as it is")
+            .to_string();
         assert!(refused.contains("in a key cannot be changed where it lies"), "{way}: {refused}");
     }
-    assert_eq!(host.get(holder, "keys").expect("there"), Value::Set(vec![Value::Text("one".into())]));
+    assert_eq!(host.objects().get(holder, "keys").expect("there"), Value::Set(vec![Value::Text("one".into())]));
     assert_goes_on(&host);
 }
 
@@ -51,9 +54,12 @@ fn keys_that_are_changed_where_they_lie_are_never_followed_out_of_their_rows() {
 #[test]
 fn a_hash_that_clears_the_set_being_copied_sees_the_copy_only() {
     let (host, holder) = holder();
-    host.call(holder, "hash_that_clears", &[]).expect("it asks for a timer");
+    host.objects().call(holder, "hash_that_clears", &[]).expect("it asks for a timer");
     host.tick(Budget::frame());
-    assert_eq!(host.get(holder, "texts").expect("there"), Value::Array(vec![Value::Text("40 of 1000".into())]));
+    assert_eq!(
+        host.objects().get(holder, "texts").expect("there"),
+        Value::Array(vec![Value::Text("40 of 1000".into())])
+    );
     assert_goes_on(&host);
 }
 
@@ -73,7 +79,7 @@ fn a_write_of_several_values_is_done_whole_or_not_at_all() {
 #[test]
 fn a_write_of_the_host_is_done_whole_or_not_at_all() {
     let (host, holder) = holder();
-    host.call(holder, "half_a_write", &[]).expect("it fills the containers");
+    host.objects().call(holder, "half_a_write", &[]).expect("it fills the containers");
     let ansi = |text: &str| Value::Ansi(text.to_owned());
     for (property, value) in [
         ("latin", Value::Array(vec![ansi("x"), ansi("\u{20ac}")])),
@@ -83,9 +89,9 @@ fn a_write_of_the_host_is_done_whole_or_not_at_all() {
         ("latin_optional", Value::Optional(Some(Box::new(Value::U64(1))))),
         ("rows", Value::Array(vec![Value::Array(vec![Value::Text("x".into())]), Value::Array(vec![ansi("x")])])),
     ] {
-        let before = host.get(holder, property).expect("there");
-        assert!(host.set(holder, property, &value).is_err(), "{property}");
-        assert_eq!(host.get(holder, property).expect("there"), before, "{property}");
+        let before = host.objects().get(holder, property).expect("there");
+        assert!(host.objects().set(holder, property, &value).is_err(), "{property}");
+        assert_eq!(host.objects().get(holder, property).expect("there"), before, "{property}");
     }
     assert_goes_on(&host);
 }
@@ -119,7 +125,7 @@ fn a_walk_of_an_array_ends_with_an_error_when_its_owner_is_destroyed() {
 #[test]
 fn a_container_that_has_counted_to_the_end_has_no_faces_that_look_fresh() {
     let (host, holder) = holder();
-    host.call(holder, "fill", &[]).expect("it fills the containers");
+    host.objects().call(holder, "fill", &[]).expect("it fills the containers");
     for (property, epoch) in [("texts", u64::MAX - 3), ("keys", u64::MAX), ("numbers", u64::MAX)] {
         // SAFETY: nobody has a face into it: no plugin code runs.
         unsafe { host.bench() }.age(holder, property, epoch).expect("a container");
@@ -142,20 +148,20 @@ fn a_container_that_has_counted_to_the_end_has_no_faces_that_look_fresh() {
 #[test]
 fn objects_that_lie_in_each_other_20_000_deep_are_walked_without_recursion() {
     let (host, holder) = holder();
-    host.call(holder, "nest", &[Value::U32(20_000)]).expect("nested");
+    host.objects().call(holder, "nest", &[Value::U32(20_000)]).expect("nested");
     host.tick(Budget::frame());
-    let deepest = *host.objects().last().expect("one");
-    let path = host.path_of(deepest).expect("it lives");
+    let deepest = *host.objects().all().last().expect("one");
+    let path = host.objects().path_of(deepest).expect("it lives");
     assert!(path.matches('/').count() > 20_000, "{}", path.len());
-    assert_eq!(host.object_at(&path), Some(deepest));
-    assert_eq!(host.digest(), host.digest());
+    assert_eq!(host.objects().at_path(&path), Some(deepest));
+    assert_eq!(host.worlds().hash(), host.worlds().hash());
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("deep.world");
-    host.save_world(&file).expect("saved");
-    host.load_world(&file).expect("loaded");
+    host.worlds().save(&file).expect("saved");
+    host.worlds().load(&file).expect("loaded");
     let outermost = path.split('/').take(3).collect::<Vec<_>>().join("/");
-    host.collect().expect("a safe point");
-    host.destroy(host.object_at(&outermost).expect("it was saved, too"));
+    host.collection().collect().expect("a safe point");
+    host.objects().destroy(host.objects().at_path(&outermost).expect("it was saved, too"));
     host.tick(Budget::frame());
     assert_goes_on(&host);
 }
@@ -165,10 +171,10 @@ fn a_type_100_000_deep_is_refused_by_its_text() {
     let (host, _holder) = holder();
     for (before, after) in [("Array(", ")"), ("Optional(", ")"), ("Map(u8, ", ")"), ("Delegate(", ")")] {
         let text = before.repeat(100_000) + "u8" + &after.repeat(100_000);
-        let refused = host.make_black(&text, &Value::U8(0)).expect_err("nobody walks that deep");
+        let refused = host.conjugates().make(&text, &Value::U8(0)).expect_err("nobody walks that deep");
         assert!(refused.to_string().contains("deeper than"), "{}", &refused.to_string()[..80]);
         for half in [&text[..before.len() * 100_000], &text[before.len() * 100_000..]] {
-            assert!(host.make_black(half, &Value::U8(0)).is_err());
+            assert!(host.conjugates().make(half, &Value::U8(0)).is_err());
         }
     }
     assert_goes_on(&host);

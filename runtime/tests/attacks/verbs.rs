@@ -58,42 +58,56 @@ pub(crate) const VERBS: &[Verb] = &[
     ("reload", Changes, |host, tools| said(host.reload(&[&tools.library]))),
     ("reload_changed", Changes, |host, tools| said(host.reload_changed(&[&tools.library]))),
     ("unload_master", Changes, |host, _| said(host.unload_master())),
-    ("set", Changes, |host, tools| said(host.set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9); 4096])))),
-    ("call", Changes, |host, tools| said(host.call(tools.holder, "sum", &[]))),
-    ("zcall", Changes, |host, tools| said(host.zcall("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)]))),
-    ("spawn", Changes, |host, _| said(host.spawn("/Script/Game.Holder"))),
-    ("spawn_in", Changes, |host, tools| said(host.spawn_in("/Script/Game.Holder", tools.holder))),
-    ("spawn_of", Changes, |host, _| said(host.class("/Script/Game.Holder").and_then(|class| host.spawn_of(&class)))),
-    ("spawn_of_in", Changes, |host, tools| {
-        said(host.class("/Script/Game.Holder").and_then(|class| host.spawn_of_in(&class, tools.holder)))
+    ("objects().set", Changes, |host, tools| {
+        said(host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9); 4096])))
     }),
-    ("write_conjugate", Changes, |host, tools| said(host.write_conjugate(tools.black, &Value::Array(Vec::new())))),
-    ("collect", Changes, |host, _| said(host.collect())),
-    ("point", Changes, |host, tools| said(host.point(tools.holder, "friend", tools.holder))),
-    ("point_at_class", Changes, |host, tools| said(host.point_at_class(tools.holder, "class", "/Script/Game.Holder"))),
-    ("point_at_field", Changes, |host, tools| {
-        said(host.point_at_field(tools.holder, "field", "/Script/Game.Holder:numbers"))
+    ("objects().call", Changes, |host, tools| said(host.objects().call(tools.holder, "sum", &[]))),
+    ("calls().call", Changes, |host, tools| {
+        said(host.calls().call("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)]))
     }),
-    ("bind_delegate", Changes, |host, tools| said(host.bind_delegate(tools.holder, "listeners", tools.holder, "fill"))),
-    ("unbind_delegate", Changes, |host, tools| {
-        said(host.unbind_delegate(tools.holder, "listeners", tools.holder, "fill"))
+    ("objects().spawn", Changes, |host, _| said(host.objects().spawn("/Script/Game.Holder"))),
+    ("objects().spawn_in", Changes, |host, tools| said(host.objects().spawn_in("/Script/Game.Holder", tools.holder))),
+    ("objects().spawn_of", Changes, |host, _| {
+        said(host.types().class("/Script/Game.Holder").and_then(|class| host.objects().spawn_of(&class)))
     }),
-    ("save_world", Changes, |host, tools| said(host.save_world(tools.world.with_extension("again")))),
-    ("load_world", Changes, |host, tools| said(host.load_world(&tools.world))),
+    ("objects().spawn_of_in", Changes, |host, tools| {
+        said(
+            host.types()
+                .class("/Script/Game.Holder")
+                .and_then(|class| host.objects().spawn_of_in(&class, tools.holder)),
+        )
+    }),
+    ("conjugates().write", Changes, |host, tools| {
+        said(host.conjugates().write(tools.black, &Value::Array(Vec::new())))
+    }),
+    ("collection().collect", Changes, |host, _| said(host.collection().collect())),
+    ("links().point", Changes, |host, tools| said(host.links().point(tools.holder, "friend", tools.holder))),
+    ("links().point_at_class", Changes, |host, tools| {
+        said(host.links().point_at_class(tools.holder, "class", "/Script/Game.Holder"))
+    }),
+    ("links().point_at_field", Changes, |host, tools| {
+        said(host.links().point_at_field(tools.holder, "field", "/Script/Game.Holder:numbers"))
+    }),
+    ("links().bind", Changes, |host, tools| said(host.links().bind(tools.holder, "listeners", tools.holder, "fill"))),
+    ("links().unbind", Changes, |host, tools| {
+        said(host.links().unbind(tools.holder, "listeners", tools.holder, "fill"))
+    }),
+    ("worlds().save", Changes, |host, tools| said(host.worlds().save(tools.world.with_extension("again")))),
+    ("worlds().load", Changes, |host, tools| said(host.worlds().load(&tools.world))),
     ("drain_finalizers", Changes, |host, _| said(host.drain_finalizers(Duration::ZERO))),
-    ("wait_for_unloads", Changes, |host, _| said(host.wait_for_unloads(Duration::ZERO))),
-    ("park", Changes, |host, _| said(host.park(1))),
+    ("unloads().wait", Changes, |host, _| said(host.unloads().wait(Duration::ZERO))),
+    ("unloads().park", Changes, |host, _| said(host.unloads().park(1))),
     ("world().set", Changes, |host, tools| {
         said(host.world().write(tools.holder, "numbers", &Value::Array(Vec::new())))
     }),
-    ("get", Reads, |host, tools| said(host.get(tools.holder, "numbers"))),
+    ("objects().get", Reads, |host, tools| said(host.objects().get(tools.holder, "numbers"))),
     ("world().read", Reads, |host, tools| said(host.world().read(tools.holder, "numbers"))),
-    ("read_conjugate", Reads, |host, tools| said(host.read_conjugate(tools.black))),
-    ("clone_conjugate", Reads, |host, tools| said(host.clone_conjugate(tools.black))),
-    ("resolve", Reads, |host, tools| said(host.resolve(tools.holder, "friend"))),
-    ("resolve_class", Reads, |host, tools| said(host.resolve_class(tools.holder, "class"))),
-    ("resolve_field", Reads, |host, tools| said(host.resolve_field(tools.holder, "field"))),
-    ("broadcast", Nothing, quiet!(|host, tools| host.broadcast(tools.holder, "listeners", &[]))),
+    ("conjugates().read", Reads, |host, tools| said(host.conjugates().read(tools.black))),
+    ("conjugates().copy", Reads, |host, tools| said(host.conjugates().copy(tools.black))),
+    ("links().resolve", Reads, |host, tools| said(host.links().resolve(tools.holder, "friend"))),
+    ("links().resolve_class", Reads, |host, tools| said(host.links().resolve_class(tools.holder, "class"))),
+    ("links().resolve_field", Reads, |host, tools| said(host.links().resolve_field(tools.holder, "field"))),
+    ("links().broadcast", Nothing, quiet!(|host, tools| host.links().broadcast(tools.holder, "listeners", &[]))),
     ("request_reload", Nothing, quiet!(|host, tools| host.request_reload(vec![tools.library.clone()]))),
     ("request_reload_of", Nothing, |host, tools| {
         host.request_reload_of(vec![tools.library.clone()], ReloadScope::Changed);
@@ -105,71 +119,87 @@ pub(crate) const VERBS: &[Verb] = &[
     ("generation", Nothing, quiet!(|host, tools| host.generation())),
     ("modules", Nothing, quiet!(|host, tools| host.modules())),
     ("module_generations", Nothing, quiet!(|host, tools| host.module_generations())),
-    ("contexts", Nothing, quiet!(|host, tools| host.contexts())),
-    ("color_of", Nothing, quiet!(|host, tools| host.color_of(tools.holder))),
-    ("parked", Nothing, quiet!(|host, tools| host.parked())),
+    ("unloads().generations", Nothing, quiet!(|host, tools| host.unloads().generations())),
+    ("conjugates().color_of", Nothing, quiet!(|host, tools| host.conjugates().color_of(tools.holder))),
+    ("unloads().parked", Nothing, quiet!(|host, tools| host.unloads().parked())),
     ("stage_dir", Nothing, quiet!(|host, tools| host.stage_dir())),
-    ("destroy", Nothing, quiet!(|host, tools| host.destroy(tools.holder))),
-    ("is_alive", Nothing, quiet!(|host, tools| host.is_alive(tools.holder))),
-    ("objects", Nothing, quiet!(|host, tools| host.objects())),
-    ("class_of", Nothing, quiet!(|host, tools| host.class_of(tools.holder))),
-    ("name_of", Nothing, quiet!(|host, tools| host.name_of(tools.holder))),
-    ("dormant_class", Nothing, quiet!(|host, tools| host.dormant_class(tools.holder))),
-    ("outer_of", Nothing, quiet!(|host, tools| host.outer_of(tools.holder))),
-    ("is_a", Nothing, quiet!(|host, tools| host.is_a(tools.holder, "/Script/Game.Holder"))),
-    ("is_subclass", Nothing, quiet!(|host, tools| host.is_subclass("/Script/Game.Holder", "/Script/Core.Object"))),
-    ("has_type", Nothing, quiet!(|host, tools| host.has_type("/Script/Game.Holder"))),
-    ("implements", Nothing, quiet!(|host, tools| host.implements("/Script/Game.Holder", "/Script/Game.None"))),
-    ("redirect", Nothing, quiet!(|host, tools| host.redirect("/Script/Game.Left", "/Script/Game.Right"))),
-    ("dynamic_classes", Nothing, quiet!(|host, tools| host.dynamic_classes())),
-    ("find_in", Nothing, quiet!(|host, tools| host.find_in(ObjectHandle::NONE, "Holder_0"))),
-    ("rename", Nothing, quiet!(|host, tools| host.rename(tools.holder, "Renamed", ObjectHandle::NONE))),
-    ("add_root", Nothing, quiet!(|host, tools| host.add_root(tools.holder))),
-    ("is_root", Nothing, quiet!(|host, tools| host.is_root(tools.holder))),
+    ("objects().destroy", Nothing, quiet!(|host, tools| host.objects().destroy(tools.holder))),
+    ("objects().is_alive", Nothing, quiet!(|host, tools| host.objects().is_alive(tools.holder))),
+    ("objects().all", Nothing, quiet!(|host, tools| host.objects().all())),
+    ("objects().class_of", Nothing, quiet!(|host, tools| host.objects().class_of(tools.holder))),
+    ("objects().name_of", Nothing, quiet!(|host, tools| host.objects().name_of(tools.holder))),
+    ("objects().dormant_class", Nothing, quiet!(|host, tools| host.objects().dormant_class(tools.holder))),
+    ("objects().outer_of", Nothing, quiet!(|host, tools| host.objects().outer_of(tools.holder))),
+    ("objects().is_a", Nothing, quiet!(|host, tools| host.objects().is_a(tools.holder, "/Script/Game.Holder"))),
     (
-        "remove_root",
+        "types().is_subclass",
         Nothing,
-        quiet!(|host, tools| {
-            host.remove_root(tools.holder);
-            host.add_root(tools.holder)
-        }),
+        quiet!(|host, tools| host.types().is_subclass("/Script/Game.Holder", "/Script/Core.Object")),
     ),
-    ("properties_of", Nothing, quiet!(|host, tools| host.properties_of(tools.holder))),
-    ("zcall_resolve", Nothing, quiet!(|host, tools| host.zcall_resolve("uf:/Script/Game.Holder:sum"))),
+    ("types().has", Nothing, quiet!(|host, tools| host.types().has("/Script/Game.Holder"))),
     (
-        "zcall_handle",
+        "types().implements",
         Nothing,
-        quiet!(|host, tools| {
-            let handle = host.zcall_resolve("uf:/Script/Game.Holder:sum").unwrap_or_default();
-            host.zcall_handle(handle, &[Value::Object(tools.holder)])
-        }),
+        quiet!(|host, tools| host.types().implements("/Script/Game.Holder", "/Script/Game.None")),
     ),
     (
-        "register",
+        "types().redirect",
+        Nothing,
+        quiet!(|host, tools| host.types().redirect("/Script/Game.Left", "/Script/Game.Right")),
+    ),
+    ("types().dynamic_classes", Nothing, quiet!(|host, tools| host.types().dynamic_classes())),
+    ("objects().find_in", Nothing, quiet!(|host, tools| host.objects().find_in(ObjectHandle::NONE, "Holder_0"))),
+    (
+        "objects().rename",
+        Nothing,
+        quiet!(|host, tools| host.objects().rename(tools.holder, "Renamed", ObjectHandle::NONE)),
+    ),
+    ("objects().add_root", Nothing, quiet!(|host, tools| host.objects().add_root(tools.holder))),
+    ("objects().is_root", Nothing, quiet!(|host, tools| host.objects().is_root(tools.holder))),
+    (
+        "objects().remove_root",
+        Nothing,
+        quiet!(|host, tools| {
+            host.objects().remove_root(tools.holder);
+            host.objects().add_root(tools.holder)
+        }),
+    ),
+    ("objects().properties_of", Nothing, quiet!(|host, tools| host.objects().properties_of(tools.holder))),
+    ("calls().resolve", Nothing, quiet!(|host, tools| host.calls().resolve("uf:/Script/Game.Holder:sum"))),
+    (
+        "calls().call_handle",
+        Nothing,
+        quiet!(|host, tools| {
+            let handle = host.calls().resolve("uf:/Script/Game.Holder:sum").unwrap_or_default();
+            host.calls().call_handle(handle, &[Value::Object(tools.holder)])
+        }),
+    ),
+    (
+        "calls().register",
         Nothing,
         quiet!(|host, tools| {
             let signature: Signature = "u64".parse().expect("a signature");
-            host.register("attack.count", signature, |_, _| Ok(None))
+            host.calls().register("attack.count", signature, |_, _| Ok(None))
         }),
     ),
     (
-        "register_pure",
+        "calls().register_pure",
         Nothing,
         quiet!(|host, tools| {
             let signature: Signature = "u64".parse().expect("a signature");
-            host.register_pure("attack.pure", signature, |_, _| Ok(None))
+            host.calls().register_pure("attack.pure", signature, |_, _| Ok(None))
         }),
     ),
     (
-        "add_zcall_resolver",
+        "calls().add_value_resolver",
         Nothing,
         quiet!(|host, tools| {
-            host.add_zcall_resolver("attack", |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no")))
+            host.calls().add_value_resolver("attack", |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no")))
         }),
     ),
-    ("add_protocol", Nothing, quiet!(|host, tools| host.add_protocol(PlainProtocol::new("attack-odd")))),
+    ("calls().add_protocol", Nothing, quiet!(|host, tools| host.add_protocol(PlainProtocol::new("attack-odd")))),
     (
-        "add_resolver",
+        "calls().add_resolver",
         Nothing,
         quiet!(|host, tools| {
             host.add_resolver("attack-odd", 0, "none", |_: &ZCallName| Ok(Answer::declined("no")))
@@ -180,40 +210,46 @@ pub(crate) const VERBS: &[Verb] = &[
     ("world", Nothing, quiet!(|host, tools| host.world().object_count())),
     ("tick", Nothing, quiet!(|host, tools| host.tick(Budget::frame()))),
     ("safe_point", Nothing, quiet!(|host, tools| host.safe_point())),
-    ("post_handle", Nothing, quiet!(|host, tools| host.post_handle().post(|host| drop(host.objects())))),
+    ("post_handle", Nothing, quiet!(|host, tools| host.post_handle().post(|host| drop(host.objects().all())))),
     ("game_time", Nothing, quiet!(|host, tools| host.game_time())),
     ("errands", Nothing, quiet!(|host, tools| host.errands())),
-    ("digest", Nothing, quiet!(|host, tools| host.digest())),
-    ("world_digest", Nothing, quiet!(|host, tools| host.world_digest())),
+    ("worlds().hash", Nothing, quiet!(|host, tools| host.worlds().hash())),
+    ("worlds().digest", Nothing, quiet!(|host, tools| host.worlds().digest())),
     ("counters", Nothing, quiet!(|host, tools| host.counters())),
-    ("class", Nothing, quiet!(|host, tools| host.class("/Script/Game.Holder"))),
-    ("blacks", Nothing, quiet!(|host, tools| host.blacks())),
-    ("keep_black_sites", Nothing, quiet!(|host, tools| host.keep_black_sites(true))),
-    ("lend", Nothing, quiet!(|host, tools| host.lend(tools.holder, "numbers"))),
+    ("types().class", Nothing, quiet!(|host, tools| host.types().class("/Script/Game.Holder"))),
+    ("conjugates().blacks", Nothing, quiet!(|host, tools| host.conjugates().blacks())),
+    ("conjugates().keep_sites", Nothing, quiet!(|host, tools| host.conjugates().keep_sites(true))),
+    ("conjugates().lend", Nothing, quiet!(|host, tools| host.conjugates().lend(tools.holder, "numbers"))),
     (
-        "make_black",
+        "conjugates().make",
         Nothing,
         quiet!(|host, tools| {
-            host.make_black("Array(u64)", &Value::Array(Vec::new())).map(|black| host.drop_black(black))
+            host.conjugates()
+                .make("Array(u64)", &Value::Array(Vec::new()))
+                .map(|black| host.conjugates().give_back(black))
         }),
     ),
-    ("drop_black", Nothing, quiet!(|host, tools| host.drop_black(AnyConjugate::from_number(1)))),
-    ("conjugate", Nothing, quiet!(|host, tools| host.conjugate(tools.black))),
-    ("is_expired", Nothing, quiet!(|host, tools| host.is_expired(tools.black))),
-    ("collect_in_slices", Nothing, quiet!(|host, tools| host.collect_in_slices())),
-    ("is_collecting", Nothing, quiet!(|host, tools| host.is_collecting())),
-    ("take_collected", Nothing, quiet!(|host, tools| host.take_collected())),
-    ("load_contexts", Nothing, quiet!(|host, tools| host.load_contexts().all())),
-    ("context_of_object", Nothing, quiet!(|host, tools| host.context_of_object(tools.holder))),
-    ("path_of", Nothing, quiet!(|host, tools| host.path_of(tools.holder))),
-    ("object_at", Nothing, quiet!(|host, tools| host.object_at("/World/Holder_0"))),
-    ("lazy_id_of", Nothing, quiet!(|host, tools| host.lazy_id_of(tools.holder))),
-    ("object_of_lazy_id", Nothing, quiet!(|host, tools| host.object_of_lazy_id(1))),
-    ("on_unloading", Nothing, quiet!(|host, tools| host.on_unloading(0, |_host, _generation| {}))),
+    (
+        "conjugates().give_back",
+        Nothing,
+        quiet!(|host, tools| host.conjugates().give_back(AnyConjugate::from_number(1))),
+    ),
+    ("conjugates().info", Nothing, quiet!(|host, tools| host.conjugates().info(tools.black))),
+    ("conjugates().is_expired", Nothing, quiet!(|host, tools| host.conjugates().is_expired(tools.black))),
+    ("collection().begin_in_slices", Nothing, quiet!(|host, tools| host.collection().begin_in_slices())),
+    ("collection().is_under_way", Nothing, quiet!(|host, tools| host.collection().is_under_way())),
+    ("collection().take_done", Nothing, quiet!(|host, tools| host.collection().take_done())),
+    ("contexts", Nothing, quiet!(|host, tools| host.contexts().all())),
+    ("objects().context_of", Nothing, quiet!(|host, tools| host.objects().context_of(tools.holder))),
+    ("objects().path_of", Nothing, quiet!(|host, tools| host.objects().path_of(tools.holder))),
+    ("objects().at_path", Nothing, quiet!(|host, tools| host.objects().at_path("/World/Holder_0"))),
+    ("links().lazy_id_of", Nothing, quiet!(|host, tools| host.links().lazy_id_of(tools.holder))),
+    ("links().object_of_lazy_id", Nothing, quiet!(|host, tools| host.links().object_of_lazy_id(1))),
+    ("unloads().on_unloading", Nothing, quiet!(|host, tools| host.unloads().on_unloading(0, |_host, _generation| {}))),
     ("downgrade", Nothing, quiet!(|host, tools| host.downgrade())),
-    ("lease", Nothing, quiet!(|host, tools| host.lease("attacker", "a test"))),
-    ("lease_master", Nothing, quiet!(|host, tools| host.lease_master("a test"))),
-    ("leases", Nothing, quiet!(|host, tools| host.leases())),
+    ("unloads().lease", Nothing, quiet!(|host, tools| host.unloads().lease("attacker", "a test"))),
+    ("unloads().lease_master", Nothing, quiet!(|host, tools| host.unloads().lease_master("a test"))),
+    ("unloads().leases", Nothing, quiet!(|host, tools| host.unloads().leases())),
     (
         "request_unload",
         Nothing,
@@ -223,18 +259,30 @@ pub(crate) const VERBS: &[Verb] = &[
         }),
     ),
     ("take_unloads", Nothing, quiet!(|host, tools| host.take_unloads())),
-    ("unloads", Nothing, quiet!(|host, tools| host.unloads())),
+    ("unloads().tickets", Nothing, quiet!(|host, tools| host.unloads().tickets())),
     ("console", Nothing, quiet!(|host, tools| host.console("help"))),
     ("console objects", Nothing, quiet!(|host, tools| host.console("objects"))),
     ("console spawn", Nothing, quiet!(|host, tools| host.console("spawn /Script/Game.Holder"))),
     ("complete", Nothing, quiet!(|host, tools| host.complete("show "))),
-    ("describe", Nothing, quiet!(|host, tools| host.describe(tools.holder))),
+    ("objects().describe", Nothing, quiet!(|host, tools| host.objects().describe(tools.holder))),
     ("is_asked_to_end", Nothing, quiet!(|host, tools| host.is_asked_to_end())),
     ("wait", Nothing, quiet!(|host, tools| host.wait(Duration::ZERO))),
     ("shutdown", Nothing, quiet!(|host, tools| host.clone().shutdown())),
 ];
 
-/// What stands in the sources as `pub fn` of a runtime, and takes one.
+/// What the verbs are grouped by, and how a runtime gives the group.
+const GROUPS: [(&str, &str); 8] = [
+    ("Objects", "objects"),
+    ("Types", "types"),
+    ("Calls", "calls"),
+    ("Links", "links"),
+    ("Conjugates", "conjugates"),
+    ("Unloads", "unloads"),
+    ("Worlds", "worlds"),
+    ("Collection", "collection"),
+];
+
+/// What stands in the sources as `pub fn` of a runtime or of one of its groups, and takes one.
 fn declared() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![root.join("runtime.rs"), root.join("console.rs")];
@@ -243,11 +291,18 @@ fn declared() -> Vec<String> {
     let mut names = Vec::new();
     for file in files {
         let source = fs::read_to_string(&file).expect("a source");
-        let of_runtime = source.split("\nimpl ").filter(|block| block.starts_with("Runtime {"));
-        for rest in of_runtime.flat_map(|block| block.split("\n    pub fn ").skip(1)) {
-            let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            if name != "builder" {
-                names.push(name);
+        for block in source.split("\nimpl ") {
+            let group = GROUPS.iter().find(|(group, _)| block.starts_with(&format!("{group}<'_> {{")));
+            if group.is_none() && !block.starts_with("Runtime {") {
+                continue;
+            }
+            for rest in block.split("\n    pub fn ").skip(1) {
+                let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                match group {
+                    Some((_, group)) => names.push(format!("{group}().{name}")),
+                    None if name == "builder" || GROUPS.iter().any(|(_, group)| *group == name) => {}
+                    None => names.push(name),
+                }
             }
         }
     }

@@ -59,19 +59,19 @@ impl Churn {
         let builds = [build(&[]), build(&["second"])];
         let host = support::builder().last_serial(last_serial).build().unwrap_or_else(|error| panic!("{error}"));
         host.create_master(&builds[..1]).unwrap_or_else(|error| panic!("{error}"));
-        host.keep_black_sites(true);
-        let yard = host.spawn(ops::YARD).unwrap_or_else(|error| panic!("{error}"));
-        host.call(yard, "prepare", &[]).unwrap_or_else(|error| panic!("{error}"));
+        host.conjugates().keep_sites(true);
+        let yard = host.objects().spawn(ops::YARD).unwrap_or_else(|error| panic!("{error}"));
+        host.objects().call(yard, "prepare", &[]).unwrap_or_else(|error| panic!("{error}"));
         let model = Model::new(&host, yard);
         Self { host, yard, model, seed, done: Done::default(), builds, failing: build(&["failing"]) }
     }
 
     fn call(&self, function: &str) {
-        self.host.call(self.yard, function, &[]).unwrap_or_else(|error| panic!("`{function}`: {error}"));
+        self.host.objects().call(self.yard, function, &[]).unwrap_or_else(|error| panic!("`{function}`: {error}"));
     }
 
     fn word(&self, property: &str) -> u64 {
-        match self.host.get(self.yard, property) {
+        match self.host.objects().get(self.yard, property) {
             Ok(Value::U64(word)) => word,
             other => panic!("{property} of the yard is a u64, not {other:?}"),
         }
@@ -81,7 +81,7 @@ impl Churn {
     fn operate(&mut self, count: u64) {
         let (seed, from) = (self.seed, self.done.operations);
         let arguments = [Value::U64(seed), Value::U64(from), Value::U32(count as u32)];
-        let answers = match self.host.call(self.yard, "run", &arguments) {
+        let answers = match self.host.objects().call(self.yard, "run", &arguments) {
             Ok(Some(Value::Array(answers))) => answers,
             Ok(other) => panic!("`run` answers each operation, not {other:?}"),
             Err(error) => {
@@ -119,19 +119,19 @@ impl Churn {
     fn collect(&mut self) {
         // A black that a thread has yet to drop keeps what it refers to.
         self.settle();
-        self.done.collected += self.host.collect().unwrap_or_else(|error| panic!("{error}"));
+        self.done.collected += self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         self.done.collections += 1;
         self.model.collected(&self.host, true);
     }
 
     /// A collection whose mark sees a world that goes on changing.
     fn collect_in_slices(&mut self) {
-        self.host.collect_in_slices();
+        self.host.collection().begin_in_slices();
         loop {
             self.host.tick(Budget::frame().with_collection(Duration::ZERO));
             self.model.collected(&self.host, false);
             self.done.slices += 1;
-            if let Some(collected) = self.host.take_collected().pop() {
+            if let Some(collected) = self.host.collection().take_done().pop() {
                 self.done.collected += collected.objects;
                 return;
             }
@@ -145,7 +145,7 @@ impl Churn {
         assert!(reload.is_committed(), "{reload}");
         self.done.reloads += 1;
         self.model.reloaded();
-        assert!(self.host.wait_for_unloads(Duration::from_secs(60)).expect("a safe point"), "the old one goes");
+        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the old one goes");
     }
 
     fn reload_in_vain(&mut self) {
@@ -155,7 +155,7 @@ impl Churn {
         };
         assert!(error.contains("this build does not come up"), "{error}");
         self.done.rollbacks += 1;
-        assert!(self.host.wait_for_unloads(Duration::from_secs(60)).expect("a safe point"), "the new one goes");
+        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the new one goes");
     }
 
     /// Everything has come to rest: no thread has a value to drop, and the host has heard of all that were dropped.
@@ -165,14 +165,14 @@ impl Churn {
         assert!(drained.is_complete, "{drained:?}");
         support::until("all drops are heard of", || {
             self.host.safe_point();
-            self.host.blacks().queued == 0
+            self.host.conjugates().blacks().queued == 0
         });
     }
 
     fn compare(&mut self) {
         self.model.compare(&self.host);
         self.settle();
-        let blacks = self.host.blacks();
+        let blacks = self.host.conjugates().blacks();
         assert_eq!(blacks.count(), self.model.count_blacks(), "blacks of host and model: {blacks}");
         assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");
     }
@@ -184,14 +184,14 @@ impl Churn {
         assert!(self.word("refused") > 0, "stale accesses were tried");
         eprintln!("{:?}, {} stale accesses refused", self.done, self.word("refused"));
         self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-        assert!(self.host.wait_for_unloads(Duration::from_secs(60)).expect("a safe point"), "the last one goes");
-        let blacks = self.host.blacks();
+        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the last one goes");
+        let blacks = self.host.conjugates().blacks();
         assert_eq!((blacks.count(), blacks.queued, blacks.undropped.len()), (0, 0, 0), "{blacks}");
         assert_eq!(blacks.made, blacks.released);
-        self.host.destroy(self.yard);
-        self.host.collect().unwrap_or_else(|error| panic!("{error}"));
+        self.host.objects().destroy(self.yard);
+        self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(self.host.counters().objects, 0, "objects");
-        assert_eq!(self.host.leases(), [], "leases");
+        assert_eq!(self.host.unloads().leases(), [], "leases");
         self.host.shutdown().into_result().unwrap_or_else(|error| panic!("{error}"));
     }
 }

@@ -180,10 +180,12 @@ pub(crate) struct Model {
 impl Model {
     /// A yard that was prepared just now.
     pub(crate) fn new(host: &Runtime, yard: Id) -> Self {
-        let Ok(Value::Object(mirror)) = host.get(yard, "mirror") else { panic!("the yard has a mirror") };
-        let path = host.path_of(mirror).expect("it is there");
-        let inside =
-            path.strip_suffix(&*host.name_of(mirror).expect("it is there")).expect("it ends in the name").to_owned();
+        let Ok(Value::Object(mirror)) = host.objects().get(yard, "mirror") else { panic!("the yard has a mirror") };
+        let path = host.objects().path_of(mirror).expect("it is there");
+        let inside = path
+            .strip_suffix(&*host.objects().name_of(mirror).expect("it is there"))
+            .expect("it ends in the name")
+            .to_owned();
         let mut model = Self {
             yard,
             mirror,
@@ -371,7 +373,7 @@ impl Model {
         let reachable = self.reachable();
         let all: Vec<Id> = self.things.keys().copied().collect();
         for thing in all {
-            let (lives, is_kept) = (host.is_alive(thing), reachable.contains(&thing));
+            let (lives, is_kept) = (host.objects().is_alive(thing), reachable.contains(&thing));
             assert!(lives || !is_kept, "{thing} was collected, but something keeps it");
             assert!(!whole || is_kept || !lives, "{thing} is left, but nothing keeps it");
             if !lives {
@@ -383,7 +385,7 @@ impl Model {
     /// Compares everything.
     pub(crate) fn compare(&mut self, host: &Runtime) {
         for slot in 0..SLOTS as usize {
-            let shown = host.call(self.yard, "show", &[Value::U32(slot as u32)]);
+            let shown = host.objects().call(self.yard, "show", &[Value::U32(slot as u32)]);
             let shown = shown.unwrap_or_else(|error| panic!("the mirror: {error}"));
             let mirror = &mut self.things.get_mut(&self.mirror).expect("it is kept").values;
             let bits = self.blacks.show(mirror, slot);
@@ -393,7 +395,7 @@ impl Model {
         for thing in self.things.keys() {
             self.compare_thing(host, *thing, "");
         }
-        let Ok(Value::Array(pool)) = host.get(self.yard, "pool") else { panic!("the yard has a pool") };
+        let Ok(Value::Array(pool)) = host.objects().get(self.yard, "pool") else { panic!("the yard has a pool") };
         let expected: Vec<_> = self.state.pool.iter().map(|thing| Value::Object(thing.unwrap_or_default())).collect();
         assert_eq!(pool, expected, "the things that are kept");
         let mut expected = Vec::new();
@@ -402,7 +404,8 @@ impl Model {
             let led = [neighbor.resolve(&self.state), twin.resolve(&self.state), guest.resolve(&self.state)];
             expected.extend(led.map(number).map(Value::U64));
         }
-        let resolved = host.call(self.yard, "resolved", &[]).unwrap_or_else(|error| panic!("references: {error}"));
+        let resolved =
+            host.objects().call(self.yard, "resolved", &[]).unwrap_or_else(|error| panic!("references: {error}"));
         assert_eq!(resolved, Some(Value::Array(expected)), "where soft, lazy and weak references lead to");
     }
 
@@ -426,26 +429,27 @@ impl Model {
             ("heard", Value::U64(self.state.heard[&thing])),
         ]);
         for (property, expected) in expected {
-            let found = host.get(thing, property).unwrap_or_else(|error| panic!("{property} of {thing}: {error}"));
+            let found =
+                host.objects().get(thing, property).unwrap_or_else(|error| panic!("{property} of {thing}: {error}"));
             let (found, expected) = (living(found, host), living(expected, host));
             assert_eq!(found, expected, "{what}{property} of {thing}: host and model");
         }
-        assert_eq!(host.path_of(thing).as_ref(), self.state.paths.get(&thing), "the path of {thing}");
+        assert_eq!(host.objects().path_of(thing).as_ref(), self.state.paths.get(&thing), "the path of {thing}");
     }
 }
 
 /// The value without what leads to objects that are gone: a host may clear such references, or leave them.
 fn living(value: Value, host: &Runtime) -> Value {
-    let alive = |object: ObjectHandle| if host.is_alive(object) { object } else { ObjectHandle::NONE };
+    let alive = |object: ObjectHandle| if host.objects().is_alive(object) { object } else { ObjectHandle::NONE };
     let all = |values: Vec<Value>| values.into_iter().map(|value| living(value, host)).collect();
     let bound = |bindings: Vec<alcedo_runtime::Binding>| {
-        bindings.into_iter().filter(|binding| host.is_alive(binding.object)).collect()
+        bindings.into_iter().filter(|binding| host.objects().is_alive(binding.object)).collect()
     };
     match value {
         Value::Object(object) => Value::Object(alive(object)),
         Value::WeakObject(object) => Value::WeakObject(alive(object)),
         Value::ScriptInterface(object) => Value::ScriptInterface(alive(object)),
-        Value::Delegate(binding) if !host.is_alive(binding.object) => Value::Delegate(Default::default()),
+        Value::Delegate(binding) if !host.objects().is_alive(binding.object) => Value::Delegate(Default::default()),
         Value::Multicast(bindings) => Value::Multicast(bound(bindings)),
         Value::Sparse(bindings) => Value::Sparse(bound(bindings)),
         Value::Array(values) => Value::Array(all(values)),

@@ -51,7 +51,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let runtime = support::builder().canary(canary).unloads(|policy| policy.shutdown = Duration::from_millis(20));
     let runtime = runtime.build().map_err(|error| error.to_string())?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let (contexts, stage_dir) = (runtime.load_contexts(), runtime.stage_dir());
+    let (contexts, stage_dir) = (runtime.contexts(), runtime.stage_dir());
     let shared = Shared::new(contexts, libraries, patience, folder.path().to_owned());
     watch::begin(&shared);
     let model = Arc::new(Mutex::new(Model::new(program.threads)));

@@ -74,7 +74,7 @@ fn a_scope_that_a_thread_local_keeps_ends_with_its_thread() {
     thread_local! {
         static KEEP: RefCell<Option<ContextScope>> = const { RefCell::new(None) };
     }
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("kept").expect("the name is free");
     let inner = slim.clone();
     let thread = thread::spawn(move || {
@@ -100,7 +100,7 @@ fn a_destructor_of_a_thread_local_may_use_a_context_and_is_in_no_scope() {
     thread_local! {
         static KEEP: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
     }
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "used late");
     let (inner, (told, heard)) = (slim.clone(), channel());
     let thread = thread::spawn(move || {
@@ -114,7 +114,7 @@ fn a_destructor_of_a_thread_local_may_use_a_context_and_is_in_no_scope() {
 
 #[test]
 fn a_subscriber_may_look_at_contexts_while_one_begins_to_unload() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "looked at");
     let ended = apart(move || {
         let look = move |line: &str| {
@@ -131,7 +131,7 @@ fn a_subscriber_may_look_at_contexts_while_one_begins_to_unload() {
 fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
     for by_name in [true, false] {
         let runtime = runtime();
-        let (contexts, stage) = (runtime.load_contexts(), runtime.stage_dir());
+        let (contexts, stage) = (runtime.contexts(), runtime.stage_dir());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&heard);
         contexts.on_notice(move |notice| told.lock().expect("no panic").push(notice.to_string()));
@@ -163,7 +163,7 @@ fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
 #[test]
 fn an_unload_waits_for_a_replacement_that_is_under_way() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let slim = slim(&contexts, "replaced");
     let (stops, reached, goes_on) = stop();
     let replaces = slim.clone();
@@ -190,7 +190,7 @@ fn an_unload_waits_for_a_replacement_that_is_under_way() {
 #[test]
 fn a_weak_handle_to_a_pinned_context_leads_to_it_whoever_has_handles() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let pinned = contexts.create_pinned("stays").expect("the name is free");
     let weak = pinned.downgrade();
     drop(contexts.pinned("stays").expect("it is there"));
@@ -202,7 +202,7 @@ fn a_weak_handle_to_a_pinned_context_leads_to_it_whoever_has_handles() {
 #[test]
 fn a_module_of_another_runtime_is_none_of_ours_whatever_its_numbers() {
     let (one, two) = (runtime(), runtime());
-    let (ours, theirs) = (one.load_contexts(), two.load_contexts());
+    let (ours, theirs) = (one.contexts(), two.contexts());
     let secret = ours.create_slim("secret").expect("the name is free");
     secret.load_path(figures(1)).expect("it is loaded");
     let foreign = theirs.create_slim("theirs").expect("the name is free").load_path(figures(1)).expect("it is loaded");
@@ -216,7 +216,7 @@ fn a_module_of_another_runtime_is_none_of_ours_whatever_its_numbers() {
 fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_unloads() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let (stops, reached, goes_on) = stop();
     let bomb = Bomb;
     contexts.on_notice(move |notice| {
@@ -245,7 +245,7 @@ fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_
 fn an_unloading_callback_whose_drop_panics_does_not_end_the_unload_half_way() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    let one = slim(&runtime.load_contexts(), "one");
+    let one = slim(&runtime.contexts(), "one");
     let (stops, reached, goes_on) = stop();
     let bomb = Bomb;
     one.on_unloading(0, move |_| {
@@ -263,7 +263,7 @@ fn an_unloading_callback_whose_drop_panics_does_not_end_the_unload_half_way() {
 
 #[test]
 fn a_resolver_that_is_replaced_while_it_is_asked_may_own_what_panics() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("asks").expect("the name is free");
     let (stops, reached, goes_on) = stop();
     let bomb = Bomb;
@@ -284,7 +284,7 @@ fn a_resolver_that_is_replaced_while_it_is_asked_may_own_what_panics() {
 
 #[test]
 fn no_name_of_a_context_hides_who_depends_on_a_module() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let base = contexts.create_slim("a").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
     for name in ["plain", "x of Slim \"a\" generation 1, which needs y", "a\" generation 1, which needs figures"] {
@@ -302,14 +302,14 @@ fn no_name_of_a_context_hides_who_depends_on_a_module() {
 
 #[test]
 fn a_native_library_without_a_name_is_not_this_program() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let found = contexts.create_slim("natives").expect("the name is free").native_library("", None);
     assert!(matches!(found, Err(ContextError::NativeNotFound { .. })), "{found:?}");
 }
 
 #[test]
 fn a_context_that_hangs_in_its_exit_hook_can_be_given_up_and_its_report_names_the_thread() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("hangs").expect("the name is free");
     let (stops, reached, goes_on) = stop();
     let unloads = slim.clone();
@@ -338,7 +338,7 @@ fn a_context_that_hangs_in_its_exit_hook_can_be_given_up_and_its_report_names_th
 
 #[test]
 fn a_listener_that_does_not_return_stops_no_other_unload() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let (stops, reached, goes_on) = stop();
     contexts.on_notice(move |notice| {
         if notice.name == "one" && notice.event == ContextHappening::Dead {
@@ -363,7 +363,7 @@ fn a_listener_that_does_not_return_stops_no_other_unload() {
 #[test]
 fn a_long_row_of_contexts_each_kept_by_the_next_ends() {
     const LENGTH: usize = 2000;
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let mut last = contexts.create_slim("0").expect("the name is free");
     for at in 1..LENGTH {
         let next = contexts.create_slim(&at.to_string()).expect("the name is free");
@@ -379,7 +379,7 @@ fn a_long_row_of_contexts_each_kept_by_the_next_ends() {
 
 #[test]
 fn the_watch_of_a_slim_that_has_ended_lets_go_of_it() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "watched");
     let kept = Arc::new(());
     let told = Arc::clone(&kept);

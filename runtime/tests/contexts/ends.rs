@@ -26,9 +26,11 @@ fn take(heard: &Heard) -> Vec<String> {
 /// A runtime with a Master and a Slim, and who listens to all of them and to the Default.
 fn listened(heard: &Heard) -> (Runtime, LoadContext) {
     let runtime = support::host(&[reports(1)]);
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let told = Arc::clone(heard);
-    runtime.on_unloading(0, move |_runtime, generation| say(&told, format!("callback of the Master: {generation}")));
+    runtime
+        .unloads()
+        .on_unloading(0, move |_runtime, generation| say(&told, format!("callback of the Master: {generation}")));
     let told = Arc::clone(heard);
     contexts.on_notice(move |notice| {
         if notice.event == ContextHappening::Unloading {
@@ -68,7 +70,7 @@ fn a_shutdown_is_told_to_the_master_the_slims_and_the_default_once() {
 fn the_drop_of_a_runtime_is_told_to_everybody_as_well() {
     let heard = Heard::default();
     let (runtime, slim) = listened(&heard);
-    let (function, contexts) = (build_tag(&slim), runtime.load_contexts());
+    let (function, contexts) = (build_tag(&slim), runtime.contexts());
     let other = runtime.clone();
     drop(runtime);
     assert_eq!(take(&heard), [""; 0], "another handle is there");
@@ -81,7 +83,7 @@ fn the_drop_of_a_runtime_is_told_to_everybody_as_well() {
 
 #[test]
 fn a_slim_that_was_made_after_its_runtime_is_its_makers() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "late");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
     gone(&slim.begin_unload().expect("it is collectible"));
@@ -91,7 +93,7 @@ fn a_slim_that_was_made_after_its_runtime_is_its_makers() {
 fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let slim = slim(&contexts, "held");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     (runtime, contexts, slim, pointer)
@@ -174,7 +176,7 @@ fn end_process(how: &str) {
     }
     let file = std::path::PathBuf::from(file);
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     if how == "panics" {
         contexts.on_notice(|_| panic!("a listener panics"));
     }

@@ -10,7 +10,7 @@ use super::{build_tag, figures, gone, needy, refusal, reports, runtime, slim, su
 
 #[test]
 fn f1_types_of_one_name_in_two_contexts_are_two_types() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = ["f1 one", "f1 other"].map(|name| slim(&contexts, name));
     let [ours, theirs] = [&one, &other].map(|slim| slim.resolve_type("Report").expect("it is there"));
     assert_eq!(ours.expect(&one.resolve_type("reports::Report").expect("it is there")), Ok(()));
@@ -26,7 +26,7 @@ fn f1_types_of_one_name_in_two_contexts_are_two_types() {
 
 #[test]
 fn f2_a_type_is_shared_by_resolving_it_to_the_same_module() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let shared = contexts.default_context().resolve_type("Sum").expect("it is there");
     for name in ["f2 one", "f2 other"] {
@@ -40,7 +40,7 @@ fn f2_a_type_is_shared_by_resolving_it_to_the_same_module() {
 
 #[test]
 fn f3_what_cannot_die_stays_listed() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "f3");
     let scope = slim.enter().expect("it is alive");
     let old = slim.replace(reports(2)).expect("it comes up");
@@ -58,7 +58,7 @@ fn f3_what_cannot_die_stays_listed() {
 
 #[test]
 fn f4_the_context_of_an_address_is_that_whose_image_it_lies_in() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "f4");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let owner = contexts.context_of_address(pointer.address()).expect("it is somebody's");
@@ -76,16 +76,16 @@ fn f4_the_context_of_an_address_is_that_whose_image_it_lies_in() {
 #[test]
 fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
-    let line = runtime.spawn("/Script/Game.Line").expect("it is born");
-    let owner = runtime.context_of_object(line).expect("it lives");
+    let line = runtime.objects().spawn("/Script/Game.Line").expect("it is born");
+    let owner = runtime.objects().context_of(line).expect("it lives");
     assert_eq!(owner.to_string(), "Master #1 generation 1: alive");
-    let native = runtime.spawn("/Script/Engine.Actor").expect("it is born");
-    assert_eq!(runtime.context_of_object(native).expect("it lives").kind, ContextKind::Default);
+    let native = runtime.objects().spawn("/Script/Engine.Actor").expect("it is born");
+    assert_eq!(runtime.objects().context_of(native).expect("it lives").kind, ContextKind::Default);
     runtime.reload(&[support::plugin("switchboard", &[])]).expect("there is a Master");
-    assert_eq!(runtime.context_of_object(line).expect("it lives").id.generation, 2);
-    runtime.destroy(line);
-    assert!(runtime.context_of_object(line).is_none());
-    let contexts = runtime.load_contexts();
+    assert_eq!(runtime.objects().context_of(line).expect("it lives").id.generation, 2);
+    runtime.objects().destroy(line);
+    assert!(runtime.objects().context_of(line).is_none());
+    let contexts = runtime.contexts();
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
     let ty = contexts.resolve_type_in(master.id, "Game.Line").expect("it is there");
     assert_eq!((ty.module.name.as_str(), ty.path.as_str()), ("switchboard", "/Script/Game.Line"));
@@ -100,21 +100,22 @@ fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_
     let ended = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&ended);
     let hook = Natives::default().before_destroy(move |runtime, object| {
-        heard.borrow_mut().push(runtime.context_of_object(object).map(|info| info.id));
+        heard.borrow_mut().push(runtime.objects().context_of(object).map(|info| info.id));
     });
     let runtime = support::builder().natives(hook).build().unwrap_or_else(|error| panic!("{error}"));
-    let slim = slim(&runtime.load_contexts(), "f4 before");
+    let slim = slim(&runtime.contexts(), "f4 before");
     runtime.create_master(&libraries(1)).unwrap_or_else(|error| panic!("{error}"));
     let classes = ["/Script/Game.RegeneratingSet", "/Script/Game.ShieldedSet", "/Script/Game.MagicCube"];
-    let objects = classes.map(|class| runtime.spawn(class).expect("it is born"));
-    let owners = move |runtime: &Runtime| objects.map(|object| runtime.context_of_object(object).map(|info| info.id));
+    let objects = classes.map(|class| runtime.objects().spawn(class).expect("it is born"));
+    let owners =
+        move |runtime: &Runtime| objects.map(|object| runtime.objects().context_of(object).map(|info| info.id));
     let generation = |generation| Some(ContextId { index: 1, generation });
     assert_eq!(owners(&runtime), [generation(1); 3]);
-    assert!(runtime.context_of_object(objects[0]).is_some_and(|info| info.modules.len() == 3));
+    assert!(runtime.objects().context_of(objects[0]).is_some_and(|info| info.modules.len() == 3));
 
     let during = Rc::new(RefCell::new(Vec::new()));
     let told = Rc::clone(&during);
-    runtime.on_unloading(0, move |runtime, _| told.borrow_mut().extend(owners(runtime)));
+    runtime.unloads().on_unloading(0, move |runtime, _| told.borrow_mut().extend(owners(runtime)));
     let report = runtime.reload_changed(&libraries(2)).expect("there is a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(*during.borrow(), [generation(1); 3], "the old generation lives while it is told");
@@ -128,7 +129,7 @@ fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_
 
 #[test]
 fn f_a_type_that_two_modules_have_is_asked_for_with_its_module() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("f").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
     slim.load_path(needy()).expect("it is loaded");

@@ -6,7 +6,7 @@ use super::{any, build_tag, figures, gone, number, refusal, reports, runtime, sl
 
 #[test]
 fn a1_the_default_is_there_from_the_start_and_is_the_hosts_own() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let default = contexts.default_context();
     assert_eq!(
         (default.name(), default.kind(), default.id()),
@@ -18,7 +18,7 @@ fn a1_the_default_is_there_from_the_start_and_is_the_hosts_own() {
 
 #[test]
 fn a2_what_is_loaded_into_the_default_stays_and_answers_every_thread() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let default = contexts.default_context();
     default.load_path(figures(1)).expect("it is loaded");
     let sum = default.function("Sum", "build_tag", "-> u64").expect("it is offered");
@@ -30,7 +30,7 @@ fn a2_what_is_loaded_into_the_default_stays_and_answers_every_thread() {
 
 #[test]
 fn a3_a_slim_comes_and_goes() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "a3");
     let function = build_tag(&slim);
     assert_eq!((slim.kind(), number(&function).expect("it answers")), (ContextKind::Slim, 1));
@@ -41,7 +41,7 @@ fn a3_a_slim_comes_and_goes() {
 
 #[test]
 fn a6_a_context_prints_name_kind_number_generation_and_state() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "reports");
     assert_eq!(slim.to_string(), "Slim \"reports\" #2 generation 1: alive");
     gone(&slim.replace(reports(2)).expect("it comes up"));
@@ -52,7 +52,7 @@ fn a6_a_context_prints_name_kind_number_generation_and_state() {
 
 #[test]
 fn a_name_is_unique_among_the_living_and_free_after_death() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let first = slim(&contexts, "taken");
     let refused = refusal(contexts.create_slim("taken"));
     assert!(refused.contains("a Slim cannot be named \"taken\": one is alive under this name"), "{refused}");
@@ -68,7 +68,7 @@ fn a_name_is_unique_among_the_living_and_free_after_death() {
 
 #[test]
 fn names_of_other_kinds_and_names_that_are_none_are_refused() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let long = "n".repeat(1 << 20);
     for name in ["Default", "Master", "", "a:b", "a/b", "a\nb", "a\u{202e}b", &long] {
         let error = refusal(contexts.create_slim(name));
@@ -82,13 +82,11 @@ fn names_of_other_kinds_and_names_that_are_none_are_refused() {
 #[test]
 fn the_master_is_listed_with_its_modules_by_a_handle_that_any_thread_may_hold() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let all = std::thread::spawn(move || contexts.all()).join().expect("it does not panic");
     let master = all.iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
     assert_eq!(master.to_string(), "Master #1 generation 1: alive");
     assert_eq!(master.modules[0].name, "switchboard");
     assert!(master.modules[0].types.contains(&"/Script/Game.Line".to_owned()));
-    assert!(
-        refusal(runtime.load_contexts().default_context().load_name("switchboard", &any())).contains("finds no module")
-    );
+    assert!(refusal(runtime.contexts().default_context().load_name("switchboard", &any())).contains("finds no module"));
 }

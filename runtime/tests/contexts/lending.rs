@@ -40,7 +40,7 @@ fn until_blocked(ticket: &UnloadTicket) {
 #[test]
 fn contexts_that_lend_each_other_modules_both_end_in_either_order() {
     for turned in [false, true] {
-        let contexts = runtime().load_contexts();
+        let contexts = runtime().contexts();
         let mut slims = each_other(&contexts);
         if turned {
             slims.reverse();
@@ -53,7 +53,7 @@ fn contexts_that_lend_each_other_modules_both_end_in_either_order() {
 
 #[test]
 fn of_a_context_that_lends_modules_what_nobody_depends_on_goes_and_the_rest_is_named_with_who_does() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
     let images: Vec<_> = one.modules().iter().map(|module| (module.name.clone(), module.image.clone())).collect();
     let build = other.modules()[0].build_id;
@@ -82,7 +82,7 @@ fn of_a_context_that_lends_modules_what_nobody_depends_on_goes_and_the_rest_is_n
 
 #[test]
 fn the_exit_hook_of_a_module_runs_after_that_of_one_in_another_context_that_needs_it() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let breaks = support::plugin("reports", &["panic-in-exit"]);
     lend(&borrower, lender.load_path(breaks).expect("it is loaded"));
@@ -98,7 +98,7 @@ fn the_exit_hook_of_a_module_runs_after_that_of_one_in_another_context_that_need
 
 #[test]
 fn a_replaced_generation_keeps_what_it_needs_of_others_only_while_it_is_there() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
     // The new generation of the other needs nothing of the one.
     gone_with(&other, &one, |other| other.replace(reports(1)).expect("it comes up"));
@@ -117,7 +117,7 @@ fn gone_with(lender: &LoadContext, borrower: &LoadContext, replace: impl FnOnce(
 
 #[test]
 fn a_context_that_unloads_lends_nothing_more() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [lender, borrower] = ["lender", "late"].map(|name| contexts.create_slim(name).expect("the name is free"));
     lend(&borrower, lender.load_path(figures(1)).expect("it is loaded"));
     let scope = lender.enter().expect("it is alive");
@@ -131,7 +131,7 @@ fn a_context_that_unloads_lends_nothing_more() {
 
 #[test]
 fn a_lender_that_is_given_up_stays_and_so_does_what_its_modules_need() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
     let pointer = other.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let [first, second] = [begin(&one), begin(&other)];
@@ -150,7 +150,7 @@ fn a_lender_that_is_given_up_stays_and_so_does_what_its_modules_need() {
 fn a_load_that_is_under_way_when_its_context_is_given_up_is_refused_and_leaves_nothing_behind() {
     for is_lent in [false, true] {
         let runtime = runtime();
-        let contexts = runtime.load_contexts();
+        let contexts = runtime.contexts();
         let [lender, borrower] =
             ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
         let lent = lender.load_path(figures(1)).expect("it is loaded");
@@ -174,7 +174,7 @@ fn a_load_that_is_under_way_when_its_context_is_given_up_is_refused_and_leaves_n
 
 #[test]
 fn modules_of_two_contexts_that_would_need_each_other_are_not_loaded() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let needs_reports = support::plugin("figures", &["needs-reports"]);
     let (path, loads) = (needs_reports.clone(), one.clone());

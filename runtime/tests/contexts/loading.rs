@@ -23,7 +23,7 @@ fn b1_a_path_is_absolute_and_leads_to_a_module() {
 
 #[test]
 fn b1_the_file_that_was_loaded_is_free_at_once() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("reports.so");
     fs::copy(reports(1), &file).expect("it can be copied");
@@ -37,7 +37,7 @@ fn b1_the_file_that_was_loaded_is_free_at_once() {
 
 #[test]
 fn b3_a_module_comes_from_bytes() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("b3").expect("the name is free");
     let bytes = fs::read(reports(1)).expect("it was built");
     let module = slim.load_bytes("reports from memory", &bytes, None).expect("it is loaded");
@@ -50,7 +50,7 @@ fn b3_a_module_comes_from_bytes() {
 
 #[test]
 fn b3_a_module_comes_from_any_reader_from_where_it_stands_to_its_end() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("b3 too").expect("the name is free");
     let mut bytes = b"a header of the host's own".to_vec();
     let header = bytes.len() as u64;
@@ -80,7 +80,7 @@ fn b3_a_reader_that_fails_or_does_not_end_is_refused() {
         }
     }
     let host = support::builder().largest_library(1 << 20).build().expect("it is built");
-    let slim = host.load_contexts().create_slim("b3 not").expect("the name is free");
+    let slim = host.contexts().create_slim("b3 not").expect("the name is free");
     let refused = slim.load_reader("a line", Fails, None);
     assert!(matches!(refused, Err(ContextError::Reading { .. })), "{refused:?}");
     assert_eq!(refusal(refused), "reading <a line> failed: the line is dead");
@@ -93,7 +93,7 @@ fn b3_a_reader_that_fails_or_does_not_end_is_refused() {
 
 #[test]
 fn b4_symbols_lie_beside_the_image_under_a_name_of_their_own() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let bytes = fs::read(reports(1)).expect("it was built");
     let [one, other] = ["b4 one", "b4 other"].map(|name| {
         let slim = contexts.create_slim(name).expect("the name is free");
@@ -117,7 +117,7 @@ fn b5_a_name_that_nobody_knows_is_not_found() {
 
 #[test]
 fn b6_one_name_has_one_build_in_a_context() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("b6").expect("the name is free");
     let first = slim.load_path(reports(1)).expect("it is loaded");
     let again = slim.load_path(reports(1)).expect("it is the same build");
@@ -136,7 +136,7 @@ fn b6_one_name_has_one_build_in_a_context() {
 
 #[test]
 fn b7_nothing_is_loaded_once_the_unload_has_begun() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "b7");
     let _held = slim.enter().expect("it is alive");
     let _ticket = slim.begin_unload().expect("it is collectible");
@@ -193,7 +193,7 @@ fn peeks_in_a_child() {
 
 #[test]
 fn b9_a_context_lists_its_own_modules_only_dependencies_first() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let _other = slim(&contexts, "b9 other");
     let slim = contexts.create_slim("b9").expect("the name is free");
     slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
@@ -205,7 +205,7 @@ fn b9_a_context_lists_its_own_modules_only_dependencies_first() {
 #[test]
 fn a_main_that_panics_leaves_nothing_behind() {
     let runtime = runtime();
-    let slim = runtime.load_contexts().create_slim("panics").expect("the name is free");
+    let slim = runtime.contexts().create_slim("panics").expect("the name is free");
     let refused = refusal(slim.load_path(support::plugin("reports", &["panic-in-main"])));
     assert!(refused.starts_with("main of reports panicked: \"broken on purpose: main\" at "), "{refused}");
     assert!(slim.modules().is_empty());
@@ -230,7 +230,7 @@ fn a_class_is_for_the_master_and_the_error_names_it() {
 #[test]
 fn a_host_that_wants_seals_refuses_a_library_without_one() {
     let runtime = support::builder().require_seal(true).build().expect("it is built");
-    let slim = runtime.load_contexts().create_slim("sealed").expect("the name is free");
+    let slim = runtime.contexts().create_slim("sealed").expect("the name is free");
     slim.load_path(reports(1)).expect("the build has sealed it");
     let mut bytes = fs::read(figures(1)).expect("it was built");
     // The seal is the last thing in the file.

@@ -14,7 +14,7 @@ use super::{any, figures, gone, needy, number, refusal, reports, runtime, slim, 
 /// A runtime whose Default has build 1 of `figures`.
 fn with_figures() -> (Runtime, Contexts) {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     (runtime, contexts)
 }
@@ -61,7 +61,7 @@ fn what_a_context_has_itself_comes_before_what_the_default_has() {
 
 #[test]
 fn a_module_that_is_named_and_not_there_is_asked_of_resolver_default_and_handlers() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let slim = contexts.create_slim("asks").expect("the name is free");
     let note = |who: &'static str, answers: bool| {
@@ -105,14 +105,14 @@ fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_
     assert_eq!(number(&scoped).expect("it answers"), 2, "it stays a function of the Slim");
     // A scope of another runtime's context says nothing about this one.
     let other = runtime();
-    let elsewhere = other.load_contexts().create_slim("elsewhere").expect("the name is free");
+    let elsewhere = other.contexts().create_slim("elsewhere").expect("the name is free");
     let _scope = elsewhere.enter().expect("it is alive");
     assert_eq!(contexts.resolve_type("Sum").expect("the Default has it").context, "Default");
 }
 
 #[test]
 fn a_call_of_a_function_of_another_context_keeps_that_context() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let base = slim(&contexts, "base");
     let module = base.modules().remove(0);
     let top = contexts.create_slim("top").expect("the name is free");
@@ -165,7 +165,7 @@ fn a_module_of_the_master_gets_from_the_default_what_it_depends_on() {
 #[test]
 fn the_default_is_asked_with_its_resolver_for_a_module_of_the_master_and_own_modules_come_first() {
     let runtime = runtime();
-    let default = runtime.load_contexts().default_context();
+    let default = runtime.contexts().default_context();
     default.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
     runtime.create_master(&[needy(), figures(2)]).unwrap_or_else(|error| panic!("{error}"));
     assert!(default.modules().is_empty(), "the Master has it itself");
@@ -184,7 +184,7 @@ fn what_the_default_has_not_for_a_module_of_the_master_is_told_with_who_was_aske
         "Master finds no module `figures` ^0.1, which `reports` needs: own modules did not know it, and only \
          `switchboard` is offered; Default did not know it; add its library, or load it into the Default"
     );
-    runtime.load_contexts().default_context().load_path(figures(1)).expect("it is loaded");
+    runtime.contexts().default_context().load_path(figures(1)).expect("it is loaded");
     let refused = runtime.create_master(&[support::plugin("reports", &["needs-newer-figures"])]);
     let Err(Error::Load(LoadError::Dependency(why))) = refused else { panic!("{refused:?}") };
     assert!(matches!(*why, ContextError::VersionMismatch { .. }), "{why}");
@@ -195,7 +195,7 @@ fn what_the_default_has_not_for_a_module_of_the_master_is_told_with_who_was_aske
 #[test]
 fn a_type_of_the_master_that_only_offers_functions_is_known() {
     let runtime = support::host(&[reports(1), support::plugin("switchboard", &[])]);
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
     for path in ["Report", "reports::Report", "reports:Report"] {
         let ty = contexts.resolve_type_in(master.id, path).expect(path);
@@ -210,7 +210,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
 
 #[test]
 fn types_are_named_alike_for_types_and_for_functions() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "spelled");
     for ty in ["Report", "reports:Report", "reports::Report"] {
         assert_eq!(slim.resolve_type(ty).expect(ty).path, "Report");

@@ -63,7 +63,7 @@ fn runtime() -> Runtime {
 
 /// The contexts of a runtime that is gone: what is made here from now on belongs to whoever makes it.
 fn contexts() -> Contexts {
-    runtime().load_contexts()
+    runtime().contexts()
 }
 
 /// A Slim with build 1 of `reports`.

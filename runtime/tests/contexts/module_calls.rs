@@ -41,7 +41,7 @@ fn render(slim: &LoadContext) -> String {
 
 #[test]
 fn a_module_calls_a_function_of_another_module_of_its_slim_on_any_thread() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = relay(&contexts, "beside", &[reports(1)]);
     for name in [RENDER, "nm:/reports:Report:render"] {
         let said = handed_on(&slim, "render", &[text(name), text("Ada"), Value::U32(2)]);
@@ -57,7 +57,7 @@ fn a_module_calls_a_function_of_another_module_of_its_slim_on_any_thread() {
 
 #[test]
 fn a_module_finds_what_its_own_context_has_before_what_it_borrowed_and_that_before_the_default() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     contexts.default_context().load_path(reports(3)).expect("it is loaded");
     let of_default = relay(&contexts, "of the default", &[]);
     assert_eq!(number(&of_default, "nm:/reports:Report:build_tag"), "3");
@@ -74,7 +74,7 @@ fn a_module_finds_what_its_own_context_has_before_what_it_borrowed_and_that_befo
 
 #[test]
 fn what_a_module_cannot_call_is_refused_with_a_sentence() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = relay(&contexts, "refused", &[reports(1), figures(1)]);
     let check = |name: &str, says: &str| {
         let said = number(&slim, name);
@@ -92,7 +92,7 @@ fn what_a_module_cannot_call_is_refused_with_a_sentence() {
 
 #[test]
 fn a_call_of_a_module_keeps_the_context_that_has_the_function_and_is_named_until_it_returns() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("go on");
     let lender = contexts.create_slim("lender").expect("the name is free");
@@ -127,7 +127,7 @@ fn a_call_of_a_module_keeps_the_context_that_has_the_function_and_is_named_until
 #[test]
 fn a_call_from_an_exit_hook_into_a_context_that_ends_gets_a_refusal() {
     let record = support::record("reports");
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = relay(&contexts, "ending", &[reports(1)]);
     assert_eq!(render(&slim), "Ada x2 by build 1");
     gone(&slim.begin_unload().expect("it is collectible"));
@@ -137,7 +137,7 @@ fn a_call_from_an_exit_hook_into_a_context_that_ends_gets_a_refusal() {
 
 #[test]
 fn modules_that_call_while_their_slim_is_replaced_and_unloaded_get_an_answer_or_a_refusal() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     for round in 0..6 {
         let slim = relay(&contexts, &format!("raced {round}"), &[reports(1)]);
         let function = slim.function("Relay", "number", "String -> String").unwrap_or_else(|error| panic!("{error}"));

@@ -24,7 +24,7 @@ fn is_mapped(path: &Path) -> bool {
 
 #[test]
 fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
-    let (contexts, asked) = (runtime().load_contexts(), Arc::new(Mutex::new(Vec::new())));
+    let (contexts, asked) = (runtime().contexts(), Arc::new(Mutex::new(Vec::new())));
     let slim = slim(&contexts, "d1");
     let told = |name: &'static str| {
         let asked = Arc::clone(&asked);
@@ -53,7 +53,7 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
 
 #[test]
 fn d1_the_system_and_the_folder_of_the_module_are_asked_before_the_handlers() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     native(dir.path(), "libbeside.so");
     let file = native(dir.path(), "reports.so");
@@ -69,7 +69,7 @@ fn d1_the_system_and_the_folder_of_the_module_are_asked_before_the_handlers() {
 
 #[test]
 fn d2_the_first_answer_wins_and_is_kept_for_the_context() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let (first, second) = (native(dir.path(), "first.so"), native(dir.path(), "second.so"));
     let slim = slim(&contexts, "d2");
@@ -88,7 +88,7 @@ fn d2_the_first_answer_wins_and_is_kept_for_the_context() {
 
 #[test]
 fn d3_a_resolver_gives_an_absolute_path() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "d3");
     slim.set_native_resolver(|_| Ok(Some("relative.so".into())));
     assert!(matches!(slim.native_library("any", None), Err(ContextError::PathNotAbsolute { .. })));
@@ -103,7 +103,7 @@ fn d3_a_resolver_gives_an_absolute_path() {
 
 #[test]
 fn d4_a_native_library_stays_with_its_context_and_is_closed_after_it_only_where_that_is_allowed() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let [stays, goes] = ["stays.so", "goes.so"].map(|name| native(dir.path(), name));
     let slim = slim(&contexts, "d4");

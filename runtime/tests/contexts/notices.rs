@@ -9,7 +9,7 @@ use super::{gone, reports, runtime, slim};
 #[test]
 fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let (told, own) = (Arc::clone(&heard), contexts.downgrade());
     contexts.on_notice(move |notice| {
@@ -56,7 +56,7 @@ fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
 #[test]
 fn a_master_that_does_not_come_up_is_loaded_to_nobody_and_the_old_one_resumes() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);

@@ -19,7 +19,7 @@ fn relative() -> String {
 #[test]
 fn a_relative_path_is_refused_at_every_door() {
     let (host, path) = (runtime(), relative());
-    let contexts = host.load_contexts();
+    let contexts = host.contexts();
     let refused = RefCell::new(Vec::new());
     let context_refuses = |door: &'static str, outcome: Result<(), ContextError>| {
         let error = outcome.expect_err(door);
@@ -89,7 +89,7 @@ fn a_relative_path_is_refused_at_every_door() {
 #[test]
 fn a_native_library_with_folders_in_its_name_is_not_looked_for_in_the_current_folder() {
     let host = runtime();
-    let asked = host.load_contexts().create_slim("names").expect("the name is free");
+    let asked = host.contexts().create_slim("names").expect("the name is free");
     let refused = asked.native_library(&relative(), None);
     assert!(matches!(refused, Err(ContextError::NativeNotFound { .. })), "{refused:?}");
 }

@@ -8,7 +8,7 @@ use super::{any, build_tag, figures, needy, number, refusal, reports, runtime, s
 
 #[test]
 fn a_pinned_context_stays_without_a_handle_and_is_not_collectible() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("contracts").expect("the name is free");
     pinned.load_path(reports(1)).expect("it is loaded");
     let answer = build_tag(&pinned);
@@ -33,7 +33,7 @@ fn a_pinned_context_stays_without_a_handle_and_is_not_collectible() {
 
 #[test]
 fn pinned_contexts_and_slims_share_their_names() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("taken").expect("the name is free");
     assert!(refusal(contexts.create_slim("taken")).starts_with("a Slim cannot be named \"taken\""));
     assert!(contexts.slim("taken").is_none(), "it is no Slim");
@@ -47,7 +47,7 @@ fn pinned_contexts_and_slims_share_their_names() {
 
 #[test]
 fn a_collectible_dependency_of_a_pinned_context_is_refused() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let may_go = slim(&contexts, "may go");
     let module = may_go.load_path(figures(1)).expect("it is loaded");
     let pinned = contexts.create_pinned("stays").expect("the name is free");
@@ -63,7 +63,7 @@ fn a_collectible_dependency_of_a_pinned_context_is_refused() {
 
 #[test]
 fn what_stays_depends_on_what_stays() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let base = contexts.create_pinned("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
     let lent = move |_: &alcedo_runtime::ModuleRequest| Ok(Some(FoundModule::Loaded(module.clone())));
@@ -85,7 +85,7 @@ fn what_stays_depends_on_what_stays() {
 #[test]
 fn a_pinned_context_ends_with_its_runtime_and_is_told() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
     contexts.on_notice(move |notice| {
@@ -102,7 +102,7 @@ fn a_pinned_context_ends_with_its_runtime_and_is_told() {
 
 #[test]
 fn the_way_back_to_a_pinned_context_is_there_without_a_handle() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("asked").expect("the name is free");
     let (weak, heard) = (pinned.downgrade(), Arc::new(Mutex::new(Vec::new())));
     let tells = Arc::clone(&heard);

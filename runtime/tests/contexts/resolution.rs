@@ -39,7 +39,7 @@ fn id_of(tag: u64) -> u128 {
 
 #[test]
 fn c1_a_context_asks_itself_first_and_nobody_else_then() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", Some(2)));
     slim.load_path(figures(1)).expect("it is loaded");
@@ -49,7 +49,7 @@ fn c1_a_context_asks_itself_first_and_nobody_else_then() {
 
 #[test]
 fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.load_path(figures(1)).expect("it is loaded");
     slim.on_resolving(knows(&asked, "handler", Some(2)));
@@ -60,7 +60,7 @@ fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() 
 
 #[test]
 fn c2_the_resolver_comes_before_the_default() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c2").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", Some(2)));
@@ -80,7 +80,7 @@ fn c2_an_answer_of_another_name_is_refused() {
 
 #[test]
 fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c2").expect("the name is free");
     slim.on_resolving(knows(&asked, "handler", Some(1)));
     slim.set_resolver(|_| Err("the disk is gone".into()));
@@ -113,7 +113,7 @@ fn c2_a_resolver_may_answer_with_bytes() {
 
 #[test]
 fn c2_a_module_of_another_runtime_is_refused() {
-    let (here, elsewhere) = (runtime().load_contexts(), runtime().load_contexts());
+    let (here, elsewhere) = (runtime().contexts(), runtime().contexts());
     let foreign = elsewhere.create_slim("foreign").expect("the name is free");
     let module = foreign.load_path(figures(1)).expect("it is loaded");
     let slim = here.create_slim("c2").expect("the name is free");
@@ -123,7 +123,7 @@ fn c2_a_module_of_another_runtime_is_refused() {
 
 #[test]
 fn c4_the_default_comes_before_the_handlers() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c4").expect("the name is free");
     slim.on_resolving(knows(&asked, "handler", Some(2)));
@@ -135,7 +135,7 @@ fn c4_the_default_comes_before_the_handlers() {
 
 #[test]
 fn c5_handlers_are_asked_in_order_the_first_answer_wins_and_is_kept() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c5").expect("the name is free");
     for (name, library) in [("first", None), ("second", Some(1)), ("third", Some(2))] {
         slim.on_resolving(knows(&asked, name, library));
@@ -148,7 +148,7 @@ fn c5_handlers_are_asked_in_order_the_first_answer_wins_and_is_kept() {
 
 #[test]
 fn c5_a_replacement_asks_the_same_ones() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = slim(&contexts, "c5");
     slim.on_resolving(knows(&asked, "handler", Some(1)));
     gone(&slim.replace(needy()).expect("it comes up"));
@@ -157,7 +157,7 @@ fn c5_a_replacement_asks_the_same_ones() {
 
 #[test]
 fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
-    let (contexts, asked) = (runtime().load_contexts(), Asked::default());
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c7").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", None));
     slim.on_resolving(knows(&asked, "one", None));
@@ -172,7 +172,7 @@ fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
 
 #[test]
 fn c_what_stays_for_ever_does_not_depend_on_what_may_go() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("may go").expect("the name is free");
     let module = slim.load_path(figures(1)).expect("it is loaded");
     let default = contexts.default_context();
@@ -188,7 +188,7 @@ fn c_what_stays_for_ever_does_not_depend_on_what_may_go() {
 
 #[test]
 fn c_a_module_that_another_depends_on_stays_until_that_is_gone() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let base = contexts.create_slim("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
     let top = contexts.create_slim("top").expect("the name is free");
@@ -206,7 +206,7 @@ fn c_a_module_that_another_depends_on_stays_until_that_is_gone() {
 
 #[test]
 fn c_modules_start_after_all_they_need() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let started = Asked::default();
     let heard = Arc::clone(&started);
     contexts.on_notice(move |notice| {
@@ -237,7 +237,7 @@ fn c_modules_that_need_each_other_are_refused_and_the_circle_is_printed() {
 
 #[test]
 fn c_a_resolver_may_load_something_itself() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("nested").expect("the name is free");
     let again = contexts.slim("nested").expect("it is living");
     slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(again.load_path(figures(1))?))));
@@ -250,7 +250,7 @@ fn c_a_resolver_may_load_something_itself() {
 
 #[test]
 fn c_threads_that_ask_for_one_module_at_once_get_one() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("race").expect("the name is free");
     let (reports, file) = (reports(1), &slim);
     let loaded: Vec<_> = std::thread::scope(|scope| {
@@ -264,7 +264,7 @@ fn c_threads_that_ask_for_one_module_at_once_get_one() {
 
 #[test]
 fn what_a_resolver_loads_itself_is_in_the_context_once() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("twice").expect("the name is free");
     let again = slim.clone();
     slim.set_resolver(move |_| {

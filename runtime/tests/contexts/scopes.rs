@@ -16,7 +16,7 @@ fn current() -> Option<String> {
 
 #[test]
 fn f5_a_thread_is_in_no_context_at_first_and_scopes_are_its_own() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "f5");
     assert_eq!(current(), None);
     let _scope = slim.enter().expect("it is alive");
@@ -26,7 +26,7 @@ fn f5_a_thread_is_in_no_context_at_first_and_scopes_are_its_own() {
 
 #[test]
 fn f6_a_scope_is_entered_and_left_and_none_can_be_entered_as_well() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "f6");
     let scope = slim.enter().expect("it is alive");
     {
@@ -40,7 +40,7 @@ fn f6_a_scope_is_entered_and_left_and_none_can_be_entered_as_well() {
 
 #[test]
 fn f7_scopes_nest_and_each_restores_what_was_before_it() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
     let outer = one.enter().expect("it is alive");
     let inner = other.enter().expect("it is alive");
@@ -53,7 +53,7 @@ fn f7_scopes_nest_and_each_restores_what_was_before_it() {
 
 #[test]
 fn f7_a_scope_that_is_left_out_of_order_still_restores_its_own_predecessor() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
     let outer = one.enter().expect("it is alive");
     let inner = other.enter().expect("it is alive");
@@ -67,7 +67,7 @@ fn f7_a_scope_that_is_left_out_of_order_still_restores_its_own_predecessor() {
 
 #[test]
 fn f7_a_scope_is_a_lease() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "f7");
     let scope = slim.enter().expect("it is alive");
     let ticket = slim.begin_unload().expect("it is collectible");
@@ -103,7 +103,7 @@ impl Wake for Nobody {
 
 #[test]
 fn f7_a_task_is_in_its_context_on_whatever_thread_it_is_polled() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = ["task", "thread"].map(|name| slim(&contexts, name));
     let mut task = Box::pin(one.scope(Twice(Vec::new())).expect("it is alive"));
     let ticket = one.begin_unload().expect("it is collectible");
@@ -125,7 +125,7 @@ fn f7_a_task_is_in_its_context_on_whatever_thread_it_is_polled() {
 
 #[test]
 fn f8_a_type_is_looked_up_in_the_scope_and_in_the_default_without_one() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("f8").expect("the name is free");
     slim.load_path(figures(2)).expect("it is loaded");

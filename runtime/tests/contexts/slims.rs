@@ -11,7 +11,7 @@ use super::{LONG, build_tag, gone, number, refusal, reports, runtime, slim, supp
 
 #[test]
 fn a_slim_lives_on_any_thread() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let life = move || {
         let slim = slim(&contexts, "anywhere");
         let tag = number(&build_tag(&slim)).expect("it answers");
@@ -23,7 +23,7 @@ fn a_slim_lives_on_any_thread() {
 
 #[test]
 fn a_replacement_answers_at_once_while_the_old_one_drains() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "replaced");
     let function = build_tag(&slim);
     let old = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
@@ -40,7 +40,7 @@ fn a_replacement_answers_at_once_while_the_old_one_drains() {
 
 #[test]
 fn a_replacement_that_does_not_come_up_changes_nothing() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "unchanged");
     let function = build_tag(&slim);
     let before = slim.to_string();
@@ -70,7 +70,7 @@ fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that
         std::fs::rename(&beside, &library).expect("it can be moved");
     };
     write(&std::fs::read(reports(1)).expect("it was built"));
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("watched").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(&library).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
@@ -94,7 +94,7 @@ fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that
 
 #[test]
 fn a_watch_is_for_slims_and_for_files_that_can_be_watched() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let told = |_outcome| panic!("nothing is replaced");
     let refused = SlimWatch::start(&contexts.default_context(), reports(1), told).expect_err("it is no Slim");
     assert!(refused.to_string().contains("is never unloaded"), "{refused}");
@@ -108,7 +108,7 @@ fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = folder.path().join("libreports.so");
     std::fs::copy(reports(1), &library).expect("it can be copied");
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "dropping");
     let seat = Arc::new(Mutex::new(None::<SlimWatch>));
     let (inner, (told, news)) = (Arc::clone(&seat), channel());
@@ -125,7 +125,7 @@ fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
 
 #[test]
 fn a_replacement_may_come_from_bytes() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "bytes");
     let bytes = std::fs::read(reports(2)).expect("it was built");
     gone(&slim.replace_bytes("reports", &bytes, None).expect("it comes up"));
@@ -134,7 +134,7 @@ fn a_replacement_may_come_from_bytes() {
 
 #[test]
 fn a_function_is_found_by_type_method_and_signature() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "functions");
     for ty in ["Report", "reports:Report"] {
         let render = contexts.function("functions", ty, "render", "String, u32 -> String").expect("it is offered");
@@ -159,7 +159,7 @@ fn a_function_is_found_by_type_method_and_signature() {
 
 #[test]
 fn arguments_that_do_not_fit_are_refused_before_the_call() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "arguments");
     let render = slim.function("Report", "render", "String, u32 -> String").expect("it is offered");
     let calls = slim.function("Report", "calls", "-> u64").expect("it is offered");
@@ -171,7 +171,7 @@ fn arguments_that_do_not_fit_are_refused_before_the_call() {
 
 #[test]
 fn a_panic_in_a_slim_is_an_error_of_the_call_with_its_place() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "panics");
     let fail = slim.function("Report", "fail", "String").expect("it is offered");
     let failed = thread::spawn(move || fail.call(&[text("on purpose")])).join().expect("it is caught on its side");
@@ -189,7 +189,7 @@ fn a_panic_in_a_slim_is_an_error_of_the_call_with_its_place() {
 #[test]
 fn what_a_slim_logs_arrives_from_any_thread() {
     let record = support::record("reports");
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "logs");
     let note = slim.function("Report", "note", "String").expect("it is offered");
     thread::spawn(move || note.call(&[text("a line of the Slim's")]))
@@ -201,7 +201,7 @@ fn what_a_slim_logs_arrives_from_any_thread() {
 
 #[test]
 fn two_slims_have_statics_of_their_own() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let [one, other] = ["statics one", "statics other"].map(|name| slim(&contexts, name));
     for _ in 0..3 {
         number(&build_tag(&one)).expect("it answers");

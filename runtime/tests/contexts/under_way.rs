@@ -93,7 +93,7 @@ impl Visit for Line {
 
 #[test]
 fn a_resolver_that_asks_for_what_it_is_asked_for_is_refused_at_once_with_the_chain() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
     slim.set_resolver(asks(&slim, "figures", &asked));
     let error = slim.load_name("figures", &any()).expect_err("it asks itself");
@@ -112,7 +112,7 @@ fn a_resolver_that_asks_for_what_it_is_asked_for_is_refused_at_once_with_the_cha
 
 #[test]
 fn a_ring_over_names_or_over_contexts_is_refused_when_it_closes() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("names").expect("the name is free"), Arc::new(AtomicUsize::new(0)));
     let again = slim.clone();
     slim.set_resolver(move |request| {
@@ -146,7 +146,7 @@ fn a_ring_over_names_or_over_contexts_is_refused_when_it_closes() {
 
 #[test]
 fn a_module_is_not_loaded_inside_of_its_own_load() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("inside").expect("the name is free");
     let again = slim.clone();
     slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(again.load_path(needy())?))));
@@ -159,7 +159,7 @@ fn a_module_is_not_loaded_inside_of_its_own_load() {
 
 #[test]
 fn a_resolver_of_native_libraries_that_asks_for_what_it_is_asked_for_is_refused() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "natives");
     let (again, asked) = (slim.clone(), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&asked);
@@ -188,7 +188,7 @@ fn a_resolver_of_native_libraries_that_asks_for_what_it_is_asked_for_is_refused(
 
 #[test]
 fn ever_new_questions_inside_questions_come_to_an_end() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("deep").expect("the name is free");
     let again = slim.clone();
     slim.set_resolver(move |request| Ok(again.load_name(&format!("{}x", request.name), &any()).map(|_| None)?));
@@ -205,7 +205,7 @@ fn ever_new_questions_inside_questions_come_to_an_end() {
 
 #[test]
 fn two_contexts_whose_resolvers_load_in_each_other_both_finish() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let both_asked = Arc::new(Barrier::new(2));
     for (at, slim) in slims.iter().enumerate() {
@@ -228,7 +228,7 @@ fn two_contexts_whose_resolvers_load_in_each_other_both_finish() {
 
 #[test]
 fn while_a_resolver_is_asked_the_context_loads_others_and_the_same() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("asked").expect("the name is free");
     let ((inside, is_inside), (go, may_go)) = (channel(), channel());
     let (is_first, may_go) = (AtomicBool::new(true), Mutex::new(may_go));
@@ -275,7 +275,7 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
 
 #[test]
 fn while_a_main_runs_its_module_is_not_found_and_the_context_loads_others() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("busy").expect("the name is free");
     let (outcome, is_inside, go) = held_in_main(&slim);
     within(&is_inside);
@@ -292,7 +292,7 @@ fn while_a_main_runs_its_module_is_not_found_and_the_context_loads_others() {
 
 #[test]
 fn who_wants_what_another_thread_brings_up_gets_that_one() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("shared").expect("the name is free");
     slim.set_resolver(|_| panic!("nobody has to ask: it is coming"));
     let (outcome, is_inside, go) = held_in_main(&slim);
@@ -329,7 +329,7 @@ fn who_wants_what_another_thread_brings_up_gets_that_one() {
 
 #[test]
 fn if_the_first_fails_the_second_tries_itself() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("again").expect("the name is free");
     let (begun, has_begun) = channel::<()>();
     let (inside, is_inside) = channel();
@@ -358,7 +358,7 @@ fn if_the_first_fails_the_second_tries_itself() {
 
 #[test]
 fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let both_inside = Arc::new(Barrier::new(2));
     let outcomes = [0, 1].map(|at| {
@@ -383,7 +383,7 @@ fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
 
 #[test]
 fn who_is_told_of_a_module_may_load_more_into_its_context() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("told").expect("the name is free");
     slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
     let (again, told) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
@@ -407,7 +407,7 @@ fn a_resolver_that_is_dropped_may_do_what_it_likes() {
             self.0.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
         }
     }
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("dropped").expect("the name is free");
     let sets = Sets(slim.clone());
     slim.set_resolver(move |_| {
@@ -421,7 +421,7 @@ fn a_resolver_that_is_dropped_may_do_what_it_likes() {
 
 #[test]
 fn a_context_is_not_replaced_inside_of_its_replacement() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("nested").expect("the name is free");
     slim.load_path(figures(1)).expect("it is loaded");
     let (before, again) = (slim.id(), slim.clone());
@@ -437,7 +437,7 @@ fn a_context_is_not_replaced_inside_of_its_replacement() {
 
 #[test]
 fn contexts_that_replace_each_other_do_not_wait_for_ever() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| slim(&contexts, name));
     let both_asked = Arc::new(Barrier::new(2));
     for (at, slim) in slims.iter().enumerate() {

@@ -32,7 +32,7 @@ fn until_held(ticket: &UnloadTicket, kind: LeaseKind) -> BlockerReport {
 #[test]
 fn e1_an_unload_waits_for_running_calls_and_names_them() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let (slim, file) = (slim(&contexts, "e1"), dir.path().join("go"));
     let thread = caller(&slim, &file, "worker-3");
@@ -57,7 +57,7 @@ fn e1_an_unload_waits_for_running_calls_and_names_them() {
 
 #[test]
 fn e2_a_context_goes_from_alive_by_unloading_to_dead() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "e2");
     assert_eq!(slim.state(), ContextState::Alive);
     let scope = slim.enter().expect("it is alive");
@@ -72,7 +72,7 @@ fn e2_a_context_goes_from_alive_by_unloading_to_dead() {
 
 #[test]
 fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let slim = slim(&contexts, "e3");
     let (told, own) = (Arc::clone(&heard), contexts.clone());
@@ -100,7 +100,7 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
 
 #[test]
 fn e4_a_callback_that_panics_stops_nothing_and_stands_on_the_ticket() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "e4");
     let heard = Arc::new(Mutex::new(Vec::new()));
     for (priority, name) in [(7, "last"), (1, "first"), (3, "panics")] {
@@ -118,7 +118,7 @@ fn e4_a_callback_that_panics_stops_nothing_and_stands_on_the_ticket() {
 
 #[test]
 fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("e4").expect("the name is free");
     slim.load_path(support::plugin("reports", &["panic-in-exit"])).expect("it is loaded");
     let ticket = slim.begin_unload().expect("it is collectible");
@@ -129,7 +129,7 @@ fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
 
 #[test]
 fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = contexts.create_slim("endless").expect("the name is free");
     slim.load_path(support::plugin("reports", &["endless-resource"])).expect("it is loaded");
     let ticket = slim.begin_unload().expect("it is collectible");
@@ -141,7 +141,7 @@ fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_t
 
 #[test]
 fn e5_an_unload_that_is_asked_for_again_is_the_same() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "e5");
     let first = slim.begin_unload().expect("it is collectible");
     assert_eq!(slim.begin_unload().expect("it is collectible"), first);
@@ -151,7 +151,7 @@ fn e5_an_unload_that_is_asked_for_again_is_the_same() {
 
 #[test]
 fn e6_the_default_is_not_collectible() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let default = contexts.default_context();
     assert!(matches!(default.begin_unload(), Err(ContextError::NotCollectible { .. })));
     assert!(matches!(default.replace(reports(1)), Err(ContextError::NotCollectible { .. })));
@@ -161,7 +161,7 @@ fn e6_the_default_is_not_collectible() {
 #[test]
 fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_dropped_it() {
     let record = support::record("alcedo_runtime::load::context::handle");
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "e7 dropped");
     let other = slim.clone();
     let function = build_tag(&slim);
@@ -178,7 +178,7 @@ fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_droppe
 
 #[test]
 fn e8_who_is_inside_goes_on_and_nobody_else_gets_in() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let (slim, file) = (slim(&contexts, "e8"), dir.path().join("go"));
     let (function, thread) = (build_tag(&slim), caller(&slim, &file, "inside"));
@@ -198,7 +198,7 @@ fn e8_who_is_inside_goes_on_and_nobody_else_gets_in() {
 
 #[test]
 fn e11_the_private_copy_is_removed_with_its_image() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "e11");
     let image = slim.modules()[0].image.clone();
     assert!(image.exists());
@@ -209,7 +209,7 @@ fn e11_the_private_copy_is_removed_with_its_image() {
 #[test]
 fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     for round in 0..100 {
         let slim = contexts.create_slim("e12").expect("the one before is dead");
         slim.load_path(reports(1 + round % 2)).expect("it is loaded");
@@ -223,7 +223,7 @@ fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
 #[test]
 fn e13_thread_locals_of_a_slim_end_on_their_threads() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let slim = contexts.create_slim("e13").expect("the name is free");
     slim.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
     let render = Arc::new(slim.function("Report", "render", "String, u32 -> String").expect("it is offered"));
@@ -250,7 +250,7 @@ fn e13_thread_locals_of_a_slim_end_on_their_threads() {
 
 #[test]
 fn e14_the_address_of_a_function_keeps_it() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let slim = slim(&contexts, "e14");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let ticket = slim.begin_unload().expect("it is collectible");
@@ -265,7 +265,7 @@ fn e14_the_address_of_a_function_keeps_it() {
 #[test]
 fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let slim = slim(&contexts, "e15");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let ticket = slim.begin_unload().expect("it is collectible");
@@ -280,13 +280,13 @@ fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
     assert_eq!(pointer.call(&[]).expect("its image stays"), Some(Value::U64(1)));
     let listed = contexts.all().into_iter().find(|info| info.name == "e15").expect("it is listed for ever");
     assert_eq!(listed.state, ContextState::Parked);
-    assert_eq!(runtime.parked().len(), 1);
+    assert_eq!(runtime.unloads().parked().len(), 1);
     contexts.create_slim("e15").expect("the name of one that was given up is free");
 }
 
 #[test]
 fn e15_who_depends_on_a_module_is_named_beside_who_holds_the_context() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     let lender = slim(&contexts, "lender");
     let lent = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
@@ -305,7 +305,7 @@ fn e15_who_depends_on_a_module_is_named_beside_who_holds_the_context() {
 
 #[test]
 fn e15_a_context_is_given_up_by_itself_where_the_host_wants_that() {
-    let contexts = runtime().load_contexts();
+    let contexts = runtime().contexts();
     contexts.park_after(Some(Duration::from_millis(1)));
     let slim = slim(&contexts, "patience");
     let _pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
@@ -316,7 +316,7 @@ fn e15_a_context_is_given_up_by_itself_where_the_host_wants_that() {
 #[test]
 fn a_host_that_shuts_down_ends_every_slim() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
     assert!(runtime.shutdown().into_result().is_ok());
     assert_eq!((one.state(), other.state()), (ContextState::Dead, ContextState::Dead));
@@ -326,7 +326,7 @@ fn a_host_that_shuts_down_ends_every_slim() {
 #[test]
 fn a_slim_whose_handle_was_dropped_is_reached_by_name_and_number_and_can_be_given_up() {
     let runtime = runtime();
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let slim = slim(&contexts, "out of reach");
     let taken = refusal(contexts.create_slim("out of reach"));
     assert!(taken.ends_with("one is alive under this name: take another, or `replace` what is in it"), "{taken}");
@@ -366,9 +366,9 @@ fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() 
     let builder = support::builder().unloads(|policy| policy.grace = Duration::ZERO);
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let id = contexts.all().iter().find(|info| info.name == "Master").expect("it is alive").id;
-    let lease = runtime.lease("reports", "a test").expect("it is alive");
+    let lease = runtime.unloads().lease("reports", "a test").expect("it is alive");
     let begun = runtime.unload_master().expect("a Master");
     let other = contexts.clone();
     let (tickets, refused) =
@@ -376,9 +376,9 @@ fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() 
     assert_eq!(tickets, [begun.ticket]);
     let report = contexts.report(id).expect("it is not dead");
     assert!(report.blockers.iter().any(|by| (by.kind, by.owner.as_str()) == (LeaseKind::Borrow, "a test")), "{report}");
-    assert!(refused.ends_with("only its game thread can, with `Runtime::park`"), "{refused}");
+    assert!(refused.ends_with("only its game thread can, with `Unloads::park`"), "{refused}");
     drop(lease);
-    runtime.wait_for_unloads(LONG).expect("no plugin code is on the stack");
+    runtime.unloads().wait(LONG).expect("no plugin code is on the stack");
     assert_eq!((contexts.unloads_of("Master"), contexts.report(id)), (vec![], None));
     assert!(refusal(contexts.park(id)).contains("only its game thread can"));
 }
@@ -395,20 +395,20 @@ fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
 #[test]
 fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context_and_through_every_door() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
-    let contexts = runtime.load_contexts();
+    let contexts = runtime.contexts();
     let named = |leases: Vec<Blocker>, name: &str| {
         let lease = leases.into_iter().find(|lease| lease.owner == name).unwrap_or_else(|| panic!("no {name}"));
         assert_eq!(places(&[lease]), [(LeaseKind::Borrow, file!().to_owned())], "{name}");
     };
-    let of_master = |runtime: &Runtime| runtime.leases().into_iter().map(|(_, lease)| lease).collect();
-    let module = runtime.lease("switchboard", "the lines").expect("it is alive");
+    let of_master = |runtime: &Runtime| runtime.unloads().leases().into_iter().map(|(_, lease)| lease).collect();
+    let module = runtime.unloads().lease("switchboard", "the lines").expect("it is alive");
     named(of_master(&runtime), "the lines");
-    let whole = runtime.lease_master("all of it").expect("it is alive");
+    let whole = runtime.unloads().lease_master("all of it").expect("it is alive");
     named(of_master(&runtime), "all of it");
     let unload = runtime.unload_master().expect("there is one");
     let held: Vec<_> = unload.ticket.report().blockers.into_iter().map(|by| by.owner).collect();
     assert_eq!(held, ["the lines", "all of it"]);
-    assert!(runtime.lease_master("too late").is_err());
+    assert!(runtime.unloads().lease_master("too late").is_err());
     drop((module, whole));
     support::until("nobody holds it", || unload.ticket.poll() == ContextState::Dead);
 

@@ -67,17 +67,19 @@ fn cube(tag: u64) -> PathBuf {
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let signature = || "u64 -> u64".parse().expect("a signature");
-    host.register("host.same", signature(), |_: &Runtime, values: &[Value]| Ok(Some(values[0].clone()))).expect("free");
-    host.zcall_resolve("ex:/host.same").expect("it is registered");
+    host.calls()
+        .register("host.same", signature(), |_: &Runtime, values: &[Value]| Ok(Some(values[0].clone())))
+        .expect("free");
+    host.calls().resolve("ex:/host.same").expect("it is registered");
     host.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
     host
 }
 
 /// Every generation but the living one is gone, and its plugin halves with it.
 fn settle(host: &Runtime) {
-    assert!(host.wait_for_unloads(LONG).expect("a safe point"), "{:?}", host.unloads());
+    assert!(host.unloads().wait(LONG).expect("a safe point"), "{:?}", host.unloads().tickets());
     host.drain_finalizers(LONG).expect("a safe point");
-    assert_eq!(host.parked(), Vec::<String>::new());
+    assert_eq!(host.unloads().parked(), Vec::<String>::new());
 }
 
 fn gone(ticket: &UnloadTicket) {
@@ -86,27 +88,27 @@ fn gone(ticket: &UnloadTicket) {
 
 /// Calls the cube by several ways, so that handles are given out in each generation.
 fn greet(host: &Runtime, cube: ObjectHandle) {
-    host.call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
     for name in ["uf:/Script/Game.MagicCube:say_hello", "up:/Script/Game.MagicCube:rotation_speed"] {
-        host.zcall_resolve(name).unwrap_or_else(|error| panic!("{error}"));
+        host.calls().resolve(name).unwrap_or_else(|error| panic!("{error}"));
     }
-    host.zcall("ex:/host.same", &[Value::U64(1)]).expect("it is registered");
+    host.calls().call("ex:/host.same", &[Value::U64(1)]).expect("it is registered");
 }
 
 #[test]
 fn a_reload_leaves_nothing() {
     alone(|| {
         let host = host(&[cube(1)]);
-        let cubes: Vec<_> = (0..4).map(|_| host.spawn(CUBE).expect("born")).collect();
+        let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
         // What is kept by class has one number for each reload here, and some such are short.
         check(2 * ROUNDS, |round| {
             cubes.iter().for_each(|cube| greet(&host, *cube));
             // A name is made of the class, which is another one in each generation.
-            host.destroy(host.spawn(CUBE).expect("born"));
+            host.objects().destroy(host.objects().spawn(CUBE).expect("born"));
             host.tick(Budget::seconds(0.1));
             let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
             assert!(report.is_committed(), "{report}");
-            host.collect().expect("a safe point");
+            host.collection().collect().expect("a safe point");
             settle(&host);
         });
     });
@@ -116,7 +118,7 @@ fn a_reload_leaves_nothing() {
 fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
     alone(|| {
         let host = host(&[cube(1)]);
-        let cubes: Vec<_> = (0..4).map(|_| host.spawn(CUBE).expect("born")).collect();
+        let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
         check(3 * ReloadStep::ALL.len() as u64, |round| {
             cubes.iter().for_each(|cube| greet(&host, *cube));
             let step = ReloadStep::ALL[round as usize % ReloadStep::ALL.len()];
@@ -167,12 +169,12 @@ fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
         };
         let host = host(&libraries(1));
         let objects = [CUBE, "/Script/Game.ShieldedSet", "/Script/Game.RegeneratingSet"];
-        let objects = objects.map(|class| host.spawn(class).expect("born"));
+        let objects = objects.map(|class| host.objects().spawn(class).expect("born"));
         check(ROUNDS, |round| {
             greet(&host, objects[0]);
             let report = host.reload_changed(&libraries(1 + (round + 1) % 2)).expect("a Master");
             assert!(report.is_committed() && report.kept_modules.len() == 2, "{report}");
-            host.zcall("nm:/attributes_plus:ShieldedSet:build_tag", &[]).expect("it is offered");
+            host.calls().call("nm:/attributes_plus:ShieldedSet:build_tag", &[]).expect("it is offered");
             settle(&host);
         });
     });
@@ -182,7 +184,7 @@ fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
 fn slims_that_come_and_go_between_reloads_leave_nothing() {
     alone(|| {
         let host = host(&[cube(1)]);
-        let contexts = host.load_contexts();
+        let contexts = host.contexts();
         let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
         // One stays for ever, and its number with it.
         let first = contexts.create_slim("stays").expect("a free name");
@@ -214,7 +216,7 @@ fn plugins_that_take_turns_leave_nothing() {
             let (library, class) =
                 if round % 2 == 0 { (cube(1), CUBE) } else { (attributes.clone(), "/Script/Game.RegeneratingSet") };
             host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
-            host.spawn(class).expect("born");
+            host.objects().spawn(class).expect("born");
             host.tick(Budget::frame());
             // Nobody takes what is told of it, of which more are asked for than are kept.
             host.request_unload();
@@ -232,14 +234,14 @@ fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
         let host = host(&[cube(1)]);
         // More than are kept.
         check(260, |_| {
-            host.collect_in_slices();
+            host.collection().begin_in_slices();
             host.tick(Budget::seconds(0.1).with_collection(LONG));
-            while host.is_collecting() {
+            while host.collection().is_under_way() {
                 host.tick(Budget::seconds(0.1).with_collection(LONG));
             }
         });
-        assert_eq!(host.take_collected().len(), 256, "the last ones");
-        assert!(host.take_collected().is_empty());
+        assert_eq!(host.collection().take_done().len(), 256, "the last ones");
+        assert!(host.collection().take_done().is_empty());
     });
 }
 
@@ -252,12 +254,14 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
         let host = host(&libraries(1));
         // What failed goes through a queue, whose pieces come and go: more rounds have them all.
         check(2 * ROUNDS, |_| {
-            let fragile = host.spawn("/Script/Game.Fragile").expect("born");
+            let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
             let report = host.reload_changed(&libraries(2)).expect("a Master");
             assert!(report.is_committed() && report.kept_modules.len() == 1, "{report}");
             settle(&host);
-            host.zcall("nm:/broken:Fragile:panic_next_in", &[Value::Text("finalizer".to_owned())]).expect("it is told");
-            host.destroy(fragile);
+            host.calls()
+                .call("nm:/broken:Fragile:panic_next_in", &[Value::Text("finalizer".to_owned())])
+                .expect("it is told");
+            host.objects().destroy(fragile);
             host.drain_finalizers(LONG).expect("a safe point");
             assert!(host.reload(&libraries(1)).expect("a Master").is_committed());
             settle(&host);
@@ -286,24 +290,33 @@ fn reports_that_nobody_takes_are_kept_up_to_a_number() {
 fn births_and_deaths_leave_nothing() {
     alone(|| {
         let host = host(&[cube(1)]);
-        let actor = host.spawn("/Script/Engine.Actor").expect("a native actor");
+        let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
         check(2000, |round| {
-            let handles: Vec<_> = (0..16).map(|_| host.spawn(CUBE).expect("born")).collect();
-            host.set(handles[0], "rotation_speed", &Value::F64(round as f64)).expect("a number");
-            let path = host.path_of(handles[1]).expect("it lives");
-            assert_eq!(host.object_at(&path), Some(handles[1]));
-            host.rename(handles[3], if round % 2 == 0 { "one" } else { "other_7" }, actor).expect("a free name");
-            let black = host.make_black("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).expect("a black");
-            host.drop_black(black);
-            handles.iter().for_each(|handle| host.destroy(*handle));
+            let handles: Vec<_> = (0..16).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
+            host.objects().set(handles[0], "rotation_speed", &Value::F64(round as f64)).expect("a number");
+            let path = host.objects().path_of(handles[1]).expect("it lives");
+            assert_eq!(host.objects().at_path(&path), Some(handles[1]));
+            host.objects()
+                .rename(handles[3], if round % 2 == 0 { "one" } else { "other_7" }, actor)
+                .expect("a free name");
+            let black = host.conjugates().make("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).expect("a black");
+            host.conjugates().give_back(black);
+            handles.iter().for_each(|handle| host.objects().destroy(*handle));
             if round % 100 == 99 {
                 host.tick(Budget::frame());
-                host.collect().expect("a safe point");
-                host.take_collected();
+                host.collection().collect().expect("a safe point");
+                host.collection().take_done();
                 host.drain_finalizers(LONG).expect("a safe point");
             }
         });
-        assert_eq!(host.objects().iter().filter(|object| host.class_of(**object).as_deref() == Some(CUBE)).count(), 0);
+        assert_eq!(
+            host.objects()
+                .all()
+                .iter()
+                .filter(|object| host.objects().class_of(**object).as_deref() == Some(CUBE))
+                .count(),
+            0
+        );
     });
 }
 
@@ -312,13 +325,13 @@ fn births_and_deaths_leave_nothing() {
 fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
     alone(|| {
         let host = host(&[cube(1)]);
-        let contexts = host.load_contexts();
-        let object = host.spawn(CUBE).expect("born");
-        let handle = host.zcall_resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered");
-        let lease = host.lease("magic_cube", "the test").expect("it lives");
+        let contexts = host.contexts();
+        let object = host.objects().spawn(CUBE).expect("born");
+        let handle = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered");
+        let lease = host.unloads().lease("magic_cube", "the test").expect("it lives");
         let first = host.generation();
         assert!(host.reload(&[cube(2)]).expect("a Master").is_committed());
-        let tickets = host.unloads();
+        let tickets = host.unloads().tickets();
         let [ticket] = &tickets[..] else { panic!("{tickets:?}") };
         let (id, _) = (contexts.all().into_iter().map(|info| (info.id, info.state)))
             .find(|(id, _)| id.generation == first && id.index == 1)
@@ -332,15 +345,18 @@ fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
         settle(&host);
         assert_eq!(ticket.wait(Duration::ZERO).expect("it is gone").modules.len(), 1);
         assert_eq!((ticket.poll(), ticket.report().blockers.len()), (ContextState::Dead, 0));
-        assert!(contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().is_empty());
-        assert!(host.park(first).is_err());
-        let dead = host.zcall_handle(handle, &[]).expect_err("its module is over").to_string();
+        assert!(
+            contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().tickets().is_empty()
+        );
+        assert!(host.unloads().park(first).is_err());
+        let dead = host.calls().call_handle(handle, &[]).expect_err("its module is over").to_string();
         assert!(dead.contains("is dead, its module is over"), "{dead}");
-        let never = host.zcall_handle(alcedo_runtime::ZCallHandle(-1_000_000), &[]).expect_err("no such").to_string();
+        let never =
+            host.calls().call_handle(alcedo_runtime::ZCallHandle(-1_000_000), &[]).expect_err("no such").to_string();
         assert!(never.contains("was never given out"), "{never}");
-        let again = host.zcall_resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered again");
+        let again = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered again");
         assert_ne!(again, handle);
-        assert_eq!(host.zcall_handle(again, &[]).expect("it answers"), Some(Value::U64(2)));
+        assert_eq!(host.calls().call_handle(again, &[]).expect("it answers"), Some(Value::U64(2)));
         greet(&host, object);
     });
 }
@@ -349,7 +365,7 @@ fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
 fn contexts_that_are_there_all_at_once_leave_nothing_and_weak_handles_to_them_lead_nowhere() {
     alone(|| {
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-        let contexts = host.load_contexts();
+        let contexts = host.contexts();
         let reports = support::tagged("reports", &[], 1);
         check(3, |_| {
             let slims: Vec<_> = (0..1000)

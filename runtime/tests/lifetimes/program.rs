@@ -199,9 +199,9 @@ impl Program<'_> {
         }
         self.did("spawn");
         // The build whose red constructor fails for one in three is committed where there are fewer to rebuild.
-        let unwound: &[&str] = match self.host.spawn(HOLDER) {
+        let unwound: &[&str] = match self.host.objects().spawn(HOLDER) {
             Ok(holder) => {
-                self.host.add_root(holder);
+                self.host.objects().add_root(holder);
                 self.holders.push(holder);
                 &[]
             }
@@ -222,7 +222,10 @@ impl Program<'_> {
     }
 
     fn call(&self, holder: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
-        self.host.call(holder, function, arguments).unwrap_or_else(|error| self.fail(&format!("{function}: {error}")))
+        self.host
+            .objects()
+            .call(holder, function, arguments)
+            .unwrap_or_else(|error| self.fail(&format!("{function}: {error}")))
     }
 
     fn hold(&mut self) {
@@ -288,7 +291,7 @@ impl Program<'_> {
         let Some(holder) = self.holder() else { return };
         self.did("destroy");
         self.holders.retain(|other| *other != holder);
-        self.host.destroy(holder);
+        self.host.objects().destroy(holder);
         self.after_an_end();
     }
 
@@ -297,15 +300,15 @@ impl Program<'_> {
         let in_slices = self.dice.below(2) == 0;
         self.did(format!("collect, in slices {in_slices}"));
         self.holders.retain(|other| *other != holder);
-        self.host.remove_root(holder);
+        self.host.objects().remove_root(holder);
         if in_slices {
-            self.host.collect_in_slices();
+            self.host.collection().begin_in_slices();
             for _ in 0..50 {
                 self.host.tick(Budget::frame());
             }
         }
-        self.host.collect().unwrap_or_else(|error| panic!("{error}"));
-        assert!(!self.host.is_alive(holder));
+        self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
+        assert!(!self.host.objects().is_alive(holder));
         self.after_an_end();
     }
 
@@ -328,7 +331,7 @@ impl Program<'_> {
             self.fail(&report.to_string());
         }
         self.is_awake = true;
-        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
         let news = self.news();
         self.after_a_change(&news);
     }
@@ -341,7 +344,7 @@ impl Program<'_> {
             self.fail(&report.to_string());
         }
         self.is_awake = false;
-        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
         let news = self.news();
         self.after_a_change(&news);
     }
@@ -362,7 +365,7 @@ impl Program<'_> {
         let armed = fault.map(faults::arm);
         let report = self.host.reload(&[library]).unwrap_or_else(|error| panic!("{error}"));
         drop(armed);
-        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
         let news = self.news();
         if report.is_committed() {
             self.is_awake = true;
@@ -382,12 +385,12 @@ impl Program<'_> {
     fn unload(&mut self) {
         self.did("unload");
         self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-        assert!(self.host.wait_for_unloads(LONG).unwrap_or_else(|error| panic!("{error}")));
+        assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
         let _news = self.news();
         self.instance = None;
         self.holders.clear();
         self.others_are_over(UNEXITED);
-        assert_eq!(self.host.blacks().count(), 0, "values end with their generation");
+        assert_eq!(self.host.conjugates().blacks().count(), 0, "values end with their generation");
         self.create();
     }
 

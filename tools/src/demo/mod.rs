@@ -112,7 +112,7 @@ impl Stage {
             });
         }
         for (number, cube) in stage.cubes.iter().enumerate() {
-            stage.runtime().set(*cube, "label", &Value::Text(label(number)))?;
+            stage.runtime().objects().set(*cube, "label", &Value::Text(label(number)))?;
         }
         voice.tell(&Told::Start { plugin: PLUGIN, generation, objects, build_ms });
         Ok(stage)
@@ -192,8 +192,8 @@ impl Stage {
     /// The living cubes, in the order of their birth.
     fn all_cubes(&self) -> Vec<ObjectHandle> {
         let runtime = self.runtime();
-        let is_cube = |object: &ObjectHandle| runtime.class_of(*object).is_some_and(|class| class == CUBE);
-        runtime.objects().into_iter().filter(is_cube).collect()
+        let is_cube = |object: &ObjectHandle| runtime.objects().class_of(*object).is_some_and(|class| class == CUBE);
+        runtime.objects().all().into_iter().filter(is_cube).collect()
     }
 
     fn started(&mut self) -> Result<(u64, f64), Error> {

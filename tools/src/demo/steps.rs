@@ -63,7 +63,7 @@ fn default(stage: &mut Stage) -> Result<(), Error> {
     stage.chapter("A default changes and a property is added, after three cubes were changed by hand");
     let all = stage.cubes.len();
     for (cube, speed) in stage.by_hand() {
-        stage.runtime().set(cube, "rotation_speed", &Value::F64(speed))?;
+        stage.runtime().objects().set(cube, "rotation_speed", &Value::F64(speed))?;
     }
     let before = World::of(stage);
     let live = stage.save(&FASTER_AND_GLOWING)?;
@@ -90,7 +90,7 @@ fn default(stage: &mut Stage) -> Result<(), Error> {
 /// Gives how often each cube has said hello.
 fn broken(stage: &mut Stage) -> Result<Vec<u32>, Error> {
     stage.greet()?;
-    stage.runtime().call(stage.cubes[0], "say_hello", &[])?;
+    stage.runtime().objects().call(stage.cubes[0], "say_hello", &[])?;
     let greetings = stage.greetings()?;
     let before = World::of(stage);
     let live = stage.save(&BROKEN)?;
@@ -134,7 +134,7 @@ struct World {
 
 impl World {
     fn of(stage: &Stage) -> Self {
-        Self { generation: stage.runtime().generation(), objects: as_u64(stage.runtime().objects().len()) }
+        Self { generation: stage.runtime().generation(), objects: as_u64(stage.runtime().objects().all().len()) }
     }
 }
 
@@ -156,7 +156,7 @@ impl Stage {
         let cubes = self.cubes.len();
         let same = self.cubes.iter().enumerate().filter(|(number, cube)| self.is_labeled(**cube, *number)).count();
         self.routine("every cube lives and has its own label", cubes, same);
-        self.routine("no other object came or went", before.objects, as_u64(self.runtime().objects().len()));
+        self.routine("no other object came or went", before.objects, as_u64(self.runtime().objects().all().len()));
         let rerun = self.runtime().counters().class_constructors_rerun;
         self.routine("no class constructor ran a second time", 0, rerun);
         let cubes = number(as_u64(cubes));
@@ -164,7 +164,10 @@ impl Stage {
     }
 
     fn is_labeled(&self, cube: ObjectHandle, number: usize) -> bool {
-        self.runtime().get(cube, "label").is_ok_and(|found| matches!(found, Value::Text(text) if text == label(number)))
+        self.runtime()
+            .objects()
+            .get(cube, "label")
+            .is_ok_and(|found| matches!(found, Value::Text(text) if text == label(number)))
     }
 
     /// The cubes that are changed by hand, spread over all, with their speeds.
@@ -197,14 +200,14 @@ impl Stage {
     /// Every cube says hello.
     fn greet(&self) -> Result<(), Error> {
         for cube in &self.cubes {
-            self.runtime().call(*cube, "say_hello", &[])?;
+            self.runtime().objects().call(*cube, "say_hello", &[])?;
         }
         Ok(())
     }
 
     /// How often each cube said hello, by its own count.
     fn greetings(&self) -> Result<Vec<u32>, Error> {
-        let count = |cube: &ObjectHandle| match self.runtime().call(*cube, "greeting_count", &[])? {
+        let count = |cube: &ObjectHandle| match self.runtime().objects().call(*cube, "greeting_count", &[])? {
             Some(Value::U32(count)) => Ok(count),
             other => Err(unexpected("a number of greetings", &other)),
         };
@@ -217,7 +220,7 @@ impl Stage {
     }
 
     fn float(&self, cube: ObjectHandle, property: &str) -> Result<f64, Error> {
-        match self.runtime().get(cube, property)? {
+        match self.runtime().objects().get(cube, property)? {
             Value::F64(value) => Ok(value),
             other => Err(unexpected("an f64", &other)),
         }
@@ -225,7 +228,7 @@ impl Stage {
 
     /// One field of a property that is a struct.
     fn field(&self, cube: ObjectHandle, property: &str, field: &str) -> Result<f64, Error> {
-        let value = self.runtime().get(cube, property)?;
+        let value = self.runtime().objects().get(cube, property)?;
         let Value::Struct(fields) = &value else { return Err(unexpected("a struct", &value)) };
         match fields.iter().find(|(name, _)| &**name == field) {
             Some((_, Value::F64(value))) => Ok(*value),

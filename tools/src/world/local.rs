@@ -41,7 +41,7 @@ impl Local {
             }
         });
         let runtime = runtime.build()?;
-        runtime.spawn(WORLD)?;
+        runtime.objects().spawn(WORLD)?;
         Ok(Self {
             runtime,
             objects: options.objects,
@@ -112,7 +112,7 @@ impl World for Local {
     fn status(&mut self) -> Status {
         Status {
             generation: self.runtime.generation(),
-            objects: self.runtime.objects().len() as u64,
+            objects: self.runtime.objects().all().len() as u64,
             ticks: self.pace.rate(self.begun.elapsed()) as u64,
         }
     }

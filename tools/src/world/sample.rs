@@ -35,12 +35,12 @@ impl Populated {
     /// next generation.
     pub(super) fn populate(&mut self, runtime: &Runtime, objects: u64) -> Vec<Population> {
         let mut populations = Vec::new();
-        for class in runtime.dynamic_classes() {
+        for class in runtime.types().dynamic_classes() {
             // A world that was brought back has its objects already.
-            let is_one = |object: &ObjectHandle| runtime.class_of(*object).as_deref() == Some(&*class);
-            let living = runtime.objects().iter().filter(|object| is_one(object)).count() as u64;
+            let is_one = |object: &ObjectHandle| runtime.objects().class_of(*object).as_deref() == Some(&*class);
+            let living = runtime.objects().all().iter().filter(|object| is_one(object)).count() as u64;
             let there = living.max(self.0.get(&class).copied().unwrap_or(0));
-            if there < objects && runtime.is_subclass(&class, ACTOR) {
+            if there < objects && runtime.types().is_subclass(&class, ACTOR) {
                 let population = spawn(runtime, class, objects - there);
                 self.0.insert(population.class.clone(), there + population.count);
                 populations.push(population);
@@ -53,7 +53,7 @@ impl Populated {
 fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
     let mut count = 0;
     while count < wanted {
-        if let Err(error) = runtime.spawn(&class) {
+        if let Err(error) = runtime.objects().spawn(&class) {
             return Population { class, count, failure: Some(error.to_string()) };
         }
         count += 1;
@@ -69,7 +69,7 @@ pub(crate) fn run(options: &HostOptions) -> Result<ExitCode, Error> {
     let paint = Paint::for_child();
     crate::screen::log_to_stderr(paint);
     let runtime = builder(options).development().build()?;
-    runtime.spawn(WORLD)?;
+    runtime.objects().spawn(WORLD)?;
     let (mut populated, mut generation) = (Populated::default(), 0);
     let (begun, mut pace) = (Instant::now(), Pace::default());
     while !runtime.is_asked_to_end() {

@@ -79,17 +79,17 @@ fn line(answer: Result<Option<Value>, String>) -> Answer {
 }
 
 fn signed(host: &Runtime, name: String) -> Result<Option<Value>, String> {
-    host.call(book(host)?, "sign", &[Value::Text(name)]).map_err(|error| error.to_string())
+    host.objects().call(book(host)?, "sign", &[Value::Text(name)]).map_err(|error| error.to_string())
 }
 
 /// The book, made where there is none. By name, so that it is the same one in a world that was saved and loaded.
 fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     const NAME: &str = "book";
-    if let Some(book) = host.find_in(ObjectHandle::NONE, NAME) {
+    if let Some(book) = host.objects().find_in(ObjectHandle::NONE, NAME) {
         return Ok(book);
     }
-    let book = host.spawn(BOOK).map_err(|error| error.to_string())?;
-    host.rename(book, NAME, ObjectHandle::NONE).map_err(|error| error.to_string())?;
+    let book = host.objects().spawn(BOOK).map_err(|error| error.to_string())?;
+    host.objects().rename(book, NAME, ObjectHandle::NONE).map_err(|error| error.to_string())?;
     Ok(book)
 }
 

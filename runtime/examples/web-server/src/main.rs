@@ -42,7 +42,7 @@ fn run() -> Result<(), Failure> {
     host.watch()?;
 
     // What has none: a Slim, called and replaced on any thread.
-    let slim = host.load_contexts().create_slim("reports")?;
+    let slim = host.contexts().create_slim("reports")?;
     slim.load_path(&reports)?;
     let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {
         Ok(old) => eprintln!("[reports] new code answers; {}", old.subject()),

@@ -111,7 +111,7 @@ fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<Atomi
 }
 
 fn slim(host: &Runtime) -> LoadContext {
-    let slim = host.load_contexts().create_slim("reports").unwrap_or_else(|error| panic!("{error}"));
+    let slim = host.contexts().create_slim("reports").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(library("reports", 0)).unwrap_or_else(|error| panic!("{error}"));
     slim
 }
@@ -187,6 +187,6 @@ fn through_the_game_thread_no_request_fails_and_the_book_counts_on_over_reloads(
     );
     assert_all_answered(&tally.join().expect("no reload was refused"));
     assert_eq!(reloads.load(Ordering::Acquire), RELOADS);
-    let book = host.find_in(alcedo_runtime::ObjectHandle::NONE, "book").expect("it lives");
-    assert_eq!(host.get(book, "guests").expect("a property"), Value::U64(REQUESTS));
+    let book = host.objects().find_in(alcedo_runtime::ObjectHandle::NONE, "book").expect("it lives");
+    assert_eq!(host.objects().get(book, "guests").expect("a property"), Value::U64(REQUESTS));
 }

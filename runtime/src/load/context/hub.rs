@@ -498,7 +498,7 @@ impl Hub {
             Err(ContextError::NotLeaving { context, id, reason: reason.to_owned() })
         };
         if id.index == ContextId::master(0).index {
-            return refuse("only its game thread can, with `Runtime::park`");
+            return refuse("only its game thread can, with `Unloads::park`");
         }
         match self.unload_of(id) {
             Some(ticket) => {

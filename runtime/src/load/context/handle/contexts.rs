@@ -114,7 +114,7 @@ impl Contexts {
     }
 
     /// Who keeps one generation now, whether it unloads or not: calls and other leases, and modules of other contexts that
-    /// depend on it. None for one that is dead. While the Master lives, [`Runtime::leases`](crate::Runtime::leases) says
+    /// depend on it. None for one that is dead. While the Master lives, [`Unloads::leases`](crate::Unloads::leases) says
     /// that of it, on its thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
@@ -126,7 +126,7 @@ impl Contexts {
     ///
     /// # Errors
     /// [`ContextError::NotLeaving`] for one that is alive or dead, so for the Default and pinned contexts, and for the
-    /// Master, which [`Runtime::park`](crate::Runtime::park) gives up.
+    /// Master, which [`Unloads::park`](crate::Unloads::park) gives up.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         self.hub.park(id)
     }

@@ -17,18 +17,18 @@ static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
 fn a_reload_keeps_actors_and_their_values() {
     let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).build().unwrap();
     runtime.create_master(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
-    let actor = runtime.spawn("/Script/Game.{{camel}}Actor").unwrap();
+    let actor = runtime.objects().spawn("/Script/Game.{{camel}}Actor").unwrap();
     for _ in 0..3 {
         runtime.tick(Budget::seconds(4.0));
     }
-    assert_eq!(runtime.call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(3)));
-    runtime.set(actor, "turning", &Value::F64(5.0)).unwrap();
+    assert_eq!(runtime.objects().call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(3)));
+    runtime.objects().set(actor, "turning", &Value::F64(5.0)).unwrap();
 
     runtime.reload(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(runtime.generation(), 2);
-    assert!(runtime.is_alive(actor));
-    assert_eq!(runtime.get(actor, "turning").unwrap(), Value::F64(5.0));
-    assert_eq!(runtime.call(actor, "flight_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
-    assert_eq!(runtime.call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
+    assert!(runtime.objects().is_alive(actor));
+    assert_eq!(runtime.objects().get(actor, "turning").unwrap(), Value::F64(5.0));
+    assert_eq!(runtime.objects().call(actor, "flight_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
+    assert_eq!(runtime.objects().call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
     runtime.shutdown().into_result().unwrap();
 }

@@ -42,23 +42,25 @@ fn drive(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 
 /// Once in every tick: each robot's event. One that fails concerns only its robot.
 fn tick(runtime: &Runtime, seconds: f32) {
-    for robot in runtime.objects() {
+    let objects = runtime.objects();
+    for robot in objects.all() {
         // An event before may have destroyed it, and nothing happens to one whose class is gone for now.
-        if !runtime.is_alive(robot) || !runtime.is_a(robot, ROBOT) || runtime.dormant_class(robot).is_some() {
+        if !objects.is_alive(robot) || !objects.is_a(robot, ROBOT) || objects.dormant_class(robot).is_some() {
             continue;
         }
-        if let Err(error) = runtime.call(robot, "on_tick", &[Value::F32(seconds)]) {
-            tracing::warn!(%error, "the tick of {} failed", runtime.describe(robot));
+        if let Err(error) = objects.call(robot, "on_tick", &[Value::F32(seconds)]) {
+            tracing::warn!(%error, "the tick of {} failed", objects.describe(robot));
         }
     }
 }
 
 /// Gives each class of robot that plugins declare a robot, where there is none yet.
 pub fn populate(runtime: &Runtime) -> Result<(), alcedo_runtime::Error> {
-    let robots: Vec<_> = runtime.objects().into_iter().filter_map(|robot| runtime.class_of(robot)).collect();
-    for class in runtime.dynamic_classes() {
-        if runtime.is_subclass(&class, ROBOT) && !robots.contains(&class) {
-            runtime.spawn(&class)?;
+    let objects = runtime.objects();
+    let robots: Vec<_> = objects.all().into_iter().filter_map(|robot| objects.class_of(robot)).collect();
+    for class in runtime.types().dynamic_classes() {
+        if runtime.types().is_subclass(&class, ROBOT) && !robots.contains(&class) {
+            objects.spawn(&class)?;
         }
     }
     Ok(())

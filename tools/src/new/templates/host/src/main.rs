@@ -58,9 +58,10 @@ fn run() -> Result<(), Error> {
 
 /// Where the robots are.
 fn tell(runtime: &Runtime) -> Result<(), Error> {
-    for robot in runtime.objects().into_iter().filter(|robot| runtime.is_a(*robot, {{host}}::ROBOT)) {
+    let objects = runtime.objects();
+    for robot in objects.all().into_iter().filter(|robot| objects.is_a(*robot, {{host}}::ROBOT)) {
         let position: f64 = runtime.world().get(robot, "position")?;
-        println!("{} is at {position:.2}", runtime.name_of(robot).unwrap_or_default());
+        println!("{} is at {position:.2}", objects.name_of(robot).unwrap_or_default());
     }
     Ok(())
 }

@@ -22,25 +22,25 @@ fn host() -> Runtime {
 #[test]
 fn a_robot_drives_and_turns() {
     let runtime = host();
-    let robot = runtime.spawn("/Script/Game.{{camel}}Robot").unwrap();
+    let robot = runtime.objects().spawn("/Script/Game.{{camel}}Robot").unwrap();
     runtime.tick(Budget::seconds(2.0));
-    assert_eq!(runtime.get(robot, "position").unwrap(), Value::F64(3.0));
+    assert_eq!(runtime.objects().get(robot, "position").unwrap(), Value::F64(3.0));
     runtime.tick(Budget::seconds(5.0));
-    assert_eq!(runtime.get(robot, "speed").unwrap(), Value::F64(-1.5));
-    assert_eq!(runtime.call(robot, "turn_count", &[]).unwrap(), Some(Value::U32(1)));
+    assert_eq!(runtime.objects().get(robot, "speed").unwrap(), Value::F64(-1.5));
+    assert_eq!(runtime.objects().call(robot, "turn_count", &[]).unwrap(), Some(Value::U32(1)));
     runtime.shutdown().into_result().unwrap();
 }
 
 #[test]
 fn a_reload_keeps_robots_and_their_values() {
     let runtime = host();
-    let robot = runtime.spawn("/Script/Game.{{camel}}Robot").unwrap();
+    let robot = runtime.objects().spawn("/Script/Game.{{camel}}Robot").unwrap();
     runtime.tick(Budget::seconds(7.0));
     runtime.reload(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(runtime.generation(), 2);
-    assert!(runtime.is_alive(robot));
-    assert_eq!(runtime.get(robot, "position").unwrap(), Value::F64(10.5));
-    assert_eq!(runtime.call(robot, "turn_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
-    assert_eq!(runtime.call(robot, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
+    assert!(runtime.objects().is_alive(robot));
+    assert_eq!(runtime.objects().get(robot, "position").unwrap(), Value::F64(10.5));
+    assert_eq!(runtime.objects().call(robot, "turn_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
+    assert_eq!(runtime.objects().call(robot, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
     runtime.shutdown().into_result().unwrap();
 }

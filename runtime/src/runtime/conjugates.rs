@@ -9,6 +9,7 @@ use alcedo_abi::kinds::PropertyKind;
 use super::Runtime;
 use crate::border::CallError;
 use crate::bridge::conjugates;
+use crate::conjugate::pairs::ConjugateKey;
 use crate::conjugate::{BlackReport, Color};
 use crate::error::Error;
 use crate::handles::{ModuleId, ObjectHandle};
@@ -48,16 +49,33 @@ impl AnyConjugate {
     }
 }
 
-impl Runtime {
+/// Values by number: [`Runtime::conjugates`]. Game thread only.
+///
+/// ```
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let text = runtime.conjugates().make("Utf8String", &Value::Text("hello".into()))?;
+/// assert_eq!(runtime.conjugates().read(text)?, Value::Text("hello".into()));
+/// runtime.conjugates().give_back(text);
+/// assert!(runtime.conjugates().is_expired(text));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Conjugates<'a>(pub(super) &'a Runtime);
+
+impl Conjugates<'_> {
     /// The black conjugates that there are, by module and type: values in host memory that plugin code owns.
     pub fn blacks(&self) -> BlackReport {
-        self.inner.core.blacks.report()
+        self.0.inner.core.blacks.report()
     }
 
     /// From now on it is written down where each black conjugate is made, or is not any more. It costs a look-up for each
     /// that is made, so it is off at first.
-    pub fn keep_black_sites(&self, keeps: bool) {
-        self.inner.core.blacks.keep_sites(keeps);
+    pub fn keep_sites(&self, keeps: bool) {
+        self.0.inner.core.blacks.keep_sites(keeps);
     }
 
     /// Lends a property until the innermost call into a module has returned.
@@ -65,16 +83,16 @@ impl Runtime {
     /// # Errors
     /// When the object is gone or has no such property, and when no such call is under way.
     pub fn lend(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
-        self.property(object, property)?;
-        Ok(AnyConjugate(conjugates::lend_property(&self.inner.core, object, property, Instant::now())?))
+        self.0.objects().property(object, property)?;
+        Ok(AnyConjugate(conjugates::lend_property(&self.0.inner.core, object, property, Instant::now())?))
     }
 
     /// Makes a value that the host owns by number, until it drops it: `Array(f64)`, `Map(Name, String)`.
     ///
     /// # Errors
     /// When there is no such type, values of it have no conjugate, or the value does not fit it.
-    pub fn make_black(&self, ty: &str, value: &Value) -> Result<AnyConjugate, Error> {
-        let core = &self.inner.core;
+    pub fn make(&self, ty: &str, value: &Value) -> Result<AnyConjugate, Error> {
+        let core = &self.0.inner.core;
         let ty = PropertyType::parse(ty, &core.world.types)
             .map_err(|error| CallError::NotFound { message: format!("the type `{ty}`: {error}") })?;
         core.world.check_objects(&ty, value, || format!("a new value of {ty}"))?;
@@ -87,17 +105,17 @@ impl Runtime {
     ///
     /// # Errors
     /// When it has expired.
-    pub fn clone_conjugate(&self, conjugate: AnyConjugate) -> Result<AnyConjugate, Error> {
-        self.keep(conjugates::copy(&self.inner.core, conjugate.0, Instant::now())?.0)
+    pub fn copy(&self, conjugate: AnyConjugate) -> Result<AnyConjugate, Error> {
+        self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
     }
 
     /// Gives a black of the host's own back. Without effect for one that is gone, for reds, and for those that plugin code
     /// owns: it alone knows when it does not use them any more.
-    pub fn drop_black(&self, black: AnyConjugate) {
-        let (blacks, black) = (&self.inner.core.blacks, BlackHandle(black.0.0));
+    pub fn give_back(&self, black: AnyConjugate) {
+        let (blacks, black) = (&self.0.inner.core.blacks, BlackHandle(black.0.0));
         match blacks.owner(black) == Some(ModuleId::HOST) {
             // It may be the very value that is lent: it waits for the next tick.
-            true if self.inner.core.world.slices.are_out() => blacks.drops().leave(black),
+            true if self.0.inner.core.world.slices.are_out() => blacks.drops().leave(black),
             true => blacks.dispose(black),
             false => {}
         }
@@ -107,8 +125,8 @@ impl Runtime {
     ///
     /// # Errors
     /// When no conjugate ever had this number.
-    pub fn conjugate(&self, conjugate: AnyConjugate) -> Result<ConjugateInfo, Error> {
-        let state = conjugates::state(&self.inner.core, conjugate.0, Instant::now())?;
+    pub fn info(&self, conjugate: AnyConjugate) -> Result<ConjugateInfo, Error> {
+        let state = conjugates::state(&self.0.inner.core, conjugate.0, Instant::now())?;
         Ok(ConjugateInfo {
             color: state.color,
             kind: state.facts.kind,
@@ -120,28 +138,34 @@ impl Runtime {
 
     /// Whether a conjugate leads to no value, or not now; so does one that never was.
     pub fn is_expired(&self, conjugate: AnyConjugate) -> bool {
-        self.conjugate(conjugate).map_or(true, |info| info.is_expired)
+        self.info(conjugate).map_or(true, |info| info.is_expired)
     }
 
     /// The value of a conjugate.
     ///
     /// # Errors
     /// When it has expired, with its kind and age.
-    pub fn read_conjugate(&self, conjugate: AnyConjugate) -> Result<Value, Error> {
-        Ok(conjugates::copy(&self.inner.core, conjugate.0, Instant::now())?.0.read())
+    pub fn read(&self, conjugate: AnyConjugate) -> Result<Value, Error> {
+        Ok(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0.read())
     }
 
     /// Overwrites the value of a conjugate.
     ///
     /// # Errors
     /// When it has expired, its owner may not be written now, or the value does not fit.
-    pub fn write_conjugate(&self, conjugate: AnyConjugate, value: &Value) -> Result<(), Error> {
-        Ok(conjugates::write(&self.inner.core, conjugate.0, value, Instant::now())?)
+    pub fn write(&self, conjugate: AnyConjugate, value: &Value) -> Result<(), Error> {
+        Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
+    }
+
+    /// Who began the plugin half of an object; `None` for an object that has none, or whose half has expired.
+    pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
+        let word = self.0.inner.core.world.objects.conjugate(object)?;
+        self.0.inner.core.pairs.color(ConjugateKey::from_word(word)?)
     }
 
     fn keep(&self, value: OwnedValue) -> Result<AnyConjugate, Error> {
         let (module, number) = (ModuleId::HOST, TypeNumber::NONE);
-        let black = self.inner.core.blacks.make(module, number, value, None, Instant::now())?;
+        let black = self.0.inner.core.blacks.make(module, number, value, None, Instant::now())?;
         Ok(AnyConjugate(black.into()))
     }
 }

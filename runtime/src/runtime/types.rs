@@ -1,0 +1,127 @@
+//! The types of a host: classes, structs and interfaces, native ones and those of modules.
+
+use std::rc::{Rc, Weak};
+
+use super::Runtime;
+use crate::border::CallError;
+use crate::cells::RefCell;
+use crate::error::Error;
+use crate::object::class::Class;
+use crate::object::origin::Origin;
+
+/// A class that a host makes many objects of, held instead of its path. It stands for what the path leads to when it is
+/// used: after a reload that is the new class, and none while there is none. It keeps nothing alive, and another runtime
+/// takes it for its own class of that path. Game thread only.
+#[derive(Clone, Debug)]
+pub struct ClassRef {
+    path: Rc<str>,
+    found: RefCell<Found>,
+}
+
+/// What the path led to, and when.
+#[derive(Clone, Debug)]
+struct Found {
+    stamp: u64,
+    class: Weak<Class>,
+}
+
+impl ClassRef {
+    /// The path it was asked for by.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// The types of a host: [`Runtime::types`]. Game thread only.
+///
+/// ```
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// assert!(runtime.types().has("/Script/CoreUObject.Object"));
+/// assert!(runtime.types().class("/Script/Game.Cube").is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Types<'a>(pub(super) &'a Runtime);
+
+impl Types<'_> {
+    /// The class of this path, for [`Objects::spawn_of`](crate::Objects::spawn_of): the path is looked up only when types have changed.
+    ///
+    /// # Errors
+    /// When there is no such class.
+    pub fn class(&self, path: &str) -> Result<ClassRef, Error> {
+        let stamp = self.0.inner.core.world.types.stamp();
+        let class = Rc::downgrade(&self.class_by_path(path)?);
+        Ok(ClassRef { path: path.into(), found: RefCell::new(Found { stamp, class }) })
+    }
+
+    /// Whether the first path names a class that is, or extends, the class of the second.
+    pub fn is_subclass(&self, class: &str, base: &str) -> bool {
+        let types = &self.0.inner.core.world.types;
+        match (types.class_by_path(class), types.class_by_path(base)) {
+            (Some(class), Some(base)) => class.is_a(&base),
+            _ => false,
+        }
+    }
+
+    /// From now on `old`, the path of a type or a member that has another name now, leads to where `new` leads, unless
+    /// something has that very path.
+    ///
+    /// # Errors
+    /// When `new` leads back to `old`.
+    pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
+        // What is under way may be undone, and the redirect with it.
+        let _busy = self.0.at_safe_point("redirecting a name")?;
+        let types = &self.0.inner.core.world.types;
+        if old == new || types.leads_to(new, old) {
+            let message =
+                format!("{old} cannot lead to {new}, which leads back to it: redirect each name to the latest");
+            return Err(CallError::other(message).into());
+        }
+        types.redirect(old, new);
+        Ok(())
+    }
+
+    /// Whether a class, a struct or an interface of that path is declared.
+    pub fn has(&self, path: &str) -> bool {
+        let types = &self.0.inner.core.world.types;
+        types.class_by_path(path).is_some()
+            || types.struct_by_path(path).is_some()
+            || types.interface_by_path(path).is_some()
+    }
+
+    /// Whether the class of that path, or one that it extends, says that it implements an interface.
+    pub fn implements(&self, class: &str, interface: &str) -> bool {
+        self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
+    }
+
+    /// Paths of the classes that the modules of the Master emitted.
+    pub fn dynamic_classes(&self) -> Vec<String> {
+        let classes = self.0.inner.core.world.types.classes();
+        classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
+    }
+
+    pub(super) fn class_now(&self, class: &ClassRef) -> Result<Rc<Class>, Error> {
+        let stamp = self.0.inner.core.world.types.stamp();
+        let known = class.found.borrow();
+        if known.stamp == stamp
+            && let Some(known) = known.class.upgrade()
+        {
+            return Ok(known);
+        }
+        drop(known);
+        let now = self.class_by_path(&class.path)?;
+        *class.found.borrow_mut() = Found { stamp, class: Rc::downgrade(&now) };
+        Ok(now)
+    }
+
+    pub(super) fn class_by_path(&self, path: &str) -> Result<Rc<Class>, Error> {
+        let found = self.0.inner.core.world.types.class_by_path(path);
+        found.ok_or_else(|| {
+            let waiting = self.0.inner.core.world.objects.waiting_for(path);
+            Error::UnknownClass { path: path.to_owned(), waiting }
+        })
+    }
+}
