@@ -74,6 +74,7 @@ pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use native::world::World;
 pub use object::birth::{BirthFailed, BirthStep};
+pub use object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
 pub use object::objects::RenameError;
 pub use object::thunk::Frame;
 pub use object::typed::{PlainField, PlainStruct};

@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use alcedo_runtime::{ObjectHandle, Reload, Runtime, Value};
+use alcedo_runtime::{FunctionRef, ObjectHandle, PropertyRef, Reload, Runtime, Value};
 use expect_test::{Expect, expect};
 
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
@@ -56,6 +56,34 @@ fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expec
 }
 
 const PLAIN_VALUES: &str = "added same removed widened narrowed named speed color home form";
+
+#[test]
+fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_a_reload_and_of_each_runtime() {
+    let Before { host, changed, .. } = before();
+    let (same, removed, shift) = (PropertyRef::new("same"), PropertyRef::new("removed"), FunctionRef::new("shift"));
+    let objects = host.objects();
+    for _ in 0..2 {
+        assert_eq!(objects.get(changed, &same).expect("it is there"), Value::F64(2.5));
+        assert_eq!(objects.get(changed, &removed).expect("it is there"), Value::I32(8));
+    }
+    let shifted = |host: &Runtime, object, shift: &FunctionRef| match host.objects().call(object, shift, &[]) {
+        Ok(Some(Value::Text(text))) => text[..2].to_owned(),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(shifted(&host, changed, &shift), "v1");
+    reload(&host, &["v2"]);
+    // It has another place in the new class.
+    objects.set(changed, &same, &Value::F64(7.5)).expect("it is there");
+    assert_eq!(objects.get(changed, "same").expect("it is there"), Value::F64(7.5));
+    let gone = objects.get(changed, &removed).expect_err("the new class has none").to_string();
+    assert!(gone.contains("removed"), "{gone}");
+    assert_eq!(shifted(&host, changed, &shift), "v2");
+
+    let other = before();
+    assert_eq!(other.host.objects().get(other.changed, &same).expect("it is there"), Value::F64(2.5));
+    assert_eq!(shifted(&other.host, other.changed, &shift), "v1");
+    assert_eq!(objects.get(changed, &same).expect("it is there"), Value::F64(7.5));
+}
 
 #[test]
 fn an_object_as_it_was_born_follows_the_new_defaults() {

@@ -23,7 +23,7 @@ fn signature(words: &str) -> Signature {
 }
 
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
-    let answer = match host.zcall(name, arguments) {
+    let answer = match host.calls().call(name, arguments) {
         Ok(None) => "done".to_owned(),
         Ok(Some(value)) => format!("{value:?}"),
         Err(error) => format!("refused: {error}"),
@@ -90,11 +90,11 @@ impl Resolver for Commands {
             "fails" => return Err(CallError::other("the console is shut")),
             // Registers, resolves and calls, all inside of the lookup.
             "deep" => {
-                let said = host().zcall("console:/say", &[Value::Text("deep".into())]).expect("another name");
-                host().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
+                let said = host().calls().call("console:/say", &[Value::Text("deep".into())]).expect("another name");
+                host().calls().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
                 Answer::declined(format!("{said:?}"))
             }
-            "itself" => Answer::declined(host().zcall("console:/itself", &[]).expect_err("it asks itself").to_string()),
+            "itself" => Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it asks itself").to_string()),
             // A function that calls itself by name until it has counted down.
             "down" => {
                 let host = self.host.clone();
@@ -103,7 +103,7 @@ impl Resolver for Commands {
                     let host = host.upgrade().expect("it is called");
                     let below = match left {
                         0 => Value::U32(0),
-                        _ => host.zcall("console:/down", &[Value::U32(left - 1)]).map_err(in_words)?.expect("a number"),
+                        _ => host.calls().call("console:/down", &[Value::U32(left - 1)]).map_err(in_words)?.expect("a number"),
                     };
                     let Value::U32(below) = below else { return Err(CallError::other("no number")) };
                     call.give(below + left)
@@ -129,7 +129,7 @@ struct Scene {
 
 fn scene(host: Runtime) -> Scene {
     let scene = Scene { host, more: Rc::default(), asked: Rc::default() };
-    scene.host.add_protocol(Console).expect("it is free");
+    scene.host.calls().add_protocol(Console).expect("it is free");
     scene.add("console", 0, "commands").expect("there is the protocol");
     scene
 }
@@ -137,7 +137,7 @@ fn scene(host: Runtime) -> Scene {
 impl Scene {
     fn add(&self, protocol: &str, priority: i32, who: &'static str) -> Result<(), Error> {
         let (host, more, asked) = (self.host.downgrade(), Rc::clone(&self.more), Rc::clone(&self.asked));
-        self.host.add_resolver(protocol, priority, who, Commands { who, host, more, asked })
+        self.host.calls().add_resolver(protocol, priority, who, Commands { who, host, more, asked })
     }
 }
 
@@ -227,17 +227,17 @@ fn a_word_or_a_label_that_is_bad_or_taken_is_refused_with_the_way_out() {
         expected.assert_eq(&done.expect_err("it is refused").to_string());
     };
     refused(
-        scene.host.add_protocol(Console),
+        scene.host.calls().add_protocol(Console),
         expect![
             "the protocol `console` is taken: the host has registered it, and may add resolvers to it; choose another name"
         ],
     );
     refused(
-        scene.host.add_protocol(PlainProtocol::new("uf")),
+        scene.host.calls().add_protocol(PlainProtocol::new("uf")),
         expect!["the protocol `uf` is taken: it is built in; choose another name"],
     );
     refused(
-        scene.host.add_protocol(PlainProtocol::new("Two words\n")),
+        scene.host.calls().add_protocol(PlainProtocol::new("Two words\n")),
         expect![[
             r#"`Two words\n` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first"#
         ]],
@@ -299,7 +299,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
 #[test]
 fn two_protocols_know_nothing_of_each_other() {
     let scene = empty();
-    scene.host.add_protocol(PlainProtocol::new("db")).expect("it is free");
+    scene.host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
     check(&scene.host, "db:/say", &[text("a")], expect!["refused: `db:/say` leads nowhere: asked nobody"]);
     scene.add("db", 0, "tables").expect("there is the protocol");
     check(&scene.host, "db:/say", &[text("a")], expect![[r#"Text("tables: a")"#]]);
@@ -316,14 +316,14 @@ fn two_protocols_know_nothing_of_each_other() {
 fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     let library = support::plugin("switchboard", &[]);
     let Scene { host, more, .. } = scene(support::host(std::slice::from_ref(&library)));
-    let handle = host.zcall_resolve("console:/say").expect("it is there");
-    let ask = |line, name: &str| host.call(line, "ask", &[text(name), text("Ana")]).expect("it tells").expect("a text");
-    let line = host.spawn(LINE).expect("a line");
+    let handle = host.calls().resolve("console:/say").expect("it is there");
+    let ask = |line, name: &str| host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("it tells").expect("a text");
+    let line = host.objects().spawn(LINE).expect("a line");
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
-    let before = host.world_digest();
+    let before = host.worlds().digest();
     let broken = host.reload(&[library.clone(), support::plugin("reports", &["panic-in-main"])]).expect("a Master");
     assert!(!broken.is_committed());
-    assert_eq!(before.differences(&host.world_digest()), [""; 0]);
+    assert_eq!(before.differences(&host.worlds().digest()), [""; 0]);
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
     // The module asked for it before, and was told of no such name: that is not kept past the load.
@@ -332,7 +332,7 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     more.borrow_mut().push("sing".to_owned());
     assert_eq!(ask(line, "console:/sing"), text("more: Ana"));
     host.unload_master().expect("a Master");
-    assert_eq!(host.zcall_handle(handle, &[text("Ana")]).expect("it answers"), Some(text("commands: Ana")));
+    assert_eq!(host.calls().call_handle(handle, &[text("Ana")]).expect("it answers"), Some(text("commands: Ana")));
 }
 
 /// Drops with whoever owns it, and counts that.
@@ -348,7 +348,7 @@ impl Drop for Counted {
 fn what_a_host_registered_goes_with_it_also_where_it_owns_the_host() {
     let gone = Rc::new(Cell::new(0));
     let host = Runtime::builder().build().expect("a host");
-    host.add_protocol(PlainProtocol::new("db")).expect("it is free");
+    host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
     let owns = Counted(Rc::clone(&gone), host.clone());
     let count = Rc::clone(&gone);
     let resolver = move |_: &ZCallName| {
@@ -357,13 +357,13 @@ fn what_a_host_registered_goes_with_it_also_where_it_owns_the_host() {
             call.give(inner.1.objects().len() as u32)
         })))
     };
-    host.add_resolver("db", 0, "tables", resolver).expect("there is the protocol");
-    let handle = host.zcall_resolve("db:/objects").expect("it is there");
-    assert!(host.zcall_handle(handle, &[]).is_ok());
+    host.calls().add_resolver("db", 0, "tables", resolver).expect("there is the protocol");
+    let handle = host.calls().resolve("db:/objects").expect("it is there");
+    assert!(host.calls().call_handle(handle, &[]).is_ok());
     let other = host.clone();
     host.shutdown();
     assert_eq!(gone.get(), 2, "the resolver and its function");
-    let error = other.zcall_handle(handle, &[]).expect_err("it is over").to_string();
+    let error = other.calls().call_handle(handle, &[]).expect_err("it is over").to_string();
     assert!(error.contains("is not available"), "{error}");
 }
 
@@ -373,8 +373,8 @@ fn before_a_commit_only_what_is_pure_is_called() {
     let (known, log) = (Rc::clone(&host), Rc::clone(&told));
     let listener = move |event: &MasterEvent| {
         let Some(host) = known.borrow().as_ref().and_then(WeakRuntime::upgrade) else { return };
-        let pure = host.zcall("console:/say", &[text("a")]).is_ok();
-        let other = host.zcall("console:/add", &[Value::I32(1), Value::I32(2)]).map_err(|error| error.to_string());
+        let pure = host.calls().call("console:/say", &[text("a")]).is_ok();
+        let other = host.calls().call("console:/add", &[Value::I32(1), Value::I32(2)]).map_err(|error| error.to_string());
         log.borrow_mut().push((format!("{event:?}"), pure, other));
     };
     let runtime = support::builder().on_event(listener).build().expect("a host");

@@ -28,6 +28,7 @@ mod layout;
 pub mod lazy;
 mod links;
 mod marker;
+pub mod member;
 pub mod mode;
 pub mod names;
 pub mod naming;

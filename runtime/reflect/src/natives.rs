@@ -6,6 +6,7 @@ use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
+use crate::member::PropertyKey;
 use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
@@ -66,7 +67,7 @@ impl World {
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
     /// [`CallError::Signature`] when it holds other values.
-    pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: &str) -> Result<T, CallError> {
+    pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         self.objects.get(object, property)
     }
 
@@ -75,7 +76,7 @@ impl World {
     /// # Errors
     /// As for [`World::get`]; [`CallError::WrongClass`] when it names an object that is not of the class the property is for;
     /// [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
-    pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: &str, value: T) -> Result<(), CallError> {
+    pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey, value: T) -> Result<(), CallError> {
         self.objects.may_write(object)?;
         self.objects.with_property(object, property, |view, property| {
             if property.ty.names_objects() && T::matches(&property.ty) {
@@ -91,7 +92,7 @@ impl World {
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property.
-    pub fn read(&self, object: ObjectHandle, property: &str) -> Result<Value, CallError> {
+    pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.objects.read_value(object, property)
     }
 
@@ -99,7 +100,7 @@ impl World {
     ///
     /// # Errors
     /// As for [`World::set`].
-    pub fn write(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), CallError> {
+    pub fn write(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), CallError> {
         self.objects.may_write(object)?;
         self.objects.with_property(object, property, |view, property| {
             self.check_objects_of(property, value)?;

@@ -18,6 +18,7 @@ use crate::mode::ModeWord;
 use crate::names::Names;
 use crate::naming::Naming;
 use crate::property::Property;
+use crate::member::PropertyKey;
 use crate::seats::{Half, Seats};
 use crate::slices::LentSlices;
 use crate::slots::{Life, Slots, Tenant};
@@ -388,7 +389,7 @@ impl Objects {
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
     /// [`CallError::Signature`] when it holds other values.
     #[inline]
-    pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: &str) -> Result<T, CallError> {
+    pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
         self.with_property(object, name, |view, property| view.get(property))
     }
 
@@ -407,7 +408,7 @@ impl Objects {
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property.
     #[inline]
-    pub fn read_value(&self, object: ObjectHandle, name: &str) -> Result<Value, CallError> {
+    pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))
     }
 
@@ -463,13 +464,13 @@ impl Objects {
     pub(super) fn with_property<T>(
         &self,
         object: ObjectHandle,
-        name: &str,
+        name: impl PropertyKey,
         work: impl FnOnce(View<'_>, &Property) -> Result<T, CallError>,
     ) -> Result<T, CallError> {
-        self.with_body(object, |body| match body.class.find_property(name) {
+        self.with_body(object, |body| match name.find(&body.class) {
             Some(property) => work(body.view(), property),
             None => Err(CallError::NotFound {
-                message: format!("{} has no property {name}: look at what the class declares", body.class.path),
+                message: format!("{} has no property {}: look at what the class declares", body.class.path, name.name()),
             }),
         })?
     }

@@ -8,6 +8,7 @@ use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object;
 use crate::object::hooks::HookContext;
+use crate::object::member::PropertyKey;
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
@@ -78,7 +79,7 @@ impl World {
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
     /// [`CallError::Signature`] when it holds other values.
-    pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: &str) -> Result<T, CallError> {
+    pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         self.0.get(object, property)
     }
 
@@ -87,7 +88,7 @@ impl World {
     /// # Errors
     /// As for [`World::get`]; [`CallError::WrongClass`] when it names an object that is not of the class the property is for;
     /// [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
-    pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: &str, value: T) -> Result<(), CallError> {
+    pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey, value: T) -> Result<(), CallError> {
         self.0.set(object, property, value)
     }
 
@@ -95,7 +96,7 @@ impl World {
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property.
-    pub fn read(&self, object: ObjectHandle, property: &str) -> Result<Value, CallError> {
+    pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.0.read(object, property)
     }
 
@@ -103,7 +104,7 @@ impl World {
     ///
     /// # Errors
     /// As for [`World::set`].
-    pub fn write(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), CallError> {
+    pub fn write(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), CallError> {
         self.0.write(object, property, value)
     }
 

@@ -12,6 +12,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::load::context::id::{ContextId, ContextInfo};
 use crate::object::birth::{BirthArgs, birth};
 use crate::object::class::Class;
+use crate::object::member::{FunctionKey, PropertyKey};
 use crate::object::objects::RenameError;
 use crate::object::value::Value;
 
@@ -19,12 +20,15 @@ use crate::object::value::Value;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
-/// use alcedo_runtime::{Runtime, Value};
+/// use alcedo_runtime::{PropertyRef, Runtime, Value};
 ///
 /// let runtime = Runtime::builder().build()?;
 /// let cube = runtime.objects().spawn("/Script/Game.Cube")?;
 /// runtime.objects().set(cube, "speed", &Value::F64(2.0))?;
 /// runtime.objects().call(cube, "turn", &[])?;
+/// // Looked up once, read in each frame.
+/// let speed = PropertyRef::new("speed");
+/// assert_eq!(runtime.objects().get(cube, &speed)?, Value::F64(2.0));
 /// runtime.objects().destroy(cube);
 /// assert!(!runtime.objects().is_alive(cube));
 /// # Ok(())
@@ -149,21 +153,21 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.remove_root(object)
     }
 
-    /// Reads a property by name.
+    /// Reads a property, by name or by a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
     /// When the object is gone or has no such property.
-    pub fn get(&self, object: ObjectHandle, property: &str) -> Result<Value, Error> {
+    pub fn get(&self, object: ObjectHandle, property: impl PropertyKey + Copy) -> Result<Value, Error> {
         self.property(object, property)?;
         Ok(self.0.inner.core.world.objects.read_value(object, property)?)
     }
 
-    /// Writes a property by name.
+    /// Writes a property, by name or by a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
     /// When the object is gone, has no such property, or the property holds another type; [`CallError::WrongClass`] when
     /// the value names an object that is not of the class, or does not implement the interface, that the property is for.
-    pub fn set(&self, object: ObjectHandle, property: &str, value: &Value) -> Result<(), Error> {
+    pub fn set(&self, object: ObjectHandle, property: impl PropertyKey + Copy, value: &Value) -> Result<(), Error> {
         self.property(object, property)?;
         Ok(self.0.inner.core.world.write(object, property, value)?)
     }
@@ -176,20 +180,20 @@ impl Objects<'_> {
             .unwrap_or_default()
     }
 
-    /// Calls a function by name; an override answers.
+    /// Calls a function, by name or by a [`FunctionRef`](crate::FunctionRef); an override answers.
     ///
     /// # Errors
     /// When the object is gone or has no such function, the arguments do not fit, or the body fails;
     /// [`CallError::WrongClass`] when an argument names an object that does not suit its parameter.
-    pub fn call(&self, object: ObjectHandle, function: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+    pub fn call(&self, object: ObjectHandle, function: impl FunctionKey, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let world = &self.0.inner.core.world;
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        let function = class.find_function(function).ok_or_else(|| Error::UnknownMember {
+        let function = function.find(&class).ok_or_else(|| Error::UnknownMember {
             class: class.path.to_string(),
             what: "function",
-            name: function.to_owned(),
+            name: function.name().to_owned(),
         })?;
-        Ok(call_with_values(world, function, object, arguments, Dispatch::Virtual)?)
+        Ok(call_with_values(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
     /// The path of an object, as soft references name it: `/World/<outer>/<name>`. `None` when it is gone.
@@ -238,12 +242,12 @@ impl Objects<'_> {
         Ok(birth(&core.world, &core.plugins(), class, args)?)
     }
 
-    pub(super) fn property(&self, object: ObjectHandle, name: &str) -> Result<(), Error> {
+    pub(super) fn property(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<(), Error> {
         let class = self.0.inner.core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        match class.find_property(name) {
+        match property.find(&class) {
             Some(_) => Ok(()),
             None => {
-                Err(Error::UnknownMember { class: class.path.to_string(), what: "property", name: name.to_owned() })
+                Err(Error::UnknownMember { class: class.path.to_string(), what: "property", name: property.name().to_owned() })
             }
         }
     }

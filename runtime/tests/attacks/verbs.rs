@@ -197,12 +197,12 @@ pub(crate) const VERBS: &[Verb] = &[
             host.calls().add_value_resolver("attack", |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no")))
         }),
     ),
-    ("calls().add_protocol", Nothing, quiet!(|host, tools| host.add_protocol(PlainProtocol::new("attack-odd")))),
+    ("calls().add_protocol", Nothing, quiet!(|host, tools| host.calls().add_protocol(PlainProtocol::new("attack-odd")))),
     (
         "calls().add_resolver",
         Nothing,
         quiet!(|host, tools| {
-            host.add_resolver("attack-odd", 0, "none", |_: &ZCallName| Ok(Answer::declined("no")))
+            host.calls().add_resolver("attack-odd", 0, "none", |_: &ZCallName| Ok(Answer::declined("no")))
         }),
     ),
     ("intern", Nothing, quiet!(|host, tools| host.intern("a name"))),

@@ -1,0 +1,135 @@
+//! By what a member of a class is looked up: by its name, or by a reference that remembers where a class has it, for a host
+//! that asks for the same one in each frame.
+
+use std::rc::{Rc, Weak};
+
+use alcedo_base::cells::RefCell;
+
+use crate::class::Class;
+use crate::function::Function;
+use crate::property::Property;
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T: AsRef<str> + ?Sized> Sealed for &T {}
+    impl Sealed for &super::PropertyRef {}
+    impl Sealed for &super::FunctionRef {}
+}
+
+/// By what a property is looked up: its name, or a [`PropertyRef`].
+pub trait PropertyKey: sealed::Sealed {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// The property of a class.
+    #[doc(hidden)]
+    fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>>;
+}
+
+/// By what a function is looked up: its name, or a [`FunctionRef`].
+pub trait FunctionKey: sealed::Sealed {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// The function of a class.
+    #[doc(hidden)]
+    fn find(&self, class: &Rc<Class>) -> Option<Rc<Function>>;
+}
+
+impl<T: AsRef<str> + ?Sized> PropertyKey for &T {
+    #[inline]
+    fn name(&self) -> &str {
+        T::as_ref(self)
+    }
+
+    #[inline]
+    fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
+        class.find_property(T::as_ref(self))
+    }
+}
+
+impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
+    #[inline]
+    fn name(&self) -> &str {
+        T::as_ref(self)
+    }
+
+    #[inline]
+    fn find(&self, class: &Rc<Class>) -> Option<Rc<Function>> {
+        class.find_function(T::as_ref(self)).cloned()
+    }
+}
+
+/// A property, held instead of its name. It is looked up by name once for each class that it is used with, so it is good for
+/// objects of any class that has a property of that name, and after a reload for those of the new class. It keeps nothing
+/// alive. Game thread only.
+#[derive(Clone, Debug)]
+pub struct PropertyRef {
+    name: Rc<str>,
+    /// The class of the last use, and the place among its properties.
+    seen: RefCell<(Weak<Class>, usize)>,
+}
+
+impl PropertyRef {
+    /// The property of that name, of whatever class.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), seen: RefCell::new((Weak::new(), 0)) }
+    }
+
+    #[cold]
+    fn find_anew<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
+        let at = class.properties.iter().position(|property| property.text == self.name)?;
+        // The memory of a class is not another's while somebody refers to it, be it weakly.
+        *self.seen.borrow_mut() = (Rc::downgrade(class), at);
+        class.properties.get(at)
+    }
+}
+
+impl PropertyKey for &PropertyRef {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[inline]
+    fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
+        let known = {
+            let seen = self.seen.borrow();
+            std::ptr::eq(seen.0.as_ptr(), Rc::as_ptr(class)).then_some(seen.1)
+        };
+        match known {
+            Some(at) => class.properties.get(at),
+            None => self.find_anew(class),
+        }
+    }
+}
+
+/// A function, held instead of its name: see [`PropertyRef`]. Game thread only.
+#[derive(Clone, Debug)]
+pub struct FunctionRef {
+    name: Rc<str>,
+    seen: RefCell<(Weak<Class>, Weak<Function>)>,
+}
+
+impl FunctionRef {
+    /// The function of that name, of whatever class.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), seen: RefCell::new((Weak::new(), Weak::new())) }
+    }
+}
+
+impl FunctionKey for &FunctionRef {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn find(&self, class: &Rc<Class>) -> Option<Rc<Function>> {
+        let seen = self.seen.borrow();
+        if std::ptr::eq(seen.0.as_ptr(), Rc::as_ptr(class))
+            && let Some(function) = seen.1.upgrade()
+        {
+            return Some(function);
+        }
+        drop(seen);
+        let found = Rc::clone(class.find_function(&self.name)?);
+        *self.seen.borrow_mut() = (Rc::downgrade(class), Rc::downgrade(&found));
+        Some(found)
+    }
+}
