@@ -34,7 +34,7 @@ pub(super) struct Reserved(Vec<Range<usize>>);
 /// Reserves what of these places is free.
 pub(super) fn reserve() -> Reserved {
     let vacated = lock(&VACATED).clone();
-    Reserved(vacated.into_iter().filter(|place| is_taken(place)).collect())
+    Reserved(vacated.into_iter().filter(is_taken).collect())
 }
 
 fn is_taken(place: &Range<usize>) -> bool {
