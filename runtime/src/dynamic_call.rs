@@ -1,97 +1,25 @@
 //! ZCalls with values instead of a static signature: for hosts, tools and tests. The callee's signature, in words,
 //! says what the slots have to be.
 
-use std::fmt;
 use std::rc::Rc;
-use std::str::FromStr;
 
-use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::SlotValue;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::game_thread::GameThread;
-use crate::handles::{ModuleId, Name, ObjectHandle, ZCallHandle};
+use crate::handles::{Name, ObjectHandle, ZCallHandle};
 use crate::object::mode::{ModeWord, Reach};
 use crate::object::origin::Origin;
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
-use crate::object::type_text::{SignatureText, TypeText};
+use crate::object::type_text::TypeText;
 use crate::object::value::Value;
+use crate::signature::{self, Signature, Travel, travel};
 use crate::zcall::buffer::BufferMut;
-use crate::zcall::chain::{Dispatcher, Implementer, Resolved};
+pub(crate) use crate::zcall::call::Effect;
+use crate::zcall::call::{Call, Callee, Dispatcher, Resolved, Slots};
 use crate::zcall::owned::DynBuffer;
-
-/// A signature in words: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, a list
-/// is `Array(f64)`. `Object` alone is an object of any class.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Signature(SignatureText);
-
-impl FromStr for Signature {
-    type Err = CallError;
-
-    fn from_str(text: &str) -> Result<Self, CallError> {
-        text.parse().map(Self).map_err(|error| CallError::NotFound {
-            message: format!("{error}; write `f64, Array(String), Object(/Script/P.C) -> /Script/P.S`"),
-        })
-    }
-}
-
-impl fmt::Display for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Signature {
-    /// As a module computes it.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
-        let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
-        let print = self.0.arguments.iter().fold(Fingerprint::START, add);
-        self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
-    }
-
-    /// Whether a function of this signature can be called on any thread: all that it takes and gives is text or lies in a
-    /// slot.
-    ///
-    /// # Errors
-    /// [`CallError::Buffer`], which names the type that is neither.
-    pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
-        match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
-            None => Ok(()),
-            Some(word) => Err(CallError::Buffer {
-                message: format!(
-                    "`{name}` ({self}): a {word} lies in memory that the Master's types lay out, and they belong to the game \
-                     thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"
-                ),
-            }),
-        }
-    }
-
-    fn words(&self) -> impl Iterator<Item = &TypeText> {
-        self.0.arguments.iter().chain(self.0.result.as_deref())
-    }
-}
-
-/// How a value of a kind travels.
-enum Travel {
-    /// In the slot.
-    Slot,
-    /// As a lent text, and back into a sink.
-    Text,
-    /// As the address of a value in memory.
-    Address,
-}
-
-fn travel(kind: PropertyKind) -> Travel {
-    match kind {
-        PropertyKind::STRING => Travel::Text,
-        kind if kind.fits_slot() => Travel::Slot,
-        _ => Travel::Address,
-    }
-}
 
 /// Resolves `name` and calls it. For a function of an object the first argument is that object.
 ///
@@ -116,22 +44,22 @@ pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError>
 /// When the handle's generation is over, the arguments do not fit the signature, or the callee fails.
 pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     core.world.slices.allow_change(&"a call by name")?;
-    let (Some(name), Some(words)) = (core.zcalls.name(handle), core.zcalls.signature(handle)) else {
+    let Some(callee) = core.zcalls.callee(handle) else {
         // A dead handle, or none: the table says which, and touches no slot.
         return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| None);
     };
-    let signature: Signature = words.parse()?;
-    let receivers = match name.split_once(':') {
-        Some(("up", _)) => return property(core, handle, &signature, arguments),
-        _ => arguments.len().wrapping_sub(signature.0.arguments.len()),
+    let signature = signature::types(&callee)?;
+    let receivers = match callee.slots() {
+        Slots::Property => return property(core, handle, &callee, signature, arguments),
+        Slots::Function | Slots::Delegate => arguments.len().wrapping_sub(signature.0.arguments.len()),
     };
+    let (name, words) = (callee.name(), callee.signature().words());
     if receivers > 1 {
         return Err(CallError::Buffer {
             message: format!("`{name}` ({words}) does not take {} arguments, the object included", arguments.len()),
         });
     }
-    let receiver = TypeText::Reference(PropertyKind::OBJECT, String::new());
-    let expected: Vec<_> = std::iter::repeat_n(&receiver, receivers).chain(&signature.0.arguments).collect();
+    let expected: Vec<_> = std::iter::repeat_n(&RECEIVER, receivers).chain(&signature.0.arguments).collect();
     let mut values = Vec::new();
     let mut buffer = DynBuffer::with_len(arguments.len() + usize::from(signature.0.result.is_some()));
     for (at, (argument, expected)) in arguments.iter().zip(expected).enumerate() {
@@ -151,10 +79,14 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
     result.map(|word| take(&mut buffer, last, word, awaited)).transpose()
 }
 
-/// `up`: one argument reads, a second one is written.
+/// The object that a function is called on: of whatever class, whoever it is called by compares it.
+pub(crate) static RECEIVER: TypeText = TypeText::Reference(PropertyKind::OBJECT, String::new());
+
+/// One argument reads, a second one is written.
 fn property(
     core: &Core,
     handle: ZCallHandle,
+    callee: &Callee,
     signature: &Signature,
     arguments: &[Value],
 ) -> Result<Option<Value>, CallError> {
@@ -175,11 +107,11 @@ fn property(
         [Value::Object(object), value] if value.kind() == word.kind() => {
             buffer.set(0, *object)?;
             buffer.set(1, WRITE)?;
-            let place = || core.zcalls.name(handle).map_or_else(String::new, |name| format!("`{name}`"));
+            let place = || format!("`{}`", callee.name());
             put(core, &mut buffer, 2, value, word, &mut values, place)?;
         }
         _ => {
-            let message = format!("`up` takes the object, and to write also a {word}");
+            let message = format!("`{}` takes the object, and to write also a {word}", callee.name().protocol());
             return Err(CallError::Buffer { message });
         }
     }
@@ -377,13 +309,12 @@ pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -
 /// A host function with values.
 pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
-/// Whether a host function may be called before the commit of what comes up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Effect {
-    /// It is declared to change nothing.
-    Pure,
-    /// It may change something.
-    Any,
+/// What a call of the host's reaches.
+pub(crate) fn reach(effect: Effect) -> Reach {
+    match effect {
+        Effect::Pure => Reach::Pure,
+        Effect::Any => Reach::Host,
+    }
 }
 
 struct ValueDispatcher {
@@ -407,9 +338,8 @@ pub(crate) fn register(
     effect: Effect,
     body: Body,
 ) -> Result<(), CallError> {
-    let Resolved { dispatcher, side, module, fingerprint, signature } =
-        host_function(core, format!("ex:/{name}"), &signature, effect, body)?;
-    Ok(core.explicit.register(name, module, side, fingerprint, signature, dispatcher)?)
+    let function = host_function(core, format!("ex:/{name}"), signature, effect, body)?;
+    Ok(core.explicit.register(name, function)?)
 }
 
 /// A function of the host's that is called by `path`.
@@ -419,7 +349,7 @@ pub(crate) fn register(
 pub(crate) fn host_function(
     core: &Core,
     path: String,
-    signature: &Signature,
+    signature: Signature,
     effect: Effect,
     body: Body,
 ) -> Result<Resolved, CallError> {
@@ -436,18 +366,15 @@ pub(crate) fn host_function(
     };
     let arguments = signature.0.arguments.iter().map(lasting).collect::<Result<_, _>>()?;
     let result = signature.0.result.as_deref().map(lasting).transpose()?;
-    let (fingerprint, words, mode) = (signature.fingerprint(), signature.to_string(), core.world.mode.clone());
-    let dispatcher = ValueDispatcher { name: path, mode, effect, words: words.clone(), arguments, result, body };
-    let dispatcher = Rc::new(dispatcher);
-    Ok(Resolved { dispatcher, side: Implementer::Host, module: ModuleId::HOST, fingerprint, signature: words })
+    let (words, mode) = (signature.to_string(), core.world.mode.clone());
+    let dispatcher = ValueDispatcher { name: path, mode, effect, words, arguments, result, body };
+    Ok(Resolved::new(signature, dispatcher))
 }
 
 impl Dispatcher for ValueDispatcher {
-    fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
-        self.mode.may_call(&self.name, || match self.effect {
-            Effect::Pure => Reach::Pure,
-            Effect::Any => Reach::Host,
-        })?;
+    fn call(&self, call: Call<'_>) -> Result<(), CallError> {
+        let mut buffer = call.into_buffer();
+        self.mode.may_call(&self.name, || reach(self.effect))?;
         let count = self.arguments.len();
         buffer.expect_len(count + usize::from(self.result.is_some()))?;
         let arguments = self.arguments.iter().enumerate();
@@ -524,7 +451,7 @@ mod tests {
 
     use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-    use super::{Effect, Signature, register, zcall};
+    use super::{Effect, Signature, call, register, resolve, zcall};
     use crate::border::CallError;
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
@@ -535,6 +462,7 @@ mod tests {
     use crate::object::testing::native_thunk;
     use crate::object::thunk::Frame;
     use crate::object::value::Value;
+    use crate::signature::READ;
 
     #[test]
     fn a_signature_reads_as_it_is_written() {
@@ -626,6 +554,37 @@ mod tests {
             [Value::Object(object), Value::Array(vec![Value::U8(1)]), Value::Map(vec![]), Value::Struct(vec![])];
         let error = zcall(&core, "uf:/Script/Game.Thing:shout", &wrong).unwrap_err();
         assert_eq!(error.to_string(), "a u8 cannot be written to a String: convert it first");
+    }
+
+    #[test]
+    fn the_words_of_a_signature_are_read_when_a_name_is_resolved_and_by_no_call() {
+        let (core, object) = host();
+        register(
+            &core,
+            "nothing",
+            "-> u32".parse().expect("a signature"),
+            Effect::Any,
+            Rc::new(|_| Ok(Some(Value::U32(1)))),
+        )
+        .expect("the name is free");
+        let object = Value::Object(object);
+        let words = value(&core, "Array(String)", "(a)");
+        let label = value(&core, "/Script/Game.Label", "(text=x, of=(1, 2))");
+        let counts = value(&core, "Map(String, u32)", "()");
+        for (name, arguments) in [
+            ("ex:/nothing", vec![]),
+            ("uf:/Script/Game.Thing:shout", vec![object.clone(), words, counts, label]),
+            ("up:/Script/Game.Thing:notes", vec![object]),
+        ] {
+            let before = READ.get();
+            let handle = resolve(&core, name).expect(name);
+            assert!(READ.get() - before <= 1, "{name}: once, unless whoever registered it has read it");
+            let resolved = READ.get();
+            for _ in 0..3 {
+                call(&core, handle, &arguments).expect(name);
+            }
+            assert_eq!(READ.get(), resolved, "{name}");
+        }
     }
 
     #[test]

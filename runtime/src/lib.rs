@@ -10,7 +10,6 @@
 // The floors below, by the names that they have in this crate.
 use alcedo_base::{border, cells, game_thread, handles, numbered, shown, trap};
 use alcedo_reflect as object;
-use alcedo_zcall as zcall;
 
 #[doc(hidden)]
 pub mod bench;
@@ -37,6 +36,7 @@ pub mod native;
 mod poster;
 pub mod reload;
 mod runtime;
+mod signature;
 mod slim_watch;
 mod unload;
 mod watchdog;
@@ -53,7 +53,6 @@ pub use bridge::tasks::{ErrandCount, ErrandInfo};
 pub use builder::Builder;
 pub use conjugate::{BlackCount, BlackReport, Color};
 pub use counters::Counters;
-pub use dynamic_call::Signature;
 pub use emit::error::EmitError;
 pub use error::Error;
 pub use handles::{Name, ObjectHandle, ZCallHandle};
@@ -94,6 +93,7 @@ pub use runtime::{
 };
 pub use semver::{Version, VersionReq};
 pub use shown::printable;
+pub use signature::Signature;
 pub use slim_watch::SlimWatch;
 pub use unload::policy::UnloadPolicy;
 pub use unload::report::{BlockerReport, ModuleEnd, ParkedImage, UnloadReport};
@@ -105,6 +105,20 @@ pub use world::{FormatError, WorldError, WorldLoad};
 /// A child process that loads new modules before the host does.
 pub mod canary {
     pub use crate::load::canary::{Canary, CanaryStep, run_if_child};
+}
+
+/// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].
+pub mod zcall {
+    pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Resolved};
+    pub use alcedo_zcall::chain::{Answer, Resolver};
+    pub use alcedo_zcall::name::ZCallName;
+    pub use alcedo_zcall::protocol::{PlainProtocol, Protocol};
+    pub use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
+
+    // The whole floor below, for this crate.
+    pub(crate) use alcedo_zcall::{
+        buffer, call, chain, explicit, free, name, owned, protocol, reader, signature, standings, table,
+    };
 }
 
 /// What the macros of this crate expand to. Not for use by hand.

@@ -49,7 +49,7 @@ use crate::unload::state::ContextState;
 use crate::watchdog::Entered;
 
 use functions::{HostBody, HostFunction};
-use protocols::HostResolver;
+use protocols::HostCode;
 
 pub use births::ClassRef;
 pub use blacks::{AnyConjugate, ConjugateInfo};
@@ -66,7 +66,7 @@ struct Inner {
     /// The functions that the host has registered; each leaves its place when the host has ended.
     functions: RefCell<Vec<Registered<Rc<HostFunction>>>>,
     /// Who says what the names of the host's own protocols stand for.
-    resolvers: RefCell<Vec<Registered<Rc<HostResolver>>>>,
+    resolvers: RefCell<Vec<Registered<HostCode>>>,
     /// Whether the callbacks of the host were let go.
     has_ended: Cell<bool>,
     /// What is under way that no other such thing may interrupt.

@@ -32,6 +32,7 @@ mod panic_hooks;
 mod partial;
 mod payloads;
 mod plugins;
+mod protocols;
 mod public_api;
 mod recipes;
 mod refusals;

@@ -107,7 +107,19 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/src/bridge",
-        &["collection", "conjugate_calls", "conjugates", "core", "nd", "nm", "rebuild", "resolvers", "tasks"],
+        &[
+            "collection",
+            "conjugate_calls",
+            "conjugates",
+            "core",
+            "nd",
+            "nm",
+            "protocols",
+            "rebuild",
+            "tasks",
+            "uf",
+            "up",
+        ],
         "to be taken apart: all stores lie in one `Core`, which the protocols are given",
     ),
     (
@@ -172,7 +184,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["altstack", "evict", "exits", "hooks", "locals", "names", "threads"],
         "to be taken apart: threads end in thread-locals, which run on threads",
     ),
-    ("runtime/zcall/src", &["chain", "protocols"], "a protocol of the host is a link of the chain, and asks the chain"),
     (
         "tools/src",
         &["demo", "error", "guard", "input", "session", "telling", "world"],

@@ -11,18 +11,20 @@ use crate::border::CallError;
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::bridge::nd;
-use crate::dynamic_call::{self, get_plain, set_plain};
+use crate::dynamic_call::{self, RECEIVER, get_plain, set_plain};
 use crate::handles::{ModuleId, ZCallHandle};
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::type_text::{SignatureText, TypeText};
 use crate::object::value::Value;
+use crate::signature;
 use crate::zcall::buffer::BufferMut;
+use crate::zcall::call::Slots;
 
 /// Which slots a call takes from its caller, and which one it gives back.
-struct Plan {
-    arguments: Vec<(usize, TypeText)>,
-    result: Option<(usize, TypeText)>,
+struct Plan<'a> {
+    arguments: Vec<(usize, &'a TypeText)>,
+    result: Option<(usize, &'a TypeText)>,
 }
 
 /// Calls through a handle for `module`, which owns what comes out.
@@ -36,25 +38,25 @@ pub(crate) fn call(
     handle: ZCallHandle,
     buffer: &mut BufferMut<'_>,
 ) -> Result<(), CallError> {
-    let (Some(name), Some(words)) = (core.zcalls.name(handle), core.zcalls.signature(handle)) else {
+    let Some(callee) = core.zcalls.callee(handle) else {
         // A dead handle, or none: the call says which, and touches no slot.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
-    if *name == *nd::NAME {
-        return nd::call(core, Some(module), buffer);
-    }
-    let signature: SignatureText = words.parse().map_err(|error| CallError::other(format!("`{name}`: {error}")))?;
-    let plan = match name.starts_with("up:") {
-        true => plan_property(buffer, signature)?,
-        false => plan_function(buffer.len(), signature).ok_or_else(|| CallError::Buffer {
-            message: format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len()),
+    let plan = match callee.slots() {
+        Slots::Delegate => return nd::call(core, Some(module), buffer),
+        Slots::Property => plan_property(buffer, &signature::types(&callee)?.0)?,
+        Slots::Function => plan_function(buffer.len(), &signature::types(&callee)?.0).ok_or_else(|| {
+            let (name, words) = (callee.name(), callee.signature().words());
+            let message =
+                format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len());
+            CallError::Buffer { message }
         })?,
     };
     let arguments = plan.arguments.iter().map(|(at, word)| read(core, buffer, *at, word));
     let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
     let result = dynamic_call::call(core, handle, &arguments)?;
     match (plan.result, result) {
-        (Some((at, word)), Some(value)) => give(core, module, buffer, at, &word, &value),
+        (Some((at, word)), Some(value)) => give(core, module, buffer, at, word, &value),
         _ => Ok(()),
     }
 }
@@ -64,40 +66,40 @@ pub(crate) fn call(
 /// # Errors
 /// When the handle is dead, or only the callee knows its types.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
-    let (Some(name), Some(words)) = (core.zcalls.name(handle), core.zcalls.signature(handle)) else {
+    let Some(callee) = core.zcalls.callee(handle) else {
         // A dead handle, or none: the call says which.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
     let unknown = || CallError::Signature {
-        name: name.to_string(),
-        found: words.to_string(),
+        name: callee.name().to_string(),
+        found: callee.signature().words().to_owned(),
         wanted: "types that the host knows".to_owned(),
     };
-    if *name == *nd::NAME {
-        return Err(unknown());
-    }
-    let signature: SignatureText = words.parse().map_err(|_words| unknown())?;
-    let value = if name.starts_with("up:") { signature.arguments.first() } else { signature.result.as_deref() };
+    let SignatureText { arguments, result } = &signature::types(&callee).map_err(|_words| unknown())?.0;
+    let value = match callee.slots() {
+        Slots::Delegate => return Err(unknown()),
+        Slots::Property => arguments.first(),
+        Slots::Function => result.as_deref(),
+    };
     Ok(value.map_or(PropertyKind(0), TypeText::kind))
 }
 
 /// The object first, if the function has one; then the parameters; the result last.
-fn plan_function(slots: usize, signature: SignatureText) -> Option<Plan> {
+fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
     let receivers = slots.checked_sub(parameters + results).filter(|receivers| *receivers <= 1)?;
-    let receiver = TypeText::Reference(PropertyKind::OBJECT, String::new());
-    let words = std::iter::repeat_n(receiver, receivers).chain(signature.arguments);
-    let result = signature.result.map(|word| (slots - 1, *word));
+    let words = std::iter::repeat_n(&RECEIVER, receivers).chain(&signature.arguments);
+    let result = signature.result.as_deref().map(|word| (slots - 1, word));
     Some(Plan { arguments: words.enumerate().collect(), result })
 }
 
 /// The object, what is done, and the value that goes in or comes out.
-fn plan_property(buffer: &BufferMut<'_>, signature: SignatureText) -> Result<Plan, CallError> {
+fn plan_property<'a>(buffer: &BufferMut<'_>, signature: &'a SignatureText) -> Result<Plan<'a>, CallError> {
     buffer.expect_len(3)?;
     let is_write = buffer.get::<u8>(1)? != 0;
-    let value = signature.arguments.into_iter().next().map(|word| (2, word));
-    let mut arguments = vec![(0, TypeText::Reference(PropertyKind::OBJECT, String::new()))];
-    let result = if is_write { None } else { value.clone() };
+    let value = signature.arguments.first().map(|word| (2, word));
+    let mut arguments = vec![(0, &RECEIVER)];
+    let result = if is_write { None } else { value };
     arguments.extend(value.filter(|_| is_write));
     Ok(Plan { arguments, result })
 }
@@ -142,9 +144,10 @@ mod tests {
 
     /// The slots that go in, with their types, and the one that comes out.
     fn check(signature: &str, slots: usize, expected: Option<&str>) {
-        let plan = plan_function(slots, signature.parse().expect("a signature"));
+        let signature_text = signature.parse().expect("a signature");
+        let plan = plan_function(slots, &signature_text);
         let told = plan.map(|Plan { arguments, result }| {
-            let slot = |(at, word): &(usize, _)| format!("{at}: {word}");
+            let slot = |(at, word): &(usize, &_)| format!("{at}: {word}");
             let arguments: Vec<_> = arguments.iter().map(slot).collect();
             format!("{} -> {}", arguments.join(", "), result.iter().map(slot).collect::<String>())
         });

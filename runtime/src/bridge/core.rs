@@ -10,6 +10,7 @@ use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
 use crate::bridge::nm::Exports;
+use crate::bridge::protocols;
 use crate::bridge::rebuild::Rebuild;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
@@ -87,7 +88,7 @@ impl Core {
             finalizer: Finalizer::start()?,
             hooks: RefCell::default(),
             zcalls: ZCallTable::new(),
-            chain: ResolverChain::new(),
+            chain: protocols::built_in(),
             explicit: Rc::new(Explicit::default()),
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
@@ -99,7 +100,7 @@ impl Core {
             collection: Collection::default(),
             value_types: ValueTypes::default(),
         });
-        super::resolvers::install(&core);
+        protocols::install(&core);
         Ok(core)
     }
 

@@ -8,6 +8,7 @@
 //! stay bound. A callee that fails keeps nobody else from being called; the first failure is what the caller hears.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
@@ -18,6 +19,7 @@ use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::function::Function;
 use crate::object::property::PropertyType;
+use crate::object::type_text::SignatureText;
 use crate::object::value::{Binding, Value};
 
 /// Calls one function on one object.
@@ -26,12 +28,36 @@ pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(
 /// How many calls of delegates may be inside each other.
 pub(crate) const DEEPEST: usize = 64;
 
+/// How many signatures are kept: more than a host has, whatever becomes of it in a life of reloads.
+const MOST_SIGNATURES: usize = 1024;
+
 /// The delegates that are being called, the innermost last. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
     running: RefCell<Vec<Running>>,
     /// The last mark that was given out.
     marked: Cell<u32>,
+    /// Signatures in words that calls by name have met, read once.
+    signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
+}
+
+impl Delegates {
+    /// The signature of a type of delegates.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] for a type of something else.
+    pub(super) fn signature(&self, ty: &PropertyType) -> Result<Rc<SignatureText>, CallError> {
+        let words = signature_of(ty)?;
+        if let Some(known) = self.signatures.borrow().get(words) {
+            return Ok(Rc::clone(known));
+        }
+        let read = words.parse().map_err(|error| CallError::other(format!("`{words}`: {error}")))?;
+        let mut signatures = self.signatures.borrow_mut();
+        if signatures.len() == MOST_SIGNATURES {
+            signatures.clear();
+        }
+        Ok(Rc::clone(signatures.entry(words.to_owned()).or_insert(Rc::new(read))))
+    }
 }
 
 /// One that is being called.

@@ -3,6 +3,7 @@
 //! A result that has a conjugate is a new black of the calling module's, or, where the host calls, is written to the
 //! conjugate that waits in its slot.
 
+use std::rc::Weak;
 use std::time::Instant;
 
 use alcedo_abi::handles::ConjugateHandle;
@@ -12,13 +13,46 @@ use crate::bridge::conjugate_calls::{give, read};
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
+use crate::bridge::protocols::alive;
 use crate::dynamic_call::set_plain;
 use crate::handles::ModuleId;
-use crate::object::type_text::SignatureText;
+use crate::signature::described;
 use crate::zcall::buffer::BufferMut;
+use crate::zcall::call::{Call, Resolved, Slots};
+use crate::zcall::chain::{Answer, Resolver};
+use crate::zcall::name::ZCallName;
+use crate::zcall::protocol::Protocol;
+use crate::zcall::reader::{NameError, Reader};
 
-/// The name, in its shorter spelling.
-pub(crate) const NAME: &str = "nd:/";
+/// The protocol of delegates: `nd:/`, since the first slot says which is meant.
+pub(super) struct Nd;
+
+impl Protocol for Nd {
+    fn word(&self) -> &str {
+        "nd"
+    }
+
+    fn form(&self) -> &str {
+        "`nd:/`"
+    }
+
+    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+        address.fixed("/")?;
+        Ok("/".to_owned())
+    }
+}
+
+/// Finds the one function that there is.
+pub(super) struct DelegateResolver(pub(super) Weak<Core>);
+
+impl Resolver for DelegateResolver {
+    fn resolve(&self, _: &ZCallName) -> Result<Answer, CallError> {
+        let core = Weak::clone(&self.0);
+        // Each delegate has a signature of its own; the slots are compared with it when it is called.
+        let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
+        Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
+    }
+}
 
 /// Calls it, for `module` where one asks.
 ///
@@ -28,8 +62,7 @@ pub(crate) const NAME: &str = "nd:/";
 pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     let handle: ConjugateHandle = buffer.get(0)?;
     let opened = conjugates::open(core, handle, Instant::now())?;
-    let words = delegates::signature_of(&opened.ty)?.to_owned();
-    let signature: SignatureText = words.parse().map_err(|error| CallError::other(format!("`{NAME}`: {error}")))?;
+    let signature = core.delegates.signature(&opened.ty)?;
     buffer.expect_len(1 + signature.arguments.len() + usize::from(signature.result.is_some()))?;
     let arguments = signature.arguments.iter().zip(1..).map(|(word, at)| read(core, buffer, at, word));
     let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
@@ -41,10 +74,10 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;
     let result = core.delegates.call_with_values(&core.world, &opened.ty, mark, &bound, &arguments)?;
-    let (Some(word), Some(value)) = (signature.result, result) else { return Ok(()) };
+    let (Some(word), Some(value)) = (signature.result.as_deref(), result) else { return Ok(()) };
     let at = buffer.len() - 1;
     match module {
-        Some(module) => give(core, module, buffer, at, &word, &value),
+        Some(module) => give(core, module, buffer, at, word, &value),
         None if word.kind().fits_slot() => set_plain(buffer, at, &value),
         None => conjugates::write(core, buffer.get(at)?, &value, Instant::now()),
     }

@@ -2,19 +2,112 @@
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use alcedo_abi::describe::ZCallInvoke;
 
 use crate::border::{CallError, from_module};
+use crate::bridge::calls::Dispatch;
+use crate::bridge::core::Core;
+use crate::bridge::paths::script_type;
+use crate::bridge::protocols::alive;
+use crate::bridge::uf::function_call;
 use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
-use crate::game_thread::GameThread;
 use crate::handles::ModuleId;
 use crate::object::mode::Reach;
-use crate::zcall::buffer::BufferMut;
-use crate::zcall::chain::Dispatcher;
+use crate::signature::described;
+use crate::zcall::call::{Call, Dispatcher, Resolved};
+use crate::zcall::chain::{Answer, Resolver};
+use crate::zcall::name::ZCallName;
+use crate::zcall::protocol::Protocol;
+use crate::zcall::reader::{NameError, Reader};
+
+/// The protocol of functions of modules.
+pub(crate) struct Nm;
+
+impl Protocol for Nm {
+    fn word(&self) -> &str {
+        "nm"
+    }
+
+    fn form(&self) -> &str {
+        "`nm:/module:Package.Type:method`"
+    }
+
+    fn way_out(&self) -> &str {
+        "load the module, and export the method from it"
+    }
+
+    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+        let start = address.at();
+        address.fixed("/")?;
+        address.word("module")?;
+        address.fixed(":")?;
+        if address.rest().starts_with('/') {
+            script_type(address)?;
+        } else {
+            address.word("type path")?;
+            if address.rest().starts_with('.') {
+                address.fixed(".")?;
+                address.word("type")?;
+            }
+        }
+        address.fixed(":")?;
+        address.word("method")?;
+        Ok(address.since(start).to_owned())
+    }
+}
+
+/// What a name of that protocol says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Method<'a> {
+    /// The module's name.
+    pub module: &'a str,
+    /// The type as it was written: `/Script/Package.Type`, `Package.Type` or `Type`.
+    pub type_path: &'a str,
+    /// The method's name.
+    pub method: &'a str,
+}
+
+impl<'a> Method<'a> {
+    /// What `name` says, if it is of that protocol.
+    pub(crate) fn of(name: &'a ZCallName) -> Option<Self> {
+        if name.protocol() != Nm.word() {
+            return None;
+        }
+        let (module, rest) = name.rest().split_once(':')?;
+        let (type_path, method) = rest.rsplit_once(':')?;
+        Some(Self { module, type_path, method })
+    }
+}
+
+/// Finds functions of modules: what they offer, and the functions of their classes.
+pub(super) struct MethodResolver(pub(super) Weak<Core>);
+
+impl Resolver for MethodResolver {
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+        let core = alive(&self.0)?;
+        let Some(Method { module, type_path, method }) = Method::of(name) else { return Ok(Answer::declined("")) };
+        if let Some(export) = core.exports.find(module, type_path, method) {
+            return Ok(Answer::Function(export_call(export, &self.0)));
+        }
+        let hooks = core.hooks.borrow();
+        let is_meant = |gate: &Gate| gate.is_open() && *gate.tag().name == *module;
+        let owner = hooks
+            .iter()
+            .filter(|(_, hooks)| is_meant(&hooks.gate))
+            .filter_map(|(id, hooks)| Some((core.world.types.class(id)?, hooks.gate.tag().id)))
+            .filter(|(class, _)| is_type(&class.path, type_path))
+            .min_by_key(|(_, module)| *module);
+        let found = owner.and_then(|(class, module)| {
+            let function = class.own_functions.iter().find(|function| *function.text == *method).cloned()?;
+            Some(function_call(&self.0, function, Dispatch::Final).by_module(module))
+        });
+        Ok(found.map_or_else(|| Answer::declined(""), Answer::Function))
+    }
+}
 
 /// One static function of a module.
 #[derive(Clone)]
@@ -86,27 +179,26 @@ pub(crate) fn is_type(path: &str, asked: &str) -> bool {
             .is_some_and(|short| short == asked || short.split_once('.').is_some_and(|(_package, name)| name == asked))
 }
 
-/// Calls a static function of a module.
-pub(crate) struct ExportDispatcher {
+/// A call of a static function of a module; `core` leads to the red stack while the runtime lives.
+pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
+    let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
+    let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
+    let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
+    Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) }).by_module(module)
+}
+
+struct ExportDispatcher {
     export: Export,
     what: Rc<str>,
     /// As it is called by name.
     name: String,
-    red: Rc<dyn Fn() -> Option<Rc<crate::bridge::core::Core>>>,
-}
-
-impl ExportDispatcher {
-    /// For an export; `core` leads to the red stack while the runtime lives.
-    pub(crate) fn new(export: Export, core: std::rc::Weak<crate::bridge::core::Core>) -> Self {
-        let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
-        let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
-        Self { export, what, name, red: Rc::new(move || core.upgrade()) }
-    }
+    core: Weak<Core>,
 }
 
 impl Dispatcher for ExportDispatcher {
-    fn call(&self, _gt: GameThread<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
-        let core = (self.red)().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
+    fn call(&self, call: Call<'_>) -> Result<(), CallError> {
+        let mut buffer = call.into_buffer();
+        let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
         core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
         let red: &RedStack = &core.red;
         red.enter_module(&self.export.gate.tag().name, &self.what, || {

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use crate::bridge::core::Core;
 use crate::bridge::nm::Export;
+use crate::bridge::nm::export_call;
 use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
-use crate::dynamic_call::Signature;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::emit::{imports, read, texts};
@@ -15,7 +15,7 @@ use crate::faults::{self, ReloadStep};
 use crate::object::class::Class;
 use crate::object::decl::Batch;
 use crate::object::refusal::DeclareError;
-use crate::zcall::chain::Implementer;
+use crate::signature::Signature;
 
 /// A module, as far as emitting goes.
 #[derive(Clone)]
@@ -144,9 +144,8 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
 
 fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), EmitError> {
     let tag = export.gate.tag().clone();
-    let (name, fingerprint, signature) = (Rc::clone(&export.name), export.fingerprint, export.signature.to_string());
-    let dispatcher = Rc::new(crate::bridge::nm::ExportDispatcher::new(export, Rc::downgrade(core)));
+    let name = Rc::clone(&export.name);
     core.explicit
-        .register(&name, tag.id, Implementer::Module(tag.id), fingerprint, signature, dispatcher)
+        .register(&name, export_call(export, &Rc::downgrade(core)))
         .map_err(|error| EmitError::Export { module: tag.name.to_string(), error: error.into() })
 }

@@ -7,10 +7,12 @@ use std::collections::HashSet;
 use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, PropertyDesc};
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
 
+use crate::bridge::nm::{Method, Nm};
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::object::path::MemberPath;
 use crate::shown::line;
+use crate::zcall::explicit::Ex;
 use crate::zcall::name::ZCallName;
 
 /// The most bytes of a type in words, of a signature, and of a name by which a function is called.
@@ -113,16 +115,16 @@ impl Check<'_> {
     /// The name by which it is called. A name is what its protocol reads back as the same name, so no part of it can pass for another part.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
-        let wanted = match type_path {
-            "" => ZCallName::Ex(method.to_owned()),
-            _ => ZCallName::Nm {
-                module: self.module.to_owned(),
-                type_path: type_path.to_owned(),
-                method: method.to_owned(),
-            },
+        let wanted = Method { module: self.module, type_path, method };
+        let name = match type_path {
+            "" => format!("ex:/{method}"),
+            _ => format!("nm:/{}:{type_path}:{method}", self.module),
         };
-        let name = wanted.to_string();
-        let reads_back = |name: &str| name.len() <= LONGEST_WORDS && name.parse() == Ok(wanted.clone());
+        let reads_back = |name: &str| match type_path {
+            _ if name.len() > LONGEST_WORDS => false,
+            "" => ZCallName::read(name, &Ex).is_ok_and(|name| name.rest() == method),
+            _ => ZCallName::read(name, &Nm).is_ok_and(|name| Method::of(&name) == Some(wanted)),
+        };
         self.text(|| "a function called".into(), &name, reads_back, CALL_NAME)?;
         self.text(|| format!("{name} with the signature"), export.signature.as_str(), are_words, WORDS)?;
         Ok(name)

@@ -228,7 +228,7 @@ fn types(core: &Core) -> Vec<String> {
 fn calls(core: &Core) -> Vec<String> {
     let mut lines = core.zcalls.of_modules();
     lines.extend(core.explicit.lines());
-    lines.extend(core.chain.protocols.lines());
+    lines.extend(core.chain.lines());
     lines.extend(core.exports.lines());
     lines.sort_unstable();
     lines

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use super::Runtime;
 use crate::border::CallError;
+use crate::bridge::protocols::built_in;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
-use crate::dynamic_call::{self, Effect, Signature};
+use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::handles::ZCallHandle;
 use crate::object::value::Value;
-use crate::zcall::name::ZCallName;
+use crate::signature::Signature;
 
 /// The body of a function that the host has registered, until the host ends.
 pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
@@ -35,9 +36,7 @@ impl Runtime {
     pub fn zcall_resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.inner.core, name).map_err(|error| match error {
             // What is no name at all is not a question of who is loaded.
-            CallError::NotFound { message }
-                if self.inner.loads.master().is_none() && name.parse::<ZCallName>().is_ok() =>
-            {
+            CallError::NotFound { message } if self.inner.loads.master().is_none() && built_in().read(name).is_ok() => {
                 let message = format!("{message}; and there is no Master: load its modules with `create_master`");
                 CallError::NoMaster { message }
             }

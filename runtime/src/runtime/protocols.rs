@@ -1,19 +1,48 @@
 //! Names of the host's own: a protocol like `db`, and who says what its names stand for.
 
+use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
 use super::{HostBody, HostFunction, Runtime};
-use crate::border::CallError;
+use crate::border::{CallError, trap};
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
-use crate::dynamic_call::{self, Effect, Signature};
+use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::object::value::Value;
-use crate::zcall::protocols::Answer;
+use crate::signature::Signature;
+use crate::zcall::call::{Call, Dispatcher, Resolved};
+use crate::zcall::chain::{Answer, Origin, Resolver};
+use crate::zcall::name::ZCallName;
+use crate::zcall::protocol::{PlainProtocol, Protocol};
+use crate::zcall::reader::{NameError, NameFlaw, Reader};
 
-/// A resolver of the host's, until the host ends.
-pub(super) type HostResolver = RefCell<Option<Rc<dyn ZCallResolver>>>;
+/// Code of the host's, until the host ends.
+type Kept<T> = RefCell<Option<Rc<T>>>;
+
+/// What a host has registered of its protocols. Each leaves its place when the host has ended.
+pub(super) enum HostCode {
+    Protocol(Rc<Kept<dyn Protocol>>),
+    Resolver(Rc<Kept<dyn Resolver>>),
+    Values(Rc<Kept<dyn ZCallResolver>>),
+    Dispatcher(Rc<Kept<dyn Dispatcher>>),
+}
+
+impl HostCode {
+    /// Takes the code out of its place, to drop it.
+    pub(super) fn take(self) -> Option<Rc<dyn Any>> {
+        fn boxed<T: ?Sized + 'static>(code: &Kept<T>) -> Option<Rc<dyn Any>> {
+            code.take().map(|code| Rc::new(code) as Rc<dyn Any>)
+        }
+        match self {
+            Self::Protocol(code) => boxed(&code),
+            Self::Resolver(code) => boxed(&code),
+            Self::Values(code) => boxed(&code),
+            Self::Dispatcher(code) => boxed(&code),
+        }
+    }
+}
 
 /// Says what the names of one protocol stand for. Asked on the game thread, also before the commit of code that comes up:
 /// so it changes nothing itself. It may look other names up.
@@ -105,25 +134,178 @@ impl Runtime {
     #[track_caller]
     pub fn add_zcall_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
-        let code: Rc<HostResolver> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
-        let (weak, of, kept) = (self.downgrade(), protocol.to_owned(), Rc::clone(&code));
-        let ask = move |name: &str| {
-            let ended = || CallError::Unavailable { what: "the runtime".into() };
+        let code: Rc<Kept<dyn ZCallResolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
+        let (weak, kept) = (self.downgrade(), Rc::clone(&code));
+        let ask = move |name: &ZCallName| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let resolver = kept.borrow().clone().ok_or_else(ended)?;
-            let ZCallFunction { signature, effect, body, site } = match resolver.resolve(&runtime, name) {
+            let ZCallFunction { signature, effect, body, site } = match resolver.resolve(&runtime, name.rest()) {
                 Ok(function) => function,
                 Err(Declined(reason)) => return Ok(Answer::Declined(reason)),
             };
-            let path = format!("{of}:/{name}");
             let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(body)));
-            let body = runtime.body(&path, &signature, Rc::clone(&function));
-            let resolved = dynamic_call::host_function(runtime.core(), path, &signature, effect, body)?;
+            let body = runtime.body(&name.to_string(), &signature, Rc::clone(&function));
+            let resolved = dynamic_call::host_function(runtime.core(), name.to_string(), signature, effect, body)?;
             runtime.inner.functions.borrow_mut().push(Registered { code: function, site });
             Ok(Answer::Function(resolved))
         };
-        self.inner.core.chain.protocols.add(protocol, Rc::new(ask))?;
-        self.inner.resolvers.borrow_mut().push(Registered { code, site });
+        let chain = &self.inner.core.chain;
+        chain.add_protocol(Rc::new(PlainProtocol::new(protocol)), Origin::Host)?;
+        chain.add(protocol, Origin::Host, 0, &format!("the host's `{protocol}`"), Rc::new(ask))?;
+        self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Values(code), site });
         Ok(())
+    }
+
+    /// From now on names that begin with the word of `protocol` are read by it. Who says what they stand for is added with
+    /// [`Self::add_resolver`]. For a protocol whose functions take values, [`Self::add_zcall_resolver`] is shorter.
+    ///
+    /// ```
+    /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
+    /// use alcedo_runtime::{CallError, Runtime, Signature, Value};
+    ///
+    /// /// Commands: `console:/say`. They are written in any case.
+    /// struct Console;
+    ///
+    /// impl Protocol for Console {
+    ///     fn word(&self) -> &str {
+    ///         "console"
+    ///     }
+    ///     fn form(&self) -> &str {
+    ///         "`console:/command`"
+    ///     }
+    ///     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+    ///         address.fixed("/")?;
+    ///         Ok(format!("/{}", address.word("command")?.to_lowercase()))
+    ///     }
+    /// }
+    ///
+    /// struct Commands {
+    ///     text: Signature,
+    /// }
+    ///
+    /// impl Resolver for Commands {
+    ///     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+    ///         let say = |mut call: Call<'_>| {
+    ///             let said = format!("{}!", call.text(0)?);
+    ///             call.give_text(&said)
+    ///         };
+    ///         Ok(match name.rest() {
+    ///             "say" => Answer::Function(Resolved::new(self.text.clone(), say).pure()),
+    ///             other => Answer::declined(format!("there is no command {other}")),
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.add_protocol(Console)?;
+    /// runtime.add_resolver("console", 0, "commands", Commands { text: "String -> String".parse()? })?;
+    /// let said = runtime.zcall("console:/Say", &[Value::Text("hello".into())])?;
+    /// assert_eq!(said, Some(Value::Text("hello!".into())));
+    /// let error = runtime.zcall("console:/sing", &[]).unwrap_err().to_string();
+    /// assert_eq!(error, "`console:/sing` leads nowhere: asked commands (declined: there is no command sing)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the word is taken, by a protocol that is built in or by another of the host's, or is none; when it panics.
+    #[track_caller]
+    pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
+        let site = Site::new("protocol", &protocol);
+        let code: Rc<Kept<dyn Protocol>> = Rc::new(RefCell::new(Some(Rc::new(protocol))));
+        let read = HostProtocol::new(Rc::clone(&code))?;
+        self.inner.core.chain.add_protocol(Rc::new(read), Origin::Host)?;
+        self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Protocol(code), site });
+        Ok(())
+    }
+
+    /// From now on `resolver` is asked what the names of a protocol of the host's stand for. Where a protocol has several, the
+    /// one of the smallest priority number is asked first, and the first answer wins; errors call each by its `label`. It
+    /// stays, as all that the host registers, whatever becomes of modules: see [`Self::add_zcall_resolver`].
+    ///
+    /// A function that it answers with is refused to code that comes up and is not committed, unless it is
+    /// [`pure`](crate::zcall::Resolved::pure). A panic in it, or in its function, is an error of the caller.
+    ///
+    /// # Errors
+    /// When the host has added no such protocol, or the protocol has a resolver of that label.
+    #[track_caller]
+    pub fn add_resolver(
+        &self,
+        protocol: &str,
+        priority: i32,
+        label: &str,
+        resolver: impl Resolver + 'static,
+    ) -> Result<(), Error> {
+        let site = Site::new("resolver", &resolver);
+        let code: Rc<Kept<dyn Resolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
+        let (weak, kept) = (self.downgrade(), Rc::clone(&code));
+        let ask = move |name: &ZCallName| {
+            let runtime = weak.upgrade().ok_or_else(ended)?;
+            let resolver = kept.borrow().clone().ok_or_else(ended)?;
+            match resolver.resolve(name)? {
+                Answer::Function(function) => Ok(Answer::Function(runtime.guarded(name, function, site))),
+                declined @ Answer::Declined(_) => Ok(declined),
+            }
+        };
+        self.inner.core.chain.add(protocol, Origin::Host, priority, label, Rc::new(ask))?;
+        self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Resolver(code), site });
+        Ok(())
+    }
+
+    /// The function as it is called: not before a commit unless it is pure, and not after the host has ended.
+    fn guarded(&self, name: &ZCallName, function: Resolved, site: Site) -> Resolved {
+        let (mode, name) = (self.core().world.mode.clone(), name.to_string());
+        let effect = function.effect();
+        function.within(|body| {
+            let code: Rc<Kept<dyn Dispatcher>> = Rc::new(RefCell::new(Some(body)));
+            self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Dispatcher(Rc::clone(&code)), site });
+            move |call: Call<'_>| {
+                mode.may_call(&name, || dynamic_call::reach(effect))?;
+                let body = code.borrow().clone().ok_or_else(ended)?;
+                body.call(call)
+            }
+        })
+    }
+}
+
+fn ended() -> CallError {
+    CallError::Unavailable { what: "the runtime".into() }
+}
+
+/// A protocol of the host's, as long as the host lives. What it says of itself was asked for once.
+struct HostProtocol {
+    word: String,
+    form: String,
+    way_out: String,
+    code: Rc<Kept<dyn Protocol>>,
+}
+
+impl HostProtocol {
+    fn new(code: Rc<Kept<dyn Protocol>>) -> Result<Self, CallError> {
+        let protocol = code.borrow().clone().ok_or_else(ended)?;
+        trap(|| {
+            let (word, form) = (protocol.word().to_owned(), protocol.form().to_owned());
+            Ok(Self { word, form, way_out: protocol.way_out().to_owned(), code })
+        })
+    }
+}
+
+impl Protocol for HostProtocol {
+    fn word(&self) -> &str {
+        &self.word
+    }
+
+    fn form(&self) -> &str {
+        &self.form
+    }
+
+    fn way_out(&self) -> &str {
+        &self.way_out
+    }
+
+    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+        let Some(protocol) = self.code.borrow().clone() else { return Err(address.flaw(NameFlaw::Protocol)) };
+        protocol.read(address)
     }
 }

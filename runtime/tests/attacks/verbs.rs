@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use alcedo_runtime::zcall::{Answer, PlainProtocol, ZCallName};
 use alcedo_runtime::{
     AnyConjugate, Budget, Declined, ObjectHandle, ReloadScope, Runtime, Signature, Value, ZCallFunction,
 };
@@ -164,6 +165,14 @@ pub(crate) const VERBS: &[Verb] = &[
         Nothing,
         quiet!(|host, tools| {
             host.add_zcall_resolver("attack", |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no")))
+        }),
+    ),
+    ("add_protocol", Nothing, quiet!(|host, tools| host.add_protocol(PlainProtocol::new("attack-odd")))),
+    (
+        "add_resolver",
+        Nothing,
+        quiet!(|host, tools| {
+            host.add_resolver("attack-odd", 0, "none", |_: &ZCallName| Ok(Answer::declined("no")))
         }),
     ),
     ("intern", Nothing, quiet!(|host, tools| host.intern("a name"))),

@@ -1,86 +1,80 @@
-//! How an unknown name finds its function: resolvers are asked one after the other until one answers. What they are
-//! and know is theirs; this file keeps the order and tells afterwards who was asked.
+//! How an unknown name finds its function: its protocol reads it, and the resolvers of that protocol are asked one after the
+//! other until one answers. What they are and know is theirs; this file keeps the order and tells afterwards who was asked.
+//! What is declined is not remembered, so the next question is asked anew.
 
 use std::fmt;
 use std::rc::Rc;
 
-use super::buffer::BufferMut;
-use super::name::ZCallName;
-use super::protocols::Protocols;
-use crate::border::CallError;
+use crate::border::{CallError, trap};
+use crate::call::Resolved;
 use crate::cells::RefCell;
-use crate::game_thread::GameThread;
-use crate::handles::ModuleId;
+use crate::name::ZCallName;
+use crate::protocol::{Protocol, is_word};
+use crate::reader::{NameError, NameFlaw};
+use crate::shown;
 
-/// The body behind a name. Game thread only.
-pub trait Dispatcher {
-    /// Does the call: parameters are in the first slots of `buffer`, the result goes into the last.
-    ///
-    /// # Errors
-    /// Why the call was not done.
-    fn call(&self, gt: GameThread<'_>, buffer: BufferMut<'_>) -> Result<(), CallError>;
-}
+/// How many names may be asked for inside each other: a resolver may ask for other names to find its own.
+const DEEPEST: usize = 64;
 
-/// Knows some names. It may use chain and table itself while it is asked. Game thread only.
+/// Knows names of a protocol. Game thread only.
+///
+/// A panic in it becomes an error of the caller. It may look other names up, and add protocols and resolvers.
 pub trait Resolver {
-    /// What `name` stands for, or `None` when it is for another resolver to know.
+    /// What `name` stands for. A function is kept under its handle and asked for once; what is declined is asked for again
+    /// each time.
     ///
     /// # Errors
     /// The name is this resolver's, and something is wrong with it: no other one is asked.
-    fn resolve(&self, name: &ZCallName) -> Result<Option<Resolved>, CallError>;
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
 }
 
-/// Who implements a call.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Implementer {
-    /// The host: a black call, when a module makes it.
+impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+        self(name)
+    }
+}
+
+/// What a resolver says to a name.
+#[derive(Debug)]
+pub enum Answer {
+    /// This function is meant.
+    Function(Resolved),
+    /// It has none of that name, and why: the next resolver is asked. The reason may be empty.
+    Declined(String),
+}
+
+impl Answer {
+    /// It has none of that name: a short sentence says why.
+    pub fn declined(reason: impl Into<String>) -> Self {
+        Self::Declined(reason.into())
+    }
+}
+
+/// Whose a protocol is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// It is built in: only who has made it adds resolvers, which ask for no other names.
+    BuiltIn,
+    /// The host has registered it.
     Host,
-    /// A module: a red call.
-    Module(ModuleId),
 }
 
-impl fmt::Display for Implementer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Host => f.write_str("the host"),
-            Self::Module(ModuleId(number)) => write!(f, "module {number}"),
-        }
-    }
-}
-
-/// What a name stands for.
-#[derive(Clone)]
-pub struct Resolved {
-    /// The body.
-    pub dispatcher: Rc<dyn Dispatcher>,
-    /// Who implements it.
-    pub side: Implementer,
-    /// The module it ends with.
-    pub module: ModuleId,
-    /// Fingerprint of its signature; zero is not compared.
-    pub fingerprint: u64,
-    /// Its signature in words, for errors.
-    pub signature: String,
-}
-
-impl fmt::Debug for Resolved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Resolved")
-            .field("side", &self.side)
-            .field("module", &self.module)
-            .field("fingerprint", &self.fingerprint)
-            .field("signature", &self.signature)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The resolvers in the order in which they are asked. Game thread only.
+/// The protocols, and for each the resolvers in the order in which they are asked. Game thread only.
 #[derive(Default)]
 pub struct ResolverChain {
-    /// Replaced whole, so that a running lookup keeps the row it began with.
-    links: RefCell<Rc<[Link]>>,
-    /// The host's own protocols, which no other resolver knows.
-    pub protocols: Protocols,
+    /// In the order in which they were added. Replaced whole, so that what is running keeps the rows it began with.
+    rows: RefCell<Rc<[Row]>>,
+    /// The names of host protocols that are being asked for, outermost first.
+    under_way: RefCell<Vec<ZCallName>>,
+}
+
+#[derive(Clone)]
+struct Row {
+    word: Rc<str>,
+    way_out: Rc<str>,
+    protocol: Rc<dyn Protocol>,
+    origin: Origin,
+    links: Rc<[Link]>,
 }
 
 #[derive(Clone)]
@@ -97,158 +91,176 @@ impl ResolverChain {
         Self::default()
     }
 
-    /// Adds a resolver: the smallest priority is asked first, among equal ones the one added first. Errors call it
-    /// by its label. A lookup that is running does not see it.
-    pub fn add(&self, priority: i32, label: &str, resolver: Rc<impl Resolver + 'static>) {
-        let mut links = self.links.borrow_mut();
-        let at = links.partition_point(|link| link.priority <= priority);
-        let (before, after) = links.split_at(at);
+    /// Adds a protocol, which has no resolver yet.
+    ///
+    /// # Errors
+    /// When its word is taken, or is none; when it panics.
+    pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
+        let texts = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
+        let (word, way_out) = trap(texts)?;
+        if !is_word(&word) {
+            return Err(CallError::other(format!(
+                "`{}` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first",
+                shown::line(&word)
+            )));
+        }
+        if let Some(row) = self.row(&word) {
+            let whose = match row.origin {
+                Origin::BuiltIn => "it is built in",
+                Origin::Host => "the host has registered it, and may add resolvers to it",
+            };
+            return Err(CallError::other(format!("the protocol `{word}` is taken: {whose}; choose another name")));
+        }
+        let row = Row { word, way_out, protocol, origin, links: Rc::default() };
+        let mut rows = self.rows.borrow_mut();
+        *rows = rows.iter().cloned().chain([row]).collect();
+        Ok(())
+    }
+
+    /// Adds a resolver to a protocol of that origin: the smallest priority is asked first, among equal ones the one added
+    /// first. Errors call it by its label. A lookup that is running does not see it.
+    ///
+    /// # Errors
+    /// When there is no such protocol, or it has a resolver of that label.
+    pub fn add(
+        &self,
+        word: &str,
+        origin: Origin,
+        priority: i32,
+        label: &str,
+        resolver: Rc<dyn Resolver>,
+    ) -> Result<(), CallError> {
+        let refuse = |why: String| {
+            let (word, label) = (shown::line(word), shown::line(label));
+            Err(CallError::other(format!("the resolver `{label}` cannot be added to the protocol `{word}`: {why}")))
+        };
+        let Some(row) = self.row(word) else {
+            return refuse("there is none of that name; add the protocol first".into());
+        };
+        if row.origin != origin {
+            return refuse("it is built in, and its names are resolved by the runtime; add a protocol for them".into());
+        }
+        if row.links.iter().any(|link| *link.label == *label) {
+            return refuse("it has one of that label; choose another, which is how errors tell them apart".into());
+        }
+        let at = row.links.partition_point(|link| link.priority <= priority);
+        let (before, after) = row.links.split_at(at);
         let added = Link { priority, label: label.into(), resolver };
-        *links = before.iter().cloned().chain([added]).chain(after.iter().cloned()).collect();
+        let links: Rc<[Link]> = before.iter().cloned().chain([added]).chain(after.iter().cloned()).collect();
+        let mut rows = self.rows.borrow_mut();
+        let with = |row: &Row| match *row.word == *word {
+            true => Row { links: Rc::clone(&links), ..row.clone() },
+            false => row.clone(),
+        };
+        *rows = rows.iter().map(with).collect();
+        Ok(())
+    }
+
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn read(&self, text: &str) -> Result<ZCallName, CallError> {
+        let row = text.split_once(':').and_then(|(word, _)| self.row(word));
+        match row {
+            Some(row) => trap(|| Ok(ZCallName::read(text, &*row.protocol)?)),
+            None => {
+                let rows = Rc::clone(&self.rows.borrow());
+                let words: Vec<_> = rows.iter().map(|row| format!("`{}:/`", row.word)).collect();
+                let form = format!("one of {} and what it needs", words.join(", "));
+                Err(NameError { text: text.to_owned(), at: 0, flaw: NameFlaw::Protocol, form }.into())
+            }
+        }
     }
 
     /// What `name` stands for: the first resolver that answers decides.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] with every resolver asked, or the error of the resolver that knew it better.
+    /// [`CallError::NotFound`] with every resolver asked and its reason, or the error of the resolver that knew it better;
+    /// when one panics; when the name is being asked for already.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
-        if let ZCallName::OfHost { protocol, rest } = name {
-            return self.protocols.resolve(name, protocol, rest);
-        }
-        let links = Rc::clone(&self.links.borrow());
-        for link in links.iter() {
-            if let Some(resolved) = link.resolver.resolve(name)? {
-                return Ok(resolved);
+        let Some(row) = self.row(name.protocol()) else {
+            let message = format!("`{name}` leads nowhere: there is no such protocol");
+            return Err(CallError::NotFound { message });
+        };
+        let _under_way = match row.origin {
+            Origin::BuiltIn => None,
+            Origin::Host => Some(self.enter(name)?),
+        };
+        let mut reasons = Vec::new();
+        for link in row.links.iter() {
+            match trap(|| link.resolver.resolve(name))? {
+                Answer::Function(resolved) => return Ok(resolved),
+                Answer::Declined(reason) => reasons.push((Rc::clone(&link.label), reason)),
             }
         }
-        Err(not_found(name, &links))
+        Err(not_found(name, &reasons, &row.way_out))
+    }
+
+    /// A line for each resolver of a protocol of the host's, in order.
+    pub fn lines(&self) -> Vec<String> {
+        let rows = Rc::clone(&self.rows.borrow());
+        let of_host = rows.iter().filter(|row| row.origin == Origin::Host);
+        let line = |row: &Row| {
+            let labels: Vec<_> = row.links.iter().map(|link| &*link.label).collect();
+            format!("protocol {} by {}", row.word, labels.join(", then "))
+        };
+        let mut lines: Vec<_> = of_host.map(line).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    fn row(&self, word: &str) -> Option<Row> {
+        self.rows.borrow().iter().find(|row| *row.word == *word).cloned()
+    }
+
+    fn enter(&self, name: &ZCallName) -> Result<UnderWay<'_>, CallError> {
+        let mut under_way = self.under_way.borrow_mut();
+        if let Some(first) = under_way.iter().position(|known| known == name) {
+            let chain: Vec<_> = under_way[first..].iter().chain([name]).map(ToString::to_string).collect();
+            let chain = chain.join(" → ");
+            return Err(CallError::other(format!(
+                "names that are resolved by themselves: {chain}; answer without them"
+            )));
+        }
+        if under_way.len() == DEEPEST {
+            return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name asked for to resolve another")));
+        }
+        under_way.push(name.clone());
+        Ok(UnderWay(self))
+    }
+}
+
+/// A name is being asked for until this is dropped.
+struct UnderWay<'a>(&'a ResolverChain);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.borrow_mut().pop();
     }
 }
 
 impl fmt::Debug for ResolverChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.links.borrow().iter().map(|link| (link.priority, &link.label))).finish()
+        let rows = Rc::clone(&self.rows.borrow());
+        let links =
+            |row: &Row| row.links.iter().map(|link| (link.priority, Rc::clone(&link.label))).collect::<Vec<_>>();
+        f.debug_map().entries(rows.iter().map(|row| (&row.word, links(row)))).finish()
     }
 }
 
-fn not_found(name: &ZCallName, links: &[Link]) -> CallError {
-    let asked = match links {
+fn not_found(name: &ZCallName, asked: &[(Rc<str>, String)], way_out: &str) -> CallError {
+    let one = |(label, reason): &(Rc<str>, String)| match &**reason {
+        "" => label.to_string(),
+        reason => format!("{label} (declined: {reason})"),
+    };
+    let asked = match asked {
         [] => "nobody".to_owned(),
-        links => links.iter().map(|link| &*link.label).collect::<Vec<_>>().join(", then "),
+        asked => asked.iter().map(one).collect::<Vec<_>>().join(", then "),
     };
-    let way_out = match name {
-        ZCallName::Ex(_) => "register a function of that name first",
-        ZCallName::Uf { .. } => "declare the function, or load the module that does",
-        ZCallName::Up { .. } => "declare the property, or load the module that does",
-        ZCallName::Nm { .. } => "load the module, and export the method from it",
-        ZCallName::Nd => "add a resolver for delegates",
-        ZCallName::OfHost { .. } => "add a resolver for the protocol",
-    };
-    CallError::NotFound { message: format!("`{name}` leads nowhere: asked {asked}; {way_out}") }
+    let way_out = if way_out.is_empty() { String::new() } else { format!("; {way_out}") };
+    CallError::NotFound { message: format!("`{name}` leads nowhere: asked {asked}{way_out}") }
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::cell::RefCell;
-    use std::rc::Rc;
-
-    use super::{Dispatcher, Implementer, Resolved, Resolver, ResolverChain};
-    use crate::border::CallError;
-    use crate::buffer::BufferMut;
-    use crate::game_thread::GameThread;
-    use crate::handles::ModuleId;
-    use crate::name::ZCallName;
-
-    /// A body made of a closure.
-    pub(crate) struct Body<F>(pub(crate) F);
-
-    impl<F: Fn(BufferMut<'_>) -> Result<(), CallError>> Dispatcher for Body<F> {
-        fn call(&self, _gt: GameThread<'_>, buffer: BufferMut<'_>) -> Result<(), CallError> {
-            (self.0)(buffer)
-        }
-    }
-
-    /// A resolver made of a closure.
-    pub(crate) struct Asked<F>(pub(crate) F);
-
-    impl<F: Fn(&ZCallName) -> Result<Option<Resolved>, CallError>> Resolver for Asked<F> {
-        fn resolve(&self, name: &ZCallName) -> Result<Option<Resolved>, CallError> {
-            (self.0)(name)
-        }
-    }
-
-    pub(crate) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolved {
-        Resolved {
-            dispatcher: Rc::new(Body(|_: BufferMut<'_>| Ok(()))),
-            side,
-            module: ModuleId(module),
-            fingerprint: 0,
-            signature: signature.to_owned(),
-        }
-    }
-
-    /// `2:a` adds resolver `a` with priority 2; `+` behind it answers, `!` fails.
-    fn check(resolvers: &str, expected: Result<&str, &str>, asked: &str) {
-        let chain = ResolverChain::new();
-        let log = Rc::new(RefCell::new(Vec::new()));
-        for resolver in resolvers.split_whitespace() {
-            let (priority, label) = resolver.split_once(':').expect("priority and label");
-            let (label, log) = (label.to_owned(), Rc::clone(&log));
-            let answer = label.clone();
-            chain.add(
-                priority.parse().expect("a number"),
-                &label,
-                Rc::new(Asked(move |_: &ZCallName| {
-                    log.borrow_mut().push(answer.clone());
-                    match answer.as_bytes() {
-                        [.., b'+'] => Ok(Some(nothing(Implementer::Host, 0, &answer))),
-                        [.., b'!'] => Err(CallError::other("broken")),
-                        _ => Ok(None),
-                    }
-                })),
-            );
-        }
-        let found = chain.resolve(&ZCallName::Ex("f".to_owned())).map(|resolved| resolved.signature);
-        assert_eq!(found.map_err(|error| error.to_string()), expected.map(str::to_owned).map_err(str::to_owned));
-        assert_eq!(log.borrow().join(" "), asked);
-    }
-
-    #[test]
-    fn the_smallest_priority_is_asked_first_and_the_first_answer_wins() {
-        check("2:late+ 1:early+", Ok("early+"), "early+");
-        check("1:first+ 1:second+", Ok("first+"), "first+");
-        check("5:c+ -3:a 0:b", Ok("c+"), "a b c+");
-        check("1:a 1:b+ 1:c+ 0:z", Ok("b+"), "z a b+");
-    }
-
-    #[test]
-    fn an_error_ends_the_search() {
-        check("1:a 2:b! 3:c+", Err("broken"), "a b!");
-    }
-
-    #[test]
-    fn a_name_nobody_knows_lists_all_who_were_asked() {
-        check(
-            "1:functions 0:explicit",
-            Err("`ex:/f` leads nowhere: asked explicit, then functions; register a function of that name first"),
-            "explicit functions",
-        );
-        check("", Err("`ex:/f` leads nowhere: asked nobody; register a function of that name first"), "");
-    }
-
-    #[test]
-    fn a_resolver_may_add_resolvers_while_it_is_asked() {
-        let chain = Rc::new(ResolverChain::new());
-        let inner = Rc::clone(&chain);
-        chain.add(
-            0,
-            "grows",
-            Rc::new(Asked(move |_: &ZCallName| {
-                inner.add(-1, "new", Rc::new(Asked(|_: &ZCallName| Ok(Some(nothing(Implementer::Host, 0, "new"))))));
-                Ok(None)
-            })),
-        );
-        assert!(chain.resolve(&ZCallName::Nd).is_err(), "the running lookup keeps its row");
-        assert_eq!(chain.resolve(&ZCallName::Nd).map(|found| found.signature), Ok("new".to_owned()));
-    }
-}
+pub(crate) mod tests;

@@ -6,12 +6,38 @@ use std::rc::Rc;
 
 use thiserror::Error;
 
-use super::chain::{Dispatcher, Implementer, Resolved, Resolver};
-use super::name::{NameError, ZCallName};
+use super::call::{Implementer, Resolved};
+use super::chain::{Answer, Resolver};
+use super::name::ZCallName;
+use super::protocol::{Protocol, free};
+use super::reader::{NameError, Reader};
 use super::standings::{Standing, Standings};
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
+
+/// The protocol `ex`: `ex:/name`, where a name is whatever it was registered under.
+#[derive(Clone, Copy, Debug)]
+pub struct Ex;
+
+impl Protocol for Ex {
+    fn word(&self) -> &str {
+        "ex"
+    }
+
+    fn form(&self) -> &str {
+        "`ex:/name`"
+    }
+
+    fn way_out(&self) -> &str {
+        "register a function of that name first"
+    }
+
+    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+        address.fixed("/")?;
+        Ok(format!("/{}", free(address, "name")?))
+    }
+}
 
 /// Functions by the name they were registered under, without `ex:/`. Game thread only.
 #[derive(Default, Debug)]
@@ -64,21 +90,13 @@ impl From<RegisterError> for CallError {
 }
 
 impl Explicit {
-    /// Makes `dispatcher` answer to `ex:/name` until its module ends. `fingerprint` and `signature` are those of
-    /// [`Resolved`].
+    /// Makes `function` answer to `ex:/name` until its module ends.
     ///
     /// # Errors
     /// See [`RegisterError`]; nothing has changed then.
-    pub fn register(
-        &self,
-        name: &str,
-        module: ModuleId,
-        implementer: Implementer,
-        fingerprint: u64,
-        signature: String,
-        dispatcher: Rc<dyn Dispatcher>,
-    ) -> Result<(), RegisterError> {
-        let _: ZCallName = format!("ex:/{name}").parse()?;
+    pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
+        ZCallName::read(&format!("ex:/{name}"), &Ex)?;
+        let (module, implementer) = (function.module, function.side);
         let mut state = self.state.borrow_mut();
         if state.standings.standing(module) != Standing::Running {
             return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: state.title(implementer) });
@@ -87,7 +105,6 @@ impl Explicit {
             let (held_by, wanted_by) = (state.title(held.side), state.title(implementer));
             return Err(RegisterError::Duplicate { name: name.to_owned(), held_by, wanted_by });
         }
-        let function = Resolved { dispatcher, side: implementer, module, fingerprint, signature };
         state.functions.entry(name.to_owned()).or_default().push(function);
         Ok(())
     }
@@ -147,9 +164,9 @@ impl Explicit {
 }
 
 impl Resolver for Explicit {
-    fn resolve(&self, name: &ZCallName) -> Result<Option<Resolved>, CallError> {
-        let ZCallName::Ex(name) = name else { return Ok(None) };
-        Ok(self.state.borrow().find(name).cloned())
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+        let found = self.state.borrow().find(name.rest()).cloned();
+        Ok(found.map_or_else(|| Answer::declined(""), Answer::Function))
     }
 }
 
@@ -171,9 +188,10 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::{Explicit, RegisterError};
+    use super::{Ex, Explicit, RegisterError};
+    use crate::call::Implementer;
     use crate::chain::tests::nothing;
-    use crate::chain::{Implementer, Resolver};
+    use crate::chain::{Answer, Resolver};
     use crate::handles::ModuleId;
     use crate::name::ZCallName;
 
@@ -182,13 +200,16 @@ mod tests {
 
     fn register(calls: &Explicit, name: &str, label: u64, module: ModuleId) -> Result<(), RegisterError> {
         let side = if label == 0 { Implementer::Host } else { Implementer::Module(ModuleId(label)) };
-        let dispatcher = nothing(side, module.0, "").dispatcher;
-        calls.register(name, module, side, 0, format!("of {label}"), dispatcher)
+        calls.register(name, nothing(side, module.0, &format!("of {label}")))
     }
 
     fn check(calls: &Explicit, name: &str, owner: Option<&str>) {
-        let found = calls.resolve(&ZCallName::Ex(name.to_owned())).expect("lookups do not fail");
-        assert_eq!(found.map(|found| found.signature).as_deref(), owner, "{name}");
+        let name = ZCallName::read(&format!("ex:/{name}"), &Ex).expect("a name");
+        let found = match calls.resolve(&name).expect("lookups do not fail") {
+            Answer::Function(found) => Some(found),
+            Answer::Declined(_) => None,
+        };
+        assert_eq!(found.as_ref().map(|found| found.words()), owner, "{name}");
     }
 
     #[test]
@@ -202,7 +223,6 @@ mod tests {
         calls.end_module(ModuleId::HOST);
         check(&calls, "math.add", None);
         check(&calls, "host.time", Some("of 0"));
-        assert!(calls.resolve(&ZCallName::Nd).expect("lookups do not fail").is_none());
     }
 
     #[test]

@@ -7,12 +7,15 @@
 use alcedo_base::{border, cells, game_thread, handles, numbered, shown};
 
 pub mod buffer;
+pub mod call;
 pub mod chain;
 pub mod explicit;
 pub mod free;
 pub mod name;
 pub mod owned;
-pub mod protocols;
+pub mod protocol;
+pub mod reader;
+pub mod signature;
 pub mod standings;
 pub mod table;
 

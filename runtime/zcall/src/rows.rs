@@ -3,8 +3,7 @@
 
 use std::rc::Rc;
 
-use super::chain::Dispatcher;
-use super::name::ZCallName;
+use super::call::Callee;
 use crate::handles::ModuleId;
 use crate::numbered::Numbered;
 
@@ -12,21 +11,12 @@ use crate::numbered::Numbered;
 #[derive(Default)]
 pub(super) struct Row {
     /// A number was given out if it is not behind the last of these.
-    entries: Numbered<Entry>,
-}
-
-/// What one handle calls.
-pub(super) struct Entry {
-    pub(super) name: ZCallName,
-    pub(super) dispatcher: Rc<dyn Dispatcher>,
-    pub(super) module: ModuleId,
-    pub(super) fingerprint: u64,
-    pub(super) signature: String,
+    entries: Numbered<Rc<Callee>>,
 }
 
 /// What a handle stands for. A dead one was given out once.
 pub(super) enum Found<'a> {
-    Alive(&'a Entry),
+    Alive(&'a Rc<Callee>),
     Dead,
     NeverGiven,
 }
@@ -41,7 +31,7 @@ impl Row {
         }
     }
 
-    pub(super) fn push(&mut self, entry: Entry) -> u64 {
+    pub(super) fn push(&mut self, entry: Rc<Callee>) -> u64 {
         let number = self.given() + 1;
         self.entries.insert(number, entry);
         number
@@ -53,12 +43,12 @@ impl Row {
     }
 
     /// The living entries of numbers after this one.
-    pub(super) fn since(&self, number: u64) -> impl Iterator<Item = &Entry> {
+    pub(super) fn since(&self, number: u64) -> impl Iterator<Item = &Rc<Callee>> {
         self.entries.iter_from(number + 1).map(|(_, entry)| entry)
     }
 
     /// Takes a module's entries out.
-    pub(super) fn take(&mut self, module: ModuleId) -> Vec<Entry> {
+    pub(super) fn take(&mut self, module: ModuleId) -> Vec<Rc<Callee>> {
         self.entries.take_if(|entry| entry.module == module)
     }
 }

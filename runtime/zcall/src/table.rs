@@ -9,9 +9,11 @@ use std::rc::Rc;
 use alcedo_abi::zcall::ZCallStatus;
 
 use super::buffer::BufferMut;
-use super::chain::{Dispatcher, Implementer, Resolved, ResolverChain};
+use super::call::{Call, Callee, Implementer, Resolved};
+use super::chain::ResolverChain;
 use super::name::ZCallName;
-use super::rows::{Entry, Found, Row};
+use super::rows::{Found, Row};
+use super::signature::CallSignature;
 use super::standings::{Standing, Standings};
 use crate::border::{CallError, trap};
 use crate::cells::RefCell;
@@ -58,7 +60,7 @@ impl ZCallTable {
     /// [`CallError::Unavailable`] when the chain answers with something of a module that is suspended or over.
     #[inline]
     pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
-        let name = chain.protocols.read(name)?;
+        let name = chain.read(name)?;
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
         }
@@ -67,7 +69,7 @@ impl ZCallTable {
         if let Some(known) = self.known(&name, fingerprint) {
             return known;
         }
-        agree(&name, resolved.fingerprint, &resolved.signature, fingerprint)?;
+        agree(&name, &resolved.signature, fingerprint)?;
         let mut state = self.state.borrow_mut();
         match state.standings.standing(resolved.module) {
             Standing::Running => Ok(state.register(name, resolved)),
@@ -82,35 +84,29 @@ impl ZCallTable {
     #[inline]
     pub fn dispatch(
         &self,
-        gt: GameThread<'_>,
+        _gt: GameThread<'_>,
         handle: ZCallHandle,
         buffer: BufferMut<'_>,
     ) -> (ZCallStatus, Result<(), CallError>) {
-        let dispatcher = match self.dispatcher(handle) {
-            Ok(dispatcher) => dispatcher,
+        let callee = match self.running(handle) {
+            Ok(callee) => callee,
             Err((status, error)) => return (status, Err(error)),
         };
-        match trap(|| dispatcher.call(gt, buffer)) {
+        match trap(|| callee.dispatcher.call(Call::new(&callee, buffer))) {
             Ok(()) => (ZCallStatus::SUCCESS, Ok(())),
             Err(error) => {
-                let error = self.placed(handle, error);
+                let error = placed(&callee, error);
                 (status_of(&error), Err(error))
             }
         }
     }
 
-    /// The name under which `handle` was resolved; `None` once its module is over.
-    pub fn name(&self, handle: ZCallHandle) -> Option<String> {
+    /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module is
+    /// over.
+    #[inline]
+    pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
-            Found::Alive(entry) => Some(entry.name.to_string()),
-            Found::Dead | Found::NeverGiven => None,
-        }
-    }
-
-    /// The signature of what `handle` stands for, in words; `None` once its module is over.
-    pub fn signature(&self, handle: ZCallHandle) -> Option<String> {
-        match self.state.borrow().find(handle) {
-            Found::Alive(entry) => Some(entry.signature.clone()),
+            Found::Alive(entry) => Some(Rc::clone(entry)),
             Found::Dead | Found::NeverGiven => None,
         }
     }
@@ -189,15 +185,15 @@ impl ZCallTable {
     fn known(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
         let state = self.state.borrow();
         let (handle, entry) = state.lookup(name)?;
-        Some(agree(name, entry.fingerprint, &entry.signature, fingerprint).map(|()| handle))
+        Some(agree(name, &entry.signature, fingerprint).map(|()| handle))
     }
 
     #[inline]
-    fn dispatcher(&self, handle: ZCallHandle) -> Result<Rc<dyn Dispatcher>, (ZCallStatus, CallError)> {
+    fn running(&self, handle: ZCallHandle) -> Result<Rc<Callee>, (ZCallStatus, CallError)> {
         let state = self.state.borrow();
         match state.find(handle) {
             Found::Alive(entry) => match state.standings.standing(entry.module) {
-                Standing::Running => Ok(Rc::clone(&entry.dispatcher)),
+                Standing::Running => Ok(Rc::clone(entry)),
                 Standing::Suspended | Standing::Ended => {
                     let what = format!("`{}`", entry.name);
                     Err((ZCallStatus::CONTEXT_UNAVAILABLE, CallError::Unavailable { what }))
@@ -213,20 +209,10 @@ impl ZCallTable {
             }
         }
     }
-
-    /// A dispatcher knows the slot that is wrong, not the name it was called by.
-    fn placed(&self, handle: ZCallHandle, error: CallError) -> CallError {
-        match (error, self.name(handle)) {
-            (CallError::Buffer { message }, Some(name)) => {
-                CallError::Buffer { message: format!("`{name}`: {message}") }
-            }
-            (error, _) => error,
-        }
-    }
 }
 
 impl State {
-    fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Entry)> {
+    fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Rc<Callee>)> {
         self.names.get(name)?.iter().find_map(|&handle| match self.find(handle) {
             Found::Alive(entry) if self.standings.standing(entry.module) == Standing::Running => Some((handle, entry)),
             _ => None,
@@ -243,8 +229,8 @@ impl State {
     }
 
     fn register(&mut self, name: ZCallName, resolved: Resolved) -> ZCallHandle {
-        let Resolved { dispatcher, side, module, fingerprint, signature } = resolved;
-        let entry = Entry { name: name.clone(), dispatcher, module, fingerprint, signature };
+        let side = resolved.side;
+        let entry = Rc::new(Callee::new(name.clone(), resolved));
         let handle = match side {
             Implementer::Host => ZCallHandle(self.host.push(entry).cast_signed()),
             Implementer::Module(_) => ZCallHandle(-self.module.push(entry).cast_signed()),
@@ -253,7 +239,7 @@ impl State {
         handle
     }
 
-    fn end(&mut self, module: ModuleId) -> Vec<Entry> {
+    fn end(&mut self, module: ModuleId) -> Vec<Rc<Callee>> {
         self.standings.end(module);
         let mut ended = self.host.take(module);
         ended.append(&mut self.module.take(module));
@@ -269,14 +255,23 @@ impl State {
     }
 }
 
-fn agree(name: &ZCallName, found: u64, signature: &str, wanted: u64) -> Result<(), CallError> {
-    let found = match (found, wanted) {
+/// A dispatcher knows the slot that is wrong, not the name it was called by.
+#[cold]
+fn placed(callee: &Callee, error: CallError) -> CallError {
+    match error {
+        CallError::Buffer { message } => CallError::Buffer { message: format!("`{}`: {message}", callee.name) },
+        error => error,
+    }
+}
+
+fn agree(name: &ZCallName, signature: &CallSignature, wanted: u64) -> Result<(), CallError> {
+    let found = match (signature.fingerprint(), wanted) {
         (_, 0) => return Ok(()),
         (0, _) => {
             "none that could be compared: call it with values whose types are asked for, as `zcall_any` does".into()
         }
-        _ if found == wanted => return Ok(()),
-        _ => format!("{signature}, fingerprint {found:016x}"),
+        (found, _) if found == wanted => return Ok(()),
+        (found, _) => format!("{}, fingerprint {found:016x}", signature.words()),
     };
     Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {wanted:016x}") })
 }

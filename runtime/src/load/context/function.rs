@@ -10,7 +10,7 @@ use alcedo_abi::describe::ZCallInvoke;
 use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
-use crate::dynamic_call::{self, Signature};
+use crate::dynamic_call;
 use crate::lease::{Lease, LeaseKind, Leases, place_of};
 use crate::load::context::calls::{CallDoor, Calling};
 use crate::load::context::error::ContextError;
@@ -20,6 +20,7 @@ use crate::load::context::line::Line;
 use crate::load::context::lookup::{self, Target};
 use crate::load::context::space::Space;
 use crate::object::value::Value;
+use crate::signature::Signature;
 
 /// A function of a context, by name: whichever generation of the context is the current one answers. One that it has of
 /// another context is called there, and a call keeps that one. What the name was found to mean it means for the rest of

@@ -10,14 +10,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use crate::border::CallError;
-use crate::bridge::nm::is_type;
-use crate::dynamic_call::Signature;
+use crate::bridge::nm::{Method, is_type};
+use crate::bridge::protocols::built_in;
 use crate::handles::ZCallHandle;
 use crate::load::context::calls::{CallDoor, Calling};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::hub::Hub;
 use crate::load::context::id::ContextId;
 use crate::load::context::space::Space;
+use crate::signature::Signature;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::free::FreeCalls;
 use crate::zcall::name::ZCallName;
@@ -76,7 +77,7 @@ impl ModuleCalls {
 
 impl FreeCalls for ModuleCalls {
     fn resolve(&self, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
-        let name: ZCallName = name.parse()?;
+        let name = built_in().read(name)?;
         if let Some((handle, bound)) = self.known(&name) {
             return bound.export.agree(fingerprint).map(|()| handle);
         }
@@ -143,14 +144,14 @@ fn find(space: &Arc<Space>, hub: &Hub, name: &ZCallName) -> Result<(Arc<FreeModu
     let default = hub.default_space();
     let (own, others): (Vec<Held>, _) = space.held().into_iter().partition(|(_, home)| *home == space.id);
     let steps = [own, others, default.held()];
-    let is_meant = |module: &FreeModule, export: &FreeExport| match name {
-        ZCallName::Ex(name) => export.type_path.is_empty() && *export.name == **name,
-        ZCallName::Nm { module: wanted, type_path, method } => {
-            *wanted == module.name() && *export.name == **method && is_type(&export.type_path, type_path)
+    let method = Method::of(name);
+    let is_meant = |module: &FreeModule, export: &FreeExport| match method {
+        None => export.type_path.is_empty() && *export.name == *name.rest(),
+        Some(Method { module: wanted, type_path, method }) => {
+            *wanted == *module.name() && *export.name == *method && is_type(&export.type_path, type_path)
         }
-        _ => false,
     };
-    if !matches!(name, ZCallName::Ex(_) | ZCallName::Nm { .. }) {
+    if method.is_none() && name.protocol() != "ex" {
         let why =
             "its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names";
         return Err(CallError::NotFound { message: format!("`{name}` cannot be called in {}: {why}", space.title()) });
@@ -191,6 +192,6 @@ fn find(space: &Arc<Space>, hub: &Hub, name: &ZCallName) -> Result<(Arc<FreeModu
 }
 
 fn names_one_of(name: &ZCallName, held: &[Held]) -> bool {
-    let ZCallName::Nm { module: wanted, .. } = name else { return false };
-    held.iter().any(|(module, _)| module.name() == wanted)
+    let Some(Method { module: wanted, .. }) = Method::of(name) else { return false };
+    held.iter().any(|(module, _)| *module.name() == *wanted)
 }

@@ -9,11 +9,11 @@ use alcedo_abi::zcall::ZCallStatus;
 use super::{ZCallTable, status_of};
 use crate::border::CallError;
 use crate::buffer::BufferMut;
-use crate::chain::tests::{Asked, Body, nothing};
-use crate::chain::{Implementer, Resolved, ResolverChain};
+use crate::call::Implementer;
+use crate::chain::tests::{add, body, chain, nothing};
+use crate::chain::{Answer, ResolverChain};
 use crate::game_thread::GameThreadId;
 use crate::handles::{ModuleId, ObjectHandle, ZCallHandle};
-use crate::name::ZCallName;
 use crate::owned::SlotBuffer;
 
 const MODULE: Implementer = Implementer::Module(ModuleId(7));
@@ -30,20 +30,18 @@ struct Fixture {
 
 fn fixture() -> Fixture {
     let (module, asked) = (Rc::new(Cell::new(OLD)), Rc::new(RefCell::new(Vec::new())));
-    let chain = ResolverChain::new();
+    let chain = chain();
     let (now, log) = (Rc::clone(&module), Rc::clone(&asked));
-    chain.add(
-        0,
-        "fixture",
-        Rc::new(Asked(move |name: &ZCallName| {
-            log.borrow_mut().push(name.to_string());
-            let ZCallName::Ex(text) = name else { return Ok(None) };
-            let module = now.get();
-            let (side, owner) = if text.starts_with('h') { (Implementer::Host, 0) } else { (MODULE, module.0) };
-            let body = Body(move |mut buffer: BufferMut<'_>| buffer.set(0, owner));
-            Ok(Some(Resolved { dispatcher: Rc::new(body), fingerprint: 5, ..nothing(side, owner, "-> u64") }))
-        })),
-    );
+    add(&chain, move |name| {
+        log.borrow_mut().push(name.to_string());
+        let module = now.get();
+        let (side, owner) = match name.rest() {
+            "nobody" => return Ok(Answer::declined("")),
+            text if text.starts_with('h') => (Implementer::Host, 0),
+            _ => (MODULE, module.0),
+        };
+        Ok(Answer::Function(body(side, owner, "-> u64", 5, move |mut buffer| buffer.set(0, owner))))
+    });
     Fixture { table: Rc::new(ZCallTable::new()), chain, module, asked }
 }
 
@@ -76,7 +74,7 @@ fn a_name_has_one_handle_and_the_chain_is_asked_once() {
     assert_eq!(f.resolve("ex:/m"), first);
     assert_eq!(*f.asked.borrow(), ["ex:/m"]);
     assert_eq!(f.call(first), (ZCallStatus::SUCCESS, Some(1)));
-    assert_eq!(f.table.name(first), Some("ex:/m".to_owned()));
+    assert_eq!(f.table.callee(first).map(|callee| callee.name().to_string()), Some("ex:/m".to_owned()));
 }
 
 #[test]
@@ -108,7 +106,8 @@ fn handles_die_with_their_generation_and_are_never_used_again() {
     assert_eq!(f.call(old), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
     assert_eq!(f.call(new), (ZCallStatus::SUCCESS, Some(2)));
     assert_eq!(f.call(host), (ZCallStatus::SUCCESS, Some(0)));
-    assert_eq!((f.table.name(old), f.table.len()), (None, 2));
+    assert!(f.table.callee(old).is_none());
+    assert_eq!(f.table.len(), 2);
 }
 
 #[test]
@@ -196,59 +195,51 @@ fn another_signature_is_found_before_the_first_call() {
 
 #[test]
 fn a_callee_without_a_signature_is_for_callers_that_ask_for_each_type() {
-    let (table, chain) = (ZCallTable::new(), ResolverChain::new());
-    chain.add(0, "unchecked", Rc::new(Asked(|_: &ZCallName| Ok(Some(nothing(Implementer::Host, 0, ""))))));
+    let (table, chain) = (ZCallTable::new(), chain());
+    add(&chain, |_| Ok(Answer::Function(nothing(Implementer::Host, 0, ""))));
     for _ in ["not yet known", "known"] {
-        let error = table.resolve(&chain, "nd:/", 6).expect_err("nothing was compared").to_string();
+        let error = table.resolve(&chain, "ex:/f", 6).expect_err("nothing was compared").to_string();
         assert!(error.contains("none that could be compared"), "{error}");
-        assert_eq!(table.resolve(&chain, "nd:/", 0), Ok(ZCallHandle(1)));
+        assert_eq!(table.resolve(&chain, "ex:/f", 0), Ok(ZCallHandle(1)));
     }
 }
 
 #[test]
 fn a_wrong_or_unknown_name_is_not_found() {
     let f = fixture();
-    for name in ["", "ex:m", "nd:/"] {
+    for name in ["", "ex:m", "zz:/", "ex:/nobody"] {
         assert!(matches!(f.table.resolve(&f.chain, name, 0), Err(CallError::NotFound { .. })), "{name}");
     }
-    assert_eq!(*f.asked.borrow(), ["nd:/"]);
+    assert_eq!(*f.asked.borrow(), ["ex:/nobody"]);
 }
 
 #[test]
 fn a_resolver_that_resolves_the_same_name_leaves_one_registration() {
     let table = Rc::new(ZCallTable::new());
-    let chain = Rc::new(ResolverChain::new());
+    let chain = Rc::new(chain());
     let (inner, inner_chain, depth) = (Rc::clone(&table), Rc::clone(&chain), Cell::new(0));
-    chain.add(
-        0,
-        "twice",
-        Rc::new(Asked(move |name: &ZCallName| {
-            depth.set(depth.get() + 1);
-            if depth.get() == 1 {
-                assert_eq!(inner.resolve(&inner_chain, &name.to_string(), 0), Ok(ZCallHandle(1)));
-            }
-            Ok(Some(nothing(Implementer::Host, 0, "")))
-        })),
-    );
+    add(&chain, move |name| {
+        depth.set(depth.get() + 1);
+        if depth.get() == 1 {
+            assert_eq!(inner.resolve(&inner_chain, &name.to_string(), 0), Ok(ZCallHandle(1)));
+        }
+        Ok(Answer::Function(nothing(Implementer::Host, 0, "")))
+    });
     assert_eq!(table.resolve(&chain, "ex:/f", 0), Ok(ZCallHandle(1)));
     assert_eq!(table.len(), 1);
 }
 
 /// Registers `body` as `ex:/f` and calls it.
 fn check_body(
-    body: impl Fn(&Rc<ZCallTable>, BufferMut<'_>) -> Result<(), CallError> + 'static,
+    code: impl Fn(&Rc<ZCallTable>, BufferMut<'_>) -> Result<(), CallError> + 'static,
 ) -> (ZCallStatus, Result<(), CallError>) {
-    let (table, chain) = (Rc::new(ZCallTable::new()), ResolverChain::new());
-    let (inner, body) = (Rc::downgrade(&table), Rc::new(body));
-    chain.add(
-        0,
-        "body",
-        Rc::new(Asked(move |_: &ZCallName| {
-            let (inner, body) = (inner.clone(), Rc::clone(&body));
-            let call = move |buffer: BufferMut<'_>| body(&inner.upgrade().expect("the table lives"), buffer);
-            Ok(Some(Resolved { dispatcher: Rc::new(Body(call)), ..nothing(MODULE, 1, "") }))
-        })),
-    );
+    let (table, chain) = (Rc::new(ZCallTable::new()), chain());
+    let (inner, code) = (Rc::downgrade(&table), Rc::new(code));
+    add(&chain, move |_| {
+        let (inner, code) = (inner.clone(), Rc::clone(&code));
+        let call = move |buffer: BufferMut<'_>| code(&inner.upgrade().expect("the table lives"), buffer);
+        Ok(Answer::Function(body(MODULE, 1, "", 0, call)))
+    });
     let handle = table.resolve(&chain, "ex:/f", 0).expect("it answers");
     let (status, result, _) = call(&table, handle);
     (status, result)

@@ -8,7 +8,6 @@ use std::time::Duration;
 use alcedo_sys::process;
 
 use crate::callback::{Registered, Site};
-use crate::dynamic_call::Signature;
 use crate::load::context::at_exit;
 use crate::load::context::error::ContextError;
 use crate::load::context::function::ContextFunction;
@@ -22,6 +21,7 @@ use crate::load::context::notice::{ContextNotice, Listener};
 use crate::load::context::peek::ManifestInfo;
 use crate::load::context::scope::{self, ContextScope};
 use crate::load::context::space::Space;
+use crate::signature::Signature;
 use crate::unload::report::BlockerReport;
 use crate::unload::ticket::UnloadTicket;
 

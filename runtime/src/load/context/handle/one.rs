@@ -9,7 +9,6 @@ use std::sync::Arc;
 use semver::VersionReq;
 
 use crate::callback::{Registered, Site};
-use crate::dynamic_call::Signature;
 use crate::lease::{Blocker, Lease, LeaseKind, door};
 use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
@@ -24,6 +23,7 @@ use crate::load::context::lookup;
 use crate::load::context::native_libs::{self, NativeLibrary};
 use crate::load::context::notice::{ContextNotice, Listener};
 use crate::load::context::scope::{ContextScope, Scoped};
+use crate::signature::Signature;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 

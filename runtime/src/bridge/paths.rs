@@ -1,0 +1,24 @@
+//! How the names of calls write paths of reflection: `/Script/Package.Type:Member`.
+
+use crate::zcall::reader::{NameError, Reader};
+
+/// `/Script/Package.Type`.
+pub(super) fn script_type(address: &mut Reader<'_>) -> Result<(), NameError> {
+    address.fixed("/Script/")?;
+    address.word("package")?;
+    address.fixed(".")?;
+    address.word("type")?;
+    Ok(())
+}
+
+/// `/Script/Package.Type:Member`, also with one `/` more before it, which its one spelling is without.
+pub(super) fn member_path(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
+    if address.rest().starts_with("//") {
+        address.fixed("/")?;
+    }
+    let start = address.at();
+    script_type(address)?;
+    address.fixed(":")?;
+    address.word(what)?;
+    Ok(address.since(start).to_owned())
+}

@@ -1,0 +1,98 @@
+//! `uf` and `uf!`: a path leads to a reflected function, which is called with the overrides that there are, or without.
+
+use std::rc::{Rc, Weak};
+
+use crate::border::CallError;
+use crate::bridge::calls::{self, Dispatch};
+use crate::bridge::core::Core;
+use crate::bridge::paths::member_path;
+use crate::bridge::protocols::alive;
+use crate::bridge::slots;
+use crate::handles::{ModuleId, ObjectHandle};
+use crate::object::function::Function;
+use crate::object::thunk::ParamBlock;
+use crate::signature::described;
+use crate::zcall::call::{Call, Dispatcher, Resolved};
+use crate::zcall::chain::{Answer, Resolver};
+use crate::zcall::name::ZCallName;
+use crate::zcall::protocol::Protocol;
+use crate::zcall::reader::{NameError, Reader};
+
+/// The protocol of functions, for one sort of call.
+pub(super) struct Uf(pub(super) Dispatch);
+
+impl Protocol for Uf {
+    fn word(&self) -> &str {
+        match self.0 {
+            Dispatch::Virtual => "uf",
+            Dispatch::Final => "uf!",
+        }
+    }
+
+    fn form(&self) -> &str {
+        match self.0 {
+            Dispatch::Virtual => "`uf:/Script/Package.Type:Function`",
+            Dispatch::Final => "`uf!:/Script/Package.Type:Function`",
+        }
+    }
+
+    fn way_out(&self) -> &str {
+        "declare the function, or load the module that does"
+    }
+
+    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+        member_path(address, "function")
+    }
+}
+
+/// Finds functions, for one sort of call.
+pub(super) struct FunctionResolver {
+    pub(super) core: Weak<Core>,
+    pub(super) dispatch: Dispatch,
+}
+
+impl Resolver for FunctionResolver {
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+        let core = alive(&self.core)?;
+        let Some(function) = core.world.types.function_by_path(name.address()) else { return Ok(Answer::declined("")) };
+        let module = module_of(&core, name.address(), function.tag);
+        let function = function_call(&self.core, function, self.dispatch);
+        Ok(Answer::Function(function.of_module(module)))
+    }
+}
+
+/// What a member's path leads to ends with the class it names: its next build may override there what this one inherits.
+/// Whoever declared the member does not end before that, since the class is built on it.
+pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
+    let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
+    ModuleId(class.map_or(tag, |class| class.tag))
+}
+
+/// A call of a function.
+pub(super) fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch: Dispatch) -> Resolved {
+    let signature = described(&function.signature(), function.fingerprint);
+    Resolved::new(signature, FunctionDispatcher { core: Weak::clone(core), function, dispatch })
+}
+
+struct FunctionDispatcher {
+    core: Weak<Core>,
+    function: Rc<Function>,
+    dispatch: Dispatch,
+}
+
+impl Dispatcher for FunctionDispatcher {
+    fn call(&self, call: Call<'_>) -> Result<(), CallError> {
+        let mut buffer = call.into_buffer();
+        let core = alive(&self.core)?;
+        let (object, first) = if calls::is_static(&self.function) {
+            (ObjectHandle::NONE, 0)
+        } else {
+            (buffer.get::<ObjectHandle>(0)?, 1)
+        };
+        let function = calls::target(&core.world, &self.function, object, self.dispatch)?;
+        let mut block = ParamBlock::new(&function);
+        slots::read_parameters(&buffer, first, &function, &block)?;
+        calls::invoke(&core.world, &function, object, &mut block)?;
+        slots::write_result(&mut buffer, &function, &block)
+    }
+}

@@ -1,0 +1,94 @@
+//! `up`: a path leads to a property of objects, which is read and written.
+#![expect(unsafe_code, reason = "views the memory of an object while a text is copied out of it")]
+
+use std::rc::{Rc, Weak};
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::bridge::paths::member_path;
+use crate::bridge::protocols::alive;
+use crate::bridge::slots;
+use crate::bridge::uf::module_of;
+use crate::handles::ObjectHandle;
+use crate::object::property::Property;
+use crate::object::storage::View;
+use crate::signature::described;
+use crate::zcall::call::{Call, Dispatcher, Resolved, Slots};
+use crate::zcall::chain::{Answer, Resolver};
+use crate::zcall::name::ZCallName;
+use crate::zcall::protocol::Protocol;
+use crate::zcall::reader::{NameError, Reader};
+
+/// The protocol of properties.
+pub(super) struct Up;
+
+impl Protocol for Up {
+    fn word(&self) -> &str {
+        "up"
+    }
+
+    fn form(&self) -> &str {
+        "`up:/Script/Package.Type:Property`"
+    }
+
+    fn way_out(&self) -> &str {
+        "declare the property, or load the module that does"
+    }
+
+    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+        member_path(address, "property")
+    }
+}
+
+/// Finds properties.
+pub(super) struct PropertyResolver(pub(super) Weak<Core>);
+
+impl Resolver for PropertyResolver {
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+        let (core, path) = (alive(&self.0)?, name.address());
+        let property = core.world.types.property_by_path(path);
+        let found = property.and_then(|property| Some((core.world.types.class_by_path(&property.owner)?, property)));
+        let Some((owner, property)) = found else { return Ok(Answer::declined("")) };
+        let signature = described(&property.ty.to_string(), property.ty.fingerprint());
+        let function = Resolved::new(signature, PropertyDispatcher { core: Weak::clone(&self.0), property });
+        Ok(Answer::Function(function.of_module(module_of(&core, path, owner.tag)).with_slots(Slots::Property)))
+    }
+}
+
+/// Slot 0 is the object, slot 1 says read (0) or write (1), slot 2 is the value.
+struct PropertyDispatcher {
+    core: Weak<Core>,
+    property: Rc<Property>,
+}
+
+impl Dispatcher for PropertyDispatcher {
+    fn call(&self, call: Call<'_>) -> Result<(), CallError> {
+        let mut buffer = call.into_buffer();
+        let core = alive(&self.core)?;
+        buffer.expect_len(3)?;
+        let object: ObjectHandle = buffer.get(0)?;
+        let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        if !class.chain().iter().any(|class| class.path == self.property.owner) {
+            return Err(CallError::WrongClass {
+                place: format!("{}:{}", self.property.owner, self.property.text),
+                handle: object,
+                found: class.path.to_string(),
+                wanted: self.property.owner.to_string(),
+            });
+        }
+        let memory = core.world.objects.memory(object).ok_or(CallError::Stale { handle: object })?;
+        // SAFETY: the memory is that of the living object, laid out as its class's schema says. A sink that takes a
+        // text only copies it, so nothing frees the object while the view is used.
+        let view = unsafe { View::from_raw(memory, class.schema()) };
+        match buffer.get::<u8>(1)? {
+            0 => slots::write_slot(&mut buffer, 2, &self.property, view),
+            1 => {
+                core.world.objects.may_write(object)?;
+                slots::read_slot(&buffer, 2, &self.property, view)
+            }
+            other => Err(CallError::Buffer {
+                message: format!("slot 1 of `up` says 0 to read or 1 to write, it is {other}"),
+            }),
+        }
+    }
+}

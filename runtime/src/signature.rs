@@ -1,0 +1,129 @@
+//! Signatures in words, and what callers and callees of calls by name are compared by. The words of a callee are read when
+//! its name is resolved, and stand beside its entry from then on: no call reads them.
+#![expect(unsafe_code, reason = "vouches that slots hold what the signature says that callers are compared with")]
+
+use std::fmt;
+use std::str::FromStr;
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::PropertyKind;
+
+use crate::border::CallError;
+use crate::object::type_text::{SignatureText, TypeText};
+use crate::zcall::call::Callee;
+use crate::zcall::signature::{CallSignature, Kinds};
+
+/// A signature in words: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, a list
+/// is `Array(f64)`. `Object` alone is an object of any class.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Signature(pub(crate) SignatureText);
+
+impl FromStr for Signature {
+    type Err = CallError;
+
+    fn from_str(text: &str) -> Result<Self, CallError> {
+        #[cfg(test)]
+        READ.set(READ.get() + 1);
+        text.parse().map(Self).map_err(|error| CallError::NotFound {
+            message: format!("{error}; write `f64, Array(String), Object(/Script/P.C) -> /Script/P.S`"),
+        })
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Signature {
+    /// As a module computes it.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
+        let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
+        let print = self.0.arguments.iter().fold(Fingerprint::START, add);
+        self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
+    }
+
+    /// Whether a function of this signature can be called on any thread: all that it takes and gives is text or lies in a
+    /// slot.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`], which names the type that is neither.
+    pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
+        match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
+            None => Ok(()),
+            Some(word) => Err(CallError::Buffer {
+                message: format!(
+                    "`{name}` ({self}): a {word} lies in memory that the Master's types lay out, and they belong to the game \
+                     thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"
+                ),
+            }),
+        }
+    }
+
+    fn words(&self) -> impl Iterator<Item = &TypeText> {
+        self.0.arguments.iter().chain(self.0.result.as_deref())
+    }
+}
+
+/// How a value of a kind travels.
+pub(crate) enum Travel {
+    /// In the slot.
+    Slot,
+    /// As a lent text, and back into a sink.
+    Text,
+    /// As the address of a value in memory.
+    Address,
+}
+
+/// How a value of that kind does.
+pub(crate) fn travel(kind: PropertyKind) -> Travel {
+    match kind {
+        PropertyKind::STRING => Travel::Text,
+        kind if kind.fits_slot() => Travel::Slot,
+        _ => Travel::Address,
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many texts this thread has read as signatures.
+    pub(crate) static READ: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// The words of a callee as they were read when its name was resolved.
+type Types = Result<Signature, CallError>;
+
+/// The signature of a callee whose slots only its own dispatcher reads. Words that are no signature are an error of those who
+/// call with values.
+pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
+    CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
+}
+
+/// The types of a callee.
+///
+/// # Errors
+/// When its words are no signature.
+#[inline]
+pub(crate) fn types(callee: &Callee) -> Result<&Signature, CallError> {
+    match callee.types::<Types>() {
+        Some(Ok(signature)) => Ok(signature),
+        Some(Err(error)) => Err(error.clone()),
+        None => Err(CallError::other(format!("only its dispatcher knows the types of `{}`", callee.name()))),
+    }
+}
+
+impl From<Signature> for CallSignature {
+    fn from(signature: Signature) -> Self {
+        let kinds = Kinds {
+            arguments: signature.0.arguments.iter().map(TypeText::kind).collect(),
+            result: signature.0.result.as_deref().map(TypeText::kind),
+        };
+        let (words, fingerprint) = (signature.to_string(), signature.fingerprint());
+        let described = Self::new(words, fingerprint, Types::Ok(signature));
+        // SAFETY: the fingerprint is that of these types, by which a module fills slots; `dynamic_call` looks at each value.
+        // For both a text that goes in is a view, and one that comes out goes to a sink.
+        unsafe { described.with_kinds(kinds) }
+    }
+}

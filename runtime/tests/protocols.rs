@@ -1,0 +1,390 @@
+//! Protocols of a host's own, made with the traits that the built-in ones are made with: `console`, which has a grammar of its
+//! own and two resolvers, and `db`, which has neither.
+
+use crate::support;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use alcedo_runtime::zcall::{
+    Answer, Call, Dispatcher, NameError, NameFlaw, PlainProtocol, Protocol, Reader, Resolved, Resolver, ZCallName,
+};
+use alcedo_runtime::{CallError, Error, MasterEvent, Runtime, Signature, Value, WeakRuntime};
+use expect_test::{Expect, expect};
+
+const LINE: &str = "/Script/Game.Line";
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn signature(words: &str) -> Signature {
+    words.parse().expect("a signature")
+}
+
+fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
+    let answer = match host.zcall(name, arguments) {
+        Ok(None) => "done".to_owned(),
+        Ok(Some(value)) => format!("{value:?}"),
+        Err(error) => format!("refused: {error}"),
+    };
+    expected.assert_eq(&answer);
+}
+
+/// `console:/command`, in any case.
+struct Console;
+
+impl Protocol for Console {
+    fn word(&self) -> &str {
+        "console"
+    }
+
+    fn form(&self) -> &str {
+        "`console:/command`"
+    }
+
+    fn way_out(&self) -> &str {
+        "`console:/help` lists the commands"
+    }
+
+    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+        address.fixed("/")?;
+        let command = address.word("command")?.to_lowercase();
+        match command.starts_with('-') {
+            true => Err(address.flaw(NameFlaw::Unexpected('-'))),
+            false => Ok(format!("/{command}")),
+        }
+    }
+}
+
+/// Says a text back, with what it is made of before it.
+struct Say(&'static str);
+
+impl Dispatcher for Say {
+    fn call(&self, mut call: Call<'_>) -> Result<(), CallError> {
+        let said = format!("{}: {}", self.0, call.text(0)?);
+        call.give_text(&said)
+    }
+}
+
+/// Knows `say`, by who it is, and what is in its list; and counts what it is asked.
+struct Commands {
+    who: &'static str,
+    host: WeakRuntime,
+    more: Rc<RefCell<Vec<String>>>,
+    asked: Rc<Cell<u32>>,
+}
+
+impl Resolver for Commands {
+    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+        self.asked.set(self.asked.get() + 1);
+        let text = || signature("String -> String");
+        let host = || self.host.upgrade().expect("it asks");
+        Ok(match name.rest() {
+            "say" => Answer::Function(Resolved::new(text(), Say(self.who)).pure()),
+            "add" => Answer::Function(Resolved::new(signature("i32, i32 -> i32"), |mut call: Call<'_>| {
+                call.give(call.argument::<i32>(0)? + call.argument::<i32>(1)?)
+            })),
+            "panics" => panic!("on purpose"),
+            "breaks" => Answer::Function(Resolved::new(text(), |_: Call<'_>| panic!("in the function"))),
+            "fails" => return Err(CallError::other("the console is shut")),
+            // Registers, resolves and calls, all inside of the lookup.
+            "deep" => {
+                let said = host().zcall("console:/say", &[Value::Text("deep".into())]).expect("another name");
+                host().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
+                Answer::declined(format!("{said:?}"))
+            }
+            "itself" => Answer::declined(host().zcall("console:/itself", &[]).expect_err("it asks itself").to_string()),
+            // A function that calls itself by name until it has counted down.
+            "down" => {
+                let host = self.host.clone();
+                Answer::Function(Resolved::new(signature("u32 -> u32"), move |mut call: Call<'_>| {
+                    let left = call.argument::<u32>(0)?;
+                    let host = host.upgrade().expect("it is called");
+                    let below = match left {
+                        0 => Value::U32(0),
+                        _ => host.zcall("console:/down", &[Value::U32(left - 1)]).map_err(in_words)?.expect("a number"),
+                    };
+                    let Value::U32(below) = below else { return Err(CallError::other("no number")) };
+                    call.give(below + left)
+                }))
+            }
+            known if self.more.borrow().iter().any(|more| more == known) => {
+                Answer::Function(Resolved::new(text(), Say("more")))
+            }
+            other => Answer::declined(format!("there is no command {other}")),
+        })
+    }
+}
+
+fn in_words(error: Error) -> CallError {
+    CallError::other(error.to_string())
+}
+
+struct Scene {
+    host: Runtime,
+    more: Rc<RefCell<Vec<String>>>,
+    asked: Rc<Cell<u32>>,
+}
+
+fn scene(host: Runtime) -> Scene {
+    let scene = Scene { host, more: Rc::default(), asked: Rc::default() };
+    scene.host.add_protocol(Console).expect("it is free");
+    scene.add("console", 0, "commands").expect("there is the protocol");
+    scene
+}
+
+impl Scene {
+    fn add(&self, protocol: &str, priority: i32, who: &'static str) -> Result<(), Error> {
+        let (host, more, asked) = (self.host.downgrade(), Rc::clone(&self.more), Rc::clone(&self.asked));
+        self.host.add_resolver(protocol, priority, who, Commands { who, host, more, asked })
+    }
+}
+
+fn empty() -> Scene {
+    scene(Runtime::builder().build().expect("a host"))
+}
+
+#[test]
+fn a_name_is_read_by_its_protocol_found_once_and_called() {
+    let Scene { host, asked, .. } = empty();
+    check(&host, "console:/Say", &[text("hello")], expect![[r#"Text("commands: hello")"#]]);
+    check(&host, "console:/SAY", &[text("again")], expect![[r#"Text("commands: again")"#]]);
+    assert_eq!(asked.get(), 1, "two spellings are one name");
+    check(&host, "console:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
+    check(
+        &host,
+        "console:/add",
+        &[Value::I32(40)],
+        expect!["refused: `console:/add` (i32, i32 -> i32) does not take 1 arguments, the object included"],
+    );
+    check(
+        &host,
+        "console:/add",
+        &[Value::Object(alcedo_runtime::ObjectHandle::NONE), Value::I32(1), Value::I32(1)],
+        expect!["refused: `console:/add`: the buffer has 4 slots, the call wants 3"],
+    );
+    check(
+        &host,
+        "console:say",
+        &[],
+        expect!["refused: `console:say` is no ZCall name: `/` is missing at byte 8; write `console:/command`"],
+    );
+    check(
+        &host,
+        "console:/-say",
+        &[],
+        expect!["refused: `console:/-say` is no ZCall name: '-' is unexpected at byte 13; write `console:/command`"],
+    );
+    check(
+        &host,
+        "console:/say:it",
+        &[],
+        expect!["refused: `console:/say:it` is no ZCall name: ':' is unexpected at byte 12; write `console:/command`"],
+    );
+}
+
+#[test]
+fn what_is_declined_is_told_with_its_reason_and_asked_anew() {
+    let Scene { host, more, asked } = empty();
+    for _ in 0..2 {
+        check(
+            &host,
+            "console:/sing",
+            &[text("a")],
+            expect![
+                "refused: `console:/sing` leads nowhere: asked commands (declined: there is no command sing); `console:/help` lists the commands"
+            ],
+        );
+    }
+    assert_eq!(asked.get(), 2);
+    more.borrow_mut().push("sing".to_owned());
+    check(&host, "console:/sing", &[text("a")], expect![[r#"Text("more: a")"#]]);
+}
+
+#[test]
+fn the_first_match_wins_and_all_reasons_are_told() {
+    let scene = empty();
+    scene.add("console", -1, "early").expect("another label");
+    scene.add("console", 1, "late").expect("another label");
+    check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("early: a")"#]]);
+    assert_eq!(scene.asked.get(), 1, "the others are not asked");
+    check(
+        &scene.host,
+        "console:/sing",
+        &[text("a")],
+        expect![
+            "refused: `console:/sing` leads nowhere: asked early (declined: there is no command sing), then commands (declined: there is no command sing), then late (declined: there is no command sing); `console:/help` lists the commands"
+        ],
+    );
+    check(&scene.host, "console:/fails", &[text("a")], expect!["refused: the console is shut"]);
+}
+
+#[test]
+fn a_word_or_a_label_that_is_bad_or_taken_is_refused_with_the_way_out() {
+    let scene = empty();
+    let refused = |done: Result<(), Error>, expected: Expect| {
+        expected.assert_eq(&done.expect_err("it is refused").to_string());
+    };
+    refused(
+        scene.host.add_protocol(Console),
+        expect![
+            "the protocol `console` is taken: the host has registered it, and may add resolvers to it; choose another name"
+        ],
+    );
+    refused(
+        scene.host.add_protocol(PlainProtocol::new("uf")),
+        expect!["the protocol `uf` is taken: it is built in; choose another name"],
+    );
+    refused(
+        scene.host.add_protocol(PlainProtocol::new("Two words\n")),
+        expect![[
+            r#"`Two words\n` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first"#
+        ]],
+    );
+    refused(
+        scene.add("console", 5, "commands"),
+        expect![
+            "the resolver `commands` cannot be added to the protocol `console`: it has one of that label; choose another, which is how errors tell them apart"
+        ],
+    );
+    refused(
+        scene.add("nowhere", 5, "commands"),
+        expect![
+            "the resolver `commands` cannot be added to the protocol `nowhere`: there is none of that name; add the protocol first"
+        ],
+    );
+    refused(
+        scene.add("ex", 5, "commands"),
+        expect![
+            "the resolver `commands` cannot be added to the protocol `ex`: it is built in, and its names are resolved by the runtime; add a protocol for them"
+        ],
+    );
+    check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("commands: a")"#]]);
+}
+
+#[test]
+fn a_panic_of_a_resolver_or_its_function_is_an_error_of_the_caller() {
+    let Scene { host, .. } = empty();
+    for _ in 0..2 {
+        check(&host, "console:/panics", &[], expect![[r#"refused: panicked: "on purpose""#]]);
+        check(&host, "console:/breaks", &[text("a")], expect![[r#"refused: panicked: "in the function""#]]);
+    }
+    check(&host, "console:/say", &[text("a")], expect![[r#"Text("commands: a")"#]]);
+}
+
+#[test]
+fn resolvers_and_functions_may_come_back_to_the_runtime() {
+    let Scene { host, .. } = empty();
+    check(
+        &host,
+        "console:/deep",
+        &[],
+        expect![[
+            r#"refused: `console:/deep` leads nowhere: asked commands (declined: Some(Text("commands: deep"))); `console:/help` lists the commands"#
+        ]],
+    );
+    check(&host, "inner:/x", &[], expect!["refused: `inner:/x` leads nowhere: asked nobody"]);
+    check(
+        &host,
+        "console:/itself",
+        &[],
+        expect![
+            "refused: `console:/itself` leads nowhere: asked commands (declined: names that are resolved by themselves: console:/itself → console:/itself; answer without them); `console:/help` lists the commands"
+        ],
+    );
+    check(&host, "console:/down", &[Value::U32(10)], expect!["U32(55)"]);
+}
+
+#[test]
+fn two_protocols_know_nothing_of_each_other() {
+    let scene = empty();
+    scene.host.add_protocol(PlainProtocol::new("db")).expect("it is free");
+    check(&scene.host, "db:/say", &[text("a")], expect!["refused: `db:/say` leads nowhere: asked nobody"]);
+    scene.add("db", 0, "tables").expect("there is the protocol");
+    check(&scene.host, "db:/say", &[text("a")], expect![[r#"Text("tables: a")"#]]);
+    check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("commands: a")"#]]);
+    check(
+        &scene.host,
+        "db:/Say",
+        &[text("a")],
+        expect!["refused: `db:/Say` leads nowhere: asked tables (declined: there is no command Say)"],
+    );
+}
+
+#[test]
+fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
+    let library = support::plugin("switchboard", &[]);
+    let Scene { host, more, .. } = scene(support::host(std::slice::from_ref(&library)));
+    let handle = host.zcall_resolve("console:/say").expect("it is there");
+    let ask = |line, name: &str| host.call(line, "ask", &[text(name), text("Ana")]).expect("it tells").expect("a text");
+    let line = host.spawn(LINE).expect("a line");
+    assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
+    let before = host.world_digest();
+    let broken = host.reload(&[library.clone(), support::plugin("reports", &["panic-in-main"])]).expect("a Master");
+    assert!(!broken.is_committed());
+    assert_eq!(before.differences(&host.world_digest()), [""; 0]);
+    host.reload(&[library]).expect("a Master").into_result().expect("a reload");
+    assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
+    // The module asked for it before, and was told of no such name: that is not kept past the load.
+    let unknown = ask(line, "console:/sing");
+    assert!(matches!(&unknown, Value::Text(told) if told.contains("there is no command sing")), "{unknown:?}");
+    more.borrow_mut().push("sing".to_owned());
+    assert_eq!(ask(line, "console:/sing"), text("more: Ana"));
+    host.unload_master().expect("a Master");
+    assert_eq!(host.zcall_handle(handle, &[text("Ana")]).expect("it answers"), Some(text("commands: Ana")));
+}
+
+/// Drops with whoever owns it, and counts that.
+struct Counted(Rc<Cell<u32>>, Runtime);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+#[test]
+fn what_a_host_registered_goes_with_it_also_where_it_owns_the_host() {
+    let gone = Rc::new(Cell::new(0));
+    let host = Runtime::builder().build().expect("a host");
+    host.add_protocol(PlainProtocol::new("db")).expect("it is free");
+    let owns = Counted(Rc::clone(&gone), host.clone());
+    let count = Rc::clone(&gone);
+    let resolver = move |_: &ZCallName| {
+        let inner = Counted(Rc::clone(&count), owns.1.clone());
+        Ok(Answer::Function(Resolved::new(signature("-> u32"), move |mut call: Call<'_>| {
+            call.give(inner.1.objects().len() as u32)
+        })))
+    };
+    host.add_resolver("db", 0, "tables", resolver).expect("there is the protocol");
+    let handle = host.zcall_resolve("db:/objects").expect("it is there");
+    assert!(host.zcall_handle(handle, &[]).is_ok());
+    let other = host.clone();
+    host.shutdown();
+    assert_eq!(gone.get(), 2, "the resolver and its function");
+    let error = other.zcall_handle(handle, &[]).expect_err("it is over").to_string();
+    assert!(error.contains("is not available"), "{error}");
+}
+
+#[test]
+fn before_a_commit_only_what_is_pure_is_called() {
+    let (host, told) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
+    let (known, log) = (Rc::clone(&host), Rc::clone(&told));
+    let listener = move |event: &MasterEvent| {
+        let Some(host) = known.borrow().as_ref().and_then(WeakRuntime::upgrade) else { return };
+        let pure = host.zcall("console:/say", &[text("a")]).is_ok();
+        let other = host.zcall("console:/add", &[Value::I32(1), Value::I32(2)]).map_err(|error| error.to_string());
+        log.borrow_mut().push((format!("{event:?}"), pure, other));
+    };
+    let runtime = support::builder().on_event(listener).build().expect("a host");
+    *host.borrow_mut() = Some(runtime.downgrade());
+    let Scene { host, .. } = scene(runtime);
+    let library = support::plugin("switchboard", &[]);
+    host.create_master(std::slice::from_ref(&library)).expect("a Master");
+    host.reload(&[library]).expect("a Master").into_result().expect("a reload");
+    let told = told.borrow();
+    assert!(told.iter().all(|(_, pure, _)| *pure), "{told:?}");
+    let refused = |other: &Result<_, String>| matches!(other, Err(told) if told.starts_with("calling console:/add is refused before the commit"));
+    assert!(told.iter().any(|(_, _, other)| refused(other)), "{told:?}");
+}

@@ -1,0 +1,64 @@
+//! What safe code of a host can do with a call.
+#![expect(unsafe_code, reason = "vouches for the slots of the tests")]
+
+use alcedo_abi::kinds::PropertyKind;
+
+use super::{Call, Callee, Resolved};
+use crate::border::CallError;
+use crate::explicit::Ex;
+use crate::name::ZCallName;
+use crate::owned::SlotBuffer;
+use crate::signature::{CallSignature, Kinds};
+
+/// A call of `(String, i32) -> result` with three slots of these, whatever `body` does with it.
+fn check(
+    result: Option<PropertyKind>,
+    buffer: &mut SlotBuffer<'_, 3>,
+    body: impl Fn(Call<'_>) -> Result<(), CallError> + 'static,
+) -> Result<(), String> {
+    let kinds = Kinds { arguments: Box::new([PropertyKind::STRING, PropertyKind::I32]), result };
+    // SAFETY: the tests fill their three slots so.
+    let signature = unsafe { CallSignature::new("String, i32 -> …".to_owned(), 0, ()).with_kinds(kinds) };
+    let name = ZCallName::read("ex:/f", &Ex).expect("a name");
+    let callee = Callee::new(name, Resolved::new(signature, body));
+    callee.dispatcher.call(Call::new(&callee, buffer.lend())).map_err(|error| error.to_string())
+}
+
+fn filled() -> SlotBuffer<'static, 3> {
+    let mut buffer = SlotBuffer::new();
+    buffer.text_in(0, "grüße").expect("slot 0");
+    buffer.set(1, 2_i32).expect("slot 1");
+    buffer
+}
+
+#[test]
+fn a_dispatcher_reads_its_arguments_and_gives_its_result_without_an_address() {
+    let mut buffer = filled();
+    buffer.text_out(2).expect("slot 2");
+    let done = check(Some(PropertyKind::STRING), &mut buffer, |mut call| {
+        let text = call.text(0)?.to_uppercase().repeat(call.argument::<i32>(1)?.unsigned_abs() as usize);
+        call.give_text(&text)
+    });
+    assert_eq!((done, buffer.take_text(2)), (Ok(()), Ok("GRÜSSEGRÜSSE".to_owned())));
+    let mut buffer = filled();
+    let done = check(Some(PropertyKind::U64), &mut buffer, |mut call| call.give(call.text(0)?.len() as u64));
+    assert_eq!((done, buffer.get::<u64>(2)), (Ok(()), Ok(7)));
+}
+
+#[test]
+fn what_the_signature_does_not_say_is_refused_whatever_lies_in_the_slot() {
+    let refused = |result, body: fn(Call<'_>) -> Result<(), CallError>, says: &str| {
+        let mut buffer = filled();
+        let error = check(result, &mut buffer, body).expect_err(says);
+        assert!(error.contains(says), "{error}");
+    };
+    let number = Some(PropertyKind::U64);
+    refused(number, |call| call.text(1).map(drop), "the argument in slot 1 is of i32");
+    refused(number, |call| call.argument::<u64>(0).map(drop), "the argument in slot 0 is of String");
+    refused(number, |call| call.argument::<u64>(2).map(drop), "there is no argument 2");
+    refused(number, |mut call| call.give_text("x"), "the result in slot 2 is of u64");
+    // The address of a sink is not overwritten, which somebody may follow.
+    refused(Some(PropertyKind::STRING), |mut call| call.give(7_u64), "the result in slot 2 is of String");
+    // A caller that passes an object first has one slot more, and its text is not in slot 0.
+    refused(None, |call| call.text(0).map(drop), "the buffer has 3 slots, the call wants 2");
+}

@@ -1,0 +1,222 @@
+//! The chain from outside: who is asked, in which order, and what a resolver may do meanwhile.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::{Answer, Origin, Resolver, ResolverChain};
+use crate::border::CallError;
+use crate::buffer::BufferMut;
+use crate::call::{Call, Implementer, Resolved};
+use crate::explicit::Ex;
+use crate::handles::ModuleId;
+use crate::name::ZCallName;
+use crate::protocol::PlainProtocol;
+use crate::signature::CallSignature;
+
+/// A function made of a closure that is given the slots.
+pub(crate) fn body(
+    side: Implementer,
+    module: u64,
+    signature: &str,
+    fingerprint: u64,
+    body: impl Fn(BufferMut<'_>) -> Result<(), CallError> + 'static,
+) -> Resolved {
+    let signature = CallSignature::new(signature.to_owned(), fingerprint, ());
+    let function = Resolved::new(signature, move |call: Call<'_>| body(call.into_buffer()));
+    Resolved { side, module: ModuleId(module), ..function }
+}
+
+pub(crate) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolved {
+    body(side, module, signature, 0, |_| Ok(()))
+}
+
+/// A chain with the protocol `ex`, as the runtime has it, and `nd`, as one of the host's.
+pub(crate) fn chain() -> ResolverChain {
+    let chain = ResolverChain::new();
+    chain.add_protocol(Rc::new(Ex), Origin::BuiltIn).expect("it is free");
+    chain.add_protocol(Rc::new(PlainProtocol::new("db")), Origin::Host).expect("it is free");
+    chain
+}
+
+/// Adds a resolver of `ex`.
+pub(crate) fn add(chain: &ResolverChain, resolver: impl Fn(&ZCallName) -> Result<Answer, CallError> + 'static) {
+    chain.add("ex", Origin::BuiltIn, 0, "fixture", Rc::new(resolver)).expect("there is the protocol");
+}
+
+fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
+    let found = chain.read(name).and_then(|name| chain.resolve(&name));
+    found.map(|resolved| resolved.words().to_owned()).map_err(|error| error.to_string())
+}
+
+/// `2:a` adds resolver `a` with priority 2; `+` behind it answers, `!` fails, `?` gives a reason.
+fn check(resolvers: &str, expected: Result<&str, &str>, asked: &str) {
+    let chain = chain();
+    let log = Rc::new(RefCell::new(Vec::new()));
+    for resolver in resolvers.split_whitespace() {
+        let (priority, label) = resolver.split_once(':').expect("priority and label");
+        let (answer, log) = (label.to_owned(), Rc::clone(&log));
+        let resolver = move |_: &ZCallName| {
+            log.borrow_mut().push(answer.clone());
+            match answer.as_bytes() {
+                [.., b'+'] => Ok(Answer::Function(nothing(Implementer::Host, 0, &answer))),
+                [.., b'!'] => Err(CallError::other("broken")),
+                [.., b'?'] => Ok(Answer::declined("there is no table f")),
+                _ => Ok(Answer::declined("")),
+            }
+        };
+        let priority = priority.parse().expect("a number");
+        chain.add("ex", Origin::BuiltIn, priority, label, Rc::new(resolver)).expect("a label of its own");
+    }
+    assert_eq!(resolve(&chain, "ex:/f"), expected.map(str::to_owned).map_err(str::to_owned));
+    assert_eq!(log.borrow().join(" "), asked);
+}
+
+#[test]
+fn the_smallest_priority_is_asked_first_and_the_first_answer_wins() {
+    check("2:late+ 1:early+", Ok("early+"), "early+");
+    check("1:first+ 1:second+", Ok("first+"), "first+");
+    check("5:c+ -3:a 0:b", Ok("c+"), "a b c+");
+    check("1:a 1:b+ 1:c+ 0:z", Ok("b+"), "z a b+");
+}
+
+#[test]
+fn an_error_ends_the_search() {
+    check("1:a 2:b! 3:c+", Err("broken"), "a b!");
+}
+
+#[test]
+fn a_name_nobody_knows_lists_all_who_were_asked_with_their_reasons() {
+    check(
+        "1:functions 0:explicit",
+        Err("`ex:/f` leads nowhere: asked explicit, then functions; register a function of that name first"),
+        "explicit functions",
+    );
+    check(
+        "1:tables? 2:explicit",
+        Err(
+            "`ex:/f` leads nowhere: asked tables? (declined: there is no table f), then explicit; register a function of \
+             that name first",
+        ),
+        "tables? explicit",
+    );
+    check("", Err("`ex:/f` leads nowhere: asked nobody; register a function of that name first"), "");
+}
+
+#[test]
+fn a_resolver_may_add_resolvers_while_it_is_asked() {
+    let chain = Rc::new(chain());
+    let inner = Rc::downgrade(&chain);
+    add(&chain, move |_| {
+        let chain = inner.upgrade().expect("it lives");
+        let new = |_: &ZCallName| Ok(Answer::Function(nothing(Implementer::Host, 0, "new")));
+        // The second time there is one.
+        let _added = chain.add("ex", Origin::BuiltIn, -1, "new", Rc::new(new));
+        Ok(Answer::declined(""))
+    });
+    assert!(resolve(&chain, "ex:/f").is_err(), "the running lookup keeps its row");
+    assert_eq!(resolve(&chain, "ex:/f"), Ok("new".to_owned()));
+}
+
+#[test]
+fn a_protocol_is_a_word_that_nobody_has() {
+    let chain = chain();
+    let add = |word: &str| chain.add_protocol(Rc::new(PlainProtocol::new(word)), Origin::Host);
+    for good in ["cache", "http", "v8-c+.2", "cache!"] {
+        add(good).expect(good);
+        assert!(add(good).expect_err("it is taken").to_string().contains("is taken: the host has registered it"));
+    }
+    assert_eq!(
+        add("ex").expect_err("it is built in").to_string(),
+        "the protocol `ex` is taken: it is built in; choose another name"
+    );
+    for wrong in ["", "!", "a!b", "DB", "1a", "a b", "a:b", "a/b", "ä", &"a".repeat(33)] {
+        assert!(add(wrong).expect_err("no protocol").to_string().contains("cannot be a protocol"), "{wrong}");
+    }
+    assert_eq!(chain.lines().len(), 5);
+}
+
+#[test]
+fn a_resolver_is_added_to_a_protocol_of_the_host_under_a_label_of_its_own() {
+    let chain = chain();
+    let add = |word, label| {
+        let none = |_: &ZCallName| Ok(Answer::declined("no"));
+        chain.add(word, Origin::Host, 0, label, Rc::new(none)).map_err(|error| error.to_string())
+    };
+    assert_eq!(add("db", "tables"), Ok(()));
+    for (word, label, why) in [
+        ("db", "tables", "it has one of that label"),
+        ("ex", "tables", "it is built in"),
+        ("cache", "tables", "there is none of that name; add the protocol first"),
+    ] {
+        let error = add(word, label).expect_err(why);
+        let begin = format!("the resolver `tables` cannot be added to the protocol `{word}`: ");
+        assert!(error.starts_with(&begin) && error.contains(why), "{error}");
+    }
+    assert_eq!(resolve(&chain, "db:/users"), Err("`db:/users` leads nowhere: asked tables (declined: no)".to_owned()));
+}
+
+#[test]
+fn an_unknown_protocol_is_told_with_those_that_there_are() {
+    let error = resolve(&chain(), "cache:/users").expect_err("there is none");
+    let expected =
+        "`cache:/users` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `db:/` and what it needs";
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn names_that_are_resolved_by_themselves_are_refused_and_the_row_is_printed() {
+    let chain = Rc::new(chain());
+    let inner = Rc::downgrade(&chain);
+    let resolver = move |name: &ZCallName| {
+        let next = match name.rest() {
+            "a" => "db:/b",
+            "b" => "db:/a",
+            "deep" => return Ok(Answer::Function(nothing(Implementer::Host, 0, ""))),
+            number => &format!("db:/{}", number.parse::<u32>().expect("a number") + 1),
+        };
+        let chain = inner.upgrade().expect("it lives");
+        Ok(Answer::Function(chain.resolve(&chain.read(next)?)?))
+    };
+    chain.add("db", Origin::Host, 0, "tables", Rc::new(resolver)).expect("there is the protocol");
+    let row = "names that are resolved by themselves: db:/a → db:/b → db:/a; answer without them";
+    assert_eq!(resolve(&chain, "db:/a"), Err(row.to_owned()));
+    assert!(resolve(&chain, "db:/1").expect_err("it never ends").contains("is the 64th name"));
+    assert_eq!(resolve(&chain, "db:/deep"), Ok(String::new()), "what was refused is not under way any more");
+}
+
+/// A protocol or a resolver that panics.
+struct Panics(&'static str);
+
+impl crate::protocol::Protocol for Panics {
+    fn word(&self) -> &str {
+        assert_ne!(self.0, "word", "on purpose");
+        "odd"
+    }
+
+    fn form(&self) -> &str {
+        "`odd:/`"
+    }
+
+    fn read(&self, _: &mut crate::reader::Reader<'_>) -> Result<String, crate::reader::NameError> {
+        panic!("on purpose")
+    }
+}
+
+impl Resolver for Panics {
+    fn resolve(&self, _: &ZCallName) -> Result<Answer, CallError> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_panic_of_a_protocol_or_a_resolver_is_an_error() {
+    let chain = chain();
+    let is_panic = |error: String| assert!(error.contains("panicked: ") && error.contains("on purpose"), "{error}");
+    is_panic(chain.add_protocol(Rc::new(Panics("word")), Origin::Host).expect_err("it panics").to_string());
+    chain.add_protocol(Rc::new(Panics("read")), Origin::Host).expect("it says its word");
+    is_panic(resolve(&chain, "odd:/f").expect_err("it panics"));
+    chain.add("db", Origin::Host, 0, "odd", Rc::new(Panics("resolve"))).expect("there is the protocol");
+    for _ in 0..2 {
+        is_panic(resolve(&chain, "db:/f").expect_err("it panics"));
+    }
+}
