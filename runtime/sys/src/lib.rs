@@ -2,7 +2,8 @@
 //! and unmap it in a way that can be believed.
 //!
 //! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. What a
-//! library has put into the process meanwhile stands in its [`Ledger`], to which its hooks report. This crate knows
+//! library has put into the process meanwhile stands in its [`Ledger`], to which its hooks report. A library of somebody
+//! else's, which is looked up by name and closed only where somebody vouches for it, is a [`NativeLibrary`]. This crate knows
 //! nothing of what a library means to its owner. Everything that depends on the platform lives behind one private
 //! module: Linux with glibc in full, elsewhere a portable one that leaves every image mapped and says so.
 
@@ -14,6 +15,7 @@ mod image;
 mod imp;
 mod ledger;
 mod map;
+mod native;
 pub mod panics;
 mod private;
 pub mod process;
@@ -28,6 +30,7 @@ pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
 pub use image::{Demands, Digest, ImageError, ImageFile};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
+pub use native::{NativeError, NativeFailure, NativeLibrary, NativePlace};
 pub use reference::{Look, Reference, Target};
 pub use seal::{seal_file, sign_file};
 pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};

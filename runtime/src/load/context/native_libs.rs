@@ -1,16 +1,13 @@
 //! Native libraries that the modules of a context need: found in a fixed order, kept with the context, and closed after
-//! it only where somebody says that they stand that.
-#![expect(unsafe_code, reason = "opening a native library runs its initialisers, closing it its finalisers")]
+//! it only where somebody says that they stand that. How one is looked up in a place and opened is `alcedo-sys`'s.
+#![expect(unsafe_code, reason = "vouches for the native libraries that the host's configuration names")]
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use libloading::Library;
+use alcedo_sys::{NativeError, NativeFailure, NativePlace};
 
 use crate::callback::Share;
 use crate::lease::LeaseKind;
@@ -22,26 +19,10 @@ use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
 use crate::load::paths::ensure_absolute;
 
-/// An open native library.
+/// An open native library, by the name it was asked for.
 struct Opened {
     name: String,
-    path: PathBuf,
-    library: ManuallyDrop<Library>,
-    /// Whether it may be closed: nobody says so by default, since it may have threads and handlers of its own.
-    unloadable: AtomicBool,
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        if !*self.unloadable.get_mut() {
-            return;
-        }
-        // SAFETY: dropped once, here.
-        let library = unsafe { ManuallyDrop::take(&mut self.library) };
-        if let Err(error) = library.close() {
-            tracing::warn!(path = %self.path.display(), %error, "a native library was not closed");
-        }
-    }
+    library: alcedo_sys::NativeLibrary,
 }
 
 /// A native library that a context has found. A clone is the same one; it stays open while any of them is there, and
@@ -61,7 +42,7 @@ impl NativeLibrary {
     /// Where it was found, or the name given to the system's loader.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.opened.path
+        self.opened.library.path()
     }
 
     /// The address of a symbol. It is good as long as this library is open.
@@ -69,11 +50,7 @@ impl NativeLibrary {
     /// # Errors
     /// When it has no such symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), ContextError> {
-        let native = |reason: String| ContextError::Native { path: self.opened.path.clone(), reason };
-        let symbol = CString::new(name).map_err(|error| native(error.to_string()))?;
-        // SAFETY: an address is read whatever the symbol is; nobody looks behind it here.
-        let found = unsafe { self.opened.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
-        found.map(|address| *address).map_err(|error| native(in_words(&error)))
+        self.opened.library.symbol(name).map_err(|error| refused(self.path(), &error))
     }
 
     /// Says that it may be closed once its context is dead and no handle is left.
@@ -81,13 +58,14 @@ impl NativeLibrary {
     /// # Safety
     /// It has no thread, handler or destructor that would run afterwards, and nobody follows an address in it then.
     pub unsafe fn mark_unloadable(&self) {
-        self.opened.unloadable.store(true, Ordering::Relaxed);
+        // SAFETY: our caller vouches for the same.
+        unsafe { self.opened.library.mark_unloadable() };
     }
 }
 
 impl fmt::Debug for NativeLibrary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "native library {} at {}", self.opened.name, self.opened.path.display())
+        write!(f, "native library {} at {}", self.opened.name, self.path().display())
     }
 }
 
@@ -137,11 +115,11 @@ impl Natives {
 }
 
 fn retained(space: &Space, library: &NativeLibrary, is_held: bool) -> RetainedNative {
-    let unloadable = library.opened.unloadable.load(Ordering::Relaxed);
+    let unloadable = library.opened.library.is_unloadable();
     RetainedNative {
         context: space.id,
         name: library.opened.name.clone(),
-        path: library.opened.path.clone(),
+        path: library.path().to_owned(),
         unloadable,
         open: (unloadable && !is_held).then(|| Arc::downgrade(&library.opened)),
     }
@@ -222,50 +200,38 @@ impl Search<'_> {
         let mut folders: Vec<_> = asking.filter_map(|module| module.folder()).collect();
         folders.dedup();
         for folder in folders {
-            let beside = spellings(self.name).into_iter().map(|file| folder.join(file)).find(|path| path.is_file());
-            if let Some(path) = beside {
-                return self.open(&path).map(Some);
+            if let Some(found) = self.look(NativePlace::Folder(folder))? {
+                return Ok(Some(found));
             }
             self.trace.push(Attempt::new(format!("the folder {}", folder.display()), "has none"));
         }
-        for spelling in spellings(self.name) {
-            // What stands in the current folder is not the system's.
-            if !spelling.contains('/')
-                && let Ok(found) = self.open(Path::new(&spelling))
-            {
-                return Ok(Some(found));
-            }
+        if let Some(found) = self.look(NativePlace::System)? {
+            return Ok(Some(found));
         }
         self.trace.push(Attempt::new("the system's loader", "did not find it"));
         Ok(None)
     }
 
+    fn look(&self, place: NativePlace<'_>) -> Result<Option<NativeLibrary>, ContextError> {
+        // SAFETY: the host's configuration names the library; it is run as its author meant.
+        let found = unsafe { alcedo_sys::NativeLibrary::find(place, self.name) };
+        let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
+        Ok(found.map(|library| self.keep(library)))
+    }
+
     fn open(&self, path: &Path) -> Result<NativeLibrary, ContextError> {
         // SAFETY: the host's configuration, or its own resolver, names the library; it is run as its author meant.
-        let library = unsafe { Library::new(path) };
-        let library =
-            library.map_err(|error| ContextError::Native { path: path.to_owned(), reason: in_words(&error) })?;
-        let opened = Opened {
-            name: self.name.to_owned(),
-            path: path.to_owned(),
-            library: ManuallyDrop::new(library),
-            unloadable: AtomicBool::new(false),
-        };
-        let library = NativeLibrary { opened: Arc::new(opened) };
+        let library = unsafe { alcedo_sys::NativeLibrary::open(path) };
+        Ok(self.keep(library.map_err(|error| refused(path, &error))?))
+    }
+
+    fn keep(&self, library: alcedo_sys::NativeLibrary) -> NativeLibrary {
+        let opened = Arc::new(Opened { name: self.name.to_owned(), library });
         // Another thread may have been faster: one library per name, and the first stays.
-        Ok(self.space.natives.found().entry(self.name.to_owned()).or_insert(library).clone())
+        self.space.natives.found().entry(self.name.to_owned()).or_insert(NativeLibrary { opened }).clone()
     }
 }
 
-/// How a library's file may be called: as it was written, and as the platform writes it.
-fn spellings(name: &str) -> Vec<String> {
-    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    let mut spellings = vec![name.to_owned(), format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")];
-    spellings.dedup();
-    spellings
-}
-
-fn in_words(error: &libloading::Error) -> String {
-    use std::error::Error as _;
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+fn refused(path: &Path, error: &NativeError) -> ContextError {
+    ContextError::Native { path: path.to_owned(), reason: error.to_string() }
 }
