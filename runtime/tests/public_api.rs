@@ -221,6 +221,6 @@ fn all_that_a_plugin_can_name_is_in_the_list() {
 
 #[test]
 fn all_that_a_host_can_name_is_in_the_list() {
-    let below = ["alcedo-base", "alcedo-reflect"];
+    let below = ["alcedo-base", "alcedo-reflect", "alcedo-zcall"];
     check("all_that_a_host_can_name_is_in_the_list", "alcedo-runtime", &below, "public-api-host.txt");
 }
