@@ -71,6 +71,7 @@ pub struct RowsMut<'a> {
 }
 
 /// The values of an array, if it is one.
+#[inline]
 pub fn array(value: PtrMut<'_>) -> Option<RowsMut<'_>> {
     value.to::<Array>().map(Mut::rows)
 }
@@ -101,7 +102,7 @@ impl<'a, K: Rowed> Mut<'a, K> {
 impl<'a> Rows<'a> {
     #[inline]
     fn raw(self) -> ArrayRaw {
-        // SAFETY: rows are made in this room only, of pointers that were promised a value that begins with such, by the promise
+        // SAFETY: rows are made in this module only, of pointers that were promised a value that begins with such, by the promise
         // of `Begins`.
         unsafe { self.at.read() }
     }
@@ -167,7 +168,7 @@ impl RowsMut<'_> {
     /// What it says of the rows is believed from now on.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
-        // SAFETY: rows are made in this room only, of pointers that were promised a value to write that begins with such, by the
+        // SAFETY: rows are made in this module only, of pointers that were promised a value to write that begins with such, by the
         // promise of `Begins`.
         unsafe { self.at.write(raw) };
     }
@@ -395,25 +396,25 @@ fn place(raw: &ArrayRaw, row: Row<'_>, at: u32) -> *mut u8 {
 
 #[inline]
 fn key(row: Row<'_>, place: *const u8) -> Ptr<'_> {
-    // SAFETY: this room asks for places of such rows only, which begin with a key.
+    // SAFETY: this module asks for places of such rows only, which begin with a key.
     unsafe { Ptr::new(place, row.key) }
 }
 
 #[inline]
 fn value(row: Row<'_>, place: *const u8) -> Option<Ptr<'_>> {
-    // SAFETY: this room asks for places of such rows only, where the value lies.
+    // SAFETY: this module asks for places of such rows only, where the value lies.
     row.value.map(|(value, at)| unsafe { Ptr::new(place.wrapping_add(at), value) })
 }
 
 #[inline]
 fn key_mut(row: Row<'_>, place: *mut u8) -> PtrMut<'_> {
-    // SAFETY: this room asks for places of such rows only, which begin with a key, and for each once at a time.
+    // SAFETY: this module asks for places of such rows only, which begin with a key, and for each once at a time.
     unsafe { PtrMut::new(place, row.key) }
 }
 
 #[inline]
 fn value_mut(row: Row<'_>, place: *mut u8) -> Option<PtrMut<'_>> {
-    // SAFETY: this room asks for places of such rows only, where the value lies, and for each once at a time.
+    // SAFETY: this module asks for places of such rows only, where the value lies, and for each once at a time.
     row.value.map(|(value, at)| unsafe { PtrMut::new(place.wrapping_add(at), value) })
 }
 

@@ -46,10 +46,13 @@ impl Pool {
             return self.alone();
         }
         if let Some(piece) = self.free.get() {
-            // SAFETY: `give_back` wrote the word, and nobody has the piece since.
-            self.free.set(unsafe { piece.cast::<Option<NonNull<u8>>>().read() });
-            // SAFETY: the piece has that many bytes and is nobody's.
-            unsafe { piece.write_bytes(0, self.piece.size()) };
+            // SAFETY: `give_back` wrote the word, and nobody has the piece since, which has that many bytes.
+            let next = unsafe {
+                let next = piece.cast::<Option<NonNull<u8>>>().read();
+                piece.write_bytes(0, self.piece.size());
+                next
+            };
+            self.free.set(next);
             return piece;
         }
         let (piece, left) = match self.fresh.get() {

@@ -44,11 +44,13 @@ pub struct KeyedMut<'a> {
 }
 
 /// The rows of a set or map, if it is one.
+#[inline]
 pub fn keyed(at: Ptr<'_>) -> Option<Keyed<'_>> {
     at.to::<Set>().map(Ref::keyed).or_else(|| at.to::<Map>().map(Ref::keyed))
 }
 
 /// The rows of a set or map, if it is one.
+#[inline]
 pub fn keyed_mut(at: PtrMut<'_>) -> Option<KeyedMut<'_>> {
     at.try_to::<Set>().map(Mut::keyed).or_else(|at| at.try_to::<Map>().map(Mut::keyed)).ok()
 }
