@@ -3,13 +3,14 @@
 #![expect(unsafe_code, reason = "asks about descriptors and changes how they tell, in C")]
 
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
 
+use super::c::descriptors::{self, Command, Identity, identity};
+use super::c::kernel::set_errno;
+use super::c::signals::bit;
 use super::notices::{self, Event};
-use super::signal_sets::bit;
-use super::{fds, lock, set_errno};
+use super::{fds, lock};
 use crate::ledger::Ledger;
 
 static BOOK: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
@@ -28,14 +29,6 @@ enum How {
     /// `mq_notify`, with the number of the notice and the signal, if it is by one of them.
     Message { notice: Option<usize>, signal: Option<c_int> },
 }
-
-/// Device and number of what a descriptor leads to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity(libc::dev_t, libc::ino_t);
-
-const F_GETSIG: c_int = 11;
-const F_SETSIG: c_int = 10;
-const F_SETOWN: c_int = 8;
 
 /// An image has asked a descriptor for signals, or to stop it.
 pub(super) fn asked(ledger: &Ledger, fd: c_int) {
@@ -124,36 +117,22 @@ pub(super) fn disarm(owner: usize) -> u64 {
 
 /// A descriptor that raises no signals for anybody; those it did, one bit each.
 fn calm(fd: c_int) -> u64 {
-    let ask = |command, argument: c_int| {
-        // SAFETY: none of these commands follows an address; a number that is no descriptor is refused.
-        unsafe { libc::fcntl(fd, command, argument) }
-    };
-    let raised = match ask(F_GETSIG, 0) {
+    let ask = |command, argument: c_int| descriptors::ask(fd, command, argument);
+    let raised = match ask(Command::Signal, 0) {
         signal @ 1..=64 => bit(signal),
         _ => 0,
     };
-    let flags = ask(libc::F_GETFL, 0);
+    let flags = ask(Command::Flags, 0);
     if flags >= 0 && flags & libc::O_ASYNC != 0 {
-        ask(libc::F_SETFL, flags & !libc::O_ASYNC);
+        ask(Command::SetFlags, flags & !libc::O_ASYNC);
     }
-    ask(libc::F_NOTIFY, 0);
-    if [libc::F_RDLCK, libc::F_WRLCK].contains(&ask(libc::F_GETLEASE, 0)) {
-        ask(libc::F_SETLEASE, libc::F_UNLCK);
+    ask(Command::Notify, 0);
+    if [libc::F_RDLCK, libc::F_WRLCK].contains(&ask(Command::Lease, 0)) {
+        ask(Command::SetLease, libc::F_UNLCK);
     }
-    ask(F_SETOWN, 0);
-    ask(F_SETSIG, 0);
+    ask(Command::SetOwner, 0);
+    ask(Command::SetSignal, 0);
     raised
-}
-
-fn identity(fd: c_int) -> Option<Identity> {
-    let mut stat = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the call writes to the place it is given, and a number that is no descriptor is refused.
-    let asked = unsafe { libc::fstat(fd, stat.as_mut_ptr()) };
-    (asked == 0).then(|| {
-        // SAFETY: the call has succeeded and so has written all of it.
-        let stat = unsafe { stat.assume_init() };
-        Identity(stat.st_dev, stat.st_ino)
-    })
 }
 
 unsafe extern "C" {

@@ -6,12 +6,14 @@
 //! before it is there, and everything that was found in it is forgotten when it is another one.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::Mutex;
 
+use super::c::loader::Share;
+use super::c::peek;
 use super::loaded::{self, Loaded};
-use super::{lock, peek, scan};
+use super::{lock, scan};
 
 /// The library that is known: the shared one of the GNU compiler.
 const FILE: &str = "libstdc++.so";
@@ -121,9 +123,6 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
-/// The library, held so that it stays while it is asked.
-struct Share(*mut c_void);
-
 /// Looks at everything, before an image is mapped and once it is there: before, so that what leads to where an image was leads
 /// elsewhere before another one is there.
 pub(super) fn listen() {
@@ -160,7 +159,7 @@ pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
 fn with_places(act: impl FnOnce(&mut [Place], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };
-    let Some(share) = Share::of(library) else { return };
+    let Some(share) = Share::of(&library.name) else { return };
     let mut known = lock(&KNOWN);
     if known.as_ref().is_none_or(|known| !known.library.is(library)) {
         *known = Some(Known { library: library.clone(), places: places(&share) });
@@ -249,27 +248,5 @@ impl Place {
         let function = if self.is_function { Some(to) } else { peek::word(to) };
         let is_within = |at: usize| all.iter().flat_map(|library| &library.ranges).any(|range| range.contains(&at));
         to != 0 && !function.is_some_and(is_within)
-    }
-}
-
-impl Share {
-    fn of(library: &Loaded) -> Option<Self> {
-        let name = CString::new(library.name.as_slice()).ok()?;
-        // SAFETY: with `RTLD_NOLOAD` nothing is mapped and no initialiser runs.
-        let share = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        (!share.is_null()).then_some(Self(share))
-    }
-
-    fn address(&self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: the share is held, and the name is a C string.
-        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        (!address.is_null()).then_some(address)
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        // SAFETY: the share was taken for this value.
-        unsafe { libc::dlclose(self.0) };
     }
 }

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::peek;
+use super::c::{loader, peek};
 
 /// More entries and longer ones than any environment has: a guard against rows without an end.
 const MOST_ENTRIES: usize = 65_536;
@@ -43,9 +43,7 @@ pub(super) fn listen() {
         VARIABLES
             .iter()
             .filter_map(|name| {
-                // SAFETY: the name is a C string.
-                let place = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-                let place = place.expose_provenance();
+                let place = loader::address_of(name)?.expose_provenance();
                 Some(Variable { place, before: peek::word(place)? })
             })
             .collect()

@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex};
 use std::{fs, io, ptr, thread};
 
+use super::c::descriptors::{Identity, identity};
 use super::{fd_target, lock};
 
 /// One book for all images: a number has one owner at a time.
@@ -71,10 +71,6 @@ pub(super) struct Left {
     pub(super) to: String,
     stream: Option<Stream>,
 }
-
-/// Device, number and kind of what a descriptor leads to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity(libc::dev_t, libc::ino_t, libc::mode_t);
 
 pub(super) fn opened(owner: usize, fd: c_int) {
     write_down(owner, fd, None);
@@ -187,15 +183,4 @@ pub(super) fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
 
 fn is_still(fd: c_int, opened: &Opened) -> bool {
     identity(fd) == Some(opened.identity)
-}
-
-fn identity(fd: c_int) -> Option<Identity> {
-    let mut stat = MaybeUninit::uninit();
-    // SAFETY: the call writes to the place it is given, and a number that is no descriptor is refused.
-    let asked = unsafe { libc::fstat(fd, stat.as_mut_ptr()) };
-    (asked == 0).then(|| {
-        // SAFETY: the call has succeeded and so has written all of it.
-        let stat: libc::stat = unsafe { stat.assume_init() };
-        Identity(stat.st_dev, stat.st_ino, stat.st_mode & libc::S_IFMT)
-    })
 }

@@ -5,7 +5,8 @@
 use std::ffi::c_void;
 use std::sync::Mutex;
 
-use super::{lock, peek};
+use super::c::peek;
+use super::lock;
 
 /// `__deregister_frame` of the unwinder that was given the table.
 pub type Deregister = unsafe extern "C" fn(*const c_void);

@@ -15,9 +15,10 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
+use super::c::kernel::set_errno;
 use super::exits::Handler;
 use super::streams::StreamFunctions;
-use super::{c_heap, exits, fds, fork, frames, names, random, rings, set_errno, signals, streams, system_log, threads};
+use super::{c_heap, exits, fds, fork, frames, names, random, rings, signals, streams, system_log, threads};
 use crate::ledger::Ledger;
 
 pub use super::signal_hooks::{

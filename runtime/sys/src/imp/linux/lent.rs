@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
-use super::peek;
+use super::c::peek;
 
 /// How far the record of a signal lies behind its context, as the kernel lays them out.
 #[cfg(target_arch = "x86_64")]

@@ -15,9 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
+use super::c::kernel;
 use super::hooks::Destructor;
 use super::threads::Started;
-use super::{altstack, evict, lock, thread_exists, thread_name};
+use super::{altstack, evict, lock, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::process;
 
@@ -228,7 +229,7 @@ impl Locals {
         let threads = lock(&self.threads).clone();
         let (living, vanished): (Vec<_>, Vec<_>) = threads
             .into_iter()
-            .partition(|record| ptr::eq(Arc::as_ptr(record), HERE.get()) || thread_exists(record.tid));
+            .partition(|record| ptr::eq(Arc::as_ptr(record), HERE.get()) || kernel::thread_exists(record.tid));
         for record in vanished {
             let mut owed = lock(&record.owed);
             let count = owed.locals.len() + owed.values.len();
@@ -248,8 +249,7 @@ impl Record {
     fn here() -> Arc<Self> {
         let here = HERE.get();
         if here.is_null() {
-            // SAFETY: asking for one's own number has no conditions.
-            let tid = unsafe { libc::gettid() };
+            let tid = kernel::own_tid();
             let record = Arc::new(Self { tid, owed: Mutex::default() });
             HERE.set(Arc::into_raw(Arc::clone(&record)));
             return record;

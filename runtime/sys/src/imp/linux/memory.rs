@@ -12,8 +12,9 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};
 
+use super::c::kernel::set_errno;
+use super::lock;
 use super::ranges::Ranges;
-use super::{lock, set_errno};
 
 /// Modules lay their heaps out in regions of this size, so aligned: an address tells its region.
 const REGION: usize = 64 * 1024;

@@ -7,7 +7,8 @@ use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{lock, peek};
+use super::c::peek;
+use super::lock;
 
 /// As large as the largest state there is.
 const LARGEST: usize = 256;

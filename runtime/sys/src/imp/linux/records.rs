@@ -79,9 +79,9 @@ impl Records {
 
     /// The image has been mapped, and its initialisers have run.
     pub(crate) fn is_mapped(&self, ledger: &Arc<Ledger>, mapping: &Mapping) {
-        self.code.get_or_init(|| mapping.ranges.clone());
-        self.pages.is_mapped(&mapping.ranges);
-        scan::is_mapped(owner(ledger), &mapping.ranges);
+        self.code.get_or_init(|| mapping.ranges().to_vec());
+        self.pages.is_mapped(mapping.ranges());
+        scan::is_mapped(owner(ledger), mapping.ranges());
         // The library of C++ may have come with it.
         cpp::listen();
         self.companions.is_mapped(owner(ledger), mapping);

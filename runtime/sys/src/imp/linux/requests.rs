@@ -13,9 +13,10 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use super::c::peek;
+use super::c::signals::bit;
 use super::lock;
 use super::notices::{self, Event};
-use super::signal_sets::bit;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// Where blocks of requests have ever been. The C library has the address of one until it uses the place for another, long
@@ -266,17 +267,11 @@ enum Seen {
 
 /// A word of this process's memory.
 fn read_word(address: usize) -> Seen {
-    let mut word: c_int = 0;
-    let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<c_int>() };
-    let remote = libc::iovec { iov_base: ptr::with_exposed_provenance_mut(address), iov_len: size_of::<c_int>() };
-    // SAFETY: asking for one's own number has no conditions.
-    let process = unsafe { libc::getpid() };
-    // SAFETY: the local place is a word; the kernel refuses what cannot be read.
-    let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
-    match (read == size_of::<c_int>() as isize, super::errno()) {
-        (true, _) => Seen::Word(word),
-        (false, libc::EFAULT) => Seen::Nothing,
-        (false, _) => Seen::Unknown,
+    let mut word = [0; size_of::<c_int>()];
+    match peek::copy(address, &mut word) {
+        Ok(copied) if copied == word.len() => Seen::Word(c_int::from_ne_bytes(word)),
+        Err(libc::EFAULT) => Seen::Nothing,
+        Ok(_) | Err(_) => Seen::Unknown,
     }
 }
 

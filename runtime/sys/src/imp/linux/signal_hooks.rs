@@ -5,8 +5,9 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use super::c::kernel::set_errno;
 use super::hooks::{borrow, gives_own_memory, share};
-use super::{altstack, async_fds, children, fork, requests, set_errno, signals, timers};
+use super::{altstack, async_fds, children, fork, requests, signals, timers};
 
 /// `sigaltstack`.
 pub unsafe extern "C" fn alternate_stack(image: *const c_void, new: *const c_void, old: *mut c_void) -> c_int {
@@ -199,8 +200,8 @@ pub unsafe extern "C" fn fd_signals(image: *const c_void, fd: c_int) {
 
 /// The module is about to jump to where `setjmp` or one of its kin has filled this buffer.
 pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
-    // SAFETY: our caller promises such a buffer.
-    unsafe { signals::jumps(buffer) };
+    // SAFETY: our caller promises a buffer that was filled, of eight words at least.
+    signals::jumps(unsafe { &*buffer.cast() });
 }
 
 /// The module has started a process of this number.

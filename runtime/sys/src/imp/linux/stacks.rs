@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
 
+use super::c::{kernel, peek};
 use super::thread_name;
 
 /// Kernel threads that work for an io_uring; they run no code of the process.
@@ -47,16 +48,8 @@ pub(super) struct Ticks(u64);
 
 impl Ticks {
     pub(super) fn now() -> Self {
-        let mut time = MaybeUninit::<libc::timespec>::uninit();
-        // SAFETY: the place is one for a time.
-        if unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, time.as_mut_ptr()) } != 0 {
-            return Self(0);
-        }
-        // SAFETY: the call has succeeded and so has written the time.
-        let time = unsafe { time.assume_init() };
-        // SAFETY: asking for a constant has no conditions.
-        let in_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).unwrap_or(100).max(1);
-        Self(time.tv_sec as u64 * in_second + time.tv_nsec as u64 * in_second / 1_000_000_000)
+        let (now, in_second) = (kernel::since_boot(), rustix::param::clock_ticks_per_second().max(1));
+        Self(now.as_secs() * in_second + u64::from(now.subsec_nanos()) * in_second / 1_000_000_000)
     }
 }
 
@@ -88,8 +81,7 @@ impl Thread {
 
 /// All threads of the process but the calling one.
 pub(super) fn others() -> Vec<Thread> {
-    // SAFETY: asking for one's own number has no conditions.
-    let me = unsafe { libc::gettid() };
+    let me = kernel::own_tid();
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
     numbers.filter(|tid| *tid != me).filter_map(thread).collect()
@@ -235,14 +227,11 @@ fn unsafe_start(start: unsafe extern "C" fn(*mut c_void) -> *mut c_void) -> exte
 
 /// Reads words of this process that may be unmapped meanwhile; returns how many.
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
-    let len = size_of_val(words);
-    let local = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: len };
-    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(at), iov_len: len };
-    // SAFETY: asking for one's own number has no conditions.
-    let process = unsafe { libc::getpid() };
-    // SAFETY: the local place is a live buffer of that length; what is not there to be read is refused by the kernel.
-    let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
-    usize::try_from(read).ok().map(|bytes| bytes / size_of::<usize>())
+    let mut bytes = vec![0; size_of_val(words)];
+    let read = peek::copy(at, &mut bytes).ok()?;
+    let (read, _) = bytes[..read].as_chunks::<{ size_of::<usize>() }>();
+    words.iter_mut().zip(read).for_each(|(word, bytes)| *word = usize::from_ne_bytes(*bytes));
+    Some(read.len())
 }
 
 fn end_of_mapping(address: usize) -> Option<usize> {

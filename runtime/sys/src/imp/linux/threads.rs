@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::c::kernel;
 use super::hooks::ThreadStart;
 use super::locals::{become_started, settle_all, take_started, thread_in_words};
-use super::{evict, lock, thread_exists, thread_name};
+use super::{evict, lock, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// How long a thread that has left the image's code may take for the rest of its way.
@@ -111,7 +112,7 @@ impl Started {
         let life = lock(&self.life);
         match (life.ended, life.hold) {
             (false, _) => true,
-            (true, Hold::Detached) => thread_exists(self.tid.load(Ordering::SeqCst)),
+            (true, Hold::Detached) => kernel::thread_exists(self.tid.load(Ordering::SeqCst)),
             (true, Hold::Joinable | Hold::Joining) => false,
         }
     }
@@ -341,8 +342,7 @@ unsafe extern "C-unwind" fn begin(errand: *mut c_void) -> *mut c_void {
         // SAFETY: `create` made the errand for this thread alone.
         let errand = unsafe { Box::from_raw(errand.cast::<Errand>()) };
         let started = Arc::clone(&errand.started);
-        // SAFETY: asking for one's own number has no conditions.
-        started.tid.store(unsafe { libc::gettid() }, Ordering::SeqCst);
+        started.tid.store(kernel::own_tid(), Ordering::SeqCst);
         // SAFETY: asking for one's own handle has no conditions.
         lock(&started.life).handle = Some(unsafe { libc::pthread_self() } as usize);
         let known = (started.start, errand.argument, &raw const started.way_back);

@@ -10,9 +10,10 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
 
+use super::c::kernel::set_errno;
+use super::c::signals::{Quiet, bit};
+use super::lock;
 use super::notices::{self, Event};
-use super::signal_sets::{Quiet, bit};
-use super::{lock, set_errno};
 use crate::ledger::Ledger;
 
 /// Whose each of the process's timers is: the address of a ledger, or zero.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::ops::Range;
 
-use super::super::peek;
+use super::super::c::peek;
 use super::objects::without;
 
 /// So much is read at once.

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::super::peek;
+use super::super::c::peek;
 use super::objects::Object;
 use super::{WORD, words};
 
