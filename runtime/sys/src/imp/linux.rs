@@ -135,7 +135,7 @@ pub(crate) fn fd_target(fd: i32) -> Option<String> {
 }
 
 pub(crate) fn keys_in_use() -> io::Result<usize> {
-    let taken: Vec<_> = std::iter::from_fn(keys::make).collect();
+    let taken: Vec<_> = std::iter::from_fn(|| keys::make().ok()).collect();
     let free = taken.len();
     for key in taken {
         keys::delete(key);

@@ -64,20 +64,13 @@ impl Stack {
     }
 }
 
-/// `sigaltstack` for one image.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn set(ledger: Arc<Ledger>, new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
-    let Ok(before) = here() else {
-        // SAFETY: our caller promises what the function demands.
-        return unsafe { libc::sigaltstack(new, old) };
-    };
-    // SAFETY: as above.
-    let result = unsafe { libc::sigaltstack(new, old) };
-    if result == 0
-        && !new.is_null()
+/// `sigaltstack` for one image, which is what `set` calls; it sets a stack if `is_new`.
+pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int) -> c_int {
+    let before = here();
+    let result = set();
+    if let Ok(before) = before
+        && result == 0
+        && is_new
         && let Ok(now) = here()
     {
         // Before it is written down: from then on the end of the thread must be noticed.

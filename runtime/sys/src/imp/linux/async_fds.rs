@@ -1,6 +1,5 @@
 //! Descriptors that images have asked for signals, and message queues that they have asked to be told of. Both are open
 //! files that may outlive the image; whoever has the descriptor next, or nobody, would raise its signals.
-#![expect(unsafe_code, reason = "asks about descriptors and changes how they tell, in C")]
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -43,15 +42,14 @@ pub(super) fn asked(ledger: &Ledger, fd: c_int) {
     book.push(Asked { owner, fd, identity, how: How::Signals });
 }
 
-/// `mq_notify` for one image.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn tell_of_message(ledger: &Ledger, queue: c_int, event: *const c_void) -> c_int {
+/// `mq_notify` for one image, which is what `ask` calls with the event to be told of.
+pub(super) fn tell_of_message(
+    ledger: &Ledger,
+    queue: c_int,
+    event: Option<Event>,
+    ask: impl FnOnce(*const c_void) -> c_int,
+) -> c_int {
     let owner = ptr::from_ref(ledger).addr();
-    // SAFETY: our caller promises an event, or null.
-    let event = unsafe { Event::read(event) };
     let mut book = lock(&BOOK);
     if event.is_some() && ledger.records.is_closed() {
         set_errno(libc::EBUSY);
@@ -62,8 +60,7 @@ pub(super) unsafe fn tell_of_message(ledger: &Ledger, queue: c_int, event: *cons
         (Some(event), notice)
     });
     let told_at = told.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: our caller promises the queue, and the event is theirs but for the function.
-    let result = unsafe { c_mq_notify(queue, told_at.cast()) };
+    let result = ask(told_at.cast());
     if result != 0 {
         notice.into_iter().for_each(notices::strike);
         return result;
@@ -106,8 +103,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
                 let is_open = notice.is_none_or(notices::is_open);
                 notice.into_iter().for_each(notices::strike);
                 if is_open && identity(fd) == Some(identified) {
-                    // SAFETY: it is the same queue, and without an event it is told to forget who asked.
-                    unsafe { c_mq_notify(fd, ptr::null()) };
+                    descriptors::forget_asker(fd);
                 }
             }
         }
@@ -133,9 +129,4 @@ fn calm(fd: c_int) -> u64 {
     ask(Command::SetOwner, 0);
     ask(Command::SetSignal, 0);
     raised
-}
-
-unsafe extern "C" {
-    #[link_name = "mq_notify"]
-    fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
 }

@@ -340,8 +340,8 @@ impl Records {
         let (joined, not_joined) = threads::join_ended(ledger);
         report.threads_joined = joined;
         let is_kept = |address| !policy.free_c_heap || kept.contains(&address);
-        // SAFETY: the blocks were the image's, and whoever set the policy says that it gives none away.
-        let left = unsafe { c_heap::free_all(owner, is_kept) };
+        // SAFETY: the block was the image's and lives, and whoever set the policy says that it gives none away.
+        let left = c_heap::take(owner, is_kept, |block| unsafe { libc::free(block) });
         (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
         (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
         if not_joined == 0 {

@@ -4,16 +4,15 @@
 //!
 //! What is seen is a superset: a word that only looks like a return address counts as one. A thread that does not wait, or
 //! has moved on during the look, is not seen at all, and the answer says so.
-#![expect(unsafe_code, reason = "reads the stacks of other threads by way of the kernel")]
 
 use std::ffi::c_void;
 use std::fs;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::c::{kernel, peek};
+use super::c::{callbacks, kernel, peek};
 use super::thread_name;
 
 /// Kernel threads that work for an io_uring; they run no code of the process.
@@ -190,39 +189,18 @@ fn start_routine(record: usize) -> Option<usize> {
 /// Where in its record the C library notes the start routine of a thread, followed by the argument: seen in a thread that
 /// is started for that.
 fn find_offset() -> Option<usize> {
-    unsafe extern "C" fn look(place: *mut c_void) -> *mut c_void {
-        // SAFETY: asking for one's own handle has no conditions.
-        let record = unsafe { libc::pthread_self() } as usize;
+    static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
+    extern "C" fn look(argument: *mut c_void) -> *mut c_void {
         let mut words = [0; 512];
-        let read = read_own(record, &mut words).unwrap_or_default();
-        let wanted = [look as *const () as usize, place.addr()];
-        let found = words[..read].windows(2).position(|pair| pair == wanted);
-        // SAFETY: whoever has started this thread lends the place and waits until it has ended.
-        unsafe { place.cast::<Option<usize>>().write(found.map(|at| at * size_of::<usize>())) };
+        let read = read_own(kernel::own_handle(), &mut words).unwrap_or_default();
+        let wanted = [look as *const () as usize, argument.addr()];
+        if let Some(at) = words[..read].windows(2).position(|pair| pair == wanted) {
+            FOUND.store(at * size_of::<usize>(), Ordering::SeqCst);
+        }
         ptr::null_mut()
     }
-    let mut found: Option<usize> = None;
-    let mut thread = MaybeUninit::uninit();
-    let place = (&raw mut found).cast();
-    let look = unsafe_start(look);
-    // SAFETY: both places live until the thread has been joined.
-    if unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), look, place) } == 0 {
-        // SAFETY: the call has succeeded and so has written the handle.
-        let thread = unsafe { thread.assume_init() };
-        // SAFETY: the thread was started just now, and nobody else knows it.
-        unsafe { libc::pthread_join(thread, ptr::null_mut()) };
-    }
-    found
-}
-
-/// The same function, of the type that is asked for here.
-fn unsafe_start(start: unsafe extern "C" fn(*mut c_void) -> *mut c_void) -> extern "C" fn(*mut c_void) -> *mut c_void {
-    // SAFETY: the two types differ in what is assumed of callers, and the only one is the C library, which lends what it must.
-    unsafe {
-        std::mem::transmute::<unsafe extern "C" fn(*mut c_void) -> *mut c_void, extern "C" fn(*mut c_void) -> *mut c_void>(
-            start,
-        )
-    }
+    callbacks::on_thread(look, (&raw const FOUND).cast_mut().cast());
+    Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 
 /// Reads words of this process that may be unmapped meanwhile; returns how many.
@@ -275,8 +253,7 @@ mod tests {
         let (end, wait) = channel::<()>();
         let before = Ticks::now();
         let waiting = thread::spawn(move || {
-            // SAFETY: asking for one's own number has no conditions.
-            tell.send(unsafe { libc::gettid() }).expect("somebody listens");
+            tell.send(super::kernel::own_tid()).expect("somebody listens");
             wait.recv().is_err()
         });
         let tid = told.recv().expect("it runs");

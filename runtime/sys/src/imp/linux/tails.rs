@@ -3,12 +3,11 @@
 //!
 //! Whoever leaves by a jump can give nothing back afterwards, so it holds nothing meanwhile; what holds for the one that is
 //! jumped to holds for all that jump there.
-#![expect(unsafe_code, reason = "reads the code of the C library")]
 
 use std::ops::Range;
-use std::ptr;
 
 use super::c::loader::{enclosing, len_of};
+use super::c::peek;
 
 /// A function is not longer than this, in bytes; of a longer one the beginning is looked at.
 const LONGEST: usize = 4096;
@@ -20,9 +19,9 @@ pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut next = vec![(function, len_of(function).min(LONGEST))];
     while let Some((start, len)) = next.pop() {
-        // SAFETY: the loader, or the table of its unwind records, says that there are so many bytes of code.
-        let code = unsafe { std::slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(start), len) };
-        for target in jumps(code, start) {
+        let mut code = vec![0; len];
+        let there = peek::read(start, &mut code);
+        for target in jumps(&code[..there], start) {
             let is_elsewhere = !(start..start + len).contains(&target);
             if is_elsewhere && target != function && !found.contains(&target) && is_function(target) {
                 found.push(target);

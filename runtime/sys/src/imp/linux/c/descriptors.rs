@@ -64,3 +64,14 @@ pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, le
     let written = unsafe { libc::write(to.as_raw_fd(), std::ptr::without_provenance(address), len) };
     usize::try_from(written).ok()
 }
+
+/// A message queue tells nobody of this process any more.
+pub(in crate::imp::linux) fn forget_asker(queue: c_int) {
+    // SAFETY: without an event the C library takes a number, and refuses one that is no queue.
+    unsafe { c_mq_notify(queue, std::ptr::null()) };
+}
+
+unsafe extern "C" {
+    #[link_name = "mq_notify"]
+    fn c_mq_notify(queue: c_int, event: *const std::ffi::c_void) -> c_int;
+}

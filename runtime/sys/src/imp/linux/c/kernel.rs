@@ -3,7 +3,7 @@
 //! All of it may be asked for in a signal handler.
 #![expect(unsafe_code, reason = "asks the kernel in C")]
 
-use std::ffi::{c_int, c_long};
+use std::ffi::{c_int, c_long, c_uint};
 use std::io;
 use std::mem::MaybeUninit;
 use std::time::Duration;
@@ -13,6 +13,12 @@ use std::time::Duration;
 pub(in crate::imp::linux) fn own_tid() -> i32 {
     // SAFETY: the C library asks for no argument and cannot fail.
     unsafe { libc::gettid() }
+}
+
+/// The handle of the calling thread, by which the C library knows it.
+pub(in crate::imp::linux) fn own_handle() -> usize {
+    // SAFETY: the C library asks for no argument and cannot fail.
+    (unsafe { libc::pthread_self() }) as usize
 }
 
 /// Sends a signal to a thread of this process; signal zero only looks for the thread. Whether there is one.
@@ -123,4 +129,63 @@ pub(in crate::imp::linux) fn limits(resource: libc::__rlimit_resource_t) -> Opti
 pub(in crate::imp::linux) fn set_limits(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> bool {
     // SAFETY: the kernel reads a whole record of two limits, which is borrowed for the call.
     unsafe { libc::setrlimit(resource, limits) == 0 }
+}
+
+/// A timer of the C library's that an image has made and not deleted.
+pub(in crate::imp::linux) struct Timer(usize);
+
+impl Timer {
+    /// # Safety
+    ///
+    /// The C library has given this number to a timer, and whoever deletes that drops this.
+    pub(in crate::imp::linux) unsafe fn new(number: usize) -> Self {
+        Self(number)
+    }
+
+    pub(in crate::imp::linux) fn number(&self) -> usize {
+        self.0
+    }
+
+    pub(in crate::imp::linux) fn delete(self) {
+        // SAFETY: whoever made this has promised that the timer is there as long as this is.
+        unsafe { c_timer_delete(self.0) };
+    }
+}
+
+/// Sets the alarm of this process, in seconds; what was left of the one before.
+pub(in crate::imp::linux) fn alarm(seconds: c_uint) -> c_uint {
+    // SAFETY: the kernel takes any number.
+    unsafe { libc::alarm(seconds) }
+}
+
+/// The same in microseconds, and again every so many.
+pub(in crate::imp::linux) fn ualarm(first: c_uint, then: c_uint) -> c_uint {
+    // SAFETY: the kernel takes any numbers.
+    unsafe { c_ualarm(first, then) }
+}
+
+/// Stops one of the interval timers of this process.
+pub(in crate::imp::linux) fn stop_timer(which: c_int) {
+    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let stopped = libc::itimerval { it_interval: never, it_value: never };
+    // SAFETY: the kernel reads a whole timer, and writes nothing.
+    unsafe { c_setitimer(which, &raw const stopped, std::ptr::null_mut()) };
+}
+
+/// The state of one of the interval timers of this process.
+pub(in crate::imp::linux) fn timer(which: c_int) -> Option<libc::itimerval> {
+    let mut now = MaybeUninit::<libc::itimerval>::uninit();
+    // SAFETY: the kernel has written all of the state when it says that it succeeded.
+    unsafe { (c_getitimer(which, now.as_mut_ptr()) == 0).then(|| now.assume_init()) }
+}
+
+unsafe extern "C" {
+    #[link_name = "setitimer"]
+    fn c_setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
+    #[link_name = "getitimer"]
+    fn c_getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
+    #[link_name = "ualarm"]
+    fn c_ualarm(first: c_uint, then: c_uint) -> c_uint;
+    #[link_name = "timer_delete"]
+    fn c_timer_delete(timer: usize) -> c_int;
 }

@@ -4,11 +4,34 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-/// A key whose values have no destructor as far as the C library knows; `None` when all are taken.
-pub(in crate::imp::linux) fn make() -> Option<c_uint> {
+/// A key whose values have no destructor as far as the C library knows; the error is an error number.
+pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
     let mut key = 0;
     // SAFETY: the C library writes a number to `key`, and no destructor is named.
-    (unsafe { libc::pthread_key_create(&raw mut key, None) } == 0).then_some(key)
+    match unsafe { libc::pthread_key_create(&raw mut key, None) } {
+        0 => Ok(key),
+        error => Err(error),
+    }
+}
+
+/// A key of the host's own, whose values are addresses that its destructor only compares.
+pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
+
+impl OwnKey {
+    /// A key that could not be made does nothing.
+    pub(in crate::imp::linux) fn new(destructor: extern "C" fn(*mut c_void)) -> Self {
+        let mut key = 0;
+        // SAFETY: the C library writes a number to `key`; the destructor is the host's own and takes any address.
+        Self((unsafe { libc::pthread_key_create(&raw mut key, Some(destructor)) } == 0).then_some(key))
+    }
+
+    /// Has the destructor called at the end of the calling thread.
+    pub(in crate::imp::linux) fn set(&self, value: *const c_void) {
+        if let Some(key) = self.0 {
+            // SAFETY: the C library keeps an address, which the destructor of this key does not follow.
+            unsafe { libc::pthread_setspecific(key, value) };
+        }
+    }
 }
 
 /// Deletes a key of which the C library knows no destructor.
