@@ -9,7 +9,6 @@
 //! What is looked at is what they did to the process. As long as a thread that began while the image was there stands in
 //! such a library, it may call the image back, and the image waits for it. A library that would go although something of it
 //! is still in use is held by a share of its own, until that has ended.
-#![expect(unsafe_code, reason = "takes shares of libraries and gives them back")]
 
 use std::ffi::c_int;
 use std::mem;
@@ -190,8 +189,7 @@ impl Companions {
             if is_kept || shelf.is_used(&library) {
                 continue;
             }
-            // SAFETY: the image that needs it is mapped, and so it is.
-            let for_good = unsafe { leaves_something(&library) };
+            let for_good = leaves_something(&library);
             let since = shelf.brought_at(&library).unwrap_or(self.born);
             if (for_good || is_in_use(&library, since))
                 && let Some(share) = Share::of(&library.name)
@@ -342,12 +340,9 @@ fn handled_in(ranges: &[Range<usize>]) -> Option<c_int> {
     })
 }
 
-/// # Safety
-///
-/// The library is mapped.
-unsafe fn leaves_something(library: &Loaded) -> bool {
-    // SAFETY: our caller promises it.
-    let names = unsafe { library.refers_to() };
+/// Whether a library that is mapped, as the image is that needs it, leaves what nobody can find again.
+fn leaves_something(library: &Loaded) -> bool {
+    let names = library.refers_to();
     let uses = |name: &str| names.iter().any(|used| used == name.as_bytes());
     LEAVE.iter().any(|(leave, take_back)| uses(leave) && (take_back.is_empty() || !uses(take_back)))
 }

@@ -173,10 +173,8 @@ fn places(share: &Share) -> Vec<Place> {
     let mut places = Vec::new();
     for Single { get, set, first, is_function } in SINGLES {
         let (Some(get), Some(set)) = (share.address(get), share.address(set)) else { continue };
-        // SAFETY: the function of this name takes nothing and gives an address back.
-        let get = unsafe { transmute::<*mut c_void, Get>(get) };
-        // SAFETY: the function of this name takes an address and gives one back.
-        let set = unsafe { transmute::<*mut c_void, Set>(set) };
+        // SAFETY: the functions of these names take nothing or an address, and give one back.
+        let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
         let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
         places.push(Place { access: Access::Single { get, set }, is_function, first, before: first });
     }
@@ -184,10 +182,9 @@ fn places(share: &Share) -> Vec<Place> {
         for stream in objects.iter().filter_map(|name| share.address(name)) {
             for (get, set) in parts {
                 let (Some(get), Some(set)) = (share.address(get), share.address(set)) else { continue };
-                // SAFETY: the function of this name takes a stream and gives an address back.
-                let get = unsafe { transmute::<*mut c_void, GetOf>(get) };
-                // SAFETY: the function of this name takes a stream and an address, and gives one back.
-                let set = unsafe { transmute::<*mut c_void, SetOf>(set) };
+                // SAFETY: the functions of these names take a stream, the second an address, too, and give an address back.
+                let (get, set) =
+                    unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
                 let access = Access::Of { stream: stream.addr(), get, set };
                 places.push(Place { access, is_function: false, first: 0, before: 0 });
             }
@@ -199,27 +196,25 @@ fn places(share: &Share) -> Vec<Place> {
 impl Access {
     /// What is there; none for a stream that has not been made yet.
     fn get(self) -> Option<usize> {
-        match self {
-            // SAFETY: whoever has this holds the library, and any thread may ask.
-            Self::Single { get, .. } => Some(unsafe { get() }),
-            Self::Of { stream, get, .. } => {
-                let base = base_of(stream)?;
-                // SAFETY: whoever has this holds the library, whose stream that is, and it has been made.
-                Some(unsafe { get(base) })
+        // SAFETY: whoever has this holds the library, which any thread may ask; `base_of` says that its stream has been made.
+        unsafe {
+            match self {
+                Self::Single { get, .. } => Some(get()),
+                Self::Of { stream, get, .. } => base_of(stream).map(|base| get(base)),
             }
         }
     }
 
     fn set(self, to: usize) {
-        match self {
-            Self::Single { set, .. } => {
-                // SAFETY: whoever has this holds the library, and `to` is what it had there before, or begins with.
-                unsafe { set(to) };
-            }
-            Self::Of { stream, set, .. } => {
-                if let Some(base) = base_of(stream) {
-                    // SAFETY: as above, and the stream has been made. It throws nothing for what is not null.
-                    unsafe { set(base, to) };
+        // SAFETY: whoever has this holds the library, and `to` is what it had there before, or begins with; `base_of` says that
+        // its stream has been made. It throws nothing for what is not null.
+        unsafe {
+            match self {
+                Self::Single { set, .. } => {
+                    set(to);
+                }
+                Self::Of { stream, set, .. } => {
+                    base_of(stream).map(|base| set(base, to));
                 }
             }
         }

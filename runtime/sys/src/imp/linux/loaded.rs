@@ -108,12 +108,24 @@ impl Loaded {
         self.name == name || self.file().as_bytes() == name || self.own_name.as_deref() == Some(name)
     }
 
-    /// The symbols that it refers to, its own among them.
-    ///
+    /// The symbols that it refers to, its own among them; nothing if it is not mapped any more.
+    pub(super) fn refers_to(&self) -> Vec<Vec<u8>> {
+        let mut names = Vec::new();
+        loader::walk(|listed| {
+            let is_it = listed.base == self.base && listed.name.to_bytes() == self.name;
+            if is_it {
+                // SAFETY: the loader has it on the list, so it is mapped, and unmaps nothing during the walk.
+                names = unsafe { self.names() };
+            }
+            is_it
+        });
+        names
+    }
+
     /// # Safety
     ///
     /// It is mapped.
-    pub(super) unsafe fn refers_to(&self) -> Vec<Vec<u8>> {
+    unsafe fn names(&self) -> Vec<Vec<u8>> {
         // SAFETY: our caller promises that it is mapped.
         let dynamic = unsafe { self.dynamic() };
         let relocations = std::ptr::with_exposed_provenance::<Relocation>;
@@ -215,8 +227,7 @@ mod tests {
         let library = needed.iter().find(|library| library.file().starts_with("libc.so")).expect("it is linked");
         assert!(library.code.iter().all(|code| library.ranges.contains(code)) && !library.code.is_empty());
         assert!(needed.iter().all(|library| !library.is(&all[0])));
-        // SAFETY: the program is never unmapped.
-        let names = unsafe { all[0].refers_to() };
+        let names = all[0].refers_to();
         assert!(names.iter().any(|name| name == b"dl_iterate_phdr"), "it is used here");
         let nothing = super::Loaded { needed: vec![b"no such library".to_vec()], ..all[0].clone() };
         assert!(needs(&nothing, &all).is_empty());

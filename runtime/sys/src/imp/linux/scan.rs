@@ -17,8 +17,6 @@
 //!
 //! Nothing is locked and nobody is stopped: memory is read through the kernel, so what vanishes meanwhile is no fault.
 
-#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads a word of the thread's control block"))]
-
 mod blocks;
 mod leaves;
 mod names;

@@ -96,6 +96,20 @@ pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     unsafe { info.si_addr() }.addr()
 }
 
+/// Lends a record and a context that say no more than the number of a signal and where this is. They stay where they are: the
+/// one leads into itself.
+pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
+    let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
+    // SAFETY: the platform's headers make all zeroes a record, and a context; the C library fills some of the latter. What it
+    // does not fill stays zero: no alternate stack, for one.
+    unsafe {
+        record.assume_init_mut().si_signo = signal;
+        getcontext(here.as_mut_ptr());
+    }
+    see(record.as_mut_ptr(), here.as_mut_ptr());
+}
+
 /// The alternate stack of the calling thread; the error is an error number.
 pub(in crate::imp::linux) fn stack() -> Result<libc::stack_t, c_int> {
     let mut stack = MaybeUninit::<libc::stack_t>::uninit();
@@ -137,4 +151,8 @@ pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
         Some(name) => format!("SIG{name} ({signal})"),
         None => format!("SIGRTMIN+{} ({signal})", signal - libc::SIGRTMIN()),
     }
+}
+
+unsafe extern "C" {
+    fn getcontext(context: *mut libc::ucontext_t) -> c_int;
 }
