@@ -169,7 +169,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/sys/src/imp/linux",
-        &["altstack", "evict", "exits", "hooks", "locals", "names", "threads"],
+        &["altstack", "evict", "locals", "threads"],
         "to be taken apart: threads end in thread-locals, which run on threads",
     ),
     (

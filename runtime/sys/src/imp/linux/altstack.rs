@@ -6,13 +6,13 @@
 #![expect(unsafe_code, reason = "sets the calling thread's alternate stack")]
 
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use super::c::{kernel, signals};
 use super::locals::thread_in_words;
-use super::{errno, locals, lock, thread_exists};
+use super::{locals, lock};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// All of all images on all threads; of one thread in the order in which they were set.
@@ -64,20 +64,13 @@ impl Stack {
     }
 }
 
-/// `sigaltstack` for one image.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn set(ledger: Arc<Ledger>, new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
-    let Ok(before) = here() else {
-        // SAFETY: our caller promises what the function demands.
-        return unsafe { libc::sigaltstack(new, old) };
-    };
-    // SAFETY: as above.
-    let result = unsafe { libc::sigaltstack(new, old) };
-    if result == 0
-        && !new.is_null()
+/// `sigaltstack` for one image, which is what `set` calls; it sets a stack if `is_new`.
+pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int) -> c_int {
+    let before = here();
+    let result = set();
+    if let Ok(before) = before
+        && result == 0
+        && is_new
         && let Ok(now) = here()
     {
         // Before it is written down: from then on the end of the thread must be noticed.
@@ -171,32 +164,21 @@ fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
     let is_of = |set: &Set| ptr::eq(Arc::as_ptr(&set.ledger), ledger);
     let mut book = lock(&BOOK);
     let here = tid();
-    book.retain(|set| !is_of(set) || set.tid == here || thread_exists(set.tid));
+    book.retain(|set| !is_of(set) || set.tid == here || kernel::thread_exists(set.tid));
     book.iter().filter(|set| is_of(set) && set.stacks.now.is_there()).map(|set| (set.tid, set.since)).collect()
 }
 
 fn here() -> Result<Stack, c_int> {
-    let mut stack = MaybeUninit::<libc::stack_t>::uninit();
-    // SAFETY: nothing is set, and the place is one for a stack.
-    match unsafe { libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) } {
-        // SAFETY: the call has succeeded and so has written all of it.
-        0 => Ok(Stack::of(&unsafe { stack.assume_init() })),
-        _ => Err(errno()),
-    }
+    signals::stack().map(|stack| Stack::of(&stack))
 }
 
 fn put(stack: Stack) -> Result<(), c_int> {
-    let raw = stack.raw();
     // SAFETY: it is what the thread had, whose owner has not taken it back.
-    match unsafe { libc::sigaltstack(&raw const raw, ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(errno()),
-    }
+    unsafe { signals::set_stack(&stack.raw()) }
 }
 
 fn tid() -> i32 {
-    // SAFETY: asking for one's own number has no conditions.
-    unsafe { libc::gettid() }
+    kernel::own_tid()
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Descriptors that images have asked for signals, and message queues that they have asked to be told of. Both are open
 //! files that may outlive the image; whoever has the descriptor next, or nobody, would raise its signals.
-#![expect(unsafe_code, reason = "asks about descriptors and changes how they tell, in C")]
 
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
 
+use super::c::descriptors::{self, Command, Identity, identity};
+use super::c::kernel::set_errno;
+use super::c::signals::bit;
 use super::notices::{self, Event};
-use super::signal_sets::bit;
-use super::{fds, lock, set_errno};
+use super::{fds, lock};
 use crate::ledger::Ledger;
 
 static BOOK: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
@@ -29,14 +29,6 @@ enum How {
     Message { notice: Option<usize>, signal: Option<c_int> },
 }
 
-/// Device and number of what a descriptor leads to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity(libc::dev_t, libc::ino_t);
-
-const F_GETSIG: c_int = 11;
-const F_SETSIG: c_int = 10;
-const F_SETOWN: c_int = 8;
-
 /// An image has asked a descriptor for signals, or to stop it.
 pub(super) fn asked(ledger: &Ledger, fd: c_int) {
     let Some(identity) = identity(fd) else { return };
@@ -50,15 +42,14 @@ pub(super) fn asked(ledger: &Ledger, fd: c_int) {
     book.push(Asked { owner, fd, identity, how: How::Signals });
 }
 
-/// `mq_notify` for one image.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn tell_of_message(ledger: &Ledger, queue: c_int, event: *const c_void) -> c_int {
+/// `mq_notify` for one image, which is what `ask` calls with the event to be told of.
+pub(super) fn tell_of_message(
+    ledger: &Ledger,
+    queue: c_int,
+    event: Option<Event>,
+    ask: impl FnOnce(*const c_void) -> c_int,
+) -> c_int {
     let owner = ptr::from_ref(ledger).addr();
-    // SAFETY: our caller promises an event, or null.
-    let event = unsafe { Event::read(event) };
     let mut book = lock(&BOOK);
     if event.is_some() && ledger.records.is_closed() {
         set_errno(libc::EBUSY);
@@ -69,8 +60,7 @@ pub(super) unsafe fn tell_of_message(ledger: &Ledger, queue: c_int, event: *cons
         (Some(event), notice)
     });
     let told_at = told.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: our caller promises the queue, and the event is theirs but for the function.
-    let result = unsafe { c_mq_notify(queue, told_at.cast()) };
+    let result = ask(told_at.cast());
     if result != 0 {
         notice.into_iter().for_each(notices::strike);
         return result;
@@ -113,8 +103,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
                 let is_open = notice.is_none_or(notices::is_open);
                 notice.into_iter().for_each(notices::strike);
                 if is_open && identity(fd) == Some(identified) {
-                    // SAFETY: it is the same queue, and without an event it is told to forget who asked.
-                    unsafe { c_mq_notify(fd, ptr::null()) };
+                    descriptors::forget_asker(fd);
                 }
             }
         }
@@ -124,39 +113,20 @@ pub(super) fn disarm(owner: usize) -> u64 {
 
 /// A descriptor that raises no signals for anybody; those it did, one bit each.
 fn calm(fd: c_int) -> u64 {
-    let ask = |command, argument: c_int| {
-        // SAFETY: none of these commands follows an address; a number that is no descriptor is refused.
-        unsafe { libc::fcntl(fd, command, argument) }
-    };
-    let raised = match ask(F_GETSIG, 0) {
+    let ask = |command, argument: c_int| descriptors::ask(fd, command, argument);
+    let raised = match ask(Command::Signal, 0) {
         signal @ 1..=64 => bit(signal),
         _ => 0,
     };
-    let flags = ask(libc::F_GETFL, 0);
+    let flags = ask(Command::Flags, 0);
     if flags >= 0 && flags & libc::O_ASYNC != 0 {
-        ask(libc::F_SETFL, flags & !libc::O_ASYNC);
+        ask(Command::SetFlags, flags & !libc::O_ASYNC);
     }
-    ask(libc::F_NOTIFY, 0);
-    if [libc::F_RDLCK, libc::F_WRLCK].contains(&ask(libc::F_GETLEASE, 0)) {
-        ask(libc::F_SETLEASE, libc::F_UNLCK);
+    ask(Command::Notify, 0);
+    if [libc::F_RDLCK, libc::F_WRLCK].contains(&ask(Command::Lease, 0)) {
+        ask(Command::SetLease, libc::F_UNLCK);
     }
-    ask(F_SETOWN, 0);
-    ask(F_SETSIG, 0);
+    ask(Command::SetOwner, 0);
+    ask(Command::SetSignal, 0);
     raised
-}
-
-fn identity(fd: c_int) -> Option<Identity> {
-    let mut stat = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the call writes to the place it is given, and a number that is no descriptor is refused.
-    let asked = unsafe { libc::fstat(fd, stat.as_mut_ptr()) };
-    (asked == 0).then(|| {
-        // SAFETY: the call has succeeded and so has written all of it.
-        let stat = unsafe { stat.assume_init() };
-        Identity(stat.st_dev, stat.st_ino)
-    })
-}
-
-unsafe extern "C" {
-    #[link_name = "mq_notify"]
-    fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
 }

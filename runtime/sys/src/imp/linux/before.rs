@@ -5,7 +5,6 @@
 //!
 //! Only signals are looked at of which nothing but the default action would remain. Who else may have set the limit or the
 //! timer meanwhile nobody can say, so what was there before the image is left alone.
-#![expect(unsafe_code, reason = "asks for limits, timers and filters in C, and sets them")]
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -13,7 +12,10 @@ use std::mem;
 use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
 
-use super::signal_sets::{bit, in_words};
+use rustix::thread::SecureComputingMode;
+
+use super::c::kernel;
+use super::c::signals::{bit, in_words};
 use super::signals::Handled;
 use super::{field, lock, timers};
 
@@ -74,7 +76,8 @@ struct Listed {
 impl Before {
     /// What there is now.
     pub(super) fn now() -> Arc<Self> {
-        let soft = LIMITS.map(|(resource, ..)| limits(resource).map_or(libc::RLIM_INFINITY, |limits| limits.rlim_cur));
+        let soft =
+            LIMITS.map(|(resource, ..)| kernel::limits(resource).map_or(libc::RLIM_INFINITY, |limits| limits.rlim_cur));
         let timers = listed().into_iter().map(|timer| timer.number).collect();
         let found = Found { soft, is_armed: [0, 1, 2].map(timers::is_running), timers, alone: 0 };
         let before = Arc::new(Self { found: Mutex::new(found), filters: own_filters() });
@@ -121,7 +124,7 @@ impl Found {
             if handled.all & bit(signal) == 0 {
                 continue;
             }
-            let (Some(mut now), before) = (limits(resource), self.soft[at]) else { continue };
+            let (Some(mut now), before) = (kernel::limits(resource), self.soft[at]) else { continue };
             let verdict = judge(before, now.rlim_cur, now.rlim_max);
             if verdict == Verdict::Leave {
                 continue;
@@ -139,8 +142,7 @@ impl Found {
             }
             undone.raised |= bit(signal);
             now.rlim_cur = before;
-            // SAFETY: the limits are whole ones.
-            if verdict == Verdict::PutBack && unsafe { libc::setrlimit(resource, &raw const now) } == 0 {
+            if verdict == Verdict::PutBack && kernel::set_limits(resource, &now) {
                 undone.words.push(format!("{name} of {was} put back to {}", limit_in_words(before)));
             } else {
                 undone.late |= bit(signal);
@@ -166,9 +168,8 @@ impl Found {
                 continue;
             }
             others.iter().for_each(|other| lock(other).timers.retain(|known| *known != number));
-            // SAFETY: the kernel looks for the number; the timer was made since the image was mapped, and its signal ends the
-            // process when the image's handler is gone.
-            if handled.alone & bit(signal) != 0 && unsafe { libc::syscall(libc::SYS_timer_delete, number) } == 0 {
+            // The timer was made since the image was mapped, and its signal ends the process when the image's handler is gone.
+            if handled.alone & bit(signal) != 0 && kernel::delete_timer(number) {
                 undone.raised |= bit(signal);
                 undone.words.push(format!("timer with {} made past its hooks deleted", in_words(signal)));
             }
@@ -194,12 +195,6 @@ fn judge(before: u64, now: u64, hard: u64) -> Verdict {
         (true, true) => Verdict::PutBack,
         (true, false) => Verdict::Ignore,
     }
-}
-
-fn limits(resource: c_uint) -> Option<libc::rlimit> {
-    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the place is one for two limits.
-    (unsafe { libc::getrlimit(resource, &raw mut limits) } == 0).then_some(limits)
 }
 
 fn limit_in_words(limit: u64) -> String {
@@ -231,9 +226,8 @@ fn read_list(text: &str) -> Vec<Listed> {
 
 /// Filters of system calls of the calling thread.
 fn own_filters() -> u64 {
-    // SAFETY: asks for a number.
-    match unsafe { libc::prctl(libc::PR_GET_SECCOMP) } {
-        0 => 0,
+    match rustix::thread::secure_computing_mode() {
+        Ok(SecureComputingMode::Disabled) => 0,
         _ => filters("/proc/thread-self/status"),
     }
 }

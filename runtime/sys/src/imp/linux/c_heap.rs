@@ -3,10 +3,9 @@
 //!
 //! There is one book for all images, because a block may be freed by another than took it. A record is taken out before
 //! the block is freed: as soon as it is, the same address may be another's.
-#![expect(unsafe_code, reason = "takes and frees blocks of the C heap")]
 
 use std::collections::HashMap;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::ptr;
@@ -46,33 +45,11 @@ impl Hasher for AddressHasher {
     }
 }
 
-/// `malloc`.
-pub(super) fn malloc(owner: usize, size: usize) -> *mut c_void {
-    // SAFETY: any size may be asked for.
-    let block = unsafe { libc::malloc(size) };
+/// An image has got this block, or null; gives it back.
+#[inline]
+pub(super) fn taken(owner: usize, size: usize, block: *mut c_void) -> *mut c_void {
     write_down(block, Block { owner, size });
     block
-}
-
-/// `calloc`.
-pub(super) fn calloc(owner: usize, count: usize, size: usize) -> *mut c_void {
-    // SAFETY: any sizes may be asked for.
-    let block = unsafe { libc::calloc(count, size) };
-    write_down(block, Block { owner, size: count.wrapping_mul(size) });
-    block
-}
-
-/// A function of the C library has made this block for an image, which is to free it.
-///
-/// # Safety
-///
-/// A living block, or null.
-pub(super) unsafe fn made(owner: usize, block: *mut c_void) {
-    if !block.is_null() {
-        // SAFETY: our caller promises a living block.
-        let size = unsafe { libc::malloc_usable_size(block) };
-        write_down(block, Block { owner, size });
-    }
 }
 
 /// A function of the C library is about to move or free this block; whether it was on record.
@@ -80,30 +57,10 @@ pub(super) fn lent(block: *mut c_void) -> bool {
     strike_out(block).is_some()
 }
 
-/// `posix_memalign`.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn memalign(owner: usize, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    // SAFETY: our caller promises the place; the rest is checked by the function.
-    let result = unsafe { libc::posix_memalign(out, alignment, size) };
-    if result == 0 {
-        // SAFETY: the function has written the place.
-        write_down(unsafe { out.read() }, Block { owner, size });
-    }
-    result
-}
-
-/// `realloc`.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn realloc(owner: usize, old: *mut c_void, size: usize) -> *mut c_void {
+/// `realloc`, which is what `realloc` calls.
+pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl FnOnce() -> *mut c_void) -> *mut c_void {
     let known = strike_out(old);
-    // SAFETY: our caller promises that it is a living block, or null.
-    let block = unsafe { libc::realloc(old, size) };
+    let block = realloc();
     match known {
         // A size of zero frees the block and returns null; any other null leaves it as it was.
         Some(known) if block.is_null() && size != 0 => write_down(old, known),
@@ -115,16 +72,12 @@ pub(super) unsafe fn realloc(owner: usize, old: *mut c_void, size: usize) -> *mu
     block
 }
 
-/// `free`.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn free(block: *mut c_void) {
+/// `free`, which is what `free` calls.
+#[inline]
+pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {
         strike_out(block);
-        // SAFETY: our caller promises that it is a living block.
-        unsafe { libc::free(block) };
+        free();
     }
 }
 
@@ -158,12 +111,8 @@ pub(super) struct Left {
     pub(super) kept: (u64, u64),
 }
 
-/// Strikes out all blocks of an image and frees those that are not to be kept.
-///
-/// # Safety
-///
-/// Nobody uses any of the others.
-pub(super) unsafe fn free_all(owner: usize, is_kept: impl Fn(usize) -> bool) -> Left {
+/// Strikes out all blocks of an image; those that are not to be kept are for `free`.
+pub(super) fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
     for shard in &BOOK {
         let mut blocks = Vec::new();
@@ -179,8 +128,7 @@ pub(super) unsafe fn free_all(owner: usize, is_kept: impl Fn(usize) -> bool) -> 
             let sum = if is_kept { &mut left.kept } else { &mut left.freed };
             *sum = (sum.0 + size as u64, sum.1 + 1);
             if !is_kept {
-                // SAFETY: our caller promises that nobody uses the block, and it was on record as living.
-                unsafe { libc::free(ptr::with_exposed_provenance_mut(address)) };
+                free(ptr::with_exposed_provenance_mut(address));
             }
         }
     }

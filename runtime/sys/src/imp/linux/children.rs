@@ -2,14 +2,12 @@
 //! the host lives, and whoever knew its number is gone with the image.
 //!
 //! Who was waited for is asked of the kernel, not of hooks: a number that is no child any more, or another one by now, was.
-#![expect(unsafe_code, reason = "asks about children and waits for them, in C")]
 
-use std::ffi::c_int;
 use std::fs;
-use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::c::kernel::{self, Child as State};
 use super::lock;
 
 static BOOK: Mutex<Book> = Mutex::new(Book { children: Vec::new(), look_at: 64 });
@@ -32,19 +30,12 @@ struct Child {
     started: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
-    Runs,
-    Ended { status: c_int, by_signal: bool },
-    WaitedFor,
-}
-
 /// An image has started a process.
 pub(super) fn started(owner: usize, pid: i32) {
     let Some(started) = started_at(pid) else { return };
     let mut book = lock(&BOOK);
     if book.children.len() >= book.look_at {
-        book.children.retain(|child| state(child) != State::WaitedFor);
+        book.children.retain(|child| state(child) != State::Unknown);
         book.look_at = (book.children.len() * 2).max(64);
     }
     book.children.push(Child { owner, pid, started });
@@ -53,7 +44,7 @@ pub(super) fn started(owner: usize, pid: i32) {
 /// How many of an image nobody has waited for.
 pub(super) fn held(owner: usize) -> u64 {
     let of_image = of_image(owner);
-    of_image.iter().filter(|child| state(child) != State::WaitedFor).count() as u64
+    of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
 /// Strikes out all of an image; those that nobody has waited for, each with what is known of it. If `reaps`, those that
@@ -66,7 +57,7 @@ pub(super) fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
         let Some(words) = in_words(child.pid, state) else { continue };
         match state {
             State::Ended { .. } if reaps => {
-                reap(child.pid);
+                kernel::reap(child.pid);
                 reaped += 1;
             }
             _ => left.push((child.pid, words)),
@@ -93,7 +84,7 @@ pub(super) fn reap_ended() {
     lock(&BOOK).children.retain(|child| {
         let state = if child.owner == 0 { state(child) } else { State::Runs };
         if matches!(state, State::Ended { .. }) {
-            reap(child.pid);
+            kernel::reap(child.pid);
         }
         let is_over = state != State::Runs;
         ORPHANS.fetch_sub(usize::from(is_over), Ordering::SeqCst);
@@ -107,39 +98,20 @@ fn of_image(owner: usize) -> Vec<Child> {
 
 fn state(child: &Child) -> State {
     if started_at(child.pid) != Some(child.started) {
-        return State::WaitedFor;
+        return State::Unknown;
     }
-    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: the place is one for a record, and nobody's child is taken from him.
-    let asked = unsafe { libc::waitid(libc::P_PID, child.pid as libc::id_t, info.as_mut_ptr(), how) };
-    if asked != 0 {
-        return State::WaitedFor;
-    }
-    // SAFETY: all zeroes are a record, and the call has written the rest.
-    let info = unsafe { info.assume_init() };
-    // SAFETY: it is the record of a child, or was left as zeroes.
-    if unsafe { info.si_pid() } != child.pid {
-        return State::Runs;
-    }
-    // SAFETY: as above.
-    State::Ended { status: unsafe { info.si_status() }, by_signal: info.si_code != libc::CLD_EXITED }
+    kernel::child(child.pid)
 }
 
 fn in_words(pid: i32, state: State) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     let name = name.trim_end_matches('\n');
     match state {
-        State::WaitedFor => None,
+        State::Unknown => None,
         State::Runs => Some(format!("{name}, still running")),
         State::Ended { status, by_signal: false } => Some(format!("{name}, ended with status {status}")),
         State::Ended { status, by_signal: true } => Some(format!("{name}, ended by signal {status}")),
     }
-}
-
-fn reap(pid: i32) {
-    // SAFETY: the place for the status may be null; it is a child that has ended and for whom nobody else can wait.
-    unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
 }
 
 /// When a process was started: the 22nd field of what the kernel says of it, behind a name that may contain anything.

@@ -9,17 +9,17 @@
 //! What is looked at is what they did to the process. As long as a thread that began while the image was there stands in
 //! such a library, it may call the image back, and the image waits for it. A library that would go although something of it
 //! is still in use is held by a share of its own, until that has ended.
-#![expect(unsafe_code, reason = "takes shares of libraries and gives them back")]
 
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::c_int;
 use std::mem;
 use std::ops::Range;
-use std::ptr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use super::c::loader::Share;
+use super::c::signals;
 use super::loaded::{self, Loaded};
 use super::stacks::{self, Stands, Thread, Ticks};
 use super::{lock, threads};
@@ -79,13 +79,10 @@ struct Shelf {
 struct Held {
     library: Loaded,
     since: Ticks,
-    share: *mut c_void,
+    share: Share,
     /// It has left what nobody can find again.
     for_good: bool,
 }
-
-// SAFETY: a share of a library is a word that any thread may give back.
-unsafe impl Send for Held {}
 
 /// The companions of one image.
 pub(super) struct Companions {
@@ -120,7 +117,7 @@ impl Companions {
     /// The image has been mapped; whoever is mapped since then and is needed by it was brought by it.
     pub(super) fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
-        let Some(image) = all.iter().find(|library| mapping.ranges.first() == library.ranges.first()) else { return };
+        let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
         let needed = loaded::needs(image, &all);
         self.has_others.store(!needed.iter().all(is_runtime), SeqCst);
         let mut shelf = lock(&SHELF);
@@ -192,11 +189,10 @@ impl Companions {
             if is_kept || shelf.is_used(&library) {
                 continue;
             }
-            // SAFETY: the image that needs it is mapped, and so it is.
-            let for_good = unsafe { leaves_something(&library) };
+            let for_good = leaves_something(&library);
             let since = shelf.brought_at(&library).unwrap_or(self.born);
             if (for_good || is_in_use(&library, since))
-                && let Some(share) = share(&library)
+                && let Some(share) = Share::of(&library.name)
             {
                 let name = library.file();
                 tracing::info!(library = name, for_good, "a library that came with an image stays: it is in use");
@@ -219,8 +215,8 @@ pub(super) fn review() {
         return;
     }
     for held in done {
-        // SAFETY: the share was taken for this record, and nothing that was seen leads into the library.
-        unsafe { libc::dlclose(held.share) };
+        // Nothing that was seen leads into the library.
+        drop(held.share);
     }
     note_gone();
 }
@@ -340,20 +336,13 @@ fn is_in_use(library: &Loaded, since: Ticks) -> bool {
 /// A signal that leads into one of these ranges.
 fn handled_in(ranges: &[Range<usize>]) -> Option<c_int> {
     (1..=libc::SIGRTMAX()).find(|signal| {
-        // SAFETY: all zeroes are an action.
-        let mut action: libc::sigaction = unsafe { mem::zeroed() };
-        // SAFETY: nothing is set, and the place is one for an action.
-        let asked = unsafe { libc::sigaction(*signal, ptr::null(), &raw mut action) };
-        asked == 0 && ranges.iter().any(|range| range.contains(&action.sa_sigaction))
+        signals::action(*signal).is_ok_and(|action| ranges.iter().any(|range| range.contains(&action.sa_sigaction)))
     })
 }
 
-/// # Safety
-///
-/// The library is mapped.
-unsafe fn leaves_something(library: &Loaded) -> bool {
-    // SAFETY: our caller promises it.
-    let names = unsafe { library.refers_to() };
+/// Whether a library that is mapped, as the image is that needs it, leaves what nobody can find again.
+fn leaves_something(library: &Loaded) -> bool {
+    let names = library.refers_to();
     let uses = |name: &str| names.iter().any(|used| used == name.as_bytes());
     LEAVE.iter().any(|(leave, take_back)| uses(leave) && (take_back.is_empty() || !uses(take_back)))
 }
@@ -365,14 +354,6 @@ fn is_pool(library: &Loaded) -> bool {
 /// Whether a library with this file name is a pool: what it remembers of an image is what it ran last.
 pub(super) fn is_name_of_pool(file: &str) -> bool {
     POOLS.iter().any(|pool| file.starts_with(pool))
-}
-
-/// One more share of a library that is mapped.
-fn share(library: &Loaded) -> Option<*mut c_void> {
-    let name = CString::new(library.name.as_slice()).ok()?;
-    // SAFETY: with `RTLD_NOLOAD` nothing is mapped and no initialiser runs.
-    let share = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-    (!share.is_null()).then_some(share)
 }
 
 #[cfg(test)]

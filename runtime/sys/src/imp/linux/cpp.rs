@@ -6,12 +6,14 @@
 //! before it is there, and everything that was found in it is forgotten when it is another one.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::Mutex;
 
+use super::c::loader::Share;
+use super::c::peek;
 use super::loaded::{self, Loaded};
-use super::{lock, peek, scan};
+use super::{lock, scan};
 
 /// The library that is known: the shared one of the GNU compiler.
 const FILE: &str = "libstdc++.so";
@@ -121,9 +123,6 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
-/// The library, held so that it stays while it is asked.
-struct Share(*mut c_void);
-
 /// Looks at everything, before an image is mapped and once it is there: before, so that what leads to where an image was leads
 /// elsewhere before another one is there.
 pub(super) fn listen() {
@@ -160,7 +159,7 @@ pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
 fn with_places(act: impl FnOnce(&mut [Place], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };
-    let Some(share) = Share::of(library) else { return };
+    let Some(share) = Share::of(&library.name) else { return };
     let mut known = lock(&KNOWN);
     if known.as_ref().is_none_or(|known| !known.library.is(library)) {
         *known = Some(Known { library: library.clone(), places: places(&share) });
@@ -174,10 +173,8 @@ fn places(share: &Share) -> Vec<Place> {
     let mut places = Vec::new();
     for Single { get, set, first, is_function } in SINGLES {
         let (Some(get), Some(set)) = (share.address(get), share.address(set)) else { continue };
-        // SAFETY: the function of this name takes nothing and gives an address back.
-        let get = unsafe { transmute::<*mut c_void, Get>(get) };
-        // SAFETY: the function of this name takes an address and gives one back.
-        let set = unsafe { transmute::<*mut c_void, Set>(set) };
+        // SAFETY: the functions of these names take nothing or an address, and give one back.
+        let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
         let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
         places.push(Place { access: Access::Single { get, set }, is_function, first, before: first });
     }
@@ -185,10 +182,9 @@ fn places(share: &Share) -> Vec<Place> {
         for stream in objects.iter().filter_map(|name| share.address(name)) {
             for (get, set) in parts {
                 let (Some(get), Some(set)) = (share.address(get), share.address(set)) else { continue };
-                // SAFETY: the function of this name takes a stream and gives an address back.
-                let get = unsafe { transmute::<*mut c_void, GetOf>(get) };
-                // SAFETY: the function of this name takes a stream and an address, and gives one back.
-                let set = unsafe { transmute::<*mut c_void, SetOf>(set) };
+                // SAFETY: the functions of these names take a stream, the second an address, too, and give an address back.
+                let (get, set) =
+                    unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
                 let access = Access::Of { stream: stream.addr(), get, set };
                 places.push(Place { access, is_function: false, first: 0, before: 0 });
             }
@@ -200,27 +196,25 @@ fn places(share: &Share) -> Vec<Place> {
 impl Access {
     /// What is there; none for a stream that has not been made yet.
     fn get(self) -> Option<usize> {
-        match self {
-            // SAFETY: whoever has this holds the library, and any thread may ask.
-            Self::Single { get, .. } => Some(unsafe { get() }),
-            Self::Of { stream, get, .. } => {
-                let base = base_of(stream)?;
-                // SAFETY: whoever has this holds the library, whose stream that is, and it has been made.
-                Some(unsafe { get(base) })
+        // SAFETY: whoever has this holds the library, which any thread may ask; `base_of` says that its stream has been made.
+        unsafe {
+            match self {
+                Self::Single { get, .. } => Some(get()),
+                Self::Of { stream, get, .. } => base_of(stream).map(|base| get(base)),
             }
         }
     }
 
     fn set(self, to: usize) {
-        match self {
-            Self::Single { set, .. } => {
-                // SAFETY: whoever has this holds the library, and `to` is what it had there before, or begins with.
-                unsafe { set(to) };
-            }
-            Self::Of { stream, set, .. } => {
-                if let Some(base) = base_of(stream) {
-                    // SAFETY: as above, and the stream has been made. It throws nothing for what is not null.
-                    unsafe { set(base, to) };
+        // SAFETY: whoever has this holds the library, and `to` is what it had there before, or begins with; `base_of` says that
+        // its stream has been made. It throws nothing for what is not null.
+        unsafe {
+            match self {
+                Self::Single { set, .. } => {
+                    set(to);
+                }
+                Self::Of { stream, set, .. } => {
+                    base_of(stream).map(|base| set(base, to));
                 }
             }
         }
@@ -249,27 +243,5 @@ impl Place {
         let function = if self.is_function { Some(to) } else { peek::word(to) };
         let is_within = |at: usize| all.iter().flat_map(|library| &library.ranges).any(|range| range.contains(&at));
         to != 0 && !function.is_some_and(is_within)
-    }
-}
-
-impl Share {
-    fn of(library: &Loaded) -> Option<Self> {
-        let name = CString::new(library.name.as_slice()).ok()?;
-        // SAFETY: with `RTLD_NOLOAD` nothing is mapped and no initialiser runs.
-        let share = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        (!share.is_null()).then_some(Self(share))
-    }
-
-    fn address(&self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: the share is held, and the name is a C string.
-        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        (!address.is_null()).then_some(address)
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        // SAFETY: the share was taken for this value.
-        unsafe { libc::dlclose(self.0) };
     }
 }

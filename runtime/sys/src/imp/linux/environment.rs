@@ -1,67 +1,42 @@
 //! What the C library lets a program point elsewhere by plain assignments: strings of the environment (`putenv` keeps the
 //! very string that it is given) and variables such as `stdout` or `program_invocation_name`. What leads into memory that
 //! is about to go is led elsewhere before.
-#![expect(unsafe_code, reason = "reads and writes variables of the C library")]
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_void};
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::peek;
+use super::c::library::{self, Variable};
+use super::c::peek;
 
 /// More entries and longer ones than any environment has: a guard against rows without an end.
 const MOST_ENTRIES: usize = 65_536;
 const LONGEST: usize = 1 << 20;
 
-/// Variables of the C library that hold an address and that programs may write.
-const VARIABLES: [&CStr; 10] = [
-    c"argp_program_bug_address",
-    c"argp_program_version",
-    c"argp_program_version_hook",
-    c"error_print_progname",
-    c"obstack_alloc_failed_handler",
-    c"program_invocation_name",
-    c"program_invocation_short_name",
-    c"stderr",
-    c"stdin",
-    c"stdout",
-];
-
 /// A variable, and what it held before any image came.
-struct Variable {
-    place: usize,
+struct Known {
+    variable: Variable,
     before: usize,
 }
 
-static BEFORE: OnceLock<Vec<Variable>> = OnceLock::new();
+static BEFORE: OnceLock<Vec<Known>> = OnceLock::new();
 
 /// Looks at the variables: before the first image is mapped.
 pub(super) fn listen() {
     BEFORE.get_or_init(|| {
-        VARIABLES
-            .iter()
-            .filter_map(|name| {
-                // SAFETY: the name is a C string.
-                let place = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-                let place = place.expose_provenance();
-                Some(Variable { place, before: peek::word(place)? })
-            })
-            .collect()
+        Variable::all().filter_map(|variable| Some(Known { variable, before: peek::word(variable.place())? })).collect()
     });
 }
 
 /// Leads elsewhere what leads into memory that is about to go; how many addresses that were.
 pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
-    let variables = BEFORE.get().map(Vec::as_slice).unwrap_or_default();
+    let known = BEFORE.get().map(Vec::as_slice).unwrap_or_default();
     let mut count = 0;
-    for variable in variables {
-        let now = peek::word(variable.place);
-        if now.is_some_and(|now| now != variable.before && is_ours(now)) {
-            // SAFETY: it is a variable of the C library or of the program, one word, and there for as long as these are.
-            let place = unsafe { &*ptr::with_exposed_provenance::<AtomicUsize>(variable.place) };
-            place.store(variable.before, Ordering::SeqCst);
+    for Known { variable, before } in known {
+        let now = peek::word(variable.place());
+        if now.is_some_and(|now| now != *before && is_ours(now)) {
+            variable.put_back(*before);
             count += 1;
         }
     }
@@ -97,10 +72,7 @@ pub(super) fn put_right_after(before: &Texts, image: &[Range<usize>], is_ours: i
 /// For ever, as is whatever becomes a part of the environment.
 fn set_row(texts: impl Iterator<Item = usize>) {
     let row: Vec<*mut c_char> = texts.chain([0]).map(ptr::with_exposed_provenance_mut).collect();
-    let row = Box::leak(row.into_boxed_slice()).as_mut_ptr();
-    let place = &raw mut environ;
-    // SAFETY: it is a variable of the C library, which whoever sets the environment writes.
-    unsafe { place.write_volatile(row) };
+    library::set_environment(Box::leak(row.into_boxed_slice()));
 }
 
 /// `environ` itself, where a module has set it to a row of its own.
@@ -119,8 +91,7 @@ fn put_strings_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
         let Some(at) = text.iter().position(|byte| *byte == b'=').filter(|at| *at > 0) else { continue };
         let parts = (CString::new(&text[..at]), CString::new(&text[at + 1..]));
         if let (Ok(name), Ok(value)) = parts {
-            // SAFETY: two C strings. The C library replaces the entry, and does not look into the text of the old value.
-            unsafe { setenv(name.as_ptr(), value.as_ptr(), 1) };
+            library::set_variable(&name, &value);
             count += 1;
         }
     }
@@ -133,7 +104,7 @@ pub(super) fn texts() -> impl Iterator<Item = usize> {
 }
 
 fn row() -> Option<usize> {
-    peek::word((&raw const environ).addr()).filter(|row| *row != 0)
+    peek::word(library::environment()).filter(|row| *row != 0)
 }
 
 /// The addresses of the texts. Another thread may move the row meanwhile: then what is read is what was there.
@@ -144,11 +115,6 @@ fn entries(row: usize) -> impl Iterator<Item = usize> {
 
 fn copy_of(text: usize) -> Option<CString> {
     CString::new(peek::text(text, LONGEST)?).ok()
-}
-
-unsafe extern "C" {
-    static mut environ: *mut *mut c_char;
-    fn setenv(name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int;
 }
 
 const _: () = assert!(size_of::<*mut c_void>() == size_of::<usize>());

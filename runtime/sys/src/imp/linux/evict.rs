@@ -33,14 +33,15 @@ mod impossible {
 mod possible {
     use std::cell::Cell;
     use std::ffi::{CStr, c_int, c_void};
-    use std::mem;
     use std::ops::Range;
     use std::ptr;
     use std::sync::atomic::Ordering;
     use std::sync::{Arc, OnceLock};
 
+    use crate::imp::linux::c::kernel::{self, errno, set_errno};
+    use crate::imp::linux::c::{loader, signals};
     use crate::imp::linux::threads::Started;
-    use crate::imp::linux::{errno, ranges_around, set_errno, tails};
+    use crate::imp::linux::{ranges_around, tails};
 
     pub(in crate::imp::linux) const IS_POSSIBLE: bool = true;
 
@@ -142,19 +143,17 @@ mod possible {
     /// Sends the signal to each of the threads, unless it has one under way.
     pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) {
         let Some(ready) = READY.get_or_init(prepare) else { return };
-        // SAFETY: asking for one's own number has no conditions.
-        let process = unsafe { libc::getpid() };
         for started in threads {
             let tid = started.tid.load(Ordering::SeqCst);
             if tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) {
-                // SAFETY: the handler for this signal is `at_signal`; a thread that is gone is refused.
-                unsafe { libc::syscall(libc::SYS_tgkill, process, tid, ready.signal) };
+                // Its handler is `at_signal`; a thread that is gone is refused.
+                kernel::signal_thread(tid, ready.signal);
             }
         }
     }
 
     fn prepare() -> Option<Ready> {
-        let mut waiting: Vec<_> = WAITING.iter().filter_map(|name| address_of(name)).collect();
+        let mut waiting: Vec<_> = WAITING.iter().filter_map(|name| Some(loader::address_of(name)?.addr())).collect();
         let library = waiting.first().map(|address| ranges_around(*address))?;
         let tails: Vec<_> = waiting.iter().flat_map(|function| tails::of(*function, &library)).collect();
         waiting.extend(tails);
@@ -171,30 +170,25 @@ mod possible {
 
     /// Installs the handler for a signal that nobody uses.
     fn take(signal: c_int) -> bool {
-        // SAFETY: all zeroes are an action: the default one, without flags and with an empty set.
-        let mut action: libc::sigaction = unsafe { mem::zeroed() };
-        // SAFETY: nothing is set, and `action` is a place for what there is.
-        let asked = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
-        if asked != 0 || action.sa_sigaction != libc::SIG_DFL {
+        let Ok(mut action) = signals::action(signal) else { return false };
+        if action.sa_sigaction != libc::SIG_DFL {
             return false;
         }
         action.sa_sigaction = at_signal as *const () as usize;
         // Without `SA_RESTART`: the call shall be interrupted, not begun anew.
         action.sa_flags = libc::SA_SIGINFO;
-        // SAFETY: the set is a place for one.
-        unsafe { libc::sigfillset(&raw mut action.sa_mask) };
-        // SAFETY: the handler does only what handlers may.
-        unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) == 0 }
+        (1..signals::COUNT as c_int).for_each(|other| signals::add(&mut action.sa_mask, other));
+        // SAFETY: `at_signal` does only what handlers may, and takes what `SA_SIGINFO` has the kernel give.
+        unsafe { signals::act(signal, &action).is_ok() }
     }
 
     unsafe extern "C" fn at_signal(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
         let error = errno();
         let here = HERE.get();
         if !here.is_null() {
-            // SAFETY: the record of this thread keeps it while it is in its start routine.
-            let started = unsafe { &*here };
-            // SAFETY: the kernel lends the context for the length of this call.
-            let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+            // SAFETY: the record of this thread keeps what `HERE` leads to while the thread is in its start routine, and the
+            // kernel lends the context for the length of this call.
+            let (started, context) = unsafe { (&*here, &mut *context.cast::<libc::ucontext_t>()) };
             if may_leave(started, &context.uc_mcontext.gregs) {
                 // Once: what is skipped now must not be skipped again.
                 leave();
@@ -275,17 +269,9 @@ mod possible {
         // SAFETY: our caller promises it.
         let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
         // SAFETY: the unwinder lends the frame for this call.
-        let address = unsafe { _Unwind_GetIP(frame) };
-        // SAFETY: as above.
-        let function = unsafe { _Unwind_GetRegionStart(frame) };
+        let (address, function) = unsafe { (_Unwind_GetIP(frame), _Unwind_GetRegionStart(frame)) };
         walk.left = walk.left.saturating_sub(1);
         if (walk.see)(address, function) && walk.left > 0 { GO_ON } else { STOP }
-    }
-
-    fn address_of(name: &CStr) -> Option<usize> {
-        // SAFETY: the name is a C string, and only the address is looked at.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        (!found.is_null()).then(|| found.addr())
     }
 
     unsafe extern "C" {

@@ -1,14 +1,12 @@
 //! Handlers that images want to be called at the end of the process. An image that goes earlier has its own called
 //! before; those of images that are still there are called by one handler of the host.
-#![expect(unsafe_code, reason = "registers a handler in C, and calls handlers of modules")]
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once};
 
-use super::hooks::{Destructor, OnExit};
+use super::c::callbacks::{self, Destructor, OnExit, Promised};
 use super::lock;
 
 /// All handlers of all images that have not been called, in the order in which they were registered.
@@ -18,42 +16,32 @@ static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
 /// A handler, in either of the two forms there are.
-#[derive(Clone, Copy)]
 pub(super) enum Handler {
-    Plain(Destructor),
-    WithStatus(OnExit),
+    Plain(Promised<Destructor>),
+    WithStatus(Promised<OnExit>),
 }
 
 struct Exit {
     /// The address of the ledger of whoever registered it.
     owner: usize,
     handler: Handler,
-    argument: *mut c_void,
 }
-
-// SAFETY: the argument is handed back and not followed; whoever registered it knows that the thread is not chosen.
-unsafe impl Send for Exit {}
 
 /// From now on the end of the process calls what is left.
 pub(super) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handler is the host's own.
-        unsafe { c_on_exit(at_process_exit, ptr::null_mut()) };
+        let _made = callbacks::on_exit(at_process_exit);
     });
 }
 
 /// One more handler of the host's own.
 pub(crate) fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
-    // SAFETY: the handler is safe to call at any time, and code of the host stays mapped until the last has run.
-    match unsafe { libc::atexit(handler) } {
-        0 => Ok(()),
-        _ => Err(io::ErrorKind::OutOfMemory.into()),
-    }
+    if callbacks::at_exit(handler) { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
 }
 
-pub(super) fn register(owner: usize, handler: Handler, argument: *mut c_void) {
-    lock(&HANDLERS).push(Exit { owner, handler, argument });
+pub(super) fn register(owner: usize, handler: Handler) {
+    lock(&HANDLERS).push(Exit { owner, handler });
 }
 
 /// Calls the handlers that an image has now, last first; returns how many. They may register more.
@@ -66,7 +54,7 @@ pub(super) fn run(owner: usize) -> u64 {
             at.map(|at| handlers.remove(at))
         };
         let Some(last) = last else { break };
-        call(&last, 0);
+        call(last, 0);
     }
     count
 }
@@ -85,25 +73,17 @@ pub(super) fn process_exits() -> bool {
     LEAVING.load(Ordering::SeqCst)
 }
 
-unsafe extern "C" fn at_process_exit(status: c_int, _argument: *mut c_void) {
+extern "C" fn at_process_exit(status: c_int, _argument: *mut c_void) {
     LEAVING.store(true, Ordering::SeqCst);
     loop {
         let Some(last) = lock(&HANDLERS).pop() else { return };
-        call(&last, status);
+        call(last, status);
     }
 }
 
-fn call(exit: &Exit, status: c_int) {
+fn call(exit: Exit, status: c_int) {
     match exit.handler {
-        // SAFETY: whoever registered it promised that it may be called once with this argument when the process or the
-        // image ends, and it was taken off the list.
-        Handler::Plain(handler) => unsafe { handler(exit.argument) },
-        // SAFETY: as above.
-        Handler::WithStatus(handler) => unsafe { handler(status, exit.argument) },
+        Handler::Plain(handler) => handler.call(),
+        Handler::WithStatus(handler) => handler.call(status),
     }
-}
-
-unsafe extern "C" {
-    #[link_name = "on_exit"]
-    fn c_on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
 }

@@ -1,13 +1,13 @@
 //! Descriptors that images have opened. A descriptor is only a number, which may be closed and given to somebody else
 //! without a hook being asked; so what it led to is written down as well, and one that leads elsewhere now is not theirs.
-#![expect(unsafe_code, reason = "asks about descriptors and closes them, in C")]
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex};
-use std::{fs, io, ptr, thread};
+use std::{fs, io};
 
+use super::c::descriptors::{Identity, identity};
+use super::c::library::Closes;
 use super::{fd_target, lock};
 
 /// One book for all images: a number has one owner at a time.
@@ -72,10 +72,6 @@ pub(super) struct Left {
     stream: Option<Stream>,
 }
 
-/// Device, number and kind of what a descriptor leads to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity(libc::dev_t, libc::ino_t, libc::mode_t);
-
 pub(super) fn opened(owner: usize, fd: c_int) {
     write_down(owner, fd, None);
 }
@@ -131,35 +127,15 @@ pub(super) fn take(owner: usize) -> Vec<Left> {
     open.into_iter().filter_map(left).collect()
 }
 
-/// # Safety
-///
-/// Nobody uses the descriptor, nor the stream that has it.
-pub(super) unsafe fn close(left: &Left) {
-    let Some(Stream { address, maker }) = left.stream else {
-        // SAFETY: our caller promises that nobody uses it.
-        unsafe { libc::close(left.fd) };
-        return;
-    };
-    match maker {
-        Maker::Fopen | Maker::Fdopen | Maker::Tmpfile => {
-            // SAFETY: the stream is open, since its descriptor is, and our caller promises that nobody uses it.
-            unsafe { libc::fclose(ptr::with_exposed_provenance_mut(address)) };
-        }
-        Maker::Opendir | Maker::Fdopendir => {
-            // SAFETY: the folder is open, since its descriptor is, and our caller promises that nobody uses it.
-            unsafe { libc::closedir(ptr::with_exposed_provenance_mut(address)) };
-        }
-        // It waits for a process, which may run as long as it likes.
-        Maker::Popen => {
-            let end = move || {
-                // SAFETY: the stream is open, since its descriptor is, and our caller promises that nobody uses it.
-                unsafe { libc::pclose(ptr::with_exposed_provenance_mut(address)) };
-            };
-            let started = thread::Builder::new().name("alcedo-pclose".to_owned()).spawn(end);
-            if let Err(error) = started {
-                tracing::warn!(%error, "a stream made by `popen` stays open: no thread can be started to close it");
-            }
-        }
+/// What closes it, for whoever knows that nobody uses it.
+pub(super) fn closes(left: &Left) -> Closes {
+    match left.stream {
+        None => Closes::Descriptor(left.fd),
+        Some(Stream { address, maker }) => match maker {
+            Maker::Fopen | Maker::Fdopen | Maker::Tmpfile => Closes::Stream(address),
+            Maker::Opendir | Maker::Fdopendir => Closes::Folder(address),
+            Maker::Popen => Closes::Pipe(address),
+        },
     }
 }
 
@@ -187,15 +163,4 @@ pub(super) fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
 
 fn is_still(fd: c_int, opened: &Opened) -> bool {
     identity(fd) == Some(opened.identity)
-}
-
-fn identity(fd: c_int) -> Option<Identity> {
-    let mut stat = MaybeUninit::uninit();
-    // SAFETY: the call writes to the place it is given, and a number that is no descriptor is refused.
-    let asked = unsafe { libc::fstat(fd, stat.as_mut_ptr()) };
-    (asked == 0).then(|| {
-        // SAFETY: the call has succeeded and so has written all of it.
-        let stat: libc::stat = unsafe { stat.assume_init() };
-        Identity(stat.st_dev, stat.st_ino, stat.st_mode & libc::S_IFMT)
-    })
 }

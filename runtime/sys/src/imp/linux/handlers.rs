@@ -3,15 +3,14 @@
 //! A handler that leaves by `siglongjmp` never comes back to the dispatcher, so somebody else has to notice that it is
 //! over. Each run has a place in a row that is there from the beginning, since a handler may not allocate. The row says
 //! where on the stack the run stands; a jump to a frame outside of it, or a thread found at one, ends it.
-#![expect(unsafe_code, reason = "reads where a thread was interrupted, and where a jump leads")]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ops::Range;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, ptr};
 
-use super::thread_exists;
+use super::c::{kernel, registers};
 
 /// As many run at the same time and are known by thread. One more is counted all the same, and known by nobody.
 const MOST: usize = 128;
@@ -79,14 +78,7 @@ impl Frame {
     const NOWHERE: Self = Self { top: 0, interrupted: 0, alternate: 0..0, is_switched: false };
 
     /// What the kernel's context of a signal says, for a dispatcher that has something at `top`.
-    ///
-    /// # Safety
-    ///
-    /// The context is one that the kernel has lent to a handler that has not returned.
-    pub(super) unsafe fn of(context: *mut c_void, top: usize) -> Self {
-        let context = context.cast::<libc::ucontext_t>();
-        // SAFETY: our caller promises a context.
-        let context = unsafe { &*context };
+    pub(super) fn of(context: &libc::ucontext_t, top: usize) -> Self {
         let (start, size) = (context.uc_stack.ss_sp.addr(), context.uc_stack.ss_size);
         let is_there = context.uc_stack.ss_flags & libc::SS_DISABLE == 0;
         let alternate = if is_there { start..start.saturating_add(size) } else { 0..0 };
@@ -208,8 +200,7 @@ fn tid_of(state: u64) -> i32 {
 }
 
 fn here() -> i32 {
-    // SAFETY: asking for one's own number has no conditions.
-    unsafe { libc::gettid() }
+    kernel::own_tid()
 }
 
 /// A dispatcher has been called. `None` when the row is full.
@@ -262,7 +253,8 @@ pub(super) fn look(let_go: impl Fn(usize)) {
             continue;
         }
         let frame = run.frame.load();
-        let is_over = !thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack));
+        let is_over =
+            !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack));
         // Whoever has begun another run in this place meanwhile has another state.
         if is_over {
             run.end(state).into_iter().filter(|table| *table != 0).for_each(&let_go);
@@ -301,10 +293,7 @@ fn stack_in(text: &str) -> Option<usize> {
 }
 
 fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the place is one for a time.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    kernel::clock().as_nanos() as u64
 }
 
 fn instant(then: u64) -> Instant {
@@ -328,32 +317,14 @@ fn stack_pointer(_context: &libc::ucontext_t) -> usize {
 }
 
 /// The stack pointer of the frame that a `jmp_buf` leads to; `None` where it is not known how it is kept.
-///
-/// # Safety
-///
-/// `buffer` was filled by `setjmp` or one of its kin.
-#[cfg(target_arch = "x86_64")]
-pub(super) unsafe fn target_of(buffer: *const c_void) -> Option<usize> {
+pub(super) fn target_of(buffer: &JumpBuffer) -> Option<usize> {
     /// Where glibc keeps it, mangled: rotated by 17 bits after it was mixed with a word of the thread's.
     const STACK: usize = 6;
-    let word = buffer.cast::<usize>().wrapping_add(STACK);
-    // SAFETY: our caller promises a buffer that is filled; it has eight words at least.
-    let mangled = unsafe { word.read() };
-    let guard: usize;
-    // SAFETY: the word is in every thread's own block, at the place that the platform's ABI gives it.
-    unsafe { std::arch::asm!("mov {}, fs:0x30", out(reg) guard, options(nostack, readonly, preserves_flags)) };
-    Some(mangled.rotate_right(17) ^ guard)
+    Some(buffer[STACK].rotate_right(17) ^ registers::pointer_guard()?)
 }
 
-/// Likewise.
-///
-/// # Safety
-///
-/// Likewise.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) unsafe fn target_of(_buffer: *const c_void) -> Option<usize> {
-    None
-}
+/// What `setjmp` and its kin fill, as far as it is known.
+pub(super) type JumpBuffer = [usize; 8];
 
 #[cfg(test)]
 mod tests {

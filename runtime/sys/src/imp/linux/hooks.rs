@@ -15,342 +15,278 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
+use super::c::callbacks::{OfValues, Promised};
+use super::c::kernel::set_errno;
 use super::exits::Handler;
 use super::streams::StreamFunctions;
-use super::{c_heap, exits, fds, fork, frames, names, random, rings, set_errno, signals, streams, system_log, threads};
+use super::{c_heap, exits, fds, fork, frames, names, random, rings, signals, streams, system_log, threads};
 use crate::ledger::Ledger;
 
+pub use super::c::callbacks::{Deregister, Destructor, OnExit, ThreadStart};
 pub use super::signal_hooks::{
     alarm, alternate_stack, child_started, fd_signals, interval_timer, io_begin, io_begin_list, jumps, names_begin,
     queue_notify, timer_create, timer_delete, ualarm,
 };
 
-/// The destructor of a thread-local, and of a thread-specific value.
-pub type Destructor = unsafe extern "C" fn(*mut c_void);
-
-/// The start routine of a thread.
-pub type ThreadStart = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
-
-/// A handler for `on_exit`.
-pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
-
-/// `__cxa_thread_atexit_impl`.
-pub unsafe extern "C" fn thread_atexit(
-    image: *const c_void,
-    destructor: Destructor,
-    object: *mut c_void,
-    dso: *mut c_void,
-) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_thread_atexit(destructor, object, dso) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { share(image) };
-    Arc::clone(&ledger).records.locals.register(ledger, destructor, object);
-    0
-}
-
-/// `pthread_key_create`.
-pub unsafe extern "C" fn key_create(image: *const c_void, key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::pthread_key_create(key, destructor) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises a place for a key.
-    unsafe { ledger.records.locals.create_key(key, destructor) }
-}
-
-/// `pthread_key_delete`.
-pub unsafe extern "C" fn key_delete(image: *const c_void, key: c_uint) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::pthread_key_delete(key) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises that the key is theirs.
-    unsafe { ledger.records.locals.delete_key(key) }
-}
-
-/// `pthread_setspecific`.
-pub unsafe extern "C" fn key_set(image: *const c_void, key: c_uint, value: *const c_void) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::pthread_setspecific(key, value) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { share(image) };
-    // SAFETY: our caller promises a living key.
-    unsafe { Arc::clone(&ledger).records.locals.set_value(ledger, key, value) }
-}
-
-/// `pthread_create`.
-pub unsafe extern "C" fn thread_create(
-    image: *const c_void,
-    thread: *mut usize,
-    attributes: *const c_void,
-    start: ThreadStart,
-    argument: *mut c_void,
-) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { threads::create_plainly(thread, attributes, start, argument) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { share(image) };
-    if ledger.records.refuses("pthread_create") {
-        return libc::EAGAIN;
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { threads::create(ledger, thread, attributes, start, argument) }
-}
-
-/// `pthread_join`.
-pub unsafe extern "C" fn thread_join(_image: *const c_void, thread: usize, result: *mut *mut c_void) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::pthread_join(thread as libc::pthread_t, result) };
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { threads::join(thread, result) }
-}
-
-/// `pthread_detach`.
-pub unsafe extern "C" fn thread_detach(_image: *const c_void, thread: usize) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::pthread_detach(thread as libc::pthread_t) };
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { threads::detach(thread) }
-}
-
-/// `mmap`.
-pub unsafe extern "C" fn map(
-    image: *const c_void,
-    address: *mut c_void,
-    len: usize,
-    protection: c_int,
-    flags: c_int,
-    fd: c_int,
-    offset: i64,
-) -> *mut c_void {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::mmap(address, len, protection, flags, fd, offset) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { ledger.records.pages.map(address, len, protection, flags, fd, offset) }
-}
-
-/// `munmap`.
-pub unsafe extern "C" fn unmap(image: *const c_void, address: *mut c_void, len: usize) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::munmap(address, len) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { ledger.records.pages.unmap(address, len) }
-}
-
-/// `mremap`.
-pub unsafe extern "C" fn remap(
-    image: *const c_void,
-    address: *mut c_void,
-    old_len: usize,
-    new_len: usize,
-    flags: c_int,
-    new_address: *mut c_void,
-) -> *mut c_void {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::mremap(address, old_len, new_len, flags, new_address) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { ledger.records.pages.remap(address, old_len, new_len, flags, new_address) }
-}
-
-/// `sigaction`; both are `struct sigaction` of the platform, or null.
-pub unsafe extern "C" fn signal_action(
-    image: *const c_void,
-    signal: c_int,
-    action: *const c_void,
-    old: *mut c_void,
-) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::sigaction(signal, action.cast(), old.cast()) };
-    }
-    // SAFETY: our caller promises an action, or null.
-    let action = unsafe { action.cast::<libc::sigaction>().as_ref() };
-    if action.is_some_and(|action| signals::is_handler(action.sa_sigaction))
-        // SAFETY: our caller promises that it is a living ledger's word.
-        && unsafe { borrow(image) }.records.refuses("sigaction")
-    {
-        set_errno(libc::EINVAL);
-        return -1;
-    }
-    match signals::set(image.addr(), signal, action) {
-        Ok(_) if old.is_null() => 0,
-        Ok(before) => {
-            // SAFETY: our caller promises a place for an action.
-            unsafe { old.cast::<libc::sigaction>().write(before) };
-            0
+/// Hooks that stand for functions of the C library: `fn hook(image, arguments) = the call of the C function;` and what is done
+/// with the ledger of the image, where `original` makes that call. In a child made by `fork` the call is all that is done.
+macro_rules! hooks {
+    ($(
+        $(#[$about:meta])*
+        fn $name:ident($image:ident $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty = $original:expr;
+        |$ledger:ident, $call:ident| $recorded:expr
+    )*) => {$(
+        $(#[$about])*
+        pub unsafe extern "C" fn $name($image: *const c_void $(, $argument: $type)*) -> $result {
+            // SAFETY: the module that has called this hook promises what the C function of its name demands of the arguments.
+            let $call = || unsafe { $original };
+            if $crate::imp::linux::fork::is_child() {
+                return $call();
+            }
+            // SAFETY: the module that has called this hook was given the word of its ledger, which lives as long as the module.
+            let $ledger = unsafe { $crate::imp::linux::hooks::borrow($image) };
+            $recorded
         }
-        Err(error) => {
+    )*};
+}
+pub(super) use hooks;
+
+hooks! {
+    /// `__cxa_thread_atexit_impl`.
+    fn thread_atexit(image, destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int
+        = c_thread_atexit(destructor, object, dso);
+    |ledger, _original| {
+        // SAFETY: the module promises that the destructor may be called with the object, once, when this thread ends.
+        let promised = unsafe { Promised::new(destructor, object) };
+        ledger.records.locals.register(share(ledger), promised);
+        0
+    }
+
+    /// `pthread_key_create`.
+    fn key_create(image, key: *mut c_uint, destructor: Option<Destructor>) -> c_int
+        = libc::pthread_key_create(key, destructor);
+    |ledger, _original| {
+        // SAFETY: the module promises that the destructor may be called with values of the key, on threads that have them.
+        let destructor = destructor.map(|destructor| unsafe { OfValues::new(destructor) });
+        match ledger.records.locals.create_key(destructor) {
+            Ok(made) => {
+                // SAFETY: the module promises a place for a key.
+                unsafe { key.write(made) };
+                0
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// `pthread_key_delete`.
+    fn key_delete(image, key: c_uint) -> c_int = libc::pthread_key_delete(key);
+    |ledger, original| ledger.records.locals.delete_key(key, original)
+
+    /// `pthread_setspecific`.
+    fn key_set(image, key: c_uint, value: *const c_void) -> c_int = libc::pthread_setspecific(key, value);
+    |ledger, original| ledger.records.locals.set_value(share(ledger), key, value.is_null(), original)
+
+    /// `pthread_create`.
+    fn thread_create(
+        image,
+        thread: *mut usize,
+        attributes: *const c_void,
+        start: ThreadStart,
+        argument: *mut c_void,
+    ) -> c_int = threads::create_plainly(thread, attributes, start, argument);
+    |ledger, _original| {
+        if ledger.records.refuses("pthread_create") {
+            return libc::EAGAIN;
+        }
+        // SAFETY: the module promises what `pthread_create` demands.
+        unsafe { threads::create(share(ledger), thread, attributes, start, argument) }
+    }
+
+    /// `pthread_join`.
+    fn thread_join(image, thread: usize, result: *mut *mut c_void) -> c_int
+        = libc::pthread_join(thread as libc::pthread_t, result);
+    |_ledger, original| threads::join(thread, original)
+
+    /// `pthread_detach`.
+    fn thread_detach(image, thread: usize) -> c_int = libc::pthread_detach(thread as libc::pthread_t);
+    |_ledger, original| threads::detach(thread, original)
+
+    /// `mmap`.
+    fn map(
+        image,
+        address: *mut c_void,
+        len: usize,
+        protection: c_int,
+        flags: c_int,
+        fd: c_int,
+        offset: i64,
+    ) -> *mut c_void = libc::mmap(address, len, protection, flags, fd, offset);
+    |ledger, original| ledger.records.pages.map(len, original)
+
+    /// `munmap`.
+    fn unmap(image, address: *mut c_void, len: usize) -> c_int = libc::munmap(address, len);
+    |ledger, _original| {
+        // SAFETY: the module promises that nobody uses the pages, as `munmap` demands.
+        unsafe { ledger.records.pages.unmap(address, len) }
+    }
+
+    /// `mremap`.
+    fn remap(
+        image,
+        address: *mut c_void,
+        old_len: usize,
+        new_len: usize,
+        flags: c_int,
+        new_address: *mut c_void,
+    ) -> *mut c_void = libc::mremap(address, old_len, new_len, flags, new_address);
+    |ledger, original| {
+        let to = (flags & libc::MREMAP_FIXED != 0).then_some(new_address);
+        ledger.records.pages.remap((address, old_len), new_len, to, flags & libc::MREMAP_DONTUNMAP != 0, original)
+    }
+
+    /// `sigaction`; both are `struct sigaction` of the platform, or null.
+    fn signal_action(image, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int
+        = libc::sigaction(signal, action.cast(), old.cast());
+    |ledger, _original| {
+        // SAFETY: the module promises an action, or null.
+        let action = unsafe { action.cast::<libc::sigaction>().as_ref() };
+        if action.is_some_and(|action| signals::is_handler(action.sa_sigaction)) && ledger.records.refuses("sigaction") {
+            set_errno(libc::EINVAL);
+            return -1;
+        }
+        match signals::set(image.addr(), signal, action) {
+            Ok(before) => {
+                if !old.is_null() {
+                    // SAFETY: the module promises a place for an action.
+                    unsafe { old.cast::<libc::sigaction>().write(before) };
+                }
+                0
+            }
+            Err(error) => {
+                set_errno(error);
+                -1
+            }
+        }
+    }
+
+    /// `signal`; handlers as words.
+    fn signal(image, signal: c_int, handler: usize) -> usize = libc::signal(signal, handler);
+    |ledger, _original| {
+        if signals::is_handler(handler) && ledger.records.refuses("signal") {
+            set_errno(libc::EINVAL);
+            return libc::SIG_ERR;
+        }
+        signals::set_simply(image.addr(), signal, handler).unwrap_or_else(|error| {
             set_errno(error);
-            -1
+            libc::SIG_ERR
+        })
+    }
+
+    /// `__cxa_atexit`.
+    fn at_exit(image, handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int
+        = c_at_exit(handler, argument, dso);
+    |ledger, _original| {
+        if ledger.records.refuses("__cxa_atexit") {
+            return -1;
+        }
+        // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
+        exits::register(image.addr(), Handler::Plain(unsafe { Promised::new(handler, argument) }));
+        0
+    }
+
+    /// `on_exit`.
+    fn on_exit(image, handler: OnExit, argument: *mut c_void) -> c_int = c_on_exit(handler, argument);
+    |ledger, _original| {
+        if ledger.records.refuses("on_exit") {
+            return -1;
+        }
+        // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
+        exits::register(image.addr(), Handler::WithStatus(unsafe { Promised::new(handler, argument) }));
+        0
+    }
+
+    /// `malloc`.
+    fn malloc(image, size: usize) -> *mut c_void = libc::malloc(size);
+    |_ledger, original| c_heap::taken(image.addr(), size, original())
+
+    /// `calloc`.
+    fn calloc(image, count: usize, size: usize) -> *mut c_void = libc::calloc(count, size);
+    |_ledger, original| c_heap::taken(image.addr(), count.wrapping_mul(size), original())
+
+    /// `realloc`.
+    fn realloc(image, old: *mut c_void, size: usize) -> *mut c_void = libc::realloc(old, size);
+    |_ledger, original| c_heap::moved(image.addr(), old, size, original)
+
+    /// `posix_memalign`.
+    fn memalign(image, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int
+        = libc::posix_memalign(out, alignment, size);
+    |_ledger, original| {
+        let result = original();
+        if result == 0 {
+            // SAFETY: the C function has written a block to the place that the module promises.
+            c_heap::taken(image.addr(), size, unsafe { out.read() });
+        }
+        result
+    }
+
+    /// `free`.
+    fn free(image, block: *mut c_void) -> () = libc::free(block);
+    |_ledger, original| c_heap::freed(block, original)
+
+    /// `shmat`.
+    fn segment_attach(image, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void
+        = libc::shmat(segment, address, flags);
+    |ledger, original| ledger.records.pages.attach(segment, original)
+
+    /// `shmdt`.
+    fn segment_detach(image, address: *const c_void) -> c_int = libc::shmdt(address);
+    |ledger, original| ledger.records.pages.detach(address, original)
+
+    /// `openlog`.
+    fn log_open(image, ident: *const c_char, option: c_int, facility: c_int) -> ()
+        = libc::openlog(ident, option, facility);
+    |_ledger, _original| {
+        // SAFETY: the module promises a C string, or null; the C library gets one that stays for ever.
+        unsafe {
+            let ident = if ident.is_null() { ident } else { system_log::keep(CStr::from_ptr(ident)) };
+            libc::openlog(ident, option, facility);
         }
     }
-}
 
-/// `signal`; handlers as words.
-pub unsafe extern "C" fn signal(image: *const c_void, signal: c_int, handler: usize) -> usize {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::signal(signal, handler) };
+    /// `initstate`.
+    fn random_init(image, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char
+        = random::initstate(seed, state, size);
+    |ledger, original| {
+        if gives_own_memory(ledger, state.cast(), "initstate") {
+            set_errno(libc::EINVAL);
+            return std::ptr::null_mut();
+        }
+        random::moved(original)
     }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    if signals::is_handler(handler) && unsafe { borrow(image) }.records.refuses("signal") {
-        set_errno(libc::EINVAL);
-        return libc::SIG_ERR;
-    }
-    signals::set_simply(image.addr(), signal, handler).unwrap_or_else(|error| {
-        set_errno(error);
-        libc::SIG_ERR
-    })
-}
 
-/// `__cxa_atexit`.
-pub unsafe extern "C" fn at_exit(
-    image: *const c_void,
-    handler: Destructor,
-    argument: *mut c_void,
-    dso: *mut c_void,
-) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_at_exit(handler, argument, dso) };
+    /// `setstate`.
+    fn random_set(image, state: *mut c_char) -> *mut c_char = random::setstate(state);
+    |ledger, original| {
+        if gives_own_memory(ledger, state.cast(), "setstate") {
+            set_errno(libc::EINVAL);
+            return std::ptr::null_mut();
+        }
+        random::moved(original)
     }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    if unsafe { borrow(image) }.records.refuses("__cxa_atexit") {
-        return -1;
-    }
-    exits::register(image.addr(), Handler::Plain(handler), argument);
-    0
-}
-
-/// `on_exit`.
-pub unsafe extern "C" fn on_exit(image: *const c_void, handler: OnExit, argument: *mut c_void) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_on_exit(handler, argument) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    if unsafe { borrow(image) }.records.refuses("on_exit") {
-        return -1;
-    }
-    exits::register(image.addr(), Handler::WithStatus(handler), argument);
-    0
-}
-
-/// `malloc`.
-pub unsafe extern "C" fn malloc(image: *const c_void, size: usize) -> *mut c_void {
-    if fork::is_child() {
-        // SAFETY: any size may be asked for.
-        return unsafe { libc::malloc(size) };
-    }
-    c_heap::malloc(image.addr(), size)
-}
-
-/// `calloc`.
-pub unsafe extern "C" fn calloc(image: *const c_void, count: usize, size: usize) -> *mut c_void {
-    if fork::is_child() {
-        // SAFETY: any sizes may be asked for.
-        return unsafe { libc::calloc(count, size) };
-    }
-    c_heap::calloc(image.addr(), count, size)
-}
-
-/// `realloc`.
-pub unsafe extern "C" fn realloc(image: *const c_void, old: *mut c_void, size: usize) -> *mut c_void {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::realloc(old, size) };
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { c_heap::realloc(image.addr(), old, size) }
-}
-
-/// `posix_memalign`.
-pub unsafe extern "C" fn memalign(image: *const c_void, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::posix_memalign(out, alignment, size) };
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { c_heap::memalign(image.addr(), out, alignment, size) }
-}
-
-/// `free`.
-pub unsafe extern "C" fn free(_image: *const c_void, block: *mut c_void) {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::free(block) };
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { c_heap::free(block) };
 }
 
 /// A function of the C library has made this block for the module, which is to free it; or null.
 pub unsafe extern "C" fn block_made(image: *const c_void, block: *mut c_void) {
-    if !fork::is_child() {
-        // SAFETY: our caller promises a living block, or null.
-        unsafe { c_heap::made(image.addr(), block) };
+    if !fork::is_child() && !block.is_null() {
+        // SAFETY: the module promises a living block.
+        let size = unsafe { libc::malloc_usable_size(block) };
+        c_heap::taken(image.addr(), size, block);
     }
 }
 
 /// A function of the C library is about to move or free this block; zero if it was on no module's record.
 pub unsafe extern "C" fn block_lent(_image: *const c_void, block: *mut c_void) -> c_int {
     c_int::from(!fork::is_child() && c_heap::lent(block))
-}
-
-/// `shmat`.
-pub unsafe extern "C" fn segment_attach(
-    image: *const c_void,
-    segment: c_int,
-    address: *const c_void,
-    flags: c_int,
-) -> *mut c_void {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::shmat(segment, address, flags) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { ledger.records.pages.attach(segment, address, flags) }
-}
-
-/// `shmdt`.
-pub unsafe extern "C" fn segment_detach(image: *const c_void, address: *const c_void) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::shmdt(address) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { ledger.records.pages.detach(address) }
 }
 
 /// A function of the C library gave the module this descriptor.
@@ -371,12 +307,11 @@ pub unsafe extern "C" fn fd_closed(_image: *const c_void, fd: c_int) {
     }
 }
 
-pub use super::frames::Deregister;
-
 /// The unwinder has taken the table at `begin`, and takes it back by `deregister`.
 pub unsafe extern "C" fn frame_registered(image: *const c_void, begin: *const c_void, deregister: Deregister) {
     if !fork::is_child() {
-        frames::registered(image.addr(), begin, deregister);
+        // SAFETY: the unwinder has given this function to take the table back with, once.
+        frames::registered(image.addr(), unsafe { Promised::new(deregister, begin.cast_mut()) });
         // SAFETY: our caller promises that it is a living ledger's word.
         if unsafe { borrow(image) }.records.refuses("__register_frame") {
             frames::take_back(image.addr());
@@ -401,10 +336,8 @@ pub unsafe extern "C" fn stream_open(
         set_errno(libc::ENOMEM);
         return std::ptr::null_mut();
     }
-    // SAFETY: our caller promises functions.
-    let functions = unsafe { functions.cast::<StreamFunctions>().read() };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { streams::open(image.addr(), cookie, mode, functions) }
+    // SAFETY: the module promises functions, and that they may be called with the cookie, and a mode.
+    unsafe { streams::open(image.addr(), cookie, mode, functions.cast::<StreamFunctions>().read()) }
 }
 
 /// A function of the C library has made a stream that has a descriptor: one of `fopen` (0), `fdopen` (1), `tmpfile` (2),
@@ -442,43 +375,6 @@ pub unsafe extern "C" fn stream_closed(_image: *const c_void, stream: *mut c_voi
     streams::closed(stream)
 }
 
-/// `openlog`.
-pub unsafe extern "C" fn log_open(_image: *const c_void, ident: *const c_char, option: c_int, facility: c_int) {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::openlog(ident, option, facility) };
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { system_log::open(ident, option, facility) };
-}
-
-/// `initstate`.
-pub unsafe extern "C" fn random_init(
-    image: *const c_void,
-    seed: c_uint,
-    state: *mut c_char,
-    size: usize,
-) -> *mut c_char {
-    // SAFETY: our caller promises that it is a living ledger's word.
-    if !fork::is_child() && unsafe { gives_own_memory(image, state.cast(), "initstate") } {
-        set_errno(libc::EINVAL);
-        return std::ptr::null_mut();
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { random::init(seed, state, size) }
-}
-
-/// `setstate`.
-pub unsafe extern "C" fn random_set(image: *const c_void, state: *mut c_char) -> *mut c_char {
-    // SAFETY: our caller promises that it is a living ledger's word.
-    if !fork::is_child() && unsafe { gives_own_memory(image, state.cast(), "setstate") } {
-        set_errno(libc::EINVAL);
-        return std::ptr::null_mut();
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { random::set(state) }
-}
-
 /// The calling thread has got a name; `len` bytes of it, which may be any but zero.
 pub unsafe extern "C" fn thread_named(_image: *const c_void, name: *const u8, len: usize) {
     if !fork::is_child() {
@@ -492,21 +388,14 @@ pub unsafe extern "C" fn refuses(image: *const c_void, function: *const c_char) 
     if fork::is_child() {
         return 0;
     }
-    // SAFETY: our caller promises a C string.
-    let function = unsafe { CStr::from_ptr(function) }.to_string_lossy();
-    // SAFETY: our caller promises that it is a living ledger's word.
-    c_int::from(unsafe { borrow(image) }.records.refuses(&function))
+    // SAFETY: our caller promises a C string, and that it is a living ledger's word.
+    let (function, ledger) = unsafe { (CStr::from_ptr(function).to_string_lossy(), borrow(image)) };
+    c_int::from(ledger.records.refuses(&function))
 }
 
 /// Whether an image that is being closed wants `function` to keep an address of its own memory: that is then refused. What it
 /// had found there before, it may put back.
-///
-/// # Safety
-///
-/// The word is that of a ledger that lives.
-pub(super) unsafe fn gives_own_memory(image: *const c_void, address: *const c_void, function: &str) -> bool {
-    // SAFETY: our caller promises it.
-    let ledger = unsafe { borrow(image) };
+pub(super) fn gives_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
     ledger.records.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.records.refuses(function)
 }
 
@@ -518,29 +407,26 @@ pub unsafe extern "C" fn heap_grow(image: *const c_void, len: usize) -> *mut c_v
 
 /// Gives pages of [`heap_grow`] back.
 pub unsafe extern "C" fn heap_shrink(image: *const c_void, address: *mut c_void, len: usize) {
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises that nobody uses these pages.
-    unsafe { ledger.records.pages.shrink(address, len) };
+    // SAFETY: our caller promises that it is a living ledger's word, and that nobody uses these pages.
+    unsafe { borrow(image).records.pages.shrink(address, len) };
 }
 
 /// # Safety
 ///
 /// The word is that of a ledger that lives.
 pub(super) unsafe fn borrow<'a>(image: *const c_void) -> &'a Ledger {
-    // SAFETY: our caller promises it.
+    // SAFETY: our caller promises a living ledger.
     unsafe { &*image.cast::<Ledger>() }
 }
 
-/// # Safety
-///
-/// The word is that of a ledger that lives.
-pub(super) unsafe fn share(image: *const c_void) -> Arc<Ledger> {
-    let ledger = image.cast::<Ledger>();
-    // SAFETY: ledgers are only made as shares, and our caller promises that one is left.
-    unsafe { Arc::increment_strong_count(ledger) };
-    // SAFETY: this is the share that was just added.
-    unsafe { Arc::from_raw(ledger) }
+/// One more share of a ledger.
+pub(super) fn share(ledger: &Ledger) -> Arc<Ledger> {
+    // SAFETY: ledgers are only made as shares, of which one lives as long as this one is borrowed; what is taken is the share
+    // that was just added.
+    unsafe {
+        Arc::increment_strong_count(ledger);
+        Arc::from_raw(ledger)
+    }
 }
 
 unsafe extern "C" {

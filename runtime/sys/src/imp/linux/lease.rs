@@ -4,10 +4,8 @@
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 
+use super::c::descriptors::{self, Command};
 use crate::source::Writers;
-
-/// Of `fcntl.h`, where all Linux machines agree on it.
-const F_SETSIG: libc::c_int = 10;
 
 /// A read lease, given back on drop.
 #[derive(Debug)]
@@ -19,10 +17,10 @@ impl<'a> Lease<'a> {
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
         // The kernel tells the holder by a signal when somebody waits. The usual one ends a process that has no handler
         // for it; this one is ignored where nobody listens for it.
-        if fcntl(file, F_SETSIG, libc::SIGURG).is_none() {
+        if ask(file, Command::SetSignal, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }
-        match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK) {
+        match ask(file, Command::SetLease, libc::F_RDLCK) {
             Some(_) => Ok(Self(file)),
             None if std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN) => Err(Writers::Some),
             None => Err(Writers::Unknown),
@@ -31,7 +29,7 @@ impl<'a> Lease<'a> {
 
     /// Gives it back, and says whether anybody could write meanwhile.
     pub(crate) fn end(self) -> Writers {
-        match fcntl(self.0, libc::F_GETLEASE, 0) {
+        match ask(self.0, Command::Lease, 0) {
             Some(libc::F_RDLCK) => Writers::None,
             _ => Writers::Some,
         }
@@ -41,13 +39,12 @@ impl<'a> Lease<'a> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         // Closing the file would do it as well.
-        let _given_back = fcntl(self.0, libc::F_SETLEASE, libc::F_UNLCK);
+        let _given_back = ask(self.0, Command::SetLease, libc::F_UNLCK);
     }
 }
 
 /// The answer; none when it is refused.
-fn fcntl(file: &File, command: libc::c_int, argument: libc::c_int) -> Option<libc::c_int> {
-    // SAFETY: the descriptor is open for as long as the file is borrowed, and these commands take and give numbers only.
-    let answer = unsafe { libc::fcntl(file.as_raw_fd(), command, argument) };
+fn ask(file: &File, command: Command, argument: libc::c_int) -> Option<libc::c_int> {
+    let answer = descriptors::ask(file.as_raw_fd(), command, argument);
     (answer >= 0).then_some(answer)
 }

@@ -1,12 +1,10 @@
 //! What the kernel lends to a signal handler, and what stands for it where there is none: code of the host that found our
 //! handler as the one before its own may call it with nothing but the number of the signal. What its two other arguments
 //! are is then whatever stood in their registers, so they are looked at before they are followed.
-#![expect(unsafe_code, reason = "asks the C library for a context")]
 
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 
-use super::peek;
+use super::c::{peek, signals};
 
 /// How far the record of a signal lies behind its context, as the kernel lays them out.
 #[cfg(target_arch = "x86_64")]
@@ -24,13 +22,7 @@ pub(super) fn with(
     if is_lent(signal, info.addr(), context.addr()) {
         return handle(info, context);
     }
-    let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
-    // SAFETY: all zeroes are a record.
-    unsafe { record.assume_init_mut() }.si_signo = signal;
-    let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
-    // SAFETY: a place for a context. What is not filled stays zero: no alternate stack, for one.
-    unsafe { getcontext(here.as_mut_ptr()) };
-    handle(record.as_mut_ptr(), here.as_mut_ptr().cast());
+    signals::with_record(signal, |record, here| handle(record, here.cast()));
 }
 
 /// Whether the kernel has lent both, or somebody has made both for this signal. The kernel's are told by where they lie: a
@@ -48,23 +40,17 @@ fn is_lent(signal: c_int, info: usize, context: usize) -> bool {
     is_there && peek::word(context).is_some() && peek::word(end_of_context).is_some()
 }
 
-unsafe extern "C" {
-    fn getcontext(context: *mut libc::ucontext_t) -> c_int;
-}
-
 #[cfg(test)]
 mod tests {
     use std::ptr;
 
+    use super::super::c::peek;
     use super::{RECORD_BEHIND_CONTEXT, is_lent, with};
 
     #[test]
     fn only_what_is_there_and_about_the_signal_is_handed_on() {
-        // SAFETY: all zeroes are a record.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        info.si_signo = 10;
-        let (context, place) = ([0_usize; 512], ptr::from_ref(&info).addr());
-        let context = ptr::from_ref(&context).addr();
+        let (context, info) = ([0_usize; 512], [10_usize, 0]);
+        let (place, context) = (ptr::from_ref(&info).addr(), ptr::from_ref(&context).addr());
         assert!(is_lent(10, place, context));
         assert!(is_lent(10, 0x4000 + RECORD_BEHIND_CONTEXT, 0x4000), "as the kernel lays them out");
         for (signal, info, context) in [
@@ -80,8 +66,7 @@ mod tests {
         let (mut told, nothing) = (0, ptr::without_provenance_mut(0x21));
         with(10, ptr::null_mut(), nothing, |info, context| {
             assert!(!info.is_null() && context != nothing);
-            // SAFETY: a record was handed on.
-            told = unsafe { (*info).si_signo };
+            told = peek::word(info.addr()).expect("a record was handed on") as i32;
         });
         assert_eq!(told, 10);
     }

@@ -2,10 +2,12 @@
 //! from its tables in memory.
 #![expect(unsafe_code, reason = "walks the loader's list and reads tables of mapped libraries")]
 
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::{CStr, OsStr};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+
+use super::c::loader::{self, Listed};
 
 /// A mapped library.
 #[derive(Clone, Debug)]
@@ -57,51 +59,35 @@ struct Relocation {
 /// Every library that is mapped now, the program first.
 pub(super) fn all() -> Vec<Loaded> {
     let mut found = Vec::new();
-    // SAFETY: `visit` takes its last argument for such a row, which lives until the walk returns.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
+    loader::walk(|listed| {
+        found.push(Loaded::of(listed));
+        false
+    });
     found
 }
 
-/// # Safety
-///
-/// `info` is what `dl_iterate_phdr` lends for this call, `data` the row of [`all`], not used elsewhere.
-unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: `all` hands over a live row that it does not touch during the walk.
-    let found = unsafe { &mut *data.cast::<Vec<Loaded>>() };
-    // SAFETY: `dl_iterate_phdr` lends a whole record for the length of this call.
-    let info = unsafe { &*info };
-    if info.dlpi_name.is_null() || info.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: a name that is not null is a C string kept by the loader, which is locked during the walk.
-    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
-    // SAFETY: the loader says that there are `dlpi_phnum` headers at `dlpi_phdr`.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let place = |header: &libc::Elf64_Phdr| {
-        let start = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
-        start..start.saturating_add(header.p_memsz as usize)
-    };
-    let loads = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
-    let mut loaded = Loaded {
-        name: name.to_bytes().to_vec(),
-        base: info.dlpi_addr as usize,
-        ranges: loads.clone().map(place).collect(),
-        code: loads.filter(|header| header.p_flags & libc::PF_X != 0).map(place).collect(),
-        own_name: None,
-        needed: Vec::new(),
-        dynamic: headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC).map(|header| place(header).start),
-    };
-    // SAFETY: what is on the list is mapped, and nothing is unmapped during the walk.
-    let dynamic = unsafe { loaded.dynamic() };
-    // SAFETY: as above, and the offset is of its own table.
-    loaded.own_name = dynamic.own_name.map(|offset| unsafe { text(dynamic.strings, offset) });
-    // SAFETY: as above.
-    loaded.needed = dynamic.needed.iter().map(|offset| unsafe { text(dynamic.strings, *offset) }).collect();
-    found.push(loaded);
-    0
-}
-
 impl Loaded {
+    fn of(listed: &Listed<'_>) -> Self {
+        let loads = listed.of_kind(libc::PT_LOAD);
+        let mut loaded = Self {
+            name: listed.name.to_bytes().to_vec(),
+            base: listed.base,
+            ranges: listed.segments().collect(),
+            code: loads.filter(|header| header.p_flags & libc::PF_X != 0).map(|header| listed.range(header)).collect(),
+            own_name: None,
+            needed: Vec::new(),
+            dynamic: listed.of_kind(libc::PT_DYNAMIC).map(|header| listed.range(header).start).next(),
+        };
+        // SAFETY: the loader has it on the list, so it is mapped, and unmaps nothing during the walk; the offsets are of its
+        // own table.
+        unsafe {
+            let Dynamic { strings, needed, own_name, .. } = loaded.dynamic();
+            loaded.own_name = own_name.map(|offset| text(strings, offset));
+            loaded.needed = needed.into_iter().map(|offset| text(strings, offset)).collect();
+        }
+        loaded
+    }
+
     pub(super) fn is(&self, other: &Self) -> bool {
         self.base == other.base && self.name == other.name
     }
@@ -122,28 +108,40 @@ impl Loaded {
         self.name == name || self.file().as_bytes() == name || self.own_name.as_deref() == Some(name)
     }
 
-    /// The symbols that it refers to, its own among them.
-    ///
+    /// The symbols that it refers to, its own among them; nothing if it is not mapped any more.
+    pub(super) fn refers_to(&self) -> Vec<Vec<u8>> {
+        let mut names = Vec::new();
+        loader::walk(|listed| {
+            let is_it = listed.base == self.base && listed.name.to_bytes() == self.name;
+            if is_it {
+                // SAFETY: the loader has it on the list, so it is mapped, and unmaps nothing during the walk.
+                names = unsafe { self.names() };
+            }
+            is_it
+        });
+        names
+    }
+
     /// # Safety
     ///
     /// It is mapped.
-    pub(super) unsafe fn refers_to(&self) -> Vec<Vec<u8>> {
+    unsafe fn names(&self) -> Vec<Vec<u8>> {
         // SAFETY: our caller promises that it is mapped.
         let dynamic = unsafe { self.dynamic() };
+        let relocations = std::ptr::with_exposed_provenance::<Relocation>;
+        let symbols = std::ptr::with_exposed_provenance::<libc::Elf64_Sym>(dynamic.symbols);
         let mut names = Vec::new();
         for (table, bytes) in dynamic.relocations {
             for at in 0..bytes / size_of::<Relocation>() {
-                let place = std::ptr::with_exposed_provenance::<Relocation>(table).wrapping_add(at);
-                // SAFETY: the library's own table says that there are so many bytes of relocations.
-                let symbol = unsafe { place.read_unaligned() }.info >> 32;
-                if symbol == 0 {
-                    continue;
+                // SAFETY: the library's own table says that there are so many bytes of relocations. Each refers to a symbol that
+                // is there, and that to its name, or the loader would not have mapped the library.
+                unsafe {
+                    let symbol = relocations(table).wrapping_add(at).read_unaligned().info >> 32;
+                    if symbol != 0 {
+                        let symbol = symbols.wrapping_add(symbol as usize).read_unaligned();
+                        names.push(text(dynamic.strings, symbol.st_name as usize));
+                    }
                 }
-                let symbols = std::ptr::with_exposed_provenance::<libc::Elf64_Sym>(dynamic.symbols);
-                // SAFETY: a relocation refers to a symbol that is there, or the loader would not have mapped it.
-                let symbol = unsafe { symbols.wrapping_add(symbol as usize).read_unaligned() };
-                // SAFETY: as above; so does a symbol to its name.
-                names.push(unsafe { text(dynamic.strings, symbol.st_name as usize) });
             }
         }
         names
@@ -195,7 +193,7 @@ unsafe fn text(strings: usize, offset: usize) -> Vec<u8> {
         return Vec::new();
     }
     let place = std::ptr::with_exposed_provenance(strings.wrapping_add(offset));
-    // SAFETY: our caller promises it.
+    // SAFETY: our caller promises a C string there, in memory that stays while it is read.
     unsafe { CStr::from_ptr(place) }.to_bytes().to_vec()
 }
 
@@ -229,8 +227,7 @@ mod tests {
         let library = needed.iter().find(|library| library.file().starts_with("libc.so")).expect("it is linked");
         assert!(library.code.iter().all(|code| library.ranges.contains(code)) && !library.code.is_empty());
         assert!(needed.iter().all(|library| !library.is(&all[0])));
-        // SAFETY: the program is never unmapped.
-        let names = unsafe { all[0].refers_to() };
+        let names = all[0].refers_to();
         assert!(names.iter().any(|name| name == b"dl_iterate_phdr"), "it is used here");
         let nothing = super::Loaded { needed: vec![b"no such library".to_vec()], ..all[0].clone() };
         assert!(needs(&nothing, &all).is_empty());

@@ -6,18 +6,20 @@
 //!
 //! Locks: the list of an image's threads and the list of a thread's destructors are never held together, and none while
 //! code of a module runs.
-#![expect(unsafe_code, reason = "arms threads in C, and calls destructors of modules")]
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::ffi::{c_int, c_uint, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use super::hooks::Destructor;
+use super::c::callbacks::{self, Destructor, OfValues, Promised};
+use super::c::keys::OwnKey;
+use super::c::{kernel, keys};
 use super::threads::Started;
-use super::{altstack, evict, lock, thread_exists, thread_name};
+use super::{altstack, evict, lock, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::process;
 
@@ -28,13 +30,13 @@ const ROUNDS: u32 = 4;
 const MOST: u64 = 1 << 20;
 
 thread_local! {
-    /// The record of this thread, one of whose shares is this pointer; null until it owes something. It is not a value
-    /// with a destructor, so it is there to the very end of the thread.
-    static HERE: Cell<*const Record> = const { Cell::new(ptr::null()) };
+    /// The record of this thread; nothing until it owes something. It is not a value with a destructor, so it is there to the
+    /// very end of the thread.
+    static HERE: ManuallyDrop<RefCell<Option<Arc<Record>>>> = const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
 /// Makes the C library call [`at_last`] at the end of threads.
-static LAST_KEY: OnceLock<c_uint> = OnceLock::new();
+static LAST_KEY: OnceLock<OwnKey> = OnceLock::new();
 
 /// What one thread owes.
 pub(super) struct Record {
@@ -55,8 +57,7 @@ struct Owed {
 
 struct Local {
     ledger: Arc<Ledger>,
-    destructor: Destructor,
-    object: *mut c_void,
+    destructor: Promised<Destructor>,
     since: Instant,
 }
 
@@ -64,7 +65,7 @@ struct Local {
 struct Value {
     ledger: Arc<Ledger>,
     key: c_uint,
-    destructor: Destructor,
+    destructor: OfValues,
     since: Instant,
 }
 
@@ -74,9 +75,6 @@ struct Running {
     since: Instant,
     place: usize,
 }
-
-// SAFETY: the objects are pointers that only the thread of the record follows; other threads look at the rest.
-unsafe impl Send for Local {}
 
 /// The destructors of one image.
 #[derive(Default)]
@@ -92,7 +90,7 @@ pub(super) struct Locals {
 
 struct Key {
     key: c_uint,
-    destructor: Option<Destructor>,
+    destructor: Option<OfValues>,
 }
 
 /// Where the destructors of an image wait.
@@ -104,36 +102,24 @@ pub(super) struct Whereabouts {
 
 impl Locals {
     /// Puts a destructor on the calling thread's list.
-    pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Destructor, object: *mut c_void) {
+    pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Promised<Destructor>) {
         let record = Record::here();
         self.know(&record);
         record.arm();
         self.registered.fetch_add(1, Ordering::Relaxed);
-        lock(&record.owed).locals.push(Local { ledger, destructor, object, since: Instant::now() });
+        lock(&record.owed).locals.push(Local { ledger, destructor, since: Instant::now() });
     }
 
-    /// A key without a destructor as far as the C library knows.
-    ///
-    /// # Safety
-    ///
-    /// `key` is a place for a key.
-    pub(super) unsafe fn create_key(&self, key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
-        // SAFETY: our caller promises a place for a key.
-        let result = unsafe { libc::pthread_key_create(key, None) };
-        if result == 0 {
-            // SAFETY: as above, and the C library has just written it.
-            let key = unsafe { key.read() };
-            lock(&self.keys).push(Key { key, destructor });
-        }
-        result
+    /// A key without a destructor as far as the C library knows; the error is that of the C function.
+    pub(super) fn create_key(&self, destructor: Option<OfValues>) -> Result<c_uint, c_int> {
+        let key = keys::make()?;
+        lock(&self.keys).push(Key { key, destructor });
+        Ok(key)
     }
 
-    /// The values of a deleted key are nobody's to destroy, as in C.
-    ///
-    /// # Safety
-    ///
-    /// The key is the image's own.
-    pub(super) unsafe fn delete_key(&self, key: c_uint) -> c_int {
+    /// The values of a deleted key are nobody's to destroy, as in C, where `delete`
+    /// deletes it.
+    pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
         lock(&self.keys).retain(|known| known.key != key);
         let threads = lock(&self.threads).clone();
         for record in threads {
@@ -142,23 +128,23 @@ impl Locals {
             owed.values.retain(|value| value.key != key);
             self.forgotten.fetch_add((before - owed.values.len()) as u64, Ordering::Relaxed);
         }
-        // SAFETY: our caller promises that it is a key of theirs.
-        unsafe { libc::pthread_key_delete(key) }
+        delete()
     }
 
-    /// Sets the value of a key on this thread, whose destructor is then owed.
-    ///
-    /// # Safety
-    ///
-    /// The key is alive.
-    pub(super) unsafe fn set_value(&self, ledger: Arc<Ledger>, key: c_uint, value: *const c_void) -> c_int {
-        // SAFETY: our caller promises that it is a living key.
-        let result = unsafe { libc::pthread_setspecific(key, value) };
+    /// Sets the value of a key on this thread by `set`; its destructor is then owed unless the value is null.
+    pub(super) fn set_value(
+        &self,
+        ledger: Arc<Ledger>,
+        key: c_uint,
+        is_null: bool,
+        set: impl FnOnce() -> c_int,
+    ) -> c_int {
+        let result = set();
         let known = lock(&self.keys).iter().find(|known| known.key == key).and_then(|known| known.destructor);
         let (0, Some(destructor)) = (result, known) else { return result };
         let record = Record::here();
         let at = lock(&record.owed).values.iter().position(|value| value.key == key);
-        match (at, value.is_null()) {
+        match (at, is_null) {
             (Some(at), true) => {
                 lock(&record.owed).values.swap_remove(at);
                 self.forgotten.fetch_add(1, Ordering::Relaxed);
@@ -180,14 +166,13 @@ impl Locals {
     }
 
     pub(super) fn whereabouts(&self, ledger: &Ledger) -> Whereabouts {
-        let here = HERE.get();
         let mut found = Whereabouts::default();
         for record in self.living() {
             let owed = lock(&record.owed);
             let waits = owed.waits_for(ledger);
             let runs = owed.running.iter().any(|running| is(&running.ledger, ledger));
-            found.here |= ptr::eq(Arc::as_ptr(&record), here) && waits;
-            found.elsewhere |= !ptr::eq(Arc::as_ptr(&record), here) && waits || runs;
+            found.here |= record.is_here() && waits;
+            found.elsewhere |= !record.is_here() && waits || runs;
         }
         found
     }
@@ -204,8 +189,7 @@ impl Locals {
         }
         let keys = std::mem::take(&mut *lock(&self.keys));
         for key in &keys {
-            // SAFETY: the image has made this key and not deleted it, and nobody else knows it.
-            unsafe { libc::pthread_key_delete(key.key) };
+            keys::delete(key.key);
         }
         keys.len() as u64
     }
@@ -226,9 +210,8 @@ impl Locals {
     /// Who owes something. A thread that ended without its destructors (by a bare system call, say) owes nothing.
     fn living(&self) -> Vec<Arc<Record>> {
         let threads = lock(&self.threads).clone();
-        let (living, vanished): (Vec<_>, Vec<_>) = threads
-            .into_iter()
-            .partition(|record| ptr::eq(Arc::as_ptr(record), HERE.get()) || thread_exists(record.tid));
+        let (living, vanished): (Vec<_>, Vec<_>) =
+            threads.into_iter().partition(|record| record.is_here() || kernel::thread_exists(record.tid));
         for record in vanished {
             let mut owed = lock(&record.owed);
             let count = owed.locals.len() + owed.values.len();
@@ -246,38 +229,30 @@ impl Locals {
 impl Record {
     /// The record of the calling thread, made when there is none.
     fn here() -> Arc<Self> {
-        let here = HERE.get();
-        if here.is_null() {
-            // SAFETY: asking for one's own number has no conditions.
-            let tid = unsafe { libc::gettid() };
-            let record = Arc::new(Self { tid, owed: Mutex::default() });
-            HERE.set(Arc::into_raw(Arc::clone(&record)));
-            return record;
+        if let Some(here) = HERE.with(|here| here.borrow().clone()) {
+            return here;
         }
-        // SAFETY: the pointer is a share that `HERE` keeps until `at_last` takes it.
-        unsafe { Arc::increment_strong_count(here) };
-        // SAFETY: this is the share that was just added.
-        unsafe { Arc::from_raw(here) }
+        let record = Arc::new(Self { tid: kernel::own_tid(), owed: Mutex::default() });
+        HERE.with(|here| *here.borrow_mut() = Some(Arc::clone(&record)));
+        record
+    }
+
+    /// Whether there is one of the calling thread.
+    fn is_any_here() -> bool {
+        HERE.with(|here| here.borrow().is_some())
+    }
+
+    fn is_here(&self) -> bool {
+        HERE.with(|here| here.borrow().as_deref().is_some_and(|here| ptr::eq(here, self)))
     }
 
     /// Makes sure that the end of this thread is noticed, both before and after the C library's own thread-locals go.
     fn arm(&self) {
-        if !std::mem::replace(&mut lock(&self.owed).armed, true) {
-            // SAFETY: the function and the handle are the host's own, which is never unmapped.
-            let armed =
-                unsafe { c_thread_atexit(at_end, ptr::null_mut(), (&raw const __dso_handle).cast_mut().cast()) };
-            if armed != 0 {
-                lock(&self.owed).armed = false; // out of memory; the key below is still there
-            }
+        let is_armed = std::mem::replace(&mut lock(&self.owed).armed, true);
+        if !is_armed && !callbacks::at_thread_end(at_end) {
+            lock(&self.owed).armed = false; // out of memory; the key below is still there
         }
-        let key = *LAST_KEY.get_or_init(|| {
-            let mut key = c_uint::MAX;
-            // SAFETY: `key` is a place for a key, and the destructor is the host's own.
-            unsafe { libc::pthread_key_create(&raw mut key, Some(at_last)) };
-            key
-        });
-        // SAFETY: the key is never deleted; one that could not be made is refused.
-        unsafe { libc::pthread_setspecific(key, ptr::from_ref(self).cast()) };
+        LAST_KEY.get_or_init(|| OwnKey::new(at_last)).set(ptr::from_ref(self).cast());
     }
 
     fn holder(&self, ledger: &Ledger) -> Option<Holder> {
@@ -286,8 +261,8 @@ impl Record {
         let locals = owed.locals.iter().filter(|local| is(&local.ledger, ledger));
         let values = owed.values.iter().filter(|value| is(&value.ledger, ledger));
         let waiting = locals
-            .map(|local| (local.since, local.destructor as usize))
-            .chain(values.map(|value| (value.since, value.destructor as usize)));
+            .map(|local| (local.since, local.destructor.place()))
+            .chain(values.map(|value| (value.since, value.destructor.place())));
         let waiting: Vec<_> = waiting.collect();
         let (name, (since, place)) = match (running, waiting.first()) {
             (Some(running), _) => ("a running thread-local destructor".to_owned(), (running.since, running.place)),
@@ -323,9 +298,7 @@ impl Record {
                 && let Some(local) = self.take_local(&chosen)
             {
                 note(&mut touched, &local.ledger);
-                // SAFETY: whoever registered it promised that it may be called with this object on this thread, which
-                // it is, once, since it was taken off the list.
-                unsafe { (local.destructor)(local.object) };
+                local.destructor.call();
                 self.has_run();
                 ran += 1;
             }
@@ -336,15 +309,7 @@ impl Record {
             for key in keys {
                 let Some(value) = self.take_value(key) else { continue };
                 note(&mut touched, &value.ledger);
-                // SAFETY: a key whose value was on the list until now has not been deleted.
-                let object = unsafe { libc::pthread_getspecific(key) };
-                // SAFETY: as above.
-                unsafe { libc::pthread_setspecific(key, ptr::null()) };
-                if !object.is_null() {
-                    // SAFETY: whoever made the key promised that its destructor may be called with its values, on the
-                    // thread that has them, once they are no longer set.
-                    unsafe { (value.destructor)(object) };
-                }
+                value.destructor.destroy(key);
                 self.has_run();
                 ran += 1;
             }
@@ -365,7 +330,7 @@ impl Record {
         let mut owed = lock(&self.owed);
         let at = owed.locals.iter().rposition(|local| chosen(&local.ledger))?;
         let local = owed.locals.remove(at);
-        let (ledger, place) = (Arc::clone(&local.ledger), local.destructor as usize);
+        let (ledger, place) = (Arc::clone(&local.ledger), local.destructor.place());
         owed.running.push(Running { ledger, since: Instant::now(), place });
         Some(local)
     }
@@ -380,7 +345,7 @@ impl Record {
         let mut owed = lock(&self.owed);
         let at = owed.values.iter().position(|value| value.key == key)?;
         let value = owed.values.remove(at);
-        let (ledger, place) = (Arc::clone(&value.ledger), value.destructor as usize);
+        let (ledger, place) = (Arc::clone(&value.ledger), value.destructor.place());
         owed.running.push(Running { ledger, since: Instant::now(), place });
         Some(value)
     }
@@ -403,19 +368,19 @@ impl Owed {
 /// Runs what the calling thread owes to this image.
 pub(super) fn settle_here(ledger: &Ledger) -> u64 {
     altstack::put_back(|other| ptr::eq(other, ledger));
-    if HERE.get().is_null() { 0 } else { Record::here().settle(|other| ptr::eq(other, ledger)) }
+    if !Record::is_any_here() { 0 } else { Record::here().settle(|other| ptr::eq(other, ledger)) }
 }
 
 /// Runs what the calling thread owes to images that are about to go.
 pub(super) fn settle_ending() -> u64 {
     altstack::put_back(Ledger::is_ending);
-    if HERE.get().is_null() { 0 } else { Record::here().settle(Ledger::is_ending) }
+    if !Record::is_any_here() { 0 } else { Record::here().settle(Ledger::is_ending) }
 }
 
 /// Runs all that the calling thread owes.
 pub(super) fn settle_all() -> u64 {
     altstack::put_back(|_| true);
-    if HERE.get().is_null() { 0 } else { Record::here().settle(|_| true) }
+    if !Record::is_any_here() { 0 } else { Record::here().settle(|_| true) }
 }
 
 /// However the calling thread ends, this is noticed.
@@ -432,18 +397,17 @@ pub(super) fn become_started(started: Arc<Started>) {
 
 /// The image's thread that the calling thread is, as long as it has not left.
 pub(super) fn started_here() -> Option<Arc<Started>> {
-    if HERE.get().is_null() { None } else { lock(&Record::here().owed).started.clone() }
+    if !Record::is_any_here() { None } else { lock(&Record::here().owed).started.clone() }
 }
 
 /// The image's thread that the calling thread is, which ends now and so is told only once.
 pub(super) fn take_started() -> Option<Arc<Started>> {
-    if HERE.get().is_null() { None } else { lock(&Record::here().owed).started.take() }
+    if !Record::is_any_here() { None } else { lock(&Record::here().owed).started.take() }
 }
 
 /// The first look at the end of a thread, while the host's own thread-locals are still there.
-unsafe extern "C" fn at_end(_object: *mut c_void) {
-    let here = HERE.get();
-    if here.is_null() {
+extern "C" fn at_end(_object: *mut c_void) {
+    if !Record::is_any_here() {
         return;
     }
     lock(&Record::here().owed).armed = false;
@@ -451,13 +415,10 @@ unsafe extern "C" fn at_end(_object: *mut c_void) {
 }
 
 /// The last look, when only keys are left. What is registered after it arms the thread anew.
-unsafe extern "C" fn at_last(_value: *mut c_void) {
+extern "C" fn at_last(_value: *mut c_void) {
     end_here();
-    let here = HERE.replace(ptr::null());
-    if !here.is_null() {
-        // SAFETY: this is the share that `HERE` has kept.
-        drop(unsafe { Arc::from_raw(here) });
-    }
+    let here = HERE.with(|here| here.take());
+    drop(here);
 }
 
 fn end_here() {
@@ -482,10 +443,4 @@ fn note(touched: &mut Vec<Arc<Ledger>>, ledger: &Arc<Ledger>) {
 /// A thread as reports name it.
 pub(super) fn thread_in_words(tid: i32) -> String {
     process::thread_in_words(thread_name(tid).as_deref(), Some(tid))
-}
-
-unsafe extern "C" {
-    #[link_name = "__cxa_thread_atexit_impl"]
-    fn c_thread_atexit(destructor: unsafe extern "C" fn(*mut c_void), object: *mut c_void, dso: *mut c_void) -> c_int;
-    static __dso_handle: u8;
 }

@@ -12,8 +12,9 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};
 
+use super::c::kernel::set_errno;
+use super::lock;
 use super::ranges::Ranges;
-use super::{lock, set_errno};
 
 /// Modules lay their heaps out in regions of this size, so aligned: an address tells its region.
 const REGION: usize = 64 * 1024;
@@ -79,22 +80,9 @@ impl Pages {
         }
     }
 
-    /// `mmap`.
-    ///
-    /// # Safety
-    ///
-    /// What the C function demands.
-    pub(super) unsafe fn map(
-        &self,
-        address: *mut c_void,
-        len: usize,
-        protection: c_int,
-        flags: c_int,
-        fd: c_int,
-        offset: i64,
-    ) -> *mut c_void {
-        // SAFETY: our caller promises what the function demands.
-        let start = unsafe { libc::mmap(address, len, protection, flags, fd, offset) };
+    /// `mmap`, which is what `map` calls.
+    pub(super) fn map(&self, len: usize, map: impl FnOnce() -> *mut c_void) -> *mut c_void {
+        let start = map();
         if start != libc::MAP_FAILED {
             let (pages, mut maps) = (pages(start, len), lock(&self.maps));
             maps.insert(pages.clone());
@@ -139,32 +127,27 @@ impl Pages {
         result
     }
 
-    /// `mremap`.
-    ///
-    /// # Safety
-    ///
-    /// What the C function demands.
-    pub(super) unsafe fn remap(
+    /// `mremap`, which is what `remap` calls: from pages at an address, `to` another where that is said, and the old ones stay
+    /// if `keeps_old`.
+    pub(super) fn remap(
         &self,
-        address: *mut c_void,
-        old_len: usize,
+        (address, old_len): (*mut c_void, usize),
         new_len: usize,
-        flags: c_int,
-        new_address: *mut c_void,
+        to: Option<*mut c_void>,
+        keeps_old: bool,
+        remap: impl FnOnce() -> *mut c_void,
     ) -> *mut c_void {
         // It may not leave a hole, nor put there what would be unmapped with the image and then once more.
-        let to = (flags & libc::MREMAP_FIXED != 0).then(|| pages(new_address, new_len));
-        let both = [Some(pages(address, old_len)), to];
+        let both = [Some(pages(address, old_len)), to.map(|to| pages(to, new_len))];
         if both.iter().flatten().any(|pages| self.of_image(pages).is_some()) {
             self.note_hole("mremap");
             set_errno(libc::EINVAL);
             return libc::MAP_FAILED;
         }
         let removed = lock(&self.maps).remove(pages(address, old_len));
-        // SAFETY: our caller promises what the function demands.
-        let start = unsafe { libc::mremap(address, old_len, new_len, flags, new_address) };
+        let start = remap();
         let (moved, is_known) = (start != libc::MAP_FAILED, !removed.is_empty());
-        if !moved || flags & libc::MREMAP_DONTUNMAP != 0 {
+        if !moved || keeps_old {
             self.put_back(removed);
         }
         if moved && is_known {
@@ -178,35 +161,21 @@ impl Pages {
         parts.into_iter().for_each(|part| maps.insert(part));
     }
 
-    /// `shmat`.
-    ///
-    /// # Safety
-    ///
-    /// What the C function demands.
-    pub(super) unsafe fn attach(&self, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void {
-        // SAFETY: our caller promises what the function demands.
-        let start = unsafe { libc::shmat(segment, address, flags) };
-        let mut facts = MaybeUninit::<libc::shmid_ds>::uninit();
+    /// `shmat`, which is what `attach` calls.
+    pub(super) fn attach(&self, segment: c_int, attach: impl FnOnce() -> *mut c_void) -> *mut c_void {
+        let start = attach();
         if start != libc::MAP_FAILED
-            // SAFETY: asks about a segment that is attached; the place is one for the answer.
-            && unsafe { libc::shmctl(segment, libc::IPC_STAT, facts.as_mut_ptr()) } == 0
+            && let Some(len) = len_of(segment)
         {
-            // SAFETY: the call has succeeded and so has written all of it.
-            let len = unsafe { facts.assume_init() }.shm_segsz;
             lock(&self.segments).push(pages(start, len));
         }
         start
     }
 
-    /// `shmdt`.
-    ///
-    /// # Safety
-    ///
-    /// What the C function demands.
-    pub(super) unsafe fn detach(&self, address: *const c_void) -> c_int {
+    /// `shmdt`, which is what `detach` calls. What is no segment is refused by it, and is on no record.
+    pub(super) fn detach(&self, address: *const c_void, detach: impl FnOnce() -> c_int) -> c_int {
         lock(&self.segments).retain(|segment| segment.start != address.addr());
-        // SAFETY: our caller promises what the function demands. One that is none is refused, and is on no record.
-        unsafe { libc::shmdt(address) }
+        detach()
     }
 
     /// Fresh zeroed pages of a multiple of [`REGION`], so aligned; null when there are none.
@@ -256,14 +225,24 @@ impl Pages {
         let bytes = (self.map_bytes(), self.heap_bytes());
         let (maps, heap) = (lock(&self.maps).take(), lock(&self.heap).take());
         for part in maps.into_iter().chain(heap) {
-            // SAFETY: our caller promises it.
+            // SAFETY: our caller promises that nobody uses what is on record here.
             unsafe { free(part) };
         }
         for segment in std::mem::take(&mut *lock(&self.segments)) {
-            // SAFETY: our caller promises it; one that has been unmapped otherwise is refused.
+            // SAFETY: our caller promises that nobody uses the segment; one that has been unmapped otherwise is refused.
             unsafe { libc::shmdt(ptr::with_exposed_provenance(segment.start)) };
         }
         bytes
+    }
+}
+
+/// How long a segment of shared memory is.
+fn len_of(segment: c_int) -> Option<usize> {
+    let mut facts = MaybeUninit::<libc::shmid_ds>::uninit();
+    // SAFETY: the kernel has written all of the record when it says that it succeeded.
+    unsafe {
+        let is_told = libc::shmctl(segment, libc::IPC_STAT, facts.as_mut_ptr()) == 0;
+        is_told.then(|| facts.assume_init().shm_segsz)
     }
 }
 
@@ -289,7 +268,7 @@ unsafe fn reserve(range: Range<usize>) -> c_int {
 ///
 /// The range is mapped and nobody uses it.
 unsafe fn free(range: Range<usize>) {
-    // SAFETY: our caller promises it.
+    // SAFETY: our caller promises that nobody uses these pages.
     unsafe { libc::munmap(ptr::with_exposed_provenance_mut(range.start), range.len()) };
 }
 

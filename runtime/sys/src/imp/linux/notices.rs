@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
 
+use super::c::kernel;
 use super::locals::thread_in_words;
-use super::{lock, thread_exists};
+use super::lock;
 use crate::ledger::{Holder, HolderKind};
 
 /// `struct sigevent`, the part of it that is a function and its argument included.
@@ -118,7 +119,7 @@ pub(super) fn is_open(serial: usize) -> bool {
 
 pub(super) fn runs(owner: usize) -> bool {
     let mut book = lock(&BOOK);
-    book.running.retain(|running| running.owner != owner || thread_exists(running.tid));
+    book.running.retain(|running| running.owner != owner || kernel::thread_exists(running.tid));
     book.running.iter().any(|running| running.owner == owner)
 }
 
@@ -139,8 +140,7 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         let mut book = lock(&BOOK);
         let Some(notice) = book.notices.get(&serial) else { return };
         let (function, value, is_for_once) = (notice.function, notice.value, notice.is_for_once);
-        // SAFETY: asking for one's own number has no conditions.
-        let tid = unsafe { libc::gettid() };
+        let tid = kernel::own_tid();
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
         let running = Running { owner: notice.owner, what: notice.what, tid, since: Instant::now(), serial: number };
         // In the same moment as it is taken off its list: in between, nobody would hold the image.

@@ -7,7 +7,8 @@ use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{lock, peek};
+use super::c::peek;
+use super::lock;
 
 /// As large as the largest state there is.
 const LARGEST: usize = 256;
@@ -21,26 +22,10 @@ static LAST: Mutex<Option<usize>> = Mutex::new(None);
 /// Whether any module has ever moved the state: without that nobody looks.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
-/// `initstate`.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn init(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char {
+/// An image moves the state, or may, by this call.
+pub(super) fn moved<T>(call: impl FnOnce() -> T) -> T {
     MOVED.store(true, Ordering::SeqCst);
-    // SAFETY: our caller promises what the function demands.
-    unsafe { initstate(seed, state, size) }
-}
-
-/// `setstate`.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn set(state: *mut c_char) -> *mut c_char {
-    MOVED.store(true, Ordering::SeqCst);
-    // SAFETY: our caller promises what the function demands.
-    unsafe { setstate(state) }
+    call()
 }
 
 /// Moves the state out of memory that is about to go. Whether it was there.
@@ -51,23 +36,27 @@ pub(super) fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
     let mut last = lock(&LAST);
     // The only way to ask where the state is, is to put another in its place for a moment.
     let waiting = room(2);
-    // SAFETY: the room is as large as the smallest state at least, and nobody else's.
-    let was = unsafe { initstate(1, waiting, 8) };
-    if !is_ours(was.addr()) {
-        // SAFETY: this is the state that was in place just now; it was left in order.
-        unsafe { setstate(was) };
-        return false;
-    }
+    // SAFETY: the room is as large as the smallest state at least, and nobody else's. What is set again is the state that was
+    // in place just now, which was left in order.
+    let was = unsafe {
+        let was = initstate(1, waiting, 8);
+        if !is_ours(was.addr()) {
+            setstate(was);
+            return false;
+        }
+        was
+    };
     let next = last.map_or(0, |last| 1 - last);
     let mut bytes = [0; LARGEST];
     let there = peek::read(was.addr(), &mut bytes);
-    // SAFETY: the room has that size, and what it held before is not in use: the other one was moved into last.
-    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr().cast(), room(next), there) };
-    // SAFETY: the bytes of a state that was left in order; its first word says how long it is.
-    if unsafe { setstate(room(next)) }.is_null() {
-        // The module has written over its state; a fresh one is better than none.
-        // SAFETY: the room is as large as the largest state.
-        unsafe { initstate(1, room(next), 128) };
+    // SAFETY: the room is as large as the largest state, and what it held before is not in use: the other one was moved into
+    // last. The bytes are those of a state that was left in order; its first word says how long it is.
+    unsafe {
+        ptr::copy_nonoverlapping(bytes.as_ptr().cast(), room(next), there);
+        if setstate(room(next)).is_null() {
+            // The module has written over its state; a fresh one is better than none.
+            initstate(1, room(next), 128);
+        }
     }
     *last = Some(next);
     true
@@ -78,6 +67,6 @@ fn room(at: usize) -> *mut c_char {
 }
 
 unsafe extern "C" {
-    fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char;
-    fn setstate(state: *mut c_char) -> *mut c_char;
+    pub(super) fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char;
+    pub(super) fn setstate(state: *mut c_char) -> *mut c_char;
 }

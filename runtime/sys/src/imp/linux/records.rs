@@ -9,9 +9,11 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 use std::time::Instant;
 
 use super::before::Before;
+use super::c::library::{self, Closes};
 use super::companions::{self, Companions};
 use super::locals::Locals;
 use super::memory::Pages;
@@ -79,9 +81,9 @@ impl Records {
 
     /// The image has been mapped, and its initialisers have run.
     pub(crate) fn is_mapped(&self, ledger: &Arc<Ledger>, mapping: &Mapping) {
-        self.code.get_or_init(|| mapping.ranges.clone());
-        self.pages.is_mapped(&mapping.ranges);
-        scan::is_mapped(owner(ledger), &mapping.ranges);
+        self.code.get_or_init(|| mapping.ranges().to_vec());
+        self.pages.is_mapped(mapping.ranges());
+        scan::is_mapped(owner(ledger), mapping.ranges());
         // The library of C++ may have come with it.
         cpp::listen();
         self.companions.is_mapped(owner(ledger), mapping);
@@ -340,8 +342,8 @@ impl Records {
         let (joined, not_joined) = threads::join_ended(ledger);
         report.threads_joined = joined;
         let is_kept = |address| !policy.free_c_heap || kept.contains(&address);
-        // SAFETY: the blocks were the image's, and whoever set the policy says that it gives none away.
-        let left = unsafe { c_heap::free_all(owner, is_kept) };
+        // SAFETY: the block was the image's and lives, and whoever set the policy says that it gives none away.
+        let left = c_heap::take(owner, is_kept, |block| unsafe { library::free(block) });
         (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
         (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
         if not_joined == 0 {
@@ -353,8 +355,14 @@ impl Records {
         let fds = fds::take(owner);
         if policy.close_fds {
             for left in &fds {
+                let closes = fds::closes(left);
                 // SAFETY: the image has opened it and is gone, and whoever set the policy says that nobody else has it.
-                unsafe { fds::close(left) };
+                let close = move || unsafe { library::close(closes) };
+                match closes {
+                    // It waits for a process, which may run as long as it likes.
+                    Closes::Pipe(_) => close_apart(close),
+                    _ => close(),
+                }
             }
         }
         let told = if policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
@@ -367,6 +375,13 @@ impl Records {
         report.thread_locals_run = self.locals.run.load(Ordering::SeqCst);
         report.thread_locals_forgotten = self.locals.forgotten.load(Ordering::SeqCst);
         report.threads_evicted = self.threads.evicted.load(Ordering::SeqCst);
+    }
+}
+
+fn close_apart(close: impl FnOnce() + Send + 'static) {
+    let started = thread::Builder::new().name("alcedo-pclose".to_owned()).spawn(close);
+    if let Err(error) = started {
+        tracing::warn!(%error, "a stream made by `popen` stays open: no thread can be started to close it");
     }
 }
 

@@ -4,7 +4,6 @@
 //!
 //! Whether a request is done stands in its own block, which may be freed as soon as the image knows. So a block is looked
 //! at through the kernel, which says no where C would crash.
-#![expect(unsafe_code, reason = "reads and changes the blocks of requests, and hands them to C")]
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{c_int, c_void};
@@ -13,9 +12,10 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use super::c::peek;
+use super::c::signals::bit;
 use super::lock;
 use super::notices::{self, Event};
-use super::signal_sets::bit;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// Where blocks of requests have ever been. The C library has the address of one until it uses the place for another, long
@@ -54,13 +54,13 @@ enum Kind {
 
 /// `struct aiocb` of glibc, as far as it is looked at.
 #[repr(C)]
-struct IoBlock {
+pub(super) struct IoBlock {
     fd: c_int,
     what: c_int,
     priority: c_int,
     buffer: usize,
     len: usize,
-    event: Event,
+    pub(super) event: Event,
     next: usize,
     absolute: c_int,
     policy: c_int,
@@ -83,68 +83,51 @@ const NAME_IN_PROGRESS: c_int = -100;
 /// `LIO_NOP`.
 const NOTHING: c_int = 2;
 
-/// Gives one request to the C library by `submit`, which says whether it was taken.
-///
-/// # Safety
-///
-/// The block is an `aiocb` that may be given to the C library now.
-pub(super) unsafe fn begin_io(ledger: &Ledger, block: *mut c_void, submit: impl FnOnce() -> c_int) -> c_int {
-    if block.is_null() {
-        return submit();
-    }
+/// A request to read or write, which `submit` makes. `own` is the event in its block, and `put` puts another there.
+pub(super) fn begin_io(
+    ledger: &Ledger,
+    block: usize,
+    own: Event,
+    put: impl Fn(Event),
+    submit: impl FnOnce() -> c_int,
+) -> c_int {
     let owner = ptr::from_ref(ledger).addr();
-    let at = block.cast::<IoBlock>();
-    // SAFETY: our caller promises a whole block.
-    let place = unsafe { &raw mut (*at).event };
-    // SAFETY: as above.
-    let own = unsafe { place.read() };
     let mut book = lock(&BOOK);
-    let own = as_image_knows_it(&book, block.addr(), own);
+    let own = as_image_knows_it(&book, block, own);
     let (told, serial) = own.through_host(owner, "an asynchronous request", true);
-    // SAFETY: as above; it is the image's block until the C library has it.
-    unsafe { place.write(told) };
-    book.note(owner, block.addr(), Kind::Io, serial.map(|serial| (serial, own)));
-    book.is_given(block.addr());
+    // It is the image's block until the C library has it.
+    put(told);
+    book.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
+    book.is_given(block);
     own.raises().into_iter().for_each(|signal| book.raises(owner, signal));
     // Under the lock: whoever asks whether all are done must see this one before it can be.
     let result = submit();
     if result != 0 {
-        book.requests.retain(|request| request.block != block.addr());
+        book.requests.retain(|request| request.block != block);
         serial.into_iter().for_each(notices::strike);
-        // SAFETY: as above; the C library has refused it.
-        unsafe { place.write(own) };
+        put(own);
     }
     result
 }
 
-/// Likewise for a list, with one event for all of it: `submit` is given that event. `of_names` says what blocks they are.
-///
-/// # Safety
-///
-/// The list has so many blocks, or nulls, that may be given to the C library now; the event is one or null.
-pub(super) unsafe fn begin_list(
+/// A list of requests, which `submit` makes with the event to be told of.
+pub(super) fn begin_list(
     ledger: &Ledger,
     of_names: bool,
-    list: *const *mut c_void,
-    count: c_int,
-    event: *const c_void,
+    list: &[usize],
+    event: Option<Event>,
     submit: impl FnOnce(*const c_void) -> c_int,
 ) -> c_int {
     let owner = ptr::from_ref(ledger).addr();
     let kind = if of_names { Kind::Name } else { Kind::Io };
     let mut book = lock(&BOOK);
     let mut blocks = Vec::new();
-    for at in 0..usize::try_from(count).unwrap_or(0) {
-        let place = list.wrapping_add(at);
-        // SAFETY: our caller promises so many.
-        let block = unsafe { place.read() }.addr();
+    for block in list.iter().copied() {
         if block != 0 && (of_names || !is_nothing(block)) {
             book.note(owner, block, kind, None);
             blocks.push(block);
         }
     }
-    // SAFETY: our caller promises it.
-    let event = unsafe { Event::read(event) };
     let told = event.map(|event| event.through_host(owner, "a list of asynchronous requests", true).0);
     event.and_then(|event| event.raises()).into_iter().for_each(|signal| book.raises(owner, signal));
     drop(book);
@@ -266,17 +249,11 @@ enum Seen {
 
 /// A word of this process's memory.
 fn read_word(address: usize) -> Seen {
-    let mut word: c_int = 0;
-    let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<c_int>() };
-    let remote = libc::iovec { iov_base: ptr::with_exposed_provenance_mut(address), iov_len: size_of::<c_int>() };
-    // SAFETY: asking for one's own number has no conditions.
-    let process = unsafe { libc::getpid() };
-    // SAFETY: the local place is a word; the kernel refuses what cannot be read.
-    let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
-    match (read == size_of::<c_int>() as isize, super::errno()) {
-        (true, _) => Seen::Word(word),
-        (false, libc::EFAULT) => Seen::Nothing,
-        (false, _) => Seen::Unknown,
+    let mut word = [0; size_of::<c_int>()];
+    match peek::copy(address, &mut word) {
+        Ok(copied) if copied == word.len() => Seen::Word(c_int::from_ne_bytes(word)),
+        Err(libc::EFAULT) => Seen::Nothing,
+        Ok(_) | Err(_) => Seen::Unknown,
     }
 }
 

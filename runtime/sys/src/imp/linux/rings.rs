@@ -4,15 +4,14 @@
 //! A ring is known by the number of its file, which a descriptor and a mapping of it share. The hooks tell of those that
 //! are made through the C library. A plugin may make one with instructions of its own, too; so whatever ring was not there
 //! before the image, and is on no other image's record, counts as its own.
-#![expect(unsafe_code, reason = "asks about descriptors")]
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs;
-use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use super::c::descriptors::{Identity, identity};
 use super::{fd_target, fds, lock, stacks};
 
 /// What the system calls what such a descriptor leads to.
@@ -126,16 +125,10 @@ fn note(own: &mut Own, ring: Ring) {
 
 /// The ring that a descriptor leads to, if it does.
 pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
-    let mut stat = MaybeUninit::uninit();
-    // SAFETY: the call writes to the place it is given, and a number that is no descriptor is refused.
-    if unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: the call has succeeded and so has written all of it.
-    let stat: libc::stat = unsafe { stat.assume_init() };
+    let Identity { device, number, kind } = identity(fd)?;
     // What has no file has no kind of file either; so most are told without reading a link.
-    let is_ring = stat.st_mode & libc::S_IFMT == 0 && fd_target(fd).as_deref() == Some(TARGET);
-    is_ring.then_some(Ring(stat.st_dev, stat.st_ino))
+    let is_ring = kind == 0 && fd_target(fd).as_deref() == Some(TARGET);
+    is_ring.then_some(Ring(device, number))
 }
 
 /// Every ring of the process.

@@ -4,12 +4,10 @@
 //!
 //! The list is the thread's own and changes while it is read: what is read is what was there. A mutex that is being locked
 //! just now by a thread of the host would be one that the host uses, and it has promised that it uses nothing of the image.
-#![expect(unsafe_code, reason = "asks the kernel for the lists of other threads")]
 
-use std::ffi::c_long;
 use std::fs;
 
-use super::peek;
+use super::c::{kernel, peek};
 
 /// As many as the kernel itself looks at.
 const MOST: usize = 2048;
@@ -30,10 +28,8 @@ pub(super) fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
 
 /// Where the list of a thread begins.
 fn list_of(tid: i32) -> Option<usize> {
-    let (mut head, mut len) = (0_usize, 0_usize);
-    // SAFETY: two places for a word each. The kernel says no where there is no such thread.
-    let asked = unsafe { libc::syscall(libc::SYS_get_robust_list, c_long::from(tid), &raw mut head, &raw mut len) };
-    (asked == 0 && head != 0 && len == HEAD).then_some(head)
+    let (head, len) = kernel::robust_list(tid)?;
+    (head != 0 && len == HEAD).then_some(head)
 }
 
 /// Whether an entry lies there. A list that leads to nothing readable is at an end.

@@ -17,8 +17,6 @@
 //!
 //! Nothing is locked and nobody is stopped: memory is read through the kernel, so what vanishes meanwhile is no fault.
 
-#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads a word of the thread's control block"))]
-
 mod blocks;
 mod leaves;
 mod names;
@@ -33,7 +31,8 @@ use std::time::Instant;
 use blocks::Blocks;
 use objects::Object;
 
-use super::{environment, lock, peek, requests, streams};
+use super::c::{peek, registers};
+use super::{environment, lock, requests, streams};
 use crate::reference::{Look, Reference, Target};
 
 const WORD: usize = size_of::<usize>();
@@ -203,7 +202,7 @@ impl Targets {
         let segments = going.image.iter().flat_map(|range| objects::without(range.clone(), &for_loader));
         let mut ranges: Vec<_> = segments.chain(going.memory.iter().cloned()).collect();
         ranges.sort_by_key(|range| range.start);
-        Self { ranges, image: going.image.to_vec(), guard: pointer_guard() }
+        Self { ranges, image: going.image.to_vec(), guard: registers::pointer_guard() }
     }
 
     /// What a word leads to, if that goes.
@@ -354,19 +353,6 @@ fn begin(image: &[Range<usize>]) -> usize {
 fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let (words, _) = bytes.as_chunks::<WORD>();
     words.iter().map(|word| usize::from_ne_bytes(*word))
-}
-
-/// With what the C library mixes addresses of functions that it keeps; `None` where it is not known how it does that.
-fn pointer_guard() -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let guard: usize;
-        // SAFETY: this word of the thread's control block is the guard, on this machine with this C library.
-        unsafe { std::arch::asm!("mov {}, fs:0x30", out(reg) guard, options(nostack, readonly, preserves_flags)) };
-        Some(guard)
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    None
 }
 
 #[cfg(test)]

@@ -5,188 +5,151 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::hooks::{borrow, gives_own_memory, share};
-use super::{altstack, async_fds, children, fork, requests, set_errno, signals, timers};
+use super::c::kernel::set_errno;
+use super::c::kernel::{self, Timer};
+use super::hooks::{borrow, gives_own_memory, hooks, share};
+use super::notices::Event;
+use super::requests::IoBlock;
+use super::{altstack, async_fds, children, fork, requests, signals, timers};
 
-/// `sigaltstack`.
-pub unsafe extern "C" fn alternate_stack(image: *const c_void, new: *const c_void, old: *mut c_void) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { libc::sigaltstack(new.cast(), old.cast()) };
+hooks! {
+    /// `sigaltstack`.
+    fn alternate_stack(image, new: *const c_void, old: *mut c_void) -> c_int = libc::sigaltstack(new.cast(), old.cast());
+    |ledger, original| {
+        // SAFETY: the module promises a stack, or null.
+        let memory = unsafe { new.cast::<libc::stack_t>().as_ref() }
+            .filter(|stack| stack.ss_flags & libc::SS_DISABLE == 0)
+            .map(|stack| stack.ss_sp);
+        if memory.is_some_and(|memory| gives_own_memory(ledger, memory, "sigaltstack")) {
+            set_errno(libc::ENOMEM);
+            return -1;
+        }
+        altstack::set(share(ledger), !new.is_null(), original)
     }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { share(image) };
-    // SAFETY: our caller promises a stack, or null.
-    let memory = unsafe { new.cast::<libc::stack_t>().as_ref() }
-        .filter(|stack| stack.ss_flags & libc::SS_DISABLE == 0)
-        .map(|stack| stack.ss_sp);
-    // SAFETY: as above.
-    if memory.is_some_and(|memory| unsafe { gives_own_memory(image, memory, "sigaltstack") }) {
-        set_errno(libc::ENOMEM);
-        return -1;
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { altstack::set(ledger, new.cast(), old.cast()) }
-}
 
-/// `setitimer`.
-pub unsafe extern "C" fn interval_timer(
-    image: *const c_void,
-    which: c_int,
-    new: *const c_void,
-    old: *mut c_void,
-) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_setitimer(which, new.cast(), old.cast()) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { timers::set(ledger, which, new.cast(), old.cast()) }
-}
+    /// `setitimer`.
+    fn interval_timer(image, which: c_int, new: *const c_void, old: *mut c_void) -> c_int
+        = c_setitimer(which, new.cast(), old.cast());
+    |ledger, original| timers::set(ledger, which, original, || {
+        if let Some(now) = kernel::timer(which).filter(|_| !old.is_null()) {
+            // SAFETY: the module promises a place for what was set, or null.
+            unsafe { old.cast::<libc::itimerval>().write(now) };
+        }
+    })
 
-/// `alarm`.
-pub unsafe extern "C" fn alarm(image: *const c_void, seconds: c_uint) -> c_uint {
-    if fork::is_child() {
-        // SAFETY: any number will do.
-        return unsafe { libc::alarm(seconds) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    timers::alarm(unsafe { borrow(image) }, seconds)
-}
+    /// `alarm`.
+    fn alarm(image, seconds: c_uint) -> c_uint = libc::alarm(seconds);
+    |ledger, _original| timers::alarm(ledger, seconds)
 
-/// `ualarm`.
-pub unsafe extern "C" fn ualarm(image: *const c_void, first: c_uint, then: c_uint) -> c_uint {
-    if fork::is_child() {
-        // SAFETY: any numbers will do.
-        return unsafe { c_ualarm(first, then) };
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    timers::ualarm(unsafe { borrow(image) }, first, then)
-}
+    /// `ualarm`.
+    fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = c_ualarm(first, then);
+    |ledger, _original| timers::ualarm(ledger, first, then)
 
-/// `timer_create`; `event` is a `struct sigevent` or null, `timer` a place for a `timer_t`.
-pub unsafe extern "C" fn timer_create(
-    image: *const c_void,
-    clock: c_int,
-    event: *const c_void,
-    timer: *mut c_void,
-) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_timer_create(clock, event, timer) };
+    /// `timer_create`; `event` is a `struct sigevent` or null, `timer` a place for a `timer_t`.
+    fn timer_create(image, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int
+        = c_timer_create(clock, event, timer);
+    |ledger, _original| {
+        if ledger.records.refuses("timer_create") {
+            set_errno(libc::EAGAIN);
+            return -1;
+        }
+        // SAFETY: the module promises the clock, the place for the timer, and an event, which is theirs but for the function.
+        let make = |told| unsafe {
+            match c_timer_create(clock, told, timer) {
+                0 => Ok(Timer::new(timer.cast::<usize>().read())),
+                result => Err(result),
+            }
+        };
+        // SAFETY: the module promises an event, or null.
+        timers::create(ledger, unsafe { Event::read(event) }, make)
     }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    if ledger.records.refuses("timer_create") {
-        set_errno(libc::EAGAIN);
-        return -1;
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { timers::create(ledger, clock, event, timer) }
-}
 
-/// `timer_delete`.
-pub unsafe extern "C" fn timer_delete(_image: *const c_void, timer: usize) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_timer_delete(timer) };
-    }
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { timers::delete(timer) }
-}
+    /// `timer_delete`.
+    fn timer_delete(image, timer: usize) -> c_int = c_timer_delete(timer);
+    |_ledger, original| timers::delete(timer, original)
 
-/// `mq_notify`.
-pub unsafe extern "C" fn queue_notify(image: *const c_void, queue: c_int, event: *const c_void) -> c_int {
-    if fork::is_child() {
-        // SAFETY: our caller promises what the C function demands.
-        return unsafe { c_mq_notify(queue, event) };
+    /// `mq_notify`.
+    fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = c_mq_notify(queue, event);
+    |ledger, _original| {
+        // SAFETY: the module promises an event, or null.
+        let event = unsafe { Event::read(event) };
+        // SAFETY: the module promises the queue, and the event is theirs but for the function.
+        async_fds::tell_of_message(ledger, queue, event, |told| unsafe { c_mq_notify(queue, told) })
     }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    // SAFETY: our caller promises what the C function demands.
-    unsafe { async_fds::tell_of_message(ledger, queue, event) }
-}
 
-/// `aio_read` (0), `aio_write` (1), or `aio_fsync` with that argument less two.
-pub unsafe extern "C" fn io_begin(image: *const c_void, what: c_int, block: *mut c_void) -> c_int {
-    let submit = || match what {
-        // SAFETY: our caller promises what the C function demands.
-        0 => unsafe { libc::aio_read(block.cast()) },
-        // SAFETY: as above.
-        1 => unsafe { libc::aio_write(block.cast()) },
-        // SAFETY: as above.
-        sync => unsafe { libc::aio_fsync(sync - 2, block.cast()) },
+    /// `aio_read` (0), `aio_write` (1), or `aio_fsync` with that argument less two.
+    fn io_begin(image, what: c_int, block: *mut c_void) -> c_int = match what {
+        0 => libc::aio_read(block.cast()),
+        1 => libc::aio_write(block.cast()),
+        sync => libc::aio_fsync(sync - 2, block.cast()),
     };
-    if fork::is_child() {
-        return submit();
+    |ledger, original| {
+        if ledger.records.refuses("aio_read or its like") {
+            set_errno(libc::EAGAIN);
+            return -1;
+        }
+        if block.is_null() {
+            return original();
+        }
+        // SAFETY: the module promises a whole block, which is its own until the C library has it.
+        let (own, place) = unsafe {
+            let place = &raw mut (*block.cast::<IoBlock>()).event;
+            (place.read(), place)
+        };
+        // SAFETY: the block is the module's until the C library has it, and again when that has refused it.
+        requests::begin_io(ledger, block.addr(), own, |event| unsafe { place.write(event) }, original)
     }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    if ledger.records.refuses("aio_read or its like") {
-        set_errno(libc::EAGAIN);
-        return -1;
+
+    /// `lio_listio`.
+    fn io_begin_list(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
+        = c_lio_listio(mode, list, count, event);
+    |ledger, _original| {
+        if ledger.records.refuses("lio_listio") {
+            set_errno(libc::EAGAIN);
+            return -1;
+        }
+        // SAFETY: the module promises a list and an event as the C function demands them.
+        let (blocks, event) = unsafe { (blocks_of(list, count), event_of(mode, event)) };
+        // SAFETY: the module promises the list, and the event is theirs but for the function.
+        let submit = |told| unsafe { c_lio_listio(mode, list, count, told) };
+        requests::begin_list(ledger, false, &blocks, event, submit)
     }
-    // SAFETY: our caller promises a block that may be given to the C library.
-    unsafe { requests::begin_io(ledger, block, submit) }
+
+    /// `getaddrinfo_a`.
+    fn names_begin(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
+        = c_getaddrinfo_a(mode, list, count, event);
+    |ledger, _original| {
+        if ledger.records.refuses("getaddrinfo_a") {
+            set_errno(libc::EAGAIN);
+            return libc::EAI_AGAIN;
+        }
+        // SAFETY: the module promises a list and an event as the C function demands them.
+        let (blocks, event) = unsafe { (blocks_of(list, count), event_of(mode, event)) };
+        // SAFETY: the module promises the list, and the event is theirs but for the function.
+        let submit = |told| unsafe { c_getaddrinfo_a(mode, list, count, told) };
+        requests::begin_list(ledger, true, &blocks, event, submit)
+    }
 }
 
-/// `lio_listio`.
-pub unsafe extern "C" fn io_begin_list(
-    image: *const c_void,
-    mode: c_int,
-    list: *const *mut c_void,
-    count: c_int,
-    event: *const c_void,
-) -> c_int {
-    // SAFETY: our caller promises what the C function demands.
-    let submit = |event: *const c_void| unsafe { c_lio_listio(mode, list, count, event) };
-    // SAFETY: our caller promises it.
-    unsafe { begin_list(image, false, mode, list, count, event, submit) }
-}
-
-/// `getaddrinfo_a`.
-pub unsafe extern "C" fn names_begin(
-    image: *const c_void,
-    mode: c_int,
-    list: *const *mut c_void,
-    count: c_int,
-    event: *const c_void,
-) -> c_int {
-    // SAFETY: our caller promises what the C function demands.
-    let submit = |event: *const c_void| unsafe { c_getaddrinfo_a(mode, list, count, event) };
-    // SAFETY: our caller promises it.
-    unsafe { begin_list(image, true, mode, list, count, event, submit) }
-}
-
-/// A list of requests, for input and output or for names.
+/// The blocks of a list of requests.
 ///
 /// # Safety
 ///
-/// What the C function demands that `submit` calls, and `image` as for all hooks.
-unsafe fn begin_list(
-    image: *const c_void,
-    is_names: bool,
-    mode: c_int,
-    list: *const *mut c_void,
-    count: c_int,
-    event: *const c_void,
-    submit: impl FnOnce(*const c_void) -> c_int,
-) -> c_int {
-    if fork::is_child() {
-        return submit(event);
-    }
-    // SAFETY: our caller promises that it is a living ledger's word.
-    let ledger = unsafe { borrow(image) };
-    if ledger.records.refuses(if is_names { "getaddrinfo_a" } else { "lio_listio" }) {
-        set_errno(libc::EAGAIN);
-        return if is_names { libc::EAI_AGAIN } else { -1 };
-    }
-    // One that waits takes no event.
-    let event = if mode == 0 { std::ptr::null() } else { event };
-    // SAFETY: our caller promises a list and an event as the C function demands them.
-    unsafe { requests::begin_list(ledger, is_names, list, count, event, submit) }
+/// There are so many.
+unsafe fn blocks_of(list: *const *mut c_void, count: c_int) -> Vec<usize> {
+    let places = (0..usize::try_from(count).unwrap_or(0)).map(|at| list.wrapping_add(at));
+    // SAFETY: our caller promises so many.
+    places.map(|place| unsafe { place.read() }.addr()).collect()
+}
+
+/// The event that a list of requests tells of its end by; one that waits takes none.
+///
+/// # Safety
+///
+/// It is an event, or null.
+unsafe fn event_of(mode: c_int, event: *const c_void) -> Option<Event> {
+    // SAFETY: our caller promises an event, or null.
+    if mode == 0 { None } else { unsafe { Event::read(event) } }
 }
 
 /// The module has changed whom a descriptor tells of what happens to it, by which signal, or whether it does at all.
@@ -199,8 +162,8 @@ pub unsafe extern "C" fn fd_signals(image: *const c_void, fd: c_int) {
 
 /// The module is about to jump to where `setjmp` or one of its kin has filled this buffer.
 pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
-    // SAFETY: our caller promises such a buffer.
-    unsafe { signals::jumps(buffer) };
+    // SAFETY: our caller promises a buffer that was filled, of eight words at least.
+    signals::jumps(unsafe { &*buffer.cast() });
 }
 
 /// The module has started a process of this number.

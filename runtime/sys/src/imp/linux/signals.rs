@@ -2,78 +2,30 @@
 //! latest first, and then the one that the process had before. No image ever sees another's, so none can call into an
 //! image that is gone by way of "the handler before".
 //!
-//! A handler may run at any moment, also in the middle of `malloc`, and may set handlers itself. So what it reads is a
-//! table that never changes and is swapped whole; a table is mapped rather than allocated; and whoever swaps holds the
-//! lock with all signals blocked, so that no handler ever waits for the thread it has interrupted. A table that was
-//! swapped out is freed once nobody can be reading it: until then a handler listed in it may be running.
-#![expect(unsafe_code, reason = "sets signal handlers, calls those of modules, and keeps its tables in mapped pages")]
+//! What each signal leads to is kept in tables of their own; see [`super::signal_tables`].
+#![expect(unsafe_code, reason = "sets signal handlers, and calls those of modules")]
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::mem::{self, ManuallyDrop};
+use std::mem;
 use std::ptr;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::handlers::{self, Frame, Running, Taken};
-use super::signal_sets::{COUNT, Quiet, bit, is_ours, nothing, wish};
-use super::{errno, lent, lock, onstack, set_errno};
+use super::c::kernel::{errno, set_errno};
+use super::c::signals::{self, COUNT, bit, is_in, is_ours, nothing, wish};
+use super::handlers::{self, Frame, JumpBuffer, Running, Taken};
+use super::signal_tables::{Entry, InUse, Table, Tables, let_go};
+use super::{lent, onstack};
 use crate::ledger::disposition::{Effect, Wish};
-
-/// What each signal leads to; null while no image has ever asked for it. A table once there is only ever replaced.
-static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
-
-/// How many handlers are between reading a table's address and saying so in the table itself.
-static READERS: AtomicUsize = AtomicUsize::new(0);
-
-/// Held by whoever swaps a table; the head of the list of tables that were swapped out.
-static RETIRED: Mutex<Retired> = Mutex::new(Retired(ptr::null_mut()));
-
-struct Retired(*mut Table);
-
-// SAFETY: the list is followed only by who holds the lock.
-unsafe impl Send for Retired {}
 
 thread_local! {
     /// The signals whose original handler was called by a handler that runs on this thread now: one bit each.
     static PASSED_ON: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What a signal leads to. Entries follow in the same mapping.
-#[repr(C)]
-struct Table {
-    /// How many handlers are reading it.
-    users: AtomicUsize,
-    /// The table that was swapped out before this one. Only under the lock.
-    next: Cell<*mut Table>,
-    /// Since it was swapped out, there was a moment without anybody on the way to it. Only under the lock.
-    unreachable: Cell<bool>,
-    /// Bytes of the mapping.
-    bytes: usize,
-    /// How many entries follow.
-    len: usize,
-    /// What the process had.
-    original: libc::sigaction,
-    /// What was set on behalf of this table.
-    effect: Effect,
-}
-
-/// What one image has asked for.
-#[repr(C)]
-struct Entry {
-    /// The address of the image's ledger.
-    owner: usize,
-    action: libc::sigaction,
-    /// A handler for one time has had its time.
-    is_spent: AtomicBool,
-}
-
-/// A table that cannot be freed while this is there.
-struct InUse(&'static Table);
-
 /// The same for the dispatcher: until it returns, or until the handlers called from it were left by a jump.
 struct Reading {
-    table: ManuallyDrop<InUse>,
+    table: Option<InUse>,
     run: Option<Taken>,
     frame: Frame,
 }
@@ -84,9 +36,8 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     if !is_ours(signal) {
         return Err(libc::EINVAL);
     }
-    let _quiet = Quiet::new();
-    let mut retired = lock(&RETIRED);
-    let current = current(signal);
+    let mut tables = Tables::lock();
+    let current = tables.current(signal);
     let original = original(signal, current)?;
     let own = current.and_then(|table| table.entries().iter().find(|entry| entry.owner == owner));
     let old = own.map_or_else(|| seen_by_images(&original), |entry| entry.seen());
@@ -99,9 +50,9 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
             is_spent: AtomicBool::new(false),
         });
         let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut own.into_iter()];
-        swap(&mut retired, signal, original, entries, Fate::Its)?;
+        swap(&mut tables, signal, original, entries, Fate::Its)?;
     }
-    collect(&mut retired);
+    tables.collect();
     Ok(old)
 }
 
@@ -111,8 +62,7 @@ pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<
     action.sa_sigaction = handler;
     action.sa_flags = libc::SA_RESTART;
     if is_ours(signal) {
-        // SAFETY: the set is initialised and the number is a signal's.
-        unsafe { libc::sigaddset(&raw mut action.sa_mask, signal) };
+        signals::add(&mut action.sa_mask, signal);
     }
     set(owner, signal, Some(&action)).map(|old| old.sa_sigaction)
 }
@@ -123,17 +73,16 @@ pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<
 pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     let mut count = 0;
     for signal in 1..COUNT as c_int {
-        let _quiet = Quiet::new();
-        let mut retired = lock(&RETIRED);
-        let Some(table) = current(signal).filter(|table| table.has(owner)) else { continue };
+        let mut tables = Tables::lock();
+        let Some(table) = tables.current(signal).filter(|table| table.has(owner)) else { continue };
         let Ok(original) = original(signal, Some(table)) else { continue };
         let others = table.entries().iter().filter(|entry| entry.owner != owner);
         let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut std::iter::empty()];
         let fate = Fate::of(signal, raised, late);
-        if swap(&mut retired, signal, original, entries, fate).is_ok() {
+        if swap(&mut tables, signal, original, entries, fate).is_ok() {
             count += 1;
         }
-        collect(&mut retired);
+        tables.collect();
     }
     drop_pending(raised, late);
     count
@@ -164,12 +113,8 @@ impl Fate {
 /// set for a signal that its image has never handled.
 fn drop_pending(raised: u64, late: u64) {
     for signal in (1..COUNT as c_int).filter(|signal| (raised | late) & bit(*signal) != 0 && is_ours(*signal)) {
-        let _quiet = Quiet::new();
-        let _retired = lock(&RETIRED);
-        let mut now = nothing();
-        // SAFETY: nothing is set, and `now` is a place for what there is.
-        let asked = unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) };
-        if asked == 0 {
+        let _tables = Tables::lock();
+        if let Ok(now) = signals::action(signal) {
             // Nothing can be done about an error here.
             let _set = put(signal, &now, Fate::of(signal, raised, late));
         }
@@ -182,25 +127,20 @@ fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int>
     ignore.sa_sigaction = libc::SIG_IGN;
     let is_changed = fate != Fate::Its && wish(action) == Wish::Default;
     // A signal that comes to be ignored is forgotten, also where it was blocked.
-    // SAFETY: the action is a whole one.
-    if is_changed && unsafe { libc::sigaction(signal, &raw const ignore, ptr::null_mut()) } != 0 {
-        return Err(errno());
+    if is_changed {
+        // SAFETY: the action has no handler.
+        unsafe { signals::act(signal, &ignore) }?;
     }
     if is_changed && fate == Fate::Ignored {
         return Ok(());
     }
-    // SAFETY: the action is a whole one: the original, the host's dispatcher, or one of the two standard ones.
-    match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(errno()),
-    }
+    // SAFETY: the action has no handler, or `dispatch`, or the one that the process has set itself.
+    unsafe { signals::act(signal, action) }
 }
 
 /// Whether the image has asked for anything about this signal.
 pub(super) fn has(owner: usize, signal: c_int) -> bool {
-    let _quiet = Quiet::new();
-    let _retired = lock(&RETIRED);
-    current(signal).is_some_and(|table| table.has(owner))
+    Tables::lock().current(signal).is_some_and(|table| table.has(owner))
 }
 
 /// Signals that an image handles, one bit each.
@@ -214,10 +154,9 @@ pub(super) struct Handled {
 /// What the image handles now.
 pub(super) fn handled(owner: usize) -> Handled {
     let mut handled = Handled { all: 0, alone: 0 };
-    let _quiet = Quiet::new();
-    let _retired = lock(&RETIRED);
+    let tables = Tables::lock();
     for signal in 1..COUNT as c_int {
-        let Some(table) = current(signal) else { continue };
+        let Some(table) = tables.current(signal) else { continue };
         let own = |entry: &&Entry| entry.owner == owner;
         if !table.entries().iter().filter(own).any(|entry| entry.wish() == Wish::Handle) {
             continue;
@@ -244,9 +183,8 @@ pub(super) fn is_handler(handler: usize) -> bool {
 
 /// How many signals lead to the image, or are set as it has asked.
 pub(super) fn held(owner: usize) -> u64 {
-    let _quiet = Quiet::new();
-    let _retired = lock(&RETIRED);
-    (1..COUNT as c_int).filter_map(current).filter(|table| table.has(owner)).count() as u64
+    let tables = Tables::lock();
+    (1..COUNT as c_int).filter_map(|signal| tables.current(signal)).filter(|table| table.has(owner)).count() as u64
 }
 
 /// Whether a handler of an image that was released may still be running.
@@ -268,142 +206,32 @@ pub(super) fn running(owner: usize) -> Vec<Running> {
 }
 
 /// The calling thread is about to jump to where this buffer says: handlers that it leaves have ended.
-///
-/// # Safety
-///
-/// `buffer` was filled by `setjmp` or one of its kin.
-pub(super) unsafe fn jumps(buffer: *const c_void) {
+pub(super) fn jumps(buffer: &JumpBuffer) {
     if handlers::is_any() {
-        // SAFETY: our caller promises it.
-        unsafe { handlers::target_of(buffer) }.into_iter().for_each(|target| handlers::jumps(target, let_go));
+        handlers::target_of(buffer).into_iter().for_each(|target| handlers::jumps(target, let_go));
     }
 }
 
 /// Hands over the tables that were swapped out and may still be read, until there is an answer.
-fn visit_kept<T>(mut see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
+fn visit_kept<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
     if handlers::is_any() {
         handlers::look(let_go);
     }
-    let _quiet = Quiet::new();
-    let mut retired = lock(&RETIRED);
-    collect(&mut retired);
-    let mut at = retired.0;
-    while !at.is_null() {
-        // SAFETY: a table on the list is mapped until `collect` takes it off, under the lock that is held.
-        let table = unsafe { &*at };
-        if let Some(answer) = see(table) {
-            return Some(answer);
-        }
-        at = table.next.get();
-    }
-    None
-}
-
-/// A run that has read this table has ended without coming back.
-fn let_go(table: usize) {
-    // SAFETY: the run counts as a user of the table, so that is mapped until this one is taken off.
-    let table = unsafe { &*ptr::with_exposed_provenance::<Table>(table) };
-    table.users.fetch_sub(1, Ordering::SeqCst);
-}
-
-impl Table {
-    fn entries(&self) -> &[Entry] {
-        let first = ptr::from_ref(self).wrapping_add(1).cast::<Entry>();
-        // SAFETY: `make` has written `len` entries behind the table, in the same mapping.
-        unsafe { std::slice::from_raw_parts(first, self.len) }
-    }
-
-    fn has(&self, owner: usize) -> bool {
-        self.entries().iter().any(|entry| entry.owner == owner)
-    }
-
-    /// A table in pages of its own, with room for so many entries; the error is an error number.
-    fn make(
-        original: libc::sigaction,
-        most: usize,
-        entries: [&mut dyn Iterator<Item = Entry>; 2],
-    ) -> Result<&'static mut Self, c_int> {
-        const { assert!(size_of::<Table>().is_multiple_of(align_of::<Entry>())) };
-        let bytes = size_of::<Self>() + most * size_of::<Entry>();
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a private mapping at a place of the kernel's choice touches nobody's memory.
-        let pages = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
-        if pages == libc::MAP_FAILED {
-            return Err(libc::ENOMEM);
-        }
-        let table = pages.cast::<Self>();
-        let mut len = 0;
-        for entry in entries.into_iter().flatten().take(most) {
-            let place = table.wrapping_add(1).cast::<Entry>().wrapping_add(len);
-            // SAFETY: the mapping has room for `most` entries behind the table.
-            unsafe { place.write(entry) };
-            len += 1;
-        }
-        let (users, next, unreachable) = (AtomicUsize::new(0), Cell::new(ptr::null_mut()), Cell::new(false));
-        let made = Self { users, next, unreachable, bytes, len, original, effect: Effect::Original };
-        // SAFETY: the mapping is large enough, aligned to a page, and nobody else has its address.
-        unsafe { table.write(made) };
-        // SAFETY: as above, and it was written just now.
-        Ok(unsafe { &mut *table })
-    }
-}
-
-impl Entry {
-    fn again(&self) -> Self {
-        let is_spent = AtomicBool::new(self.is_spent.load(Ordering::SeqCst));
-        Self { owner: self.owner, action: self.action, is_spent }
-    }
-
-    /// A handler for one time has become the default once it was called.
-    fn wish(&self) -> Wish {
-        if self.is_spent.load(Ordering::SeqCst) { Wish::Default } else { wish(&self.action) }
-    }
-
-    fn seen(&self) -> libc::sigaction {
-        let mut seen = self.action;
-        if self.is_spent.load(Ordering::SeqCst) {
-            seen.sa_sigaction = libc::SIG_DFL;
-        }
-        seen
-    }
-}
-
-impl InUse {
-    /// What the signal leads to now.
-    fn of(signal: c_int) -> Option<Self> {
-        READERS.fetch_add(1, Ordering::SeqCst);
-        let table = current(signal);
-        if let Some(table) = table {
-            table.users.fetch_add(1, Ordering::SeqCst);
-        }
-        READERS.fetch_sub(1, Ordering::SeqCst);
-        table.map(Self)
-    }
-}
-
-impl Drop for InUse {
-    fn drop(&mut self) {
-        self.0.users.fetch_sub(1, Ordering::SeqCst);
-    }
+    Tables::lock().visit_kept(see)
 }
 
 impl Reading {
     /// What the signal leads to now.
-    ///
-    /// # Safety
-    ///
-    /// The context is what the kernel has lent to the handler that asks.
-    unsafe fn of(signal: c_int, context: *mut c_void) -> Option<Self> {
+    fn of(signal: c_int, context: &libc::ucontext_t) -> Option<Self> {
         let here = 0_u8;
-        // SAFETY: our caller promises it.
-        let frame = unsafe { Frame::of(context, ptr::from_ref(&here).addr()) };
+        let frame = Frame::of(context, ptr::from_ref(&here).addr());
         let run = handlers::enter(signal, &frame, let_go);
         match (InUse::of(signal), run) {
             (Some(table), run) => {
                 if let Some(run) = &run {
                     run.reads(ptr::from_ref(table.0).expose_provenance());
                 }
-                Some(Self { table: ManuallyDrop::new(table), run, frame })
+                Some(Self { table: Some(table), run, frame })
             }
             (None, run) => {
                 let _over = run.is_some_and(|run| run.leave());
@@ -425,10 +253,8 @@ impl Reading {
         info: *mut libc::siginfo_t,
         context: *mut c_void,
     ) {
-        // SAFETY: the kernel lends the record for the length of this call.
-        let record = unsafe { &*info };
-        // SAFETY: a signal without an address has another number there, which is compared and not followed.
-        let fault = unsafe { record.si_addr() }.addr();
+        // SAFETY: our caller promises a record, lent for the length of this call.
+        let fault = signals::fault(unsafe { &*info });
         let wants_alternate = action.sa_flags & libc::SA_ONSTACK != 0;
         let stack = if wants_alternate { None } else { onstack::below(&self.frame, signal, fault) };
         if let Some(run) = &self.run {
@@ -438,7 +264,7 @@ impl Reading {
             // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` takes its one argument where the
             // other has its first. What is below the stack pointer of what was interrupted is nobody's.
             Some(stack) => unsafe { onstack::call(signal, info, context, action.sa_sigaction, stack) },
-            // SAFETY: our caller promises it.
+            // SAFETY: our caller promises a handler that may be called with these arguments.
             None => unsafe { call(action, signal, info, context) },
         }
         if let Some(run) = &self.run {
@@ -449,9 +275,9 @@ impl Reading {
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        if self.run.as_ref().is_none_or(Taken::leave) {
-            // SAFETY: it is dropped here and nowhere else.
-            unsafe { ManuallyDrop::drop(&mut self.table) };
+        if !self.run.as_ref().is_none_or(Taken::leave) {
+            // Somebody else has found that the run is over, and has let go of the table for it.
+            mem::forget(self.table.take());
         }
     }
 }
@@ -470,10 +296,13 @@ unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context
 ///
 /// The record and the context are of this signal, and lent for the length of this call.
 unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: our caller promises the context.
-    if let Some(reading) = unsafe { Reading::of(signal, context) } {
+    // SAFETY: our caller promises a context, lent for the length of this call.
+    let reading = Reading::of(signal, unsafe { &*context.cast() });
+    if let Some(reading) = &reading
+        && let Some(InUse(table)) = &reading.table
+    {
         let outer = PASSED_ON.replace(PASSED_ON.get() & !bit(signal));
-        for entry in reading.table.0.entries().iter().rev().filter(|entry| entry.wish() == Wish::Handle) {
+        for entry in table.entries().iter().rev().filter(|entry| entry.wish() == Wish::Handle) {
             let once = entry.action.sa_flags & libc::SA_RESETHAND != 0;
             if once && entry.is_spent.swap(true, Ordering::SeqCst) {
                 continue;
@@ -487,7 +316,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
                 let _old = set(entry.owner, signal, Some(&default));
             }
         }
-        let original = &reading.table.0.original;
+        let original = &table.original;
         if wish(original) == Wish::Handle && PASSED_ON.get() & bit(signal) == 0 {
             // SAFETY: the process had set this handler, with the arguments that the kernel gave.
             unsafe { reading.call(0, original, signal, info, context) };
@@ -512,41 +341,35 @@ unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context:
 /// The action has a handler, which may be called for this signal with these arguments.
 unsafe fn call(action: &libc::sigaction, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let handler = ptr::with_exposed_provenance::<()>(action.sa_sigaction);
-    if action.sa_flags & libc::SA_SIGINFO != 0 {
-        // SAFETY: with this flag the handler is of this type.
-        let handler = unsafe {
-            mem::transmute::<*const (), unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void)>(handler)
-        };
-        // SAFETY: our caller promises it.
-        unsafe { handler(signal, info, context) };
-    } else {
-        // SAFETY: without the flag the handler is of this type.
-        let handler = unsafe { mem::transmute::<*const (), unsafe extern "C" fn(c_int)>(handler) };
-        // SAFETY: our caller promises it.
-        unsafe { handler(signal) };
+    // SAFETY: a handler is of the type that the flags of its action say, and our caller promises that it may be called.
+    unsafe {
+        if action.sa_flags & libc::SA_SIGINFO != 0 {
+            type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            mem::transmute::<*const (), Handler>(handler)(signal, info, context);
+        } else {
+            mem::transmute::<*const (), unsafe extern "C" fn(c_int)>(handler)(signal);
+        }
     }
 }
 
 /// Puts a new table in place of the one that is there, and makes the signal do what it says. Under the lock.
 fn swap(
-    retired: &mut Retired,
+    tables: &mut Tables,
     signal: c_int,
     original: libc::sigaction,
     entries: [&mut dyn Iterator<Item = Entry>; 2],
     fate: Fate,
 ) -> Result<(), c_int> {
-    let before = current(signal);
+    let before = tables.current(signal);
     let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
     table.effect = Effect::of(wish(&original), table.entries().iter().map(Entry::wish));
     let action = real(table, signal);
     // The table must be there before the dispatcher can be called, and the dispatcher gone before a table without
     // handlers would be: a dispatcher that finds nobody calls the original, so both orders do.
-    let table: *mut Table = table;
-    TABLES[signal as usize].store(table, Ordering::SeqCst);
+    tables.lead(signal, table);
     put(signal, &action, fate)?;
     if let Some(before) = before {
-        before.next.set(retired.0);
-        retired.0 = ptr::from_ref(before).cast_mut();
+        tables.retire(before);
     }
     Ok(())
 }
@@ -573,10 +396,8 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
             let shared = handlers().fold(common, |flags, action| flags & action.sa_flags);
             action.sa_flags = shared | libc::SA_SIGINFO | alternate;
             for blocked in (1..COUNT as c_int).filter(|other| *other != signal) {
-                // SAFETY: the sets are initialised and the number is a signal's.
-                if handlers().any(|action| unsafe { libc::sigismember(&raw const action.sa_mask, blocked) } == 1) {
-                    // SAFETY: as above.
-                    unsafe { libc::sigaddset(&raw mut action.sa_mask, blocked) };
+                if handlers().any(|action| is_in(&action.sa_mask, blocked)) {
+                    signals::add(&mut action.sa_mask, blocked);
                 }
             }
         }
@@ -590,22 +411,15 @@ fn told_whole(told: &libc::sigaction) -> libc::sigaction {
     let mut action = nothing();
     (action.sa_sigaction, action.sa_flags) = (told.sa_sigaction, told.sa_flags);
     action.sa_restorer = told.sa_restorer;
-    // SAFETY: both masks are whole ones.
     for signal in (1..COUNT as c_int).filter(|signal| is_in(&told.sa_mask, *signal)) {
-        // SAFETY: as above.
-        unsafe { libc::sigaddset(&raw mut action.sa_mask, signal) };
+        signals::add(&mut action.sa_mask, signal);
     }
     action
 }
 
 /// What the process had before any image, or has set since behind the tables' back.
 fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigaction, c_int> {
-    let mut now = nothing();
-    // SAFETY: nothing is set, and `now` is a place for what there is.
-    if unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) } != 0 {
-        return Err(errno());
-    }
-    let now = told_whole(&now);
+    let now = told_whole(&signals::action(signal)?);
     Ok(match table {
         // A table that leaves things as they were says nothing of what the process does about them meanwhile.
         Some(table) if table.effect != Effect::Original && now.sa_sigaction == real(table, signal).sa_sigaction => {
@@ -615,36 +429,6 @@ fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigact
     })
 }
 
-/// Frees what nobody can be reading any more. Under the lock.
-fn collect(retired: &mut Retired) {
-    // Who reads from now on reads what is in `TABLES`, where no retired table is.
-    let nobody_on_the_way = READERS.load(Ordering::SeqCst) == 0;
-    let mut kept = ptr::null_mut();
-    let mut at = mem::replace(&mut retired.0, ptr::null_mut());
-    while !at.is_null() {
-        // SAFETY: a table on the list is mapped until it is taken off here.
-        let table = unsafe { &*at };
-        let (here, bytes) = (at, table.bytes);
-        at = table.next.get();
-        table.unreachable.set(table.unreachable.get() || nobody_on_the_way);
-        if table.unreachable.get() && table.users.load(Ordering::SeqCst) == 0 {
-            // SAFETY: nobody reads the table, nobody can reach it, and it was mapped with this length.
-            unsafe { libc::munmap(here.cast(), bytes) };
-        } else {
-            table.next.set(kept);
-            kept = here;
-        }
-    }
-    retired.0 = kept;
-}
-
-fn current(signal: c_int) -> Option<&'static Table> {
-    let table = TABLES.get(usize::try_from(signal).ok()?)?.load(Ordering::SeqCst);
-    // SAFETY: a table stays mapped while it can be read: `collect` frees it after it was swapped out, when there was a
-    // moment without readers on the way and no user is left. Callers either are such readers or hold the lock.
-    unsafe { table.as_ref() }
-}
-
 /// What an image is told that the process has.
 fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
     let mut seen = *original;
@@ -652,9 +436,4 @@ fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
         seen.sa_sigaction = pass_on as *const () as usize;
     }
     seen
-}
-
-fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
-    // SAFETY: the set is initialised, and a number that is no signal's is an error and not more.
-    unsafe { libc::sigismember(set, signal) == 1 }
 }

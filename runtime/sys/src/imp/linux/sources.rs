@@ -4,8 +4,9 @@
 use std::ptr;
 
 use super::before::Undone;
+use super::c::signals as signal_sets;
 use super::locals::thread_in_words;
-use super::{async_fds, handlers, notices, requests, signal_sets, signals, timers};
+use super::{async_fds, handlers, notices, requests, signals, timers};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// What has to be over before the image's handlers may go: it will raise a signal, or call, when it is done.

@@ -4,15 +4,15 @@
 //!
 //! What is seen is a superset: a word that only looks like a return address counts as one. A thread that does not wait, or
 //! has moved on during the look, is not seen at all, and the answer says so.
-#![expect(unsafe_code, reason = "reads the stacks of other threads by way of the kernel")]
 
 use std::ffi::c_void;
 use std::fs;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::c::{callbacks, kernel, peek};
 use super::thread_name;
 
 /// Kernel threads that work for an io_uring; they run no code of the process.
@@ -47,16 +47,8 @@ pub(super) struct Ticks(u64);
 
 impl Ticks {
     pub(super) fn now() -> Self {
-        let mut time = MaybeUninit::<libc::timespec>::uninit();
-        // SAFETY: the place is one for a time.
-        if unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, time.as_mut_ptr()) } != 0 {
-            return Self(0);
-        }
-        // SAFETY: the call has succeeded and so has written the time.
-        let time = unsafe { time.assume_init() };
-        // SAFETY: asking for a constant has no conditions.
-        let in_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).unwrap_or(100).max(1);
-        Self(time.tv_sec as u64 * in_second + time.tv_nsec as u64 * in_second / 1_000_000_000)
+        let (now, in_second) = (kernel::since_boot(), rustix::param::clock_ticks_per_second().max(1));
+        Self(now.as_secs() * in_second + u64::from(now.subsec_nanos()) * in_second / 1_000_000_000)
     }
 }
 
@@ -88,8 +80,7 @@ impl Thread {
 
 /// All threads of the process but the calling one.
 pub(super) fn others() -> Vec<Thread> {
-    // SAFETY: asking for one's own number has no conditions.
-    let me = unsafe { libc::gettid() };
+    let me = kernel::own_tid();
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
     numbers.filter(|tid| *tid != me).filter_map(thread).collect()
@@ -198,51 +189,27 @@ fn start_routine(record: usize) -> Option<usize> {
 /// Where in its record the C library notes the start routine of a thread, followed by the argument: seen in a thread that
 /// is started for that.
 fn find_offset() -> Option<usize> {
-    unsafe extern "C" fn look(place: *mut c_void) -> *mut c_void {
-        // SAFETY: asking for one's own handle has no conditions.
-        let record = unsafe { libc::pthread_self() } as usize;
+    static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
+    extern "C" fn look(argument: *mut c_void) -> *mut c_void {
         let mut words = [0; 512];
-        let read = read_own(record, &mut words).unwrap_or_default();
-        let wanted = [look as *const () as usize, place.addr()];
-        let found = words[..read].windows(2).position(|pair| pair == wanted);
-        // SAFETY: whoever has started this thread lends the place and waits until it has ended.
-        unsafe { place.cast::<Option<usize>>().write(found.map(|at| at * size_of::<usize>())) };
+        let read = read_own(kernel::own_handle(), &mut words).unwrap_or_default();
+        let wanted = [look as *const () as usize, argument.addr()];
+        if let Some(at) = words[..read].windows(2).position(|pair| pair == wanted) {
+            FOUND.store(at * size_of::<usize>(), Ordering::SeqCst);
+        }
         ptr::null_mut()
     }
-    let mut found: Option<usize> = None;
-    let mut thread = MaybeUninit::uninit();
-    let place = (&raw mut found).cast();
-    let look = unsafe_start(look);
-    // SAFETY: both places live until the thread has been joined.
-    if unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), look, place) } == 0 {
-        // SAFETY: the call has succeeded and so has written the handle.
-        let thread = unsafe { thread.assume_init() };
-        // SAFETY: the thread was started just now, and nobody else knows it.
-        unsafe { libc::pthread_join(thread, ptr::null_mut()) };
-    }
-    found
-}
-
-/// The same function, of the type that is asked for here.
-fn unsafe_start(start: unsafe extern "C" fn(*mut c_void) -> *mut c_void) -> extern "C" fn(*mut c_void) -> *mut c_void {
-    // SAFETY: the two types differ in what is assumed of callers, and the only one is the C library, which lends what it must.
-    unsafe {
-        std::mem::transmute::<unsafe extern "C" fn(*mut c_void) -> *mut c_void, extern "C" fn(*mut c_void) -> *mut c_void>(
-            start,
-        )
-    }
+    callbacks::on_thread(look, (&raw const FOUND).cast_mut().cast());
+    Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 
 /// Reads words of this process that may be unmapped meanwhile; returns how many.
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
-    let len = size_of_val(words);
-    let local = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: len };
-    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(at), iov_len: len };
-    // SAFETY: asking for one's own number has no conditions.
-    let process = unsafe { libc::getpid() };
-    // SAFETY: the local place is a live buffer of that length; what is not there to be read is refused by the kernel.
-    let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
-    usize::try_from(read).ok().map(|bytes| bytes / size_of::<usize>())
+    let mut bytes = vec![0; size_of_val(words)];
+    let read = peek::copy(at, &mut bytes).ok()?;
+    let (read, _) = bytes[..read].as_chunks::<{ size_of::<usize>() }>();
+    words.iter_mut().zip(read).for_each(|(word, bytes)| *word = usize::from_ne_bytes(*bytes));
+    Some(read.len())
 }
 
 fn end_of_mapping(address: usize) -> Option<usize> {
@@ -286,8 +253,7 @@ mod tests {
         let (end, wait) = channel::<()>();
         let before = Ticks::now();
         let waiting = thread::spawn(move || {
-            // SAFETY: asking for one's own number has no conditions.
-            tell.send(unsafe { libc::gettid() }).expect("somebody listens");
+            tell.send(super::kernel::own_tid()).expect("somebody listens");
             wait.recv().is_err()
         });
         let tid = told.recv().expect("it runs");

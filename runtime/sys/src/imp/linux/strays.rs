@@ -15,8 +15,9 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
 
+use super::c::peek;
+use super::lock;
 use super::ranges::Ranges;
-use super::{lock, peek};
 use crate::ledger::Ledger;
 
 /// A longer list is not looked at: some five thousand mappings, which take four milliseconds to list and to look into.

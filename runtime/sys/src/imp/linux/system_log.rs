@@ -1,10 +1,8 @@
 //! The name under which this process writes to the system's log. The C library keeps the address that it was given, so it
 //! is given one that stays.
-#![expect(unsafe_code, reason = "stands for a function of the C library")]
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, CString, c_char, c_int};
-use std::ptr;
+use std::ffi::{CStr, CString, c_char};
 use std::sync::Mutex;
 
 use super::lock;
@@ -12,23 +10,8 @@ use super::lock;
 /// Each name once, for ever: a program has few.
 static NAMES: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
 
-/// `openlog`.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn open(ident: *const c_char, option: c_int, facility: c_int) {
-    let kept = if ident.is_null() {
-        ptr::null()
-    } else {
-        // SAFETY: our caller promises a C string.
-        keep(unsafe { CStr::from_ptr(ident) })
-    };
-    // SAFETY: the name stays where it is for ever.
-    unsafe { libc::openlog(kept, option, facility) };
-}
-
-fn keep(name: &CStr) -> *const c_char {
+/// A name that stays, with the same text.
+pub(super) fn keep(name: &CStr) -> *const c_char {
     let mut names = lock(&NAMES);
     if let Some(kept) = names.get(name) {
         // The text of a `CString` stays where it is, wherever the `CString` goes.

@@ -3,12 +3,11 @@
 //!
 //! Whoever leaves by a jump can give nothing back afterwards, so it holds nothing meanwhile; what holds for the one that is
 //! jumped to holds for all that jump there.
-#![expect(unsafe_code, reason = "reads the code of the C library")]
 
-use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::ptr;
+
+use super::c::loader::{enclosing, len_of};
+use super::c::peek;
 
 /// A function is not longer than this, in bytes; of a longer one the beginning is looked at.
 const LONGEST: usize = 4096;
@@ -18,11 +17,11 @@ pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     let is_function =
         |address: usize| library.iter().any(|range| range.contains(&address)) && enclosing(address) == Some(address);
     let mut found = Vec::new();
-    let mut next = vec![(function, len(function))];
+    let mut next = vec![(function, len_of(function).min(LONGEST))];
     while let Some((start, len)) = next.pop() {
-        // SAFETY: the loader, or the table of its unwind records, says that there are so many bytes of code.
-        let code = unsafe { std::slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(start), len) };
-        for target in jumps(code, start) {
+        let mut code = vec![0; len];
+        let there = peek::read(start, &mut code);
+        for target in jumps(&code[..there], start) {
             let is_elsewhere = !(start..start + len).contains(&target);
             if is_elsewhere && target != function && !found.contains(&target) && is_function(target) {
                 found.push(target);
@@ -49,22 +48,6 @@ fn jumps(code: &[u8], start: usize) -> Vec<usize> {
     code.windows(2).enumerate().filter_map(jump).collect()
 }
 
-/// How long an exported function is, as the loader knows.
-fn len(function: usize) -> usize {
-    const SYMBOL: c_int = 1;
-    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
-    let mut symbol: *mut c_void = ptr::null_mut();
-    let address = ptr::without_provenance::<c_void>(function);
-    // SAFETY: the loader only compares the address, and fills both places.
-    let found = unsafe { dladdr1(address, info.as_mut_ptr(), &raw mut symbol, SYMBOL) };
-    if found == 0 || symbol.is_null() {
-        return 0;
-    }
-    // SAFETY: it leads to the symbol in the table of a library that is never unmapped, the one that all others need.
-    let symbol = unsafe { symbol.cast::<libc::Elf64_Sym>().read() };
-    (symbol.st_size as usize).min(LONGEST)
-}
-
 /// How many bytes from here on belong to the same function, as its unwind record says.
 fn until_next(function: usize, library: &[Range<usize>]) -> usize {
     let Some(end) = library.iter().find(|range| range.contains(&function)).map(|range| range.end) else { return 0 };
@@ -72,18 +55,6 @@ fn until_next(function: usize, library: &[Range<usize>]) -> usize {
     // What is asked for is the first byte that is not its own; the records are in order.
     let is_own = |at: &usize| enclosing(function + at) == Some(function);
     (0..most).step_by(16).take_while(is_own).last().map_or(0, |at| (at + 1).min(most))
-}
-
-/// The beginning of the function that has code at this address.
-fn enclosing(address: usize) -> Option<usize> {
-    // SAFETY: the table of unwind records is only searched; the function looks for the byte before the one it is told.
-    let found = unsafe { _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(address + 1)) };
-    (!found.is_null()).then(|| found.addr())
-}
-
-unsafe extern "C" {
-    fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void;
-    fn dladdr1(address: *const c_void, info: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }
 
 #[cfg(test)]

@@ -3,16 +3,17 @@
 #![expect(unsafe_code, reason = "starts, joins and detaches threads in C")]
 
 use std::ffi::{c_int, c_void};
-use std::mem::{self, MaybeUninit};
+use std::mem;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::hooks::ThreadStart;
+use super::c::callbacks::ThreadStart;
+use super::c::kernel;
 use super::locals::{become_started, settle_all, take_started, thread_in_words};
-use super::{evict, lock, thread_exists, thread_name};
+use super::{evict, lock, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// How long a thread that has left the image's code may take for the rest of its way.
@@ -111,7 +112,7 @@ impl Started {
         let life = lock(&self.life);
         match (life.ended, life.hold) {
             (false, _) => true,
-            (true, Hold::Detached) => thread_exists(self.tid.load(Ordering::SeqCst)),
+            (true, Hold::Detached) => kernel::thread_exists(self.tid.load(Ordering::SeqCst)),
             (true, Hold::Joinable | Hold::Joining) => false,
         }
     }
@@ -178,6 +179,9 @@ pub(super) unsafe fn create(
     result
 }
 
+/// A start routine as the C library calls it: it may leave by `pthread_exit`.
+type MayUnwind = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
 /// `pthread_create` and nothing else.
 ///
 /// # Safety
@@ -189,25 +193,18 @@ pub(super) unsafe fn create_plainly(
     start: ThreadStart,
     argument: *mut c_void,
 ) -> c_int {
-    // SAFETY: the two types differ in what the compiler assumes of callers, and the only one is the C library.
-    let start =
-        unsafe { mem::transmute::<ThreadStart, unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>(start) };
-    // SAFETY: our caller promises what the function demands.
-    unsafe { c_thread_create(thread, attributes.cast(), start, argument) }
+    // SAFETY: our caller promises what the C function demands. The two types of the routine differ in what the compiler assumes
+    // of callers, and the only one is the C library.
+    unsafe { c_thread_create(thread, attributes.cast(), mem::transmute::<ThreadStart, MayUnwind>(start), argument) }
 }
 
-/// `pthread_join`, for a thread of whatever image, or of none.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn join(thread: usize, result: *mut *mut c_void) -> c_int {
+/// `pthread_join`, for a thread of whatever image, or of none; `join` joins it.
+pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     if let Some(known) = &known {
         lock(&known.life).hold = Hold::Joining;
     }
-    // SAFETY: our caller promises a thread that may be joined and a place for its result, or null.
-    let joined = unsafe { libc::pthread_join(thread as libc::pthread_t, result) };
+    let joined = join();
     match (&known, joined) {
         (Some(known), 0) => strike(known),
         (Some(known), _) => lock(&known.life).hold = Hold::Joinable,
@@ -216,15 +213,10 @@ pub(super) unsafe fn join(thread: usize, result: *mut *mut c_void) -> c_int {
     joined
 }
 
-/// `pthread_detach`, likewise.
-///
-/// # Safety
-///
-/// What the C function demands.
-pub(super) unsafe fn detach(thread: usize) -> c_int {
+/// `pthread_detach`, likewise; `detach` detaches it.
+pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
-    // SAFETY: our caller promises a thread that may be detached.
-    let detached = unsafe { libc::pthread_detach(thread as libc::pthread_t) };
+    let detached = detach();
     if let (Some(known), 0) = (&known, detached) {
         let mut life = lock(&known.life);
         (life.hold, life.handle) = (Hold::Detached, None);
@@ -291,7 +283,7 @@ fn join_soon(handle: usize) -> bool {
             _ => break,
         }
     }
-    // SAFETY: as above.
+    // SAFETY: the thread is joinable, and the image that knew its handle is gone.
     unsafe { libc::pthread_detach(handle as libc::pthread_t) };
     false
 }
@@ -317,18 +309,14 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
     if attributes.is_null() {
         return (false, false);
     }
-    let mut state = 0;
-    // SAFETY: our caller promises initialised attributes.
-    unsafe { c_detach_state(attributes, &raw mut state) };
-    let (mut stack, mut len) = (ptr::null_mut(), MaybeUninit::uninit());
-    // SAFETY: as above.
-    let asked = unsafe { libc::pthread_attr_getstack(attributes, &raw mut stack, len.as_mut_ptr()) };
-    // Attributes without a stack say that it would end at the top of nothing: its length below zero.
-    let given = asked == 0 && !stack.is_null() && {
-        // SAFETY: the call has succeeded and so has written the length.
-        let len: usize = unsafe { len.assume_init() };
-        stack.addr().wrapping_add(len) != 0
+    let (mut state, mut stack, mut len) = (0, ptr::null_mut(), 0_usize);
+    // SAFETY: our caller promises initialised attributes, of which the C library tells what the three places are for.
+    let asked = unsafe {
+        c_detach_state(attributes, &raw mut state);
+        libc::pthread_attr_getstack(attributes, &raw mut stack, &raw mut len)
     };
+    // Attributes without a stack say that it would end at the top of nothing: its length below zero.
+    let given = asked == 0 && !stack.is_null() && stack.addr().wrapping_add(len) != 0;
     (state == libc::PTHREAD_CREATE_DETACHED, given)
 }
 
@@ -341,10 +329,8 @@ unsafe extern "C-unwind" fn begin(errand: *mut c_void) -> *mut c_void {
         // SAFETY: `create` made the errand for this thread alone.
         let errand = unsafe { Box::from_raw(errand.cast::<Errand>()) };
         let started = Arc::clone(&errand.started);
-        // SAFETY: asking for one's own number has no conditions.
-        started.tid.store(unsafe { libc::gettid() }, Ordering::SeqCst);
-        // SAFETY: asking for one's own handle has no conditions.
-        lock(&started.life).handle = Some(unsafe { libc::pthread_self() } as usize);
+        started.tid.store(kernel::own_tid(), Ordering::SeqCst);
+        lock(&started.life).handle = Some(kernel::own_handle());
         let known = (started.start, errand.argument, &raw const started.way_back);
         become_started(Arc::clone(&started));
         evict::enter(&started);
@@ -417,11 +403,9 @@ unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, way_b
 /// `start` may be called with `argument`.
 #[cfg(not(target_arch = "x86_64"))]
 unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, _way_back: *const WayBack) -> *mut c_void {
-    // SAFETY: as in `create_plainly`; the routine may leave by `pthread_exit`, which unwinds.
-    let start =
-        unsafe { mem::transmute::<ThreadStart, unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>(start) };
-    // SAFETY: our caller promises it.
-    unsafe { start(argument) }
+    // SAFETY: our caller promises the call. The routine may leave by `pthread_exit`, which unwinds, and its two types differ in
+    // nothing else.
+    unsafe { mem::transmute::<ThreadStart, MayUnwind>(start)(argument) }
 }
 
 unsafe extern "C" {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::ops::Range;
 
-use super::super::peek;
+use super::super::c::library::Block;
+use super::super::c::peek;
 use super::objects::without;
 
 /// So much is read at once.
@@ -120,14 +121,9 @@ fn region(line: &str) -> Option<(Range<usize>, bool)> {
 /// A block that was freed a moment ago still has its address read by nobody but this.
 fn freed_mark() -> Option<usize> {
     let mark = || {
-        // SAFETY: any size may be asked for.
-        let block = unsafe { libc::malloc(1000) };
-        if block.is_null() {
-            return None;
-        }
-        let address = std::hint::black_box(block).addr();
-        // SAFETY: taken just now.
-        unsafe { libc::free(block) };
+        let block = std::hint::black_box(Block::new(1000)?);
+        let address = block.address();
+        drop(block);
         peek::word(address + WORD)
     };
     // A number by chance, the same each time; a thread that keeps back no more of this size does not write it.
@@ -139,7 +135,7 @@ fn freed_mark() -> Option<usize> {
 mod tests {
     use std::ptr;
 
-    use super::{Blocks, region};
+    use super::{Block, Blocks, region};
 
     #[test]
     fn a_block_in_use_is_told_from_one_that_is_not() {
@@ -153,35 +149,27 @@ mod tests {
     /// Whether some blocks are known as blocks, and one of them that was freed is none any more.
     fn is_told(size: usize) -> bool {
         // Every other one stays, so that none of the others lies beside free memory.
-        // SAFETY: any size may be asked for.
-        let blocks: [*mut libc::c_void; 8] = std::array::from_fn(|_| unsafe { libc::malloc(size) });
+        let mut blocks: [_; 8] = std::array::from_fn(|_| Block::new(size));
+        let addresses = blocks.each_ref().map(|block| block.as_ref().expect("there is memory").address());
         let mut now = Blocks::now(&[]);
-        let is_one = |block: *mut libc::c_void| {
-            let len = now.len(block.addr());
-            len.is_some_and(|len| len >= size && len < size + 8192) && now.len(block.addr() + 8).is_none()
+        let is_one = |block: usize| {
+            let len = now.len(block);
+            len.is_some_and(|len| len >= size && len < size + 8192) && now.len(block + 8).is_none()
         };
-        let are_blocks = blocks.map(is_one).into_iter().all(|is_one| is_one);
-        let free = |first: usize| {
-            for block in blocks.iter().skip(first).step_by(2) {
-                // SAFETY: taken above, and each is freed once: one call takes the even ones, one the odd ones.
-                unsafe { libc::free(*block) };
-            }
-        };
-        free(0);
+        let are_blocks = addresses.map(is_one).into_iter().all(|is_one| is_one);
+        blocks.iter_mut().step_by(2).for_each(|block| *block = None);
         let mut now = Blocks::now(&[]);
-        let one_is_gone = blocks.iter().step_by(2).any(|block| now.len(block.addr()).is_none());
-        free(1);
+        let one_is_gone = addresses.into_iter().step_by(2).any(|block| now.len(block).is_none());
+        drop(blocks);
         are_blocks && one_is_gone
     }
 
     #[test]
     fn blocks_of_other_threads_are_blocks() {
         let there = std::thread::spawn(|| {
-            // SAFETY: any size may be asked for.
-            let block = unsafe { libc::malloc(500) };
-            let len = Blocks::now(&[]).len(block.addr());
-            // SAFETY: taken above.
-            unsafe { libc::free(block) };
+            let block = Block::new(500)?;
+            let len = Blocks::now(&[]).len(block.address());
+            drop(block);
             len
         });
         assert!(there.join().expect("it returns").is_some_and(|len| (500..600).contains(&len)));

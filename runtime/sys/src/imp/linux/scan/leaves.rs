@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::super::peek;
+use super::super::c::{library, peek};
 use super::objects::Object;
 use super::{WORD, words};
 
@@ -103,7 +103,7 @@ pub(super) struct Streams {
 /// All that are open.
 pub(super) fn streams() -> Streams {
     let mut found = Streams::default();
-    let mut next = peek::word((&raw const _IO_list_all).addr()).unwrap_or_default();
+    let mut next = peek::word(library::first_stream()).unwrap_or_default();
     for _ in 0..MOST_STREAMS {
         let Some(chain) = next.checked_add(CHAIN).filter(|_| next != 0).and_then(peek::word) else { break };
         found.streams.insert(next);
@@ -119,13 +119,9 @@ pub(super) fn streams() -> Streams {
     found
 }
 
-unsafe extern "C" {
-    /// The first of all open streams.
-    static _IO_list_all: *const u8;
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::c::library::with_stream;
     use super::super::objects::mapped;
     use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_text, streams};
 
@@ -179,17 +175,13 @@ mod tests {
 
     #[test]
     fn the_buffer_of_a_stream_is_known_while_it_is_open() {
-        // SAFETY: two C strings.
-        let stream = unsafe { libc::fopen(c"/dev/null".as_ptr(), c"w".as_ptr()) };
-        assert!(!stream.is_null());
         let mut buffer = vec![0; 4096];
-        // SAFETY: the stream is open, and the buffer outlives it.
-        assert_eq!(unsafe { libc::setvbuf(stream, buffer.as_mut_ptr(), libc::_IOFBF, buffer.len()) }, 0);
+        let at = buffer.as_ptr().addr();
+        let stream = with_stream(&mut buffer, |stream| {
+            let open = streams();
+            assert!(open.streams.contains(&stream) && open.buffers.contains(&at));
+        });
         let open = streams();
-        assert!(open.streams.contains(&stream.addr()) && open.buffers.contains(&buffer.as_ptr().addr()));
-        // SAFETY: opened above.
-        unsafe { libc::fclose(stream) };
-        let open = streams();
-        assert!(!open.streams.contains(&stream.addr()) && !open.buffers.contains(&buffer.as_ptr().addr()));
+        assert!(!open.streams.contains(&stream) && !open.buffers.contains(&at));
     }
 }

@@ -103,7 +103,7 @@ fn parse(bytes: &[u8]) -> Option<Names> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::peek;
+    use super::super::super::c::peek;
     use super::super::objects;
     use super::Files;
 

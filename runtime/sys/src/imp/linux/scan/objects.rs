@@ -1,13 +1,15 @@
 //! What the loader has mapped: where the variables of each library are.
 
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use object::elf::{DT_FINI, DT_INIT, DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_STRSZ, DT_STRTAB, DynamicTag};
 
-use super::super::{companions, peek};
+use super::super::c::loader::{self, Listed};
+use super::super::c::peek;
+use super::super::companions;
 use super::words;
 
 /// How long the header of a file is.
@@ -30,6 +32,19 @@ pub(super) struct Object {
 }
 
 impl Object {
+    fn of(listed: &Listed<'_>) -> Self {
+        let first = |kind| listed.of_kind(kind).map(|header| listed.range(header)).next();
+        let constant: Vec<_> = listed.of_kind(libc::PT_GNU_RELRO).map(|header| listed.range(header)).collect();
+        let writable = listed.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_W != 0);
+        Self {
+            path: PathBuf::from(OsStr::from_bytes(listed.name.to_bytes())),
+            base: listed.base,
+            variables: writable.flat_map(|header| without(listed.range(header), &constant)).collect(),
+            dynamic: first(libc::PT_DYNAMIC).map(|range| range.start),
+            for_loader: for_loader(listed.base, first(libc::PT_LOAD), first(libc::PT_DYNAMIC), first(libc::PT_TLS)),
+        }
+    }
+
     /// The last part of its name.
     pub(super) fn name(&self) -> String {
         match self.path.file_name() {
@@ -59,47 +74,11 @@ impl Object {
 /// All that are mapped now.
 pub(super) fn mapped() -> Vec<Object> {
     let mut objects: Vec<Object> = Vec::new();
-    // SAFETY: `visit` takes its last argument for a row of objects, which lives until the walk returns.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut objects).cast()) };
-    objects
-}
-
-/// # Safety
-///
-/// `info` is what `dl_iterate_phdr` lends for this call, `data` the row of `mapped`, not used elsewhere.
-unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: `mapped` hands over a live row that it does not touch during the walk.
-    let objects = unsafe { &mut *data.cast::<Vec<Object>>() };
-    // SAFETY: `dl_iterate_phdr` lends a whole record for the length of this call.
-    let info = unsafe { &*info };
-    if info.dlpi_name.is_null() || info.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: a name that is not null is a C string kept by the loader, which is locked during the walk.
-    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
-    // SAFETY: the loader says that there are `dlpi_phnum` headers at `dlpi_phdr`.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let base = info.dlpi_addr as usize;
-    let range = |header: &libc::Elf64_Phdr| {
-        let start = base.wrapping_add(header.p_vaddr as usize);
-        start..start.saturating_add(header.p_memsz as usize)
-    };
-    let of_kind = |kind| headers.iter().filter(move |header| header.p_type == kind);
-    let constant: Vec<_> = of_kind(libc::PT_GNU_RELRO).map(range).collect();
-    let writable = of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_W != 0).map(range);
-    objects.push(Object {
-        path: PathBuf::from(OsStr::from_bytes(name.to_bytes())),
-        base,
-        variables: writable.flat_map(|range| without(range, &constant)).collect(),
-        dynamic: of_kind(libc::PT_DYNAMIC).map(|header| range(header).start).next(),
-        for_loader: for_loader(
-            base,
-            of_kind(libc::PT_LOAD).map(range).next(),
-            of_kind(libc::PT_DYNAMIC).map(range).next(),
-            of_kind(libc::PT_TLS).map(range).next(),
-        ),
+    loader::walk(|listed| {
+        objects.push(Object::of(listed));
+        false
     });
-    0
+    objects
 }
 
 /// What of an image only the loader reads or calls: its headers and tables, which linkers put first in the first segment, the

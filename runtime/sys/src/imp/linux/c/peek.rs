@@ -2,29 +2,35 @@
 //! and not a fault.
 #![expect(unsafe_code, reason = "asks the kernel to copy memory of this process")]
 
-use std::ffi::c_void;
+use std::ffi::c_int;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::ptr;
 use std::sync::OnceLock;
 
+use super::kernel;
+
 /// Fills `into` with what stands at `address`; how many bytes there were before the first page that is not there.
-pub(super) fn read(address: usize, into: &mut [u8]) -> usize {
+pub(in crate::imp::linux) fn read(address: usize, into: &mut [u8]) -> usize {
     if into.is_empty() {
         return 0;
     }
-    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
-    let remote = libc::iovec { iov_base: ptr::without_provenance_mut::<c_void>(address), iov_len: into.len() };
-    // SAFETY: asking for one's own number has no conditions.
-    let process = unsafe { libc::getpid() };
-    // SAFETY: the kernel writes no more than `local` says, which is `into`; what it reads it looks for itself.
-    let copied = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
-    match usize::try_from(copied) {
+    match copy(address, into) {
         Ok(copied) => copied,
         // A page that is not there is said by this error as well; a sandbox may forbid the call as a whole.
-        Err(_) if super::errno() == libc::EFAULT => 0,
+        Err(libc::EFAULT) => 0,
         Err(_) => through_the_file(address, into),
     }
+}
+
+/// The same by the one system call that is meant for it; the error is the kernel's.
+pub(in crate::imp::linux) fn copy(address: usize, into: &mut [u8]) -> Result<usize, c_int> {
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: into.len() };
+    // SAFETY: the kernel writes no more than `local` says, which is `into`; what it reads it looks for itself.
+    let copied =
+        unsafe { libc::process_vm_readv(std::process::id() as i32, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(copied).map_err(|_| kernel::errno())
 }
 
 /// The same where the call is forbidden.
@@ -35,13 +41,13 @@ fn through_the_file(address: usize, into: &mut [u8]) -> usize {
 }
 
 /// The word at `address`; `None` where there is none.
-pub(super) fn word(address: usize) -> Option<usize> {
+pub(in crate::imp::linux) fn word(address: usize) -> Option<usize> {
     let mut bytes = [0; size_of::<usize>()];
     (read(address, &mut bytes) == bytes.len()).then(|| usize::from_ne_bytes(bytes))
 }
 
 /// The text that ends with a zero byte, of `most` bytes at most; without that byte.
-pub(super) fn text(address: usize, most: usize) -> Option<Vec<u8>> {
+pub(in crate::imp::linux) fn text(address: usize, most: usize) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     while text.len() < most {
         // Up to the end of a page: the next one need not be there.
@@ -82,20 +88,21 @@ mod tests {
 
     #[test]
     fn a_read_stops_at_a_page_that_is_not_there() {
-        // SAFETY: two fresh pages wherever there is room.
+        // SAFETY: the kernel maps two fresh pages wherever there is room, and nobody has the address of the second.
         let pages = unsafe {
-            libc::mmap(ptr::null_mut(), 8192, libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+            let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let pages = libc::mmap(ptr::null_mut(), 8192, libc::PROT_READ, kind, -1, 0);
+            assert_ne!(pages, libc::MAP_FAILED);
+            assert_eq!(libc::munmap(pages.wrapping_byte_add(4096), 4096), 0);
+            pages
         };
-        assert_ne!(pages, libc::MAP_FAILED);
-        // SAFETY: the second of these pages.
-        assert_eq!(unsafe { libc::munmap(pages.wrapping_byte_add(4096), 4096) }, 0);
         let mut bytes = [1; 64];
         for read in [read, through_the_file] {
             assert_eq!(read(pages.addr() + 4096 - 16, &mut bytes), 16);
             assert_eq!(read(pages.addr() + 4096, &mut bytes), 0);
         }
         assert_eq!(text(pages.addr() + 4095, 100), Some(Vec::new()));
-        // SAFETY: the first page, which nobody else knows.
+        // SAFETY: this test has mapped the page, and nobody else knows it.
         unsafe { libc::munmap(pages, 4096) };
     }
 }

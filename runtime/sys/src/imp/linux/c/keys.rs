@@ -1,0 +1,51 @@
+//! Keys of thread-specific values. The C library looks a number up and refuses what is no key.
+#![expect(unsafe_code, reason = "asks for keys in C")]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr;
+
+/// A key whose values have no destructor as far as the C library knows; the error is an error number.
+pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
+    let mut key = 0;
+    // SAFETY: the C library writes a number to `key`, and no destructor is named.
+    match unsafe { libc::pthread_key_create(&raw mut key, None) } {
+        0 => Ok(key),
+        error => Err(error),
+    }
+}
+
+/// A key of the host's own, whose values are addresses that its destructor only compares.
+pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
+
+impl OwnKey {
+    /// A key that could not be made does nothing.
+    pub(in crate::imp::linux) fn new(destructor: extern "C" fn(*mut c_void)) -> Self {
+        let mut key = 0;
+        // SAFETY: the C library writes a number to `key`; the destructor is the host's own and takes any address.
+        Self((unsafe { libc::pthread_key_create(&raw mut key, Some(destructor)) } == 0).then_some(key))
+    }
+
+    /// Has the destructor called at the end of the calling thread.
+    pub(in crate::imp::linux) fn set(&self, value: *const c_void) {
+        if let Some(key) = self.0 {
+            // SAFETY: the C library keeps an address, which the destructor of this key does not follow.
+            unsafe { libc::pthread_setspecific(key, value) };
+        }
+    }
+}
+
+/// Deletes a key of which the C library knows no destructor.
+pub(in crate::imp::linux) fn delete(key: c_uint) -> c_int {
+    // SAFETY: the C library takes a number, and refuses one that is no key.
+    unsafe { libc::pthread_key_delete(key) }
+}
+
+/// The calling thread's value of a key, which is then null.
+pub(in crate::imp::linux) fn take(key: c_uint) -> *mut c_void {
+    // SAFETY: the C library refuses a number that is no key, and no destructor is ever called with null.
+    unsafe {
+        let value = libc::pthread_getspecific(key);
+        libc::pthread_setspecific(key, ptr::null());
+        value
+    }
+}

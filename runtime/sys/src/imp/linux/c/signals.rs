@@ -1,0 +1,158 @@
+//! Signals as numbers, bits and words; actions and stacks as values; and a thread that gets no signal for a while.
+//!
+//! All of it may be used in a signal handler.
+#![expect(unsafe_code, reason = "asks about signals in C")]
+
+use std::ffi::c_int;
+use std::mem::{self, MaybeUninit};
+use std::ptr;
+
+use super::kernel::errno;
+use crate::ledger::disposition::Wish;
+
+/// Signals are numbered from 1 to 64.
+pub(in crate::imp::linux) const COUNT: usize = 65;
+
+/// All signals are blocked on this thread.
+pub(in crate::imp::linux) struct Quiet(libc::sigset_t);
+
+impl Quiet {
+    pub(in crate::imp::linux) fn new() -> Self {
+        let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        // SAFETY: the first call fills the one set, and the second, which cannot fail with it, writes the other.
+        Self(unsafe {
+            libc::sigfillset(all.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+            before.assume_init()
+        })
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // SAFETY: the set is a whole one: the C library has told it when this value was made.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
+    }
+}
+
+/// Whether modules may handle the signal: not those that nobody can, and not those of the C library itself.
+pub(in crate::imp::linux) fn is_ours(signal: c_int) -> bool {
+    let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
+    (1..32).contains(&signal) && ![libc::SIGKILL, libc::SIGSTOP].contains(&signal) || real_time.contains(&signal)
+}
+
+pub(in crate::imp::linux) fn wish(action: &libc::sigaction) -> Wish {
+    match action.sa_sigaction {
+        libc::SIG_DFL => Wish::Default,
+        libc::SIG_IGN => Wish::Ignore,
+        _ => Wish::Handle,
+    }
+}
+
+/// The default action.
+pub(in crate::imp::linux) fn nothing() -> libc::sigaction {
+    // SAFETY: the platform's headers make all zeroes an action: the default one, without flags and with an empty set.
+    unsafe { mem::zeroed() }
+}
+
+/// What a signal does now; the error is an error number.
+pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_int> {
+    let mut now = nothing();
+    // SAFETY: the C library sets nothing, and writes to `now` and nowhere else.
+    match unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) } {
+        0 => Ok(now),
+        _ => Err(errno()),
+    }
+}
+
+/// Makes a signal do this; the error is an error number.
+///
+/// # Safety
+///
+/// If the action has a handler, that may be called whenever the signal comes, as its flags say.
+pub(in crate::imp::linux) unsafe fn act(signal: c_int, action: &libc::sigaction) -> Result<(), c_int> {
+    // SAFETY: the C library reads a whole action, whose handler our caller vouches for.
+    match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(errno()),
+    }
+}
+
+/// Whether a set has a signal. A number that is no signal's is in none.
+pub(in crate::imp::linux) fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
+    // SAFETY: the C library reads a set, of which there are none but whole ones outside of this file.
+    unsafe { libc::sigismember(set, signal) == 1 }
+}
+
+/// Puts a signal into a set. A number that is no signal's changes nothing.
+pub(in crate::imp::linux) fn add(set: &mut libc::sigset_t, signal: c_int) {
+    // SAFETY: the C library changes a set, of which there are none but whole ones outside of this file.
+    unsafe { libc::sigaddset(set, signal) };
+}
+
+/// The address that a fault is about. A signal without one has another number there, which may be compared.
+pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
+    // SAFETY: the kernel fills the whole record, so there is a word in this place.
+    unsafe { info.si_addr() }.addr()
+}
+
+/// Lends a record and a context that say no more than the number of a signal and where this is. They stay where they are: the
+/// one leads into itself.
+pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
+    let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
+    // SAFETY: the platform's headers make all zeroes a record, and a context; the C library fills some of the latter. What it
+    // does not fill stays zero: no alternate stack, for one.
+    unsafe {
+        record.assume_init_mut().si_signo = signal;
+        getcontext(here.as_mut_ptr());
+    }
+    see(record.as_mut_ptr(), here.as_mut_ptr());
+}
+
+/// The alternate stack of the calling thread; the error is an error number.
+pub(in crate::imp::linux) fn stack() -> Result<libc::stack_t, c_int> {
+    let mut stack = MaybeUninit::<libc::stack_t>::uninit();
+    // SAFETY: the kernel sets nothing, and has written the whole stack when it says that it succeeded.
+    unsafe {
+        match libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) {
+            0 => Ok(stack.assume_init()),
+            _ => Err(errno()),
+        }
+    }
+}
+
+/// Sets the alternate stack of the calling thread; the error is an error number.
+///
+/// # Safety
+///
+/// The memory is this thread's for as long as the stack is set.
+pub(in crate::imp::linux) unsafe fn set_stack(stack: &libc::stack_t) -> Result<(), c_int> {
+    // SAFETY: the kernel reads a whole stack, whose memory our caller vouches for.
+    match unsafe { libc::sigaltstack(stack, ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(errno()),
+    }
+}
+
+/// One bit for each signal; none for what is not the number of one.
+pub(in crate::imp::linux) fn bit(signal: c_int) -> u64 {
+    if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
+}
+
+/// A signal by name and number.
+pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+        "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
+        "WINCH", "IO", "PWR", "SYS",
+    ];
+    match usize::try_from(signal - 1).ok().and_then(|at| NAMES.get(at)) {
+        Some(name) => format!("SIG{name} ({signal})"),
+        None => format!("SIGRTMIN+{} ({signal})", signal - libc::SIGRTMIN()),
+    }
+}
+
+unsafe extern "C" {
+    fn getcontext(context: *mut libc::ucontext_t) -> c_int;
+}

@@ -1,0 +1,110 @@
+//! An image as the loader has mapped it, which may decide at its closing not to unmap it, without a word.
+#![expect(unsafe_code, reason = "mapping and unmapping run code of the image")]
+
+use std::error::Error as _;
+use std::ffi::{CStr, c_void};
+use std::mem::ManuallyDrop;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use super::c::loader::Share;
+use super::{maps, ranges_where, vacated};
+
+/// A mapped image. It has no `Drop`: closing runs code of the image, so it happens only when asked for.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    library: ManuallyDrop<Library>,
+    /// Where its segments are, zeroed data included.
+    ranges: Vec<Range<usize>>,
+}
+
+impl Mapping {
+    /// # Safety
+    ///
+    /// The file's initialisers are sound to run.
+    pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
+        let reserved = vacated::reserve();
+        // SAFETY: our caller promises that the initialisers are sound to run, and so the finalisers.
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(in_words)?;
+        drop(reserved);
+        // The loader gives an image that it knows back under the image's first name. Using it would run old code.
+        let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
+        if ranges.is_empty() {
+            // Only the use that was just added ends here; the image's first owner holds another.
+            drop(library);
+            return Err("the loader takes the file for an image that is mapped already".to_owned());
+        }
+        Ok(Self { library: ManuallyDrop::new(library), ranges })
+    }
+
+    /// The address of a symbol of this image; the loader's answer may also come from a library it needs.
+    pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
+        // SAFETY: an address is read whatever the symbol is; nobody looks behind it here.
+        let symbol = unsafe { self.library.get::<*mut c_void>(name) };
+        let address = *symbol.map_err(in_words)?;
+        if self.contains(address.addr()) {
+            Ok(address)
+        } else {
+            Err("another library has a symbol of that name, this one has not".to_owned())
+        }
+    }
+
+    /// Where it is, segment by segment.
+    pub(crate) fn ranges(&self) -> &[Range<usize>] {
+        &self.ranges
+    }
+
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        self.ranges.iter().any(|range| range.contains(&address))
+    }
+
+    /// Whether so many bytes behind an address all lie in one segment of the image.
+    pub(crate) fn has_room(&self, address: usize, size: usize) -> bool {
+        let end = address.checked_add(size);
+        self.ranges.iter().any(|range| range.contains(&address) && end.is_some_and(|end| end <= range.end))
+    }
+
+    /// Closes and looks whether the image is really gone, and then whether nothing else maps its file either; the error is
+    /// the reason why it is not gone.
+    ///
+    /// # Safety
+    ///
+    /// Nothing of the image is used afterwards, and its finalisers are sound to run.
+    pub(crate) unsafe fn close(self, path: &Path) -> Result<bool, String> {
+        let closed = ManuallyDrop::into_inner(self.library).close();
+        closed.map_err(in_words)?;
+        let known = is_known(path);
+        let here = maps().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
+        let mut here = here.iter().filter(|file| file.path == path).peekable();
+        // A reader of symbols may keep the file itself mapped; only code pages are the image.
+        match (known, here.peek().is_some(), here.any(|file| file.executable)) {
+            (true, ..) => Err("the loader still counts uses of it: thread-local destructors that have not run, \
+                               another handle, or a unique symbol"
+                .to_owned()),
+            (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
+            (false, true, false) => {
+                tracing::debug!(path = %path.display(), "the image is gone, its file is still mapped as data");
+                Ok(false)
+            }
+            (false, false, false) => {
+                vacated::note(&self.ranges);
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// Whether the loader still has an image of this name. The look itself adds a use and takes it back.
+fn is_known(path: &Path) -> bool {
+    let share = || Share::of(path.as_os_str().as_bytes());
+    // The last other use may have ended meanwhile; then this one unmaps, and the next look sees it.
+    share().map(drop).is_some() && share().is_some()
+}
+
+/// What the loader said; the wrapper alone only says which call failed.
+fn in_words(error: libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
