@@ -94,7 +94,9 @@ impl Resolver for Commands {
                 host().calls().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
                 Answer::declined(format!("{said:?}"))
             }
-            "itself" => Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it asks itself").to_string()),
+            "itself" => {
+                Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it asks itself").to_string())
+            }
             // A function that calls itself by name until it has counted down.
             "down" => {
                 let host = self.host.clone();
@@ -103,7 +105,11 @@ impl Resolver for Commands {
                     let host = host.upgrade().expect("it is called");
                     let below = match left {
                         0 => Value::U32(0),
-                        _ => host.calls().call("console:/down", &[Value::U32(left - 1)]).map_err(in_words)?.expect("a number"),
+                        _ => host
+                            .calls()
+                            .call("console:/down", &[Value::U32(left - 1)])
+                            .map_err(in_words)?
+                            .expect("a number"),
                     };
                     let Value::U32(below) = below else { return Err(CallError::other("no number")) };
                     call.give(below + left)
@@ -317,7 +323,9 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     let library = support::plugin("switchboard", &[]);
     let Scene { host, more, .. } = scene(support::host(std::slice::from_ref(&library)));
     let handle = host.calls().resolve("console:/say").expect("it is there");
-    let ask = |line, name: &str| host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("it tells").expect("a text");
+    let ask = |line, name: &str| {
+        host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("it tells").expect("a text")
+    };
     let line = host.objects().spawn(LINE).expect("a line");
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
     let before = host.worlds().digest();
@@ -354,7 +362,7 @@ fn what_a_host_registered_goes_with_it_also_where_it_owns_the_host() {
     let resolver = move |_: &ZCallName| {
         let inner = Counted(Rc::clone(&count), owns.1.clone());
         Ok(Answer::Function(Resolved::new(signature("-> u32"), move |mut call: Call<'_>| {
-            call.give(inner.1.objects().len() as u32)
+            call.give(inner.1.objects().all().len() as u32)
         })))
     };
     host.calls().add_resolver("db", 0, "tables", resolver).expect("there is the protocol");
@@ -374,7 +382,8 @@ fn before_a_commit_only_what_is_pure_is_called() {
     let listener = move |event: &MasterEvent| {
         let Some(host) = known.borrow().as_ref().and_then(WeakRuntime::upgrade) else { return };
         let pure = host.calls().call("console:/say", &[text("a")]).is_ok();
-        let other = host.calls().call("console:/add", &[Value::I32(1), Value::I32(2)]).map_err(|error| error.to_string());
+        let other =
+            host.calls().call("console:/add", &[Value::I32(1), Value::I32(2)]).map_err(|error| error.to_string());
         log.borrow_mut().push((format!("{event:?}"), pure, other));
     };
     let runtime = support::builder().on_event(listener).build().expect("a host");

@@ -14,11 +14,11 @@ use crate::body::Body;
 use crate::class::Class;
 use crate::dormant::Dormant;
 use crate::marker::Marker;
+use crate::member::PropertyKey;
 use crate::mode::ModeWord;
 use crate::names::Names;
 use crate::naming::Naming;
 use crate::property::Property;
-use crate::member::PropertyKey;
 use crate::seats::{Half, Seats};
 use crate::slices::LentSlices;
 use crate::slots::{Life, Slots, Tenant};
@@ -470,7 +470,11 @@ impl Objects {
         self.with_body(object, |body| match name.find(&body.class) {
             Some(property) => work(body.view(), property),
             None => Err(CallError::NotFound {
-                message: format!("{} has no property {}: look at what the class declares", body.class.path, name.name()),
+                message: format!(
+                    "{} has no property {}: look at what the class declares",
+                    body.class.path,
+                    name.name()
+                ),
             }),
         })?
     }

@@ -88,7 +88,12 @@ impl World {
     /// # Errors
     /// As for [`World::get`]; [`CallError::WrongClass`] when it names an object that is not of the class the property is for;
     /// [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
-    pub fn set<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey, value: T) -> Result<(), CallError> {
+    pub fn set<T: FrameValue>(
+        &self,
+        object: ObjectHandle,
+        property: impl PropertyKey,
+        value: T,
+    ) -> Result<(), CallError> {
         self.0.set(object, property, value)
     }
 

@@ -56,7 +56,9 @@ impl Calls<'_> {
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
             // What is no name at all is not a question of who is loaded.
-            CallError::NotFound { message } if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() => {
+            CallError::NotFound { message }
+                if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
+            {
                 let message = format!("{message}; and there is no Master: load its modules with `create_master`");
                 CallError::NoMaster { message }
             }

@@ -185,7 +185,12 @@ impl Objects<'_> {
     /// # Errors
     /// When the object is gone or has no such function, the arguments do not fit, or the body fails;
     /// [`CallError::WrongClass`] when an argument names an object that does not suit its parameter.
-    pub fn call(&self, object: ObjectHandle, function: impl FunctionKey, arguments: &[Value]) -> Result<Option<Value>, Error> {
+    pub fn call(
+        &self,
+        object: ObjectHandle,
+        function: impl FunctionKey,
+        arguments: &[Value],
+    ) -> Result<Option<Value>, Error> {
         let world = &self.0.inner.core.world;
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let function = function.find(&class).ok_or_else(|| Error::UnknownMember {
@@ -246,9 +251,11 @@ impl Objects<'_> {
         let class = self.0.inner.core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         match property.find(&class) {
             Some(_) => Ok(()),
-            None => {
-                Err(Error::UnknownMember { class: class.path.to_string(), what: "property", name: property.name().to_owned() })
-            }
+            None => Err(Error::UnknownMember {
+                class: class.path.to_string(),
+                what: "property",
+                name: property.name().to_owned(),
+            }),
         }
     }
 }

@@ -194,10 +194,15 @@ pub(crate) const VERBS: &[Verb] = &[
         "calls().add_value_resolver",
         Nothing,
         quiet!(|host, tools| {
-            host.calls().add_value_resolver("attack", |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no")))
+            host.calls()
+                .add_value_resolver("attack", |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no")))
         }),
     ),
-    ("calls().add_protocol", Nothing, quiet!(|host, tools| host.calls().add_protocol(PlainProtocol::new("attack-odd")))),
+    (
+        "calls().add_protocol",
+        Nothing,
+        quiet!(|host, tools| host.calls().add_protocol(PlainProtocol::new("attack-odd"))),
+    ),
     (
         "calls().add_resolver",
         Nothing,
