@@ -13,7 +13,7 @@ use crate::{AnyConjugate, Class, Obj, UName, host};
 /// The kind that nothing is of.
 const NOTHING: PropertyKind = PropertyKind(0);
 
-/// What can stand in a slot of [`ObjectFace::zcall_any`](crate::ObjectFace::zcall_any).
+/// What can stand in a slot of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed where nobody knows its type",
     label = "take a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate` of the value"

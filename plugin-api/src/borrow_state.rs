@@ -1,9 +1,9 @@
-//! Who may borrow a plugin half, and when. This file decides; `part_cell.rs` holds the memory.
+//! Who may borrow a plugin part, and when. This file decides; `part_cell.rs` holds the memory.
 //!
-//! Shared borrows do not exclude each other; an exclusive one excludes all, until it is lent: then the half looks
+//! Shared borrows do not exclude each other; an exclusive one excludes all, until it is lent: then the plugin part looks
 //! free again to whatever the borrower calls, one level deeper.
 
-/// How one level of a plugin half is borrowed.
+/// How one level of a plugin part is borrowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Top {
     Free,
@@ -11,7 +11,7 @@ enum Top {
     Exclusive,
 }
 
-/// The borrows of one plugin half.
+/// The borrows of one plugin part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BorrowState {
     /// Exclusive borrows that are lent at the moment.
@@ -19,7 +19,7 @@ pub(crate) struct BorrowState {
     top: Top,
 }
 
-/// What happens to a plugin half.
+/// What happens to a plugin part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A `&self` method starts.
@@ -36,7 +36,7 @@ pub(crate) enum Event {
     EndLend,
 }
 
-/// The event does not fit: somebody else holds the half, or an end has no beginning.
+/// The event does not fit: somebody else holds the plugin part, or an end has no beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Refused;
 

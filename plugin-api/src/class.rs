@@ -1,24 +1,23 @@
-//! What the compiler knows of a class: its path, its base, and the face through which its objects are used.
-#![expect(unsafe_code, reason = "declares the trait whose promise the faces rest on")]
+//! What the compiler knows of a class: its path, its base, and the view through which its objects are used.
+#![expect(unsafe_code, reason = "declares the trait whose promise the views rest on")]
 
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
 
 use crate::This;
-use crate::part_cell::PartCell;
 use crate::plumbing::{Keeper, Members};
 
 /// A class of the host's reflection, as a type. `#[uclass]` implements it.
 ///
 /// # Safety
-/// `Face<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. `Base` is the class that the host knows as the base
-/// of the class at `PATH`, and the members that the face reads are the ones the host knows: the load of the module
+/// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. `Base` is the class that the host knows as the base
+/// of the class at `PATH`, and the members that the view reads are the ones the host knows: the load of the module
 /// compares them before any of its code runs.
 pub unsafe trait Class: Sized + 'static {
     /// The class it extends; [`crate::Object`] is its own.
     type Base: Class;
     /// What [`This`] dereferences to: the accessors and calls of the class, then those of its base.
-    type Face<'f>: Copy;
+    type View<'f>: Copy;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
     /// What its members are called: for the messages of the compiler, and for nothing else.
@@ -37,7 +36,7 @@ pub unsafe trait Class: Sized + 'static {
     }
 }
 
-/// A class that this module declares, with its plugin half.
+/// A class that this module declares, with its plugin part.
 ///
 /// That the type as it finally is can be sent to the finalizer thread, which drops it, is a condition here: other attributes
 /// may have changed the fields after `#[uclass]` has looked at them.
@@ -46,13 +45,10 @@ pub unsafe trait Class: Sized + 'static {
 /// The hooks of the class are those of this very implementation.
 #[doc(hidden)]
 pub unsafe trait Part: Class + Send {
-    /// Builds the plugin half.
+    /// Builds the plugin part.
     fn red_constructor(this: This<'_, Self>) -> Self;
     /// Puts the kept fields.
     fn save_kept(&self, keeper: &mut Keeper<'_>);
     /// Takes one kept field back.
     fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
 }
-
-/// The cell that the host holds for a plugin half.
-pub(crate) type Half<C> = PartCell<C>;

@@ -32,19 +32,19 @@ pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
 pub use alcedo_macros::{module, uclass, uinterface, ustruct, zcall, zmethods};
-pub use alcedo_rt::{CallError, Place};
+pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
 pub use class::Class;
 pub use dispose::auto_dispose;
 pub use interface::Interface;
 pub use kinds::{
-    AnyConjugate, Delegate, FieldPath, Give, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, Signature,
+    AnyConjugate, Delegate, FieldPath, IntoHost, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, Signature,
     SoftClass, SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText,
     UUtf8String, WeakObject,
 };
 pub use name::UName;
 pub use obj::Obj;
-pub use object::{Object, ObjectFace};
+pub use object::{Object, ObjectView};
 pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};

@@ -2,7 +2,7 @@
 
 use alcedo_abi::handles::Name;
 
-use crate::{CallError, ObjectFace, host};
+use crate::{CallError, ObjectView, host};
 
 /// A name of the host's name table. Cheap to copy and compare; its text stays with the host. Names are ordered as the table
 /// got them, which is not by their letters.
@@ -18,13 +18,13 @@ impl UName {
     ///
     /// # Errors
     /// When no host is attached.
-    pub fn of(_this: &ObjectFace<'_>, text: &str) -> Result<Self, CallError> {
+    pub fn of(_this: &ObjectView<'_>, text: &str) -> Result<Self, CallError> {
         host::intern(text).map(Self)
     }
 
     /// Its text. `this` is any object of the running call.
     #[must_use]
-    pub fn text(self, _this: &ObjectFace<'_>) -> String {
+    pub fn text(self, _this: &ObjectView<'_>) -> String {
         host::name_text(self.0)
     }
 

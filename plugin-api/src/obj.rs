@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
 
-use crate::{Class, Object, ObjectFace};
+use crate::{Class, Object, ObjectView};
 
 /// An object of class `C`, or none. It may be kept in fields and sent to threads; to use the object, a call from
 /// the host must be running: `this.get(obj)`.
@@ -41,7 +41,7 @@ impl<C> Obj<C> {
 impl<C: Class> Obj<C> {
     /// Whether its object is gone; true for none. `this` is any object of the running call.
     #[must_use]
-    pub fn is_expired(self, this: &ObjectFace<'_>) -> bool {
+    pub fn is_expired(self, this: &ObjectView<'_>) -> bool {
         self.is_none() || this.get(self.as_object()).is_err()
     }
 

@@ -14,10 +14,10 @@ pub enum Object {}
 
 static CLASS: Cell = Cell::new();
 
-// SAFETY: the face is transparent over `This<'f, Object>` and reads no members; the root is its own base.
+// SAFETY: the view is transparent over `This<'f, Object>` and reads no members; the root is its own base.
 unsafe impl Class for Object {
     type Base = Self;
-    type Face<'f> = ObjectFace<'f>;
+    type View<'f> = ObjectView<'f>;
     const PATH: &'static str = "/Script/Core.Object";
 
     fn cell() -> &'static Cell {
@@ -33,9 +33,9 @@ unsafe impl Class for Object {
 /// What can be done with any object. All of it is for the game thread, inside one call from the host.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub struct ObjectFace<'f>(This<'f, Object>);
+pub struct ObjectView<'f>(This<'f, Object>);
 
-impl<'f> ObjectFace<'f> {
+impl<'f> ObjectView<'f> {
     /// Which object it is.
     #[must_use]
     pub fn handle(&self) -> ObjectHandle {
@@ -96,9 +96,9 @@ impl<'f> ObjectFace<'f> {
     /// ```
     #[must_use]
     pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
-        let (at, spot) = seen::<K>(value.owned().handle());
-        // SAFETY: the value is of kind `K`, and lies there as long as the spot says so; and this is the game thread.
-        unsafe { Lent::new(at, spot) }
+        let (at, token) = seen::<K>(value.owned().handle());
+        // SAFETY: the value is of kind `K`, and lies there as long as the token says so; and this is the game thread.
+        unsafe { Lent::new(at, token) }
     }
 
     /// Its path, by which soft references name it; empty when the object is gone.
@@ -127,7 +127,7 @@ impl<'f> ObjectFace<'f> {
     /// A new object of class `T` inside `outer`, or inside the world's package for none.
     ///
     /// # Errors
-    /// When its birth fails; the error says at which step. `DURING_REBUILD` before the commit of what comes up.
+    /// When its construction fails; the error says at which step. `DURING_REBUILD` before the commit of what comes up.
     pub fn spawn<T: Class>(&self, outer: Obj<Object>) -> Result<Obj<T>, CallError> {
         host::spawn(T::id(), outer.handle()).map(Obj::from_handle)
     }

@@ -1,4 +1,4 @@
-//! The memory of a plugin half, with its borrow state checked while running. `borrow_state.rs` decides.
+//! The memory of a plugin part, with its borrow state checked while running. `borrow_state.rs` decides.
 #![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -9,7 +9,7 @@ use alcedo_rt::CallError;
 
 use crate::borrow_state::{BorrowState, Event};
 
-/// A plugin half. Not shared between threads: the game thread uses it, then the finalizer thread drops it.
+/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it.
 #[doc(hidden)]
 pub struct PartCell<C> {
     state: Cell<BorrowState>,
@@ -21,7 +21,7 @@ pub struct PartCell<C> {
 }
 
 impl<C> PartCell<C> {
-    /// A half that nobody borrows.
+    /// A plugin part that nobody borrows.
     pub(crate) fn new(part: C) -> Self {
         Self {
             state: Cell::new(BorrowState::FREE),
@@ -63,15 +63,15 @@ impl<C> PartCell<C> {
         Ok(code(unsafe { self.pointer().as_mut() }))
     }
 
-    /// Makes the half free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
+    /// Makes the plugin part free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
     ///
     /// # Errors
-    /// When `part` is another object's half, or is lent already.
+    /// When `part` is another object's plugin part, or is lent already.
     pub(crate) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
         let part = NonNull::from(part);
         if part != self.pointer() {
             return Err(CallError::other(format!(
-                "{object}: `lend` was given another plugin half than the object's own: lend the `self` of the method \
+                "{object}: `lend` was given another plugin part than the object's own: lend the `self` of the method \
                  that `this` was handed to"
             )));
         }
@@ -146,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn a_lent_half_is_borrowed_anew_and_given_back_changed() {
+    fn a_lent_part_is_borrowed_anew_and_given_back_changed() {
         let cell = PartCell::new(1);
         let seen = cell.take(OBJECT, "tick", |part| {
             *part += 1;
             let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, "hello", |part| *part *= 10));
-            inner.expect("it is the very half").expect("it is free");
+            inner.expect("it is the very plugin part").expect("it is free");
             *part += 1;
             *part
         });
@@ -160,11 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn only_the_very_half_can_be_lent() {
+    fn only_the_very_part_can_be_lent() {
         let cell = PartCell::new(1);
         let mut other = 5;
         let refused = cell.take(OBJECT, "tick", |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
-        assert!(refused.expect_err("another half").to_string().contains("another plugin half"));
+        assert!(refused.expect_err("another half").to_string().contains("another plugin part"));
     }
 
     #[test]

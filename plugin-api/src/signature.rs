@@ -66,7 +66,7 @@ impl ValueType {
     }
 }
 
-/// One parameter: a value, or a face of one where the method takes [`Lent`](crate::Lent).
+/// One parameter: a value, or a view of one where the method takes [`Lent`](crate::Lent).
 ///
 /// # Safety
 /// The slots made and read are those that the border prescribes for the kind of `Value`.

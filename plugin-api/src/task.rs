@@ -1,7 +1,7 @@
 //! Code that the game thread runs later: tasks here, timers in [`crate::timer`], and closures that any thread may
 //! [`post`].
 //!
-//! All of it ends by itself: with the object it was asked for, with the plugin half of that object, or with the module.
+//! All of it ends by itself: with the object it was asked for, with the plugin part of that object, or with the module.
 //! A reload sets it aside; when the reload is rolled back it goes on as if nothing had been, and when it is committed it
 //! is dropped: no task goes on in a new generation. What shall run there too is asked for in a red constructor, which
 //! runs again in each reload.
@@ -31,8 +31,8 @@
 //! enter it anew with [`Obj::with`]. Time is the game's: the sum of what the host's ticks stood for.
 
 mod delay;
-mod errand;
 mod frame;
+mod job;
 mod waker;
 
 use core::future::Future;
@@ -40,14 +40,14 @@ use core::panic::Location;
 use core::time::Duration;
 
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_abi::task::{ErrandId, ErrandKind};
+use alcedo_abi::task::{JobId, JobKind};
 
 use crate::{CallError, Class, Obj, This, host};
 
 pub use delay::{Delay, delay, next_tick};
-pub(crate) use errand::{When, Work, hand_over};
+pub(crate) use job::{When, Work, hand_over};
 
-/// What an errand lives with: an object, as [`This`] or [`Obj`], or the whole [`Module`].
+/// What a job lives with: an object, as [`This`] or [`Obj`], or the whole [`Module`].
 pub trait Life: sealed::Sealed {
     /// What a closure is given when it is run: the object for one call, or [`Module`].
     type Frame<'f>;
@@ -140,20 +140,20 @@ impl Outcome for Result<(), CallError> {
 /// A task or a timer that was asked for. To drop it changes nothing. It may be kept in fields and sent to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TaskHandle {
-    errand: ErrandId,
+    job: JobId,
 }
 
 impl TaskHandle {
     /// Ends it: at once, or when it returns if it is running; asked for on another thread, at the next safe point. What
     /// it holds is dropped on the game thread. Without effect on one that has ended. Any thread.
     pub fn cancel(self) {
-        host::errand_cancel(self.errand);
+        host::job_cancel(self.job);
     }
 
     /// Whether it has ended or was cancelled. Game thread only: elsewhere, and without a host, it says so of every one.
     #[must_use]
     pub fn is_finished(self) -> bool {
-        !host::errand_lives(self.errand)
+        !host::job_lives(self.job)
     }
 }
 
@@ -180,7 +180,7 @@ pub fn try_spawn<L: Life, R: Outcome + 'static>(
 ) -> Result<TaskHandle, CallError> {
     let future = async move { future.await.into_result() };
     let work = Work::Task(Box::pin(future));
-    hand_over(work, ErrandKind::TASK, life.object(), When::default(), Location::caller())
+    hand_over(work, JobKind::TASK, life.object(), When::default(), Location::caller())
 }
 
 /// Runs `code` on the game thread at the next safe point, behind what was posted before it. Any thread; it lives with
@@ -213,7 +213,7 @@ pub fn game_time() -> Duration {
 }
 
 fn post_bound(bound: Bound, object: ObjectHandle, place: &'static Location<'static>) -> Result<(), CallError> {
-    hand_over(Work::Closure(bound), ErrandKind::POSTED, object, When::default(), place).map(drop)
+    hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), place).map(drop)
 }
 
 /// A closure that is run once at most, in the form of one that could be run again.

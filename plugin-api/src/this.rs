@@ -1,6 +1,6 @@
 //! The frame-bound value: the one thing through which plugin code touches an object. The shells make it when the
 //! host calls, and it cannot leave the call: not into a field, not into a thread, not into a finalizer.
-#![expect(unsafe_code, reason = "casts between a frame-bound value and its faces, which have one layout")]
+#![expect(unsafe_code, reason = "casts between a frame-bound value and its views, which have one layout")]
 
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -8,13 +8,14 @@ use core::ops::Deref;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
-use crate::class::{Class, Half, Part};
+use crate::class::{Class, Part};
+use crate::part_cell::PartCell;
 use crate::{Obj, host};
 
 /// An object of class `C` for the duration of one call `'f` from the host. Game thread only, by type.
 ///
-/// It dereferences to the face of its class, which has the accessors of its properties and the calls of its
-/// functions, then those of every base up to [`crate::ObjectFace`].
+/// It dereferences to the view of its class, which has the accessors of its properties and the calls of its
+/// functions, then those of every base up to [`crate::ObjectView`].
 #[repr(C)]
 pub struct This<'f, C> {
     object: ObjectHandle,
@@ -77,32 +78,32 @@ impl<'f, C: Class> This<'f, C> {
 
 impl<C: Part> This<'_, C> {
     /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs, so that whatever
-    /// `code` calls may borrow the plugin half anew. Needed when a call out may come back to this object.
+    /// `code` calls may borrow the plugin part anew. Needed when a call out may come back to this object.
     ///
-    /// Fails the running call with a typed error when `part` is not the plugin half of this object. For `&self`
+    /// Fails the running call with a typed error when `part` is not the plugin part of this object. For `&self`
     /// there is nothing to lend: shared borrows do not exclude each other.
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
-        let half = host::part(self.object, C::id()).unwrap_or_else(|error| alcedo_rt::fail(error));
-        if half.0.is_null() {
+        let cell = host::part(self.object, C::id()).unwrap_or_else(|error| alcedo_rt::fail(error));
+        if cell.0.is_null() {
             alcedo_rt::fail(CallError::other(format!(
-                "{}: there is no plugin half of {} to lend",
+                "{}: there is no plugin part of {} to lend",
                 self.object,
                 C::PATH
             )));
         }
         // SAFETY: the host gives back what this module's red constructor made for this object and class, and the
-        // object, whose plugin half it is, lives for the frame.
-        let half = unsafe { &*half.0.cast::<Half<C>>() };
-        half.lend(self.object, part, || code(self)).unwrap_or_else(|error| alcedo_rt::fail(error))
+        // object, whose plugin part it is, lives for the frame.
+        let cell = unsafe { &*cell.0.cast::<PartCell<C>>() };
+        cell.lend(self.object, part, || code(self)).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 }
 
 impl<'f, C: Class> Deref for This<'f, C> {
-    type Target = C::Face<'f>;
+    type Target = C::View<'f>;
 
-    fn deref(&self) -> &C::Face<'f> {
+    fn deref(&self) -> &C::View<'f> {
         let this: *const Self = self;
-        // SAFETY: `Class` promises that the face is transparent over `This<'f, C>`.
+        // SAFETY: `Class` promises that the view is transparent over `This<'f, C>`.
         unsafe { &*this.cast() }
     }
 }

@@ -18,7 +18,7 @@
 use core::panic::Location;
 use core::time::Duration;
 
-use alcedo_abi::task::ErrandKind;
+use alcedo_abi::task::JobKind;
 
 use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, once};
@@ -47,7 +47,7 @@ pub fn try_every<L: Life>(
     code: impl FnMut(L::Frame<'_>) + 'static,
 ) -> Result<TaskHandle, CallError> {
     let (object, when) = (life.object(), When { delay: period, period });
-    hand_over(Work::Repeated(life.bind(code)), ErrandKind::EVERY, object, when, Location::caller())
+    hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, Location::caller())
 }
 
 /// Runs `code` once, when so much game time has gone by; at the earliest with the next round of timers. What else is
@@ -68,5 +68,5 @@ pub fn try_after<L: Life>(
     code: impl FnOnce(L::Frame<'_>) + 'static,
 ) -> Result<TaskHandle, CallError> {
     let (object, when) = (life.object(), When { delay, period: Duration::ZERO });
-    hand_over(Work::Closure(once(life, code)), ErrandKind::AFTER, object, when, Location::caller())
+    hand_over(Work::Closure(once(life, code)), JobKind::AFTER, object, when, Location::caller())
 }

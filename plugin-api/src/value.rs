@@ -11,7 +11,7 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
 
 use crate::host::{assign_text, lent_text, put_text};
-use crate::kinds::Spot;
+use crate::kinds::ValidityToken;
 use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
@@ -43,7 +43,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
     /// How a value is seen where it lies: plain values, texts and containers of std as copies, every
-    /// [`Kind`](crate::Kind) as a [`Lent`](crate::Lent) face.
+    /// [`Kind`](crate::Kind) as a [`Lent`](crate::Lent) view.
     type Seen<'f>;
     /// The value as it lies in host memory and in parameter blocks.
     type Raw: 'static;
@@ -59,9 +59,9 @@ pub unsafe trait Value: Sized + 'static {
     /// Sees the value where it lies.
     ///
     /// # Safety
-    /// `at` is a live value of this kind as long as the spot is good, and the game thread's for `'f`.
+    /// `at` is a live value of this kind as long as the token is good, and the game thread's for `'f`.
     #[doc(hidden)]
-    unsafe fn see<'f>(at: *mut Self::Raw, spot: impl FnOnce() -> Spot<'f>) -> Self::Seen<'f>;
+    unsafe fn see<'f>(at: *mut Self::Raw, token: impl FnOnce() -> ValidityToken<'f>) -> Self::Seen<'f>;
 
     /// Where the value lies in host form, if it does.
     #[doc(hidden)]
@@ -186,7 +186,7 @@ macro_rules! in_memory {
         type Seen<'f> = Self;
 
         #[inline]
-        unsafe fn see<'f>(at: *mut $raw, _spot: impl FnOnce() -> Spot<'f>) -> Self {
+        unsafe fn see<'f>(at: *mut $raw, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
             // SAFETY: promised by the caller.
             unsafe { Self::load(at) }
         }
@@ -283,7 +283,7 @@ unsafe impl Value for String {
     type In = TextView;
     type Out = TextOut;
 
-    unsafe fn see<'f>(at: *mut TextRaw, _spot: impl FnOnce() -> Spot<'f>) -> Self {
+    unsafe fn see<'f>(at: *mut TextRaw, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
         // SAFETY: promised by the caller.
         unsafe { Self::load(at) }
     }

@@ -298,7 +298,7 @@ fn add(a: i32, b: i32) -> i32 {
 #[test]
 fn properties_live_in_host_memory() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     host.class_constructor(toy).expect("it only sets a flag");
     assert_eq!(host.ask(toy, "properties").expect("clean"), "5 a box Spot { x: 1.5, y: 2.5 } true true red 2");
 }
@@ -306,7 +306,7 @@ fn properties_live_in_host_memory() {
 #[test]
 fn a_write_is_refused_while_the_host_rebuilds() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     host.mode(mode::REBUILDING);
     let failure = host.call(toy, "write_twice", &mut [Slot::EMPTY]).expect_err("the second write has no way out");
     assert_eq!(failure.kind, FailureKind::DURING_REBUILD);
@@ -315,7 +315,7 @@ fn a_write_is_refused_while_the_host_rebuilds() {
 #[test]
 fn a_mark_hears_of_writes_that_could_be_references() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     for (mode, unasked) in [
         (mode::NORMAL, "a number, a text, a flag, a name, a reference, a struct"),
         (mode::MARKING, "a number, a text, a flag, a name"),
@@ -330,21 +330,21 @@ fn a_mark_hears_of_writes_that_could_be_references() {
 #[test]
 fn calls_carry_numbers_texts_and_structs() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     assert_eq!(host.ask(toy, "calls").expect("clean"), "-3 HEY 2 3 ex:/nowhere leads nowhere");
 }
 
 #[test]
 fn an_event_runs_its_default_body_through_the_host() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     assert_eq!(host.ask(toy, "greets").expect("clean"), "hello youhello you");
 }
 
 #[test]
 fn a_reentrant_borrow_names_object_and_methods() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     let failure = host.call(toy, "reenter", &mut []).expect_err("its half is held");
     assert_eq!((failure.kind, failure.object), (FailureKind::REENTRANT_BORROW, toy));
     assert_eq!((failure.held.as_str(), failure.wanted.as_str()), ("reenter", "count_up"));
@@ -352,13 +352,13 @@ fn a_reentrant_borrow_names_object_and_methods() {
     host.call(toy, "reenter_lent", &mut result).expect("its half is lent");
     assert_eq!((result[0].kind(), result[0].bits()), (Some(SlotType::U32), 42));
     let failure = host.call(toy, "lend_another", &mut []).expect_err("another half");
-    assert!(failure.message.as_str().contains("another plugin half"), "{failure:?}");
+    assert!(failure.message.as_str().contains("another plugin part"), "{failure:?}");
 }
 
 #[test]
 fn a_panic_is_told_with_message_and_place() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     let failure = host.call(toy, "panics", &mut []).expect_err("it panics");
     assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::PANIC, "no wheels"));
     assert!(failure.file.as_str().ends_with("shells.rs") && failure.line > 100, "{failure:?}");
@@ -368,7 +368,7 @@ fn a_panic_is_told_with_message_and_place() {
 #[test]
 fn an_error_from_below_stays_the_same_error() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     let failure = host.call(toy, "fails_below", &mut []).expect_err("the host does not have it");
     assert_eq!(failure.kind, FailureKind::NOT_FOUND);
     assert_eq!(failure.message.as_str(), "the fake host has no /Script/Engine.Thing:absent");
@@ -377,7 +377,7 @@ fn an_error_from_below_stays_the_same_error() {
 #[test]
 fn kept_fields_go_by_name_and_others_do_not() {
     let host = Host::with("Toy");
-    let (old, new) = (host.birth(), host.birth());
+    let (old, new) = (host.construct(), host.construct());
     host.call(old, "count_up", &mut [Slot::from_bits(SlotType::U32, 9), Slot::EMPTY]).expect("clean");
     let kept = host.save_kept(old);
     assert_eq!(kept.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["greetings"]);
@@ -392,7 +392,7 @@ fn kept_fields_go_by_name_and_others_do_not() {
 #[test]
 fn a_finalizer_that_panics_is_trapped() {
     let host = Host::with("Toy");
-    let (good, bad) = (host.birth(), host.birth());
+    let (good, bad) = (host.construct(), host.construct());
     host.call(bad, "arm", &mut []).expect("clean");
     assert!(host.end(good).is_ok());
     let failure = host.end(bad).expect_err("it went off");
@@ -402,7 +402,7 @@ fn a_finalizer_that_panics_is_trapped() {
 #[test]
 fn an_override_can_run_the_body_below_it() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     let mut delta = [Slot::from_bits(SlotType::F32, u64::from(0.5_f32.to_bits()))];
     host.call(toy, "receive_tick", &mut delta).expect("clean");
     assert_eq!(host.logs(), ["base tick"]);
@@ -411,7 +411,7 @@ fn an_override_can_run_the_body_below_it() {
 #[test]
 fn events_and_spans_reach_the_host() {
     let host = Host::with("Toy");
-    let toy = host.birth();
+    let toy = host.construct();
     host.call(toy, "logs", &mut []).expect("clean");
     let name = format!("Toy_{}", toy.index());
     assert_eq!(
@@ -438,7 +438,7 @@ fn a_panic_of_a_thread_of_the_modules_own_is_logged() {
 #[test]
 fn a_handle_outlives_its_object_without_harm() {
     let host = Host::with("Toy");
-    let (toy, friend) = (host.birth(), host.birth());
+    let (toy, friend) = (host.construct(), host.construct());
     let mut slots = [Slot::from_bits(SlotType::CONJUGATE, friend.0), Slot::EMPTY];
     host.call(toy, "remember", &mut slots).expect("clean");
     assert_eq!(slots[1].bits(), 0, "it lives");
@@ -453,7 +453,7 @@ fn a_handle_outlives_its_object_without_harm() {
 #[test]
 fn a_class_without_an_impl_block_is_built_by_default() {
     let host = Host::with("Plain");
-    let plain = host.birth();
+    let plain = host.construct();
     assert!(host.class().hooks.class_constructor.is_none() && host.class().functions.is_empty());
     assert!(host.end(plain).is_ok());
 }

@@ -7,9 +7,9 @@ use alcedo_runtime::{Outcome, Reload};
 pub(crate) struct Expected {
     /// Living objects, of every class.
     pub(crate) objects: u64,
-    /// Those that have a plugin half.
+    /// Those that have a plugin part.
     pub(crate) conjugates: u64,
-    /// Fields that plugin halves keep.
+    /// Fields that plugin parts keep.
     pub(crate) kept_fields: u64,
 }
 

@@ -113,7 +113,7 @@ pub(crate) struct Seen {
     pub(crate) reload: u64,
     /// Microseconds that the world stood still; none if the reload was rolled back.
     pub(crate) swap_us: Option<f64>,
-    /// Nanoseconds per plugin half built anew; none if there was none.
+    /// Nanoseconds per plugin part built anew; none if there was none.
     pub(crate) rebuild_ns_per_conjugate: Option<f64>,
     /// Objects that lived before this reload and not after it.
     pub(crate) lost_objects: u64,

@@ -1,4 +1,4 @@
-//! What an object of a module's class costs at birth: `crowd`'s `Walker`, with one property and a plugin half of three
+//! What an object of a module's class costs in its construction: `crowd`'s `Walker`, with one property and a plugin part of three
 //! words, spawned by a host that holds the class (`alcedo`), and by one that names it each time (`by_path`). Beside it one
 //! `Box` of those three words and one insertion into a `slotmap`, which is what a host without reflection, hooks or
 //! collection would do for the same: in a process of one thread (`box_and_slotmap`), where an allocator takes no lock, and
@@ -51,8 +51,8 @@ fn time_boxes(rounds: u64) -> Duration {
     elapsed
 }
 
-/// How long so many rounds of births take. Between them the objects are destroyed, the host ticks, and their finalizers come
-/// to their end: they are no part of a birth.
+/// How long so many rounds of constructions take. Between them the objects are destroyed, the host ticks, and their finalizers come
+/// to their end: they are no part of a construction.
 fn time(
     runtime: &Runtime,
     objects: &mut Vec<ObjectHandle>,

@@ -1,7 +1,7 @@
 //! What it costs to get from a handle to what it names, beside a `get` of a plain `slotmap`, which does the least that a
 //! checked handle can cost: one look, one comparison.
 //!
-//! So many objects of `crowd`'s `Walker`, which have a plugin half each; as many values of a word in the slotmap. Both are
+//! So many objects of `crowd`'s `Walker`, which have a plugin part each; as many values of a word in the slotmap. Both are
 //! asked for all of them in one order, which a shuffle by xorshift (seed 0x5eed) has made; the sum of what was found is
 //! kept. At 1,000 everything is in the nearest cache, at 1,000,000 nothing is.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]

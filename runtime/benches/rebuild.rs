@@ -1,4 +1,4 @@
-//! What a reload costs for each object, at a million of them: making the plugin half anew, beside allocating the same
+//! What a reload costs for each object, at a million of them: making the plugin part anew, beside allocating the same
 //! boxes in a plain loop. There is no cheaper way to make a million of anything that stays where it is.
 
 mod support;
@@ -11,7 +11,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 
 const OBJECTS: u64 = 1_000_000;
 
-/// The words of a plugin half of the class: three of its own, and four that tell who borrows it.
+/// The words of a plugin part of the class: three of its own, and four that tell who borrows it.
 type Half = [u64; 7];
 
 fn rebuild(criterion: &mut Criterion) {

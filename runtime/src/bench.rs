@@ -16,7 +16,7 @@ impl Runtime {
     ///
     /// # Safety
     /// What is got here is used as the runtime uses it: no mark is left under way, no address is followed after its object
-    /// has ended, no container is aged that anybody has a face into.
+    /// has ended, no container is aged that anybody has a view into.
     #[doc(hidden)]
     pub unsafe fn bench(&self) -> Stores<'_> {
         Stores(self.core())
@@ -29,7 +29,7 @@ impl Stores<'_> {
         Some(self.0.world.types.class_by_path(path)?.id.0)
     }
 
-    /// Object → conjugate: the plugin half of an object for a class, as every call into a module finds it.
+    /// Object → conjugate: the plugin part of an object for a class, as every call into a module finds it.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
         Some(self.0.pairs.look(&self.0.world.objects, object, ClassId(class))?.0)

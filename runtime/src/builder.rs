@@ -15,7 +15,7 @@ use crate::load::canary::{Canary, Rehearsal};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
 use crate::native::{Natives, Ticker};
-use crate::object::birth::make_cdo;
+use crate::object::construction::make_cdo;
 use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
@@ -250,7 +250,7 @@ impl Builder {
         let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
         let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)
             .map_err(system("making the folder for copies of libraries"))?;
-        loads.hub.set_policy(&self.unloads);
+        loads.registry.set_policy(&self.unloads);
         loads.unloads.policy = self.unloads;
         loads.planted_rerun = self.planted_rerun;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));

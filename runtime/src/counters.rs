@@ -6,8 +6,8 @@ pub struct Counters {
     /// Objects that live now, class default objects and their templates not counted.
     pub objects: u64,
     /// Objects born.
-    pub births: u64,
-    /// Plugin halves built, at birth or in a reload.
+    pub constructions: u64,
+    /// Plugin parts built, in its construction or in a reload.
     pub conjugates_built: u64,
     /// Class constructors that ran on objects, class default objects not counted.
     pub class_constructors_run: u64,

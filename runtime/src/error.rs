@@ -2,7 +2,7 @@
 
 use crate::border::CallError;
 use crate::load::error::LoadError;
-use crate::object::birth::BirthFailed;
+use crate::object::construction::ConstructionFailed;
 use crate::object::refusal::DeclareError;
 
 /// Why the runtime did not do what the host asked. Nothing has changed then.
@@ -17,7 +17,7 @@ pub enum Error {
     Call(#[from] CallError),
     /// An object was not born.
     #[error(transparent)]
-    Birth(#[from] BirthFailed),
+    Construction(#[from] ConstructionFailed),
     /// A native declaration breaks a rule.
     #[error("a native type cannot be declared: {0}")]
     Declare(#[from] DeclareError),

@@ -59,10 +59,10 @@ pub enum ReloadStep {
     /// An object whose class returned was woken.
     Wake,
     /// An object was born anew on another native class.
-    Rebirth,
+    Reconstruction,
     /// A subobject was made for a living object.
     AddSubobject,
-    /// The plugin half of one object is about to be rebuilt.
+    /// The plugin part of one object is about to be rebuilt.
     RebuildObject,
     /// The kept fields of one object are about to be put back.
     LoadKept,
@@ -97,7 +97,7 @@ impl ReloadStep {
         Self::CarryObject,
         Self::Sleep,
         Self::Wake,
-        Self::Rebirth,
+        Self::Reconstruction,
         Self::AddSubobject,
         Self::RebuildObject,
         Self::LoadKept,

@@ -43,7 +43,7 @@ pub enum LeaseKind {
     Task,
     /// The destructor of a thread-local that only its own thread can run.
     ThreadLocal,
-    /// A plugin half whose finalizer has not returned.
+    /// A plugin part whose finalizer has not returned.
     Finalizer,
     /// A handler that the module has put somewhere in the process: a signal's, for one.
     Handler,
@@ -156,17 +156,17 @@ thread_local! {
 }
 
 /// A verb of the host is under way on this thread until this is dropped.
-pub(crate) struct Door(Option<&'static Location<'static>>, PhantomData<*const ()>);
+pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
 /// Opens one: leases that are taken inside tell where its caller is. To be called by the verb itself.
 #[track_caller]
-pub(crate) fn door() -> Door {
+pub(crate) fn host_verb() -> HostVerb {
     // Inside of a closure it would be this very line.
     let caller = Location::caller();
-    Door(ASKED_AT.with(|asked| asked.replace(Some(caller))), PhantomData)
+    HostVerb(ASKED_AT.with(|asked| asked.replace(Some(caller))), PhantomData)
 }
 
-impl Drop for Door {
+impl Drop for HostVerb {
     fn drop(&mut self) {
         // A thread that ends has no lease to take.
         let _gone = ASKED_AT.try_with(|asked| asked.set(self.0));

@@ -48,8 +48,8 @@ pub use alcedo_sys::{
     sign_file,
 };
 
-pub use border::{CallError, Place};
-pub use bridge::tasks::{ErrandCount, ErrandInfo};
+pub use border::{CallError, SourcePlace};
+pub use bridge::tasks::{JobCount, JobInfo};
 pub use builder::Builder;
 pub use conjugate::{BlackCount, BlackReport, Color};
 pub use counters::Counters;
@@ -59,21 +59,21 @@ pub use handles::{Name, ObjectHandle, ZCallHandle};
 pub use lease::{Blocker, Lease, LeaseKind, Leases, Sealed};
 pub use load::canary::{Canary, CanaryStep};
 pub use load::context::error::{Attempt, ContextError};
+pub use load::context::event::{ContextEvent, ContextEventKind};
 pub use load::context::function::{ContextFunction, FunctionPointer};
-pub use load::context::guides::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
 pub use load::context::handle::{Contexts, LoadContext, WeakContexts, WeakLoadContext};
 pub use load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary};
 pub use load::context::identity::{CastError, TypeRef};
 pub use load::context::native_libs::{NativeLibrary, RetainedNative};
-pub use load::context::notice::{ContextHappening, ContextNotice};
 pub use load::context::peek::ManifestInfo;
+pub use load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
 pub use load::context::scope::{ContextScope, Scoped};
 pub use load::context::waits::{LoadStep, Wanted};
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use native::world::World;
-pub use object::birth::{BirthFailed, BirthStep};
+pub use object::construction::{ConstructionFailed, ConstructionStep};
 pub use object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
 pub use object::objects::RenameError;
 pub use object::thunk::Frame;
@@ -118,7 +118,7 @@ pub mod zcall {
 
     // The whole floor below, for this crate.
     pub(crate) use alcedo_zcall::{
-        buffer, call, chain, explicit, free, name, owned, protocol, reader, signature, standings, table,
+        buffer, call, chain, explicit, free, module_status, name, owned, protocol, reader, signature, table,
     };
 }
 

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 
 use crate::bridge::core::Core;
-use crate::bridge::tasks::HostErrand;
+use crate::bridge::tasks::HostJob;
 use crate::builder::Builder;
 use crate::callback::{Registered, handle_goes};
 use crate::cells::RefCell;
@@ -85,7 +85,7 @@ struct Inner {
 impl Drop for Runtime {
     /// The last handle ends what a shutdown has not. It is still there meanwhile, for the callbacks that it is given to.
     fn drop(&mut self) {
-        handle_goes(self.inner.loads.hub.id());
+        handle_goes(self.inner.loads.registry.id());
         if Rc::strong_count(&self.inner) != 1 {
             return;
         }
@@ -97,7 +97,7 @@ impl Drop for Runtime {
             let _left = master::unload(&self.inner.core, &self.inner.loads);
         }
         self.inner.end_unloads();
-        let slims = self.inner.loads.hub.close(self.inner.loads.unloads.policy.shutdown);
+        let slims = self.inner.loads.registry.close(self.inner.loads.unloads.policy.shutdown);
         for left in slims.left {
             tracing::warn!(left, "the runtime was dropped, and not all of it could be ended");
         }
@@ -194,9 +194,9 @@ impl Runtime {
         // The core is this runtime's own and new.
         let _first = runtime.inner.core.before_end.set(Box::new(tell));
         let weak = runtime.downgrade();
-        let run = move |errand: HostErrand| {
+        let run = move |job: HostJob| {
             if let Some(runtime) = weak.upgrade() {
-                errand(&runtime);
+                job(&runtime);
             }
         };
         let _first = runtime.inner.core.tasks.run_for_host.set(Box::new(run));
@@ -276,7 +276,7 @@ impl Runtime {
     /// The handle may go to any thread. How-tos are in `runtime/docs/load-contexts.md`.
     #[must_use]
     pub fn contexts(&self) -> Contexts {
-        Contexts::of(&self.inner.loads.hub)
+        Contexts::of(&self.inner.loads.registry)
     }
 
     /// The generation of the living Master; zero without one.
@@ -343,7 +343,7 @@ impl Runtime {
         let counted = &core.world.counters;
         Counters {
             objects: self.objects().all().len() as u64,
-            births: counted.births.get(),
+            constructions: counted.constructions.get(),
             conjugates_built: core.pairs.built(),
             class_constructors_run: counted.class_constructors_on_instances.get(),
             class_constructors_rerun: counted.class_constructors_rerun.get(),
@@ -361,7 +361,7 @@ impl Runtime {
             Some(frame) => Err(Error::NotASafePoint { action, frame }),
             None => {
                 self.inner.busy.set(Some(action));
-                Ok(Busy(&self.inner.busy, self.inner.core.red.lane().phase(action)))
+                Ok(Busy(&self.inner.busy, self.inner.core.red.activities().phase(action)))
             }
         }
     }

@@ -115,7 +115,7 @@ fn a_reload_ends_the_treasures_of_the_old_generation_and_no_others() {
     assert!(host.unloads().wait(LONG).expect("a safe point"));
     assert_eq!(host.conjugates().blacks().undropped, [], "their finalizers let go of all");
     let end = host.shutdown();
-    assert_eq!((end.blacks.len(), end.halves, end.left), (0, 0, Vec::new()));
+    assert_eq!((end.blacks.len(), end.plugin_parts, end.left), (0, 0, Vec::new()));
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn the_end_of_a_host_tells_what_was_left() {
         end.blacks.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
     blacks.sort_unstable();
     assert_eq!(blacks, [("hoard", "String", 1), ("host", "Array(f64)", 1)]);
-    assert_eq!((end.halves, end.leases.len(), end.objects), (0, 0, 0));
+    assert_eq!((end.plugin_parts, end.leases.len(), end.objects), (0, 0, 0));
     assert!(end.to_string().contains("2 black conjugates never dropped"), "{end}");
     assert_eq!(end.left, Vec::<String>::new());
 }

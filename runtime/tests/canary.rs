@@ -70,7 +70,7 @@ fn refused(feature: &str, deadline: Duration) -> LoadError {
     assert!(report.phases.get(Phase::Canary) > 0.0, "{report}");
     assert_eq!((host.generation(), host.worlds().hash(), mappings(&host)), (1, digest, mapped), "{feature}");
     let state = host.objects().call(fragile, "state", &[]).expect("the old code answers");
-    assert_eq!(state, Some(Value::Text("pokes=1 nerves=1".into())), "{feature}: the very plugin half");
+    assert_eq!(state, Some(Value::Text("pokes=1 nerves=1".into())), "{feature}: the very plugin part");
     host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a healthy build");
     host.unload_master().expect("a Master");
     assert_unmapped(&host);

@@ -109,7 +109,7 @@ fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
         Ok(Some(FoundModule::File(reports())))
     });
     slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
-    contexts.on_notice(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
+    contexts.on_event(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler knows it");
     // The handle that is dropped begins the unload, so there is none to be given any more.
     drop(slim);
@@ -155,7 +155,7 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
         .expect("the name is free");
     let contexts = host.contexts();
     let (all, default) = (contexts.clone(), contexts.default_context());
-    contexts.on_notice(move |_| used(all.all()));
+    contexts.on_event(move |_| used(all.all()));
     let own = default.clone();
     default.set_native_resolver(move |_| Ok(own.modules().pop().and_then(|module| module.origin)));
     // It belongs to another host, so it is no circle of this one.
@@ -184,7 +184,7 @@ fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them
     let runtime = runtime();
     let contexts = runtime.contexts();
     let (all, default) = (contexts.clone(), contexts.default_context());
-    contexts.on_notice(move |_| used(all.all()));
+    contexts.on_event(move |_| used(all.all()));
     default.clone().on_unloading(0, move |_| used(default.state()));
     let (folder, weak) = (runtime.stage_dir(), contexts.downgrade());
     drop(contexts);

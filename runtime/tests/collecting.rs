@@ -228,7 +228,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     assert!(
         host.objects().is_alive(dead) && !host.collection().is_under_way() && host.collection().take_done().is_empty()
     );
-    // It is over, and so is its mode: writes, births and the next collection are as ever.
+    // It is over, and so is its mode: writes, constructions and the next collection are as ever.
     link(&host, meddler, loose(&host));
     assert_eq!(host.collection().collect().expect("nobody panics"), 1);
     assert!(!host.objects().is_alive(dead));

@@ -49,7 +49,7 @@ fn check_cubes(other: &Other) {
     for (swaps, (library, tag)) in (1_u16..).zip([(&theirs, 2), (&ours, 1), (&theirs, 2)]) {
         host.objects().call(cubes[0], "say_hello", &[]).expect("it says hello");
         let report = reload(&host, &[library]);
-        let living = cubes.len() as u64; // each with a component, which has no plugin half
+        let living = cubes.len() as u64; // each with a component, which has no plugin part
         assert_eq!((report.objects_kept, report.conjugates_rebuilt), (2 * living, living));
         assert_eq!((report.class_constructors_rerun, report.fields_lost), (0, vec![]));
 

@@ -120,7 +120,7 @@ impl Scene {
         self.old_generation_answers(what);
     }
 
-    /// Its count is a plugin-side field: a lost or a new plugin half would count anew.
+    /// Its count is a plugin-side field: a lost or a new plugin part would count anew.
     fn old_generation_answers(&mut self, what: &str) {
         self.pokes += 1;
         let answer =
@@ -511,7 +511,7 @@ fn a_module_of_another_border_is_refused_with_both_sides_facts() {
 }
 
 /// The doors that need no Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and a look.
-fn other_doors(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
+fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
     let contexts = scene.host.contexts();
     let slim = contexts.create_slim("door").expect("a free name");
     let guided = contexts.create_slim("guided").expect("a free name");
@@ -534,8 +534,8 @@ fn other_doors(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
 /// A name with a zero in it made another file be rehearsed, and one with a line break or an escape sequence spoke to logs
 /// and terminals.
 #[test]
-fn a_module_name_is_an_identifier_at_every_door() {
-    scene("a_module_name_is_an_identifier_at_every_door", |scene| {
+fn a_module_name_is_an_identifier_at_every_entry_point() {
+    scene("a_module_name_is_an_identifier_at_every_entry_point", |scene| {
         for name in [b"br\0/ev", b"br\x1b[2J", b"br\ndon", b"../../", b"br ken", b"Broken", b"br:ken"] {
             let bytes = with_manifest(scene, |facts| facts[at::NAME..at::NAME + 6].copy_from_slice(&name[..6]));
             scene.put_sealed(&bytes);
@@ -543,7 +543,7 @@ fn a_module_name_is_an_identifier_at_every_door() {
             scene.is_refused_as("a name", &shown, |error| {
                 matches!(error, LoadError::Manifest { source: ManifestError::Text { what: "module name", .. }, .. })
             });
-            for (door, error) in other_doors(scene, &bytes) {
+            for (door, error) in other_entry_points(scene, &bytes) {
                 assert!(error.contains(&shown) && error.contains("build the plugin again"), "{door}: {error}");
                 assert!(!error.contains(char::is_control), "{door}: {error:?}");
             }
@@ -699,8 +699,8 @@ fn a_plugin_whose_panics_abort_is_refused() {
 const SIGNATURE: usize = 104;
 
 #[test]
-fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_door() {
-    let test = "a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_door";
+fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_entry_point() {
+    let test = "a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_entry_point";
     scene(test, |scene| {
         let [key, other, foreign] = [(); 3].map(|()| SecretKey::generate().expect("random numbers"));
         let strict = || support::builder().trust(other.public()).trust(key.public()).build().expect("it is built");
@@ -754,8 +754,8 @@ fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_th
 }
 
 #[test]
-fn what_is_no_file_or_too_long_is_refused_through_every_door() {
-    scene("what_is_no_file_or_too_long_is_refused_through_every_door", |scene| {
+fn what_is_no_file_or_too_long_is_refused_through_every_entry_point() {
+    scene("what_is_no_file_or_too_long_is_refused_through_every_entry_point", |scene| {
         let made = Command::new("mkfifo").arg(&scene.file).status().expect("mkfifo runs");
         assert!(made.success());
         scene.is_refused("a pipe", "libbroken.so is a named pipe, not a file: name the library itself");

@@ -74,7 +74,7 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
         assert!(host.objects().is_alive(ghost));
         assert_eq!(host.objects().class_of(ghost).as_deref(), Some(ACTOR));
         assert_eq!(host.objects().dormant_class(ghost).as_deref(), Some(GHOST));
-        assert_eq!(host.conjugates().color_of(ghost), None, "it has no plugin half");
+        assert_eq!(host.conjugates().color_of(ghost), None, "it has no plugin part");
         assert_eq!(
             host.objects().get(ghost, "can_tick").expect("of the base"),
             Value::Bool(false),
@@ -188,7 +188,7 @@ fn a_class_that_comes_back_changed_takes_what_fits() {
 }
 
 #[test]
-fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_half() {
+fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_part() {
     let host = host();
     let phantom = host.objects().spawn(PHANTOM).expect("a phantom");
     host.objects().set(phantom, "veil", &Value::I32(9)).expect("a number");
@@ -207,7 +207,7 @@ fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_half() {
         "chill",
         expect![[r#"
             chill = F64(1.25)
-            the plugin half of Game.Ghost (Phantom_1), which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: its generation is over or is being replaced
+            the plugin part of Game.Ghost (Phantom_1), which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: its generation is over or is being replaced
         "#]],
     );
     let report = reload(&host, &["v2"]);
@@ -286,11 +286,11 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
     host.objects().call(changed, "dive", &[]).expect("it dives");
     host.tick(Budget::frame());
     let suits = [plain, changed].map(|diver| subobject(&host, diver, "suit"));
-    let births = host.counters().births;
+    let births = host.counters().constructions;
     let report = reload(&host, &["v2"]);
     assert_eq!(classes(&report), ["Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 2"]);
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (2, 0));
-    assert_eq!(host.counters().births, births, "nobody came who was not there");
+    assert_eq!(host.counters().constructions, births, "nobody came who was not there");
     let properties = "depth constructed_as can_tick has_begun_play relative_location label";
     check(
         &host,

@@ -1,4 +1,4 @@
-//! Plugin halves whose object goes while their own code is on the stack: each ends once, and after that code. The tests
+//! Plugin parts whose object goes while their own code is on the stack: each ends once, and after that code. The tests
 //! count the endings of a whole process, so they have it to themselves.
 
 use crate::support;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use alcedo_build::{BuildError, Variants};
-use alcedo_runtime::{BirthStep, Budget, CallError, Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value};
+use alcedo_runtime::{
+    Budget, CallError, ConstructionStep, Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value,
+};
 use alcedo_runtime::{MasterEvent, process};
 use expect_test::{Expect, expect};
 use support::line_of;
@@ -105,7 +107,7 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
         assert!(error.contains(&format!("\"broken on purpose: {hook}\" at {at}")), "{feature}: {error}");
         assert_eq!((report.generation, host.generation(), report.conjugates_rebuilt), (1, 1, 0), "{feature}");
         assert_eq!(all_objects(&host), before, "{feature}");
-        assert_eq!(state(&host, fragile), "pokes=2 nerves=2", "{feature}: the very plugin half, not a rebuilt one");
+        assert_eq!(state(&host, fragile), "pokes=2 nerves=2", "{feature}: the very plugin part, not a rebuilt one");
         assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(77), "{feature}");
         assert_eq!(host.counters().rollbacks, 1, "{feature}");
         host.objects().spawn(FRAGILE).expect("the old code still gives birth");
@@ -116,17 +118,17 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
 }
 
 #[test]
-fn a_birth_that_panics_leaves_nothing_and_says_where() {
+fn a_construction_that_panics_leaves_nothing_and_says_where() {
     let host = healthy_host();
     let (objects, all) = (host.counters().objects, all_objects(&host));
     for (hook, step) in [
-        ("red constructor", BirthStep::RedConstructor(FRAGILE.to_owned())),
-        ("class constructor", BirthStep::ClassConstructor(FRAGILE.to_owned())),
-        ("PostInitProperties", BirthStep::PluginPostInit(FRAGILE.to_owned())),
+        ("red constructor", ConstructionStep::RedConstructor(FRAGILE.to_owned())),
+        ("class constructor", ConstructionStep::ClassConstructor(FRAGILE.to_owned())),
+        ("PostInitProperties", ConstructionStep::PluginPostInit(FRAGILE.to_owned())),
     ] {
         panic_next_in(&host, hook);
         let error = host.objects().spawn(FRAGILE).expect_err("it panics");
-        let Error::Birth(failed) = &error else { panic!("{error}") };
+        let Error::Construction(failed) = &error else { panic!("{error}") };
         assert_eq!((failed.class.as_str(), &failed.step), (FRAGILE, &step));
         assert_eq!(failed.message, format!("broken on purpose: {hook}"));
         assert_eq!(failed.place.as_ref().map(ToString::to_string), Some(place(hook)));
@@ -205,7 +207,7 @@ fn a_panic_whose_payload_panics_when_dropped_is_one_error() {
 }
 
 #[test]
-fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_half() {
+fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_part() {
     let host = support::host(&[broken(&["reentrant"])]);
     let fragile = host.objects().spawn(FRAGILE).expect("born");
     let error = host.objects().call(fragile, "poke", &[]).expect_err("it is borrowed");
@@ -234,7 +236,7 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
         zcall_resolve: refused, wrong thread for resolving a ZCall
         zcall: refused, wrong thread for a ZCall
         object_resolve: refused, wrong thread for following an object
-        object_part: refused, wrong thread for reaching a plugin half
+        object_part: refused, wrong thread for reaching a plugin part
         may_write: refused, wrong thread for writing a property
         spawn: refused, wrong thread for spawning an object
         destroy: refused, wrong thread for destroying an object

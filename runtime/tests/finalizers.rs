@@ -1,5 +1,5 @@
-//! The plugin halves of objects that ended, on the finalizer thread. What it says is recorded for a whole process, so
-//! nothing else may let halves of these classes end here.
+//! The plugin parts of objects that ended, on the finalizer thread. What it says is recorded for a whole process, so
+//! nothing else may let plugin parts of these classes end here.
 
 use crate::support;
 
@@ -27,7 +27,7 @@ fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]
 }
 
 #[test]
-fn halves_end_on_the_finalizer_thread_derived_before_base() {
+fn plugin_parts_end_on_the_finalizer_thread_derived_before_base() {
     let record = support::record("hoard");
     let host = host();
     for _ in 0..3 {
@@ -44,7 +44,7 @@ fn halves_end_on_the_finalizer_thread_derived_before_base() {
 }
 
 #[test]
-fn a_finalizer_that_panics_is_reported_and_ends_its_half() {
+fn a_finalizer_that_panics_is_reported_and_ends_its_plugin_part() {
     let record = support::record("hoard");
     let host = host();
     let lair = spawn(&host, LAIR);

@@ -1,5 +1,5 @@
 //! A reload that replaces no more than it must: what has changed, and what uses it. Everything else stays mapped in its
-//! generation, with its plugin halves and its handles.
+//! generation, with its plugin parts and its handles.
 
 use crate::support;
 
@@ -71,10 +71,10 @@ impl Scene {
         .map(|name| self.host.calls().call(name, &[]).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// The lines of the digest that say which body and which plugin half an object has.
+    /// The lines of the digest that say which body and which plugin part an object has.
     fn half(&self, object: ObjectHandle) -> String {
         let digest = self.host.worlds().digest();
-        let line = digest.part("halves").iter().find(|line| line.starts_with(&format!("{object} at ")));
+        let line = digest.part("plugin parts").iter().find(|line| line.starts_with(&format!("{object} at ")));
         line.expect("it is there").clone()
     }
 
@@ -105,7 +105,7 @@ fn a_module_that_changed_alone_is_replaced_alone() {
     assert_eq!((host.generation(), scene.generations()), (2, [1, 2, 1]));
     assert_eq!(host.unloads().generations(), [(2, alcedo_runtime::ContextState::Alive)]);
     assert_eq!(scene.tags(), tags([1, 2, 1]));
-    assert_eq!([*set, *cube].map(|object| scene.half(object)), kept, "the very plugin halves");
+    assert_eq!([*set, *cube].map(|object| scene.half(object)), kept, "the very plugin parts");
     assert_eq!(
         handles.map(|handle| host.calls().call_handle(handle, &[]).expect("it answers")),
         [1, 1].map(|tag| Some(Value::U64(tag)))

@@ -73,8 +73,8 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let contexts = runtime().contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let tells = Arc::clone(&heard);
-    contexts.on_notice(|_| throw());
-    contexts.on_notice(move |notice| tells.lock().expect("nobody panics with it").push(notice.to_string()));
+    contexts.on_event(|_| throw());
+    contexts.on_event(move |notice| tells.lock().expect("nobody panics with it").push(notice.to_string()));
     let slim = contexts.create_slim("thrown at").expect("the name is free");
     comes_back("a notice", || slim.load_path(reports())).expect("it is loaded");
     slim.on_unloading(0, |_| throw());

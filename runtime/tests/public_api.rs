@@ -26,7 +26,7 @@ const RAW: [&str; 17] = [
     "NonNull",
     "Opened",
     "PartPtr",
-    "Place",
+    "ValuePlace",
     "Slot",
     "TextRaw",
     "TextSink",

@@ -1,7 +1,7 @@
 //! A reload that fails, at every step there is, by an error and by a panic of the host's own code: the world is as it was
-//! before, down to the very plugin halves, and the next reload works. The steps are the exhaustive list of
+//! before, down to the very plugin parts, and the next reload works. The steps are the exhaustive list of
 //! `alcedo_runtime::faults`. Every other time the new code tries all doors there are (the greedy part of the attacker), so
-//! that something of it would stay: in the host's own tally, in plugin halves of modules that stay, or in a registry.
+//! that something of it would stay: in the host's own tally, in plugin parts of modules that stay, or in a registry.
 
 use crate::support;
 
@@ -28,7 +28,7 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     libraries
 }
 
-/// A host with objects of every module, each with something that only its plugin half knows.
+/// A host with objects of every module, each with something that only its plugin part knows.
 struct Scene {
     host: Runtime,
     turn: usize,
@@ -40,7 +40,7 @@ struct Scene {
     scope: ReloadScope,
 }
 
-/// What is asked of the objects of a class, and answered by its plugin half.
+/// What is asked of the objects of a class, and answered by its plugin part.
 const QUESTIONS: [(&str, &[&str]); 6] = [
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
@@ -110,7 +110,7 @@ impl Scene {
         self.objects.iter().filter(|(known, _)| *known == class).map(|(_, object)| *object).collect()
     }
 
-    /// Gives the plugin halves something that no reload would carry over.
+    /// Gives the plugin parts something that no reload would carry over.
     fn stir(&self) {
         let call = |class: &str, function: &str, arguments: &[Value]| {
             for object in self.of(class) {
@@ -136,7 +136,7 @@ impl Scene {
         report.expect("a Master")
     }
 
-    /// What the plugin halves, the names and the handles answer.
+    /// What the plugin parts, the names and the handles answer.
     fn told(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
         let mut told = Vec::new();
         for (class, questions) in QUESTIONS {
@@ -242,7 +242,7 @@ fn repeats(step: ReloadStep) -> bool {
         | ReloadStep::CarryObject
         | ReloadStep::Sleep
         | ReloadStep::Wake
-        | ReloadStep::Rebirth
+        | ReloadStep::Reconstruction
         | ReloadStep::AddSubobject
         | ReloadStep::RebuildObject
         | ReloadStep::LoadKept => true,
@@ -278,7 +278,7 @@ fn a_failure_at_any_step_leaves_modules_that_stay_as_they_were() {
 }
 
 #[test]
-fn a_digest_sees_a_value_a_name_and_a_plugin_half_that_changed() {
+fn a_digest_sees_a_value_a_name_and_a_plugin_part_that_changed() {
     let scene = Scene::new(ReloadScope::All);
     let before = scene.host.worlds().digest();
     let cube = scene.of("Game.MagicCube")[0];
@@ -294,7 +294,7 @@ fn a_digest_sees_a_value_a_name_and_a_plugin_half_that_changed() {
     let differences = before.differences(&scene.host.worlds().digest());
     let parts: std::collections::BTreeSet<_> = differences.iter().map(|line| line.split(' ').next()).collect();
     // Values too, since the class default objects are others now.
-    let all = ["calls", "errands", "files", "halves", "leases", "modules", "numbers", "objects", "types", "values"];
+    let all = ["calls", "jobs", "files", "leases", "modules", "numbers", "objects", "plugin parts", "types", "values"];
     assert_eq!(parts.into_iter().flatten().collect::<Vec<_>>(), all);
 }
 

@@ -69,7 +69,7 @@ fn timers_come_by_their_time_then_tasks_then_what_was_posted() {
             task of the task, a tick later (build 0)
         "#]],
     );
-    assert_eq!(host.errands(), []);
+    assert_eq!(host.jobs(), []);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn tasks_that_wake_each_other_have_one_turn_in_each_tick() {
             a tick
         "#]],
     );
-    assert_eq!(host.errands(), []);
+    assert_eq!(host.jobs(), []);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn what_lives_with_an_object_ends_with_it() {
             Robot_2 takes step 2 at 10 ms (build 0)
         "#]],
     );
-    let left: Vec<_> = host.errands().into_iter().map(|errand| (errand.kind, errand.object)).collect();
+    let left: Vec<_> = host.jobs().into_iter().map(|job| (job.kind, job.object)).collect();
     assert_eq!(
         left,
         [
@@ -203,7 +203,7 @@ fn a_timer_may_end_its_own_object() {
     tick(&host, 10);
     tick(&host, 10);
     assert!(!host.objects().is_alive(robot));
-    assert_eq!(host.errands(), []);
+    assert_eq!(host.jobs(), []);
     let name = robot.to_string();
     let lines = record.take().replace(&name, "the robot");
     expect![[r#"
@@ -220,7 +220,7 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
     call(&host, robot, "beat", &[Value::U32(100)]);
     tick(&host, 10);
     call(&host, robot, "line_up", &[]);
-    let before = host.errands();
+    let before = host.jobs();
     assert_eq!(before.len(), 7, "the posted ones are not counted before the safe point: {before:#?}");
     let world = host.worlds().digest();
     record.take();
@@ -237,8 +237,8 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
     };
     assert_eq!(others(record.take()), "main of the failing build (build 0)");
     assert_eq!(world.differences(&host.worlds().digest()), Vec::<String>::new());
-    let after: Vec<_> = host.errands().into_iter().filter(|errand| errand.kind != LeaseKind::Posted).collect();
-    assert_eq!(after, before, "no errand is lost, none has come, and each is due when it was");
+    let after: Vec<_> = host.jobs().into_iter().filter(|job| job.kind != LeaseKind::Posted).collect();
+    assert_eq!(after, before, "no job is lost, none has come, and each is due when it was");
     tick(&host, 90);
     tick(&host, 10);
     expect![[r#"
@@ -252,7 +252,7 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
         task of the task, a tick later (build 0)"#]]
     .assert_eq(&others(record.take()));
     assert_eq!(posted, ["posted first (build 0)", "posted second (build 0)"], "once, by the code that posted it");
-    assert_eq!(call(&host, robot, "steps", &[]), Some(Value::U32(2)), "the very plugin half that the task had");
+    assert_eq!(call(&host, robot, "steps", &[]), Some(Value::U32(2)), "the very plugin part that the task had");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_reload_ends_them_and_none_runs_in_the_new_generation() {
         tick(&host, 1_000);
     }
     assert_eq!((beats(&host, robot), record.take()), (3, String::new()), "only what the red constructor started runs");
-    assert_eq!(host.errands().iter().map(|errand| errand.generation).collect::<Vec<_>>(), [2]);
+    assert_eq!(host.jobs().iter().map(|job| job.generation).collect::<Vec<_>>(), [2]);
     assert_eq!(host.unloads().parked(), Vec::<String>::new());
 }
 
@@ -302,7 +302,7 @@ fn an_unload_ends_them_before_the_exit_hook() {
             exit: the module of a posted closure is not available: its generation is over or is being replaced (build 0)
         "#]],
     );
-    assert_eq!((host.errands(), unload.parked), (vec![], vec![]));
+    assert_eq!((host.jobs(), unload.parked), (vec![], vec![]));
     tick(&host, 1_000);
     assert_eq!(record.take(), "");
 }
@@ -321,14 +321,14 @@ fn what_an_unload_cuts_short_is_counted_by_kind_module_and_place() {
     let expected = [(2, "posted closures", 0), (2, "posted closures", 9), (2, "tasks", 1), (6, "timers", 7)];
     let expected = expected
         .map(|(count, kind, below)| format!("{count} {kind} of chores cut short, from {file}:{}", line + below));
-    let mut told: Vec<_> = report.errands.iter().map(ToString::to_string).collect();
+    let mut told: Vec<_> = report.jobs.iter().map(ToString::to_string).collect();
     told.sort_by_key(|line| line.split_once(' ').map(|(_, rest)| rest.to_owned()));
     assert_eq!(told, expected);
     assert!(told.iter().all(|line| report.to_string().contains(line.as_str())), "{report}");
 }
 
 #[test]
-fn a_panic_ends_its_errand_and_is_logged_with_module_and_place() {
+fn a_panic_ends_its_job_and_is_logged_with_module_and_place() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     call(&host, robot, "stumble", &[]);
     tick(&host, 10);
@@ -350,7 +350,7 @@ fn a_panic_ends_its_errand_and_is_logged_with_module_and_place() {
     }
     assert!(lines.contains("failed and ends  error=it has no legs"), "{lines}");
     assert_eq!(lines.lines().count(), 5, "{lines}");
-    assert_eq!(host.errands(), []);
+    assert_eq!(host.jobs(), []);
     tick(&host, 10);
     assert_eq!(record.take(), "");
 }
@@ -366,7 +366,7 @@ fn threads_of_a_module_post_to_the_game_thread() {
     let counted = beats(&host, robot);
     host.objects().destroy(robot);
     host.safe_point();
-    assert_eq!((host.errands(), counted), (vec![], 1_000), "what was posted to a dead object is dropped");
+    assert_eq!((host.jobs(), counted), (vec![], 1_000), "what was posted to a dead object is dropped");
 }
 
 #[test]
@@ -425,7 +425,7 @@ fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
         lines += &record.take();
         lines.contains("woken by a thread")
     });
-    assert_eq!(host.errands(), [], "the task is done, its waker is not");
+    assert_eq!(host.jobs(), [], "the task is done, its waker is not");
 
     let unload = host.unload_master().expect("there is one");
     wait(&host, "it is blocked", || unload.ticket.state() == ContextState::Blocked);

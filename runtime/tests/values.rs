@@ -97,7 +97,7 @@ fn parameters_are_seen_where_they_lie_and_results_are_owned() {
 }
 
 #[test]
-fn a_face_expires_with_its_place_and_says_so() {
+fn a_view_expires_with_its_place_and_says_so() {
     check(
         "expires",
         expect![

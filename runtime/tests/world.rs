@@ -94,7 +94,7 @@ fn told(host: &Runtime) -> String {
             lines.push(format!("  {property} = {}", words(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
-            // What plugin halves do not keep begins anew, as after a reload.
+            // What plugin parts do not keep begins anew, as after a reload.
             let is_kept = |word: &&str| !word.starts_with("breath=") && !word.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
             lines.push(format!("  keeps {}", kept.join(" ")));
@@ -210,7 +210,10 @@ fn objects_that_are_loaded_live_on_and_are_not_born_again() {
     let before = second.counters();
     let report = load(&second, &path);
     let after = second.counters();
-    assert_eq!((after.births, after.class_constructors_run), (before.births, before.class_constructors_run));
+    assert_eq!(
+        (after.constructions, after.class_constructors_run),
+        (before.constructions, before.class_constructors_run)
+    );
     assert!(report.conjugates_built > 0 && report.fields_kept > 0 && report.fields_lost.is_empty(), "{report}");
     let changed = second.objects().at_path(&name).expect("it is there");
     let shifted = second.objects().call(changed, "shift", &[]).expect("it shifts");
@@ -349,14 +352,14 @@ fn a_load_that_fails_half_way_leaves_the_world_as_it_was() {
     for step in [
         ReloadStep::CarryObject,
         ReloadStep::Sleep,
-        ReloadStep::Rebirth,
+        ReloadStep::Reconstruction,
         ReloadStep::AddSubobject,
         ReloadStep::RebuildObject,
         ReloadStep::LoadKept,
         ReloadStep::BeforeCommit,
     ] {
         for (nth, kind) in [(0, FaultKind::Error), (0, FaultKind::Panic), (1, FaultKind::Error)] {
-            if nth != 0 && matches!(step, ReloadStep::Rebirth | ReloadStep::BeforeCommit) {
+            if nth != 0 && matches!(step, ReloadStep::Reconstruction | ReloadStep::BeforeCommit) {
                 continue;
             }
             let armed = faults::arm(Fault { step, nth, kind });

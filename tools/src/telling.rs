@@ -170,7 +170,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn births_are_counted_and_a_failure_is_told() {
+    fn constructions_are_counted_and_a_failure_is_told() {
         let mut born = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
         assert_eq!(population(&born, Paint::for_tests()), "  1,000 objects of Game.MagicCube");
         (born.count, born.failure) = (0, Some("it panicked".into()));

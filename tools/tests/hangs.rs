@@ -76,7 +76,7 @@ fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were()
     is_back(&mut dev);
     keeps_its_value(&mut dev);
 
-    // The plugin halves of this one never end, which stops the finalizer thread and nothing else.
+    // The plugin parts of this one never end, which stops the finalizer thread and nothing else.
     scratch.save(&endless(&healthy, "fn drop(&mut self) {"));
     dev.hears("generation 1 → 2");
     scratch.save(&other("190.5"));

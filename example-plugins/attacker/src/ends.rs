@@ -1,4 +1,4 @@
-//! Whatever is dropped late looks at what it holds: closures, thread-locals, statics, exit hooks, plugin halves.
+//! Whatever is dropped late looks at what it holds: closures, thread-locals, statics, exit hooks, plugin parts.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -184,7 +184,7 @@ impl Drop for Fails {
     }
 }
 
-/// An object whose plugin half looks when it is finalized, and whose methods open what they keep.
+/// An object whose plugin part looks when it is finalized, and whose methods open what they keep.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
     kept: Option<Looker>,
@@ -196,7 +196,7 @@ impl Hoarder {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         let is_template = this.name().starts_with("Default__");
-        let kept = if is_template { None } else { Some(Looker::new("a plugin half")) };
+        let kept = if is_template { None } else { Some(Looker::new("a plugin part")) };
         assert!(!cfg!(feature = "failing-red") || is_template, "broken on purpose: red constructor");
         assert!(!cfg!(feature = "failing-default") || !is_template, "broken on purpose: default object");
         Self { kept, numbers: None }
@@ -271,7 +271,7 @@ impl Hoarder {
 mod doomed {
     use alcedo_plugin_api::prelude::*;
 
-    /// A class of the host's, whose native half asks others when it ends.
+    /// A class of the host's, whose native part asks others when it ends.
     #[uclass(package = "Graph", imported)]
     pub struct Teller {}
 

@@ -60,7 +60,7 @@ pub struct Greedy {
     /// Whom it calls.
     #[uproperty]
     calls: MulticastDelegate<fn()>,
-    /// Only its plugin half knows.
+    /// Only its plugin part knows.
     count: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Greedy {
 impl Greedy {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        // The first that is rebuilt does, or each birth would bring another.
+        // The first that is rebuilt does, or each construction would bring another.
         if cfg!(feature = "grabs") && !is_template(&this.name()) && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
             grab(this);
         }
@@ -159,7 +159,7 @@ fn grab(this: This<'_, Greedy>) {
     leave("red constructor");
 }
 
-/// One that has its plugin half told of, each time it is built.
+/// One that has its plugin part told of, each time it is built.
 #[uclass(package = "Game", base = Object)]
 pub struct Announcer {}
 

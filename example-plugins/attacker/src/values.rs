@@ -130,7 +130,7 @@ impl Holder {
         format!("{outcome} {rows}")
     }
 
-    /// Gives a row a face whose value has moved since, beside one that is good.
+    /// Gives a row a view whose value has moved since, beside one that is good.
     #[ufunction(blueprint_callable)]
     fn expired_source(&self, this: This<Self>) -> String {
         let rows = this.rows();
@@ -160,7 +160,7 @@ impl Holder {
         one.set("a");
         let now = || format!("{array} {set} {map} {one}");
         let before = now();
-        let face = array.get(0).expect("there");
+        let view = array.get(0).expect("there");
         let euro = "\u{20ac}";
         let refused = [
             told(array.try_assign(["c", euro])),
@@ -184,7 +184,7 @@ impl Holder {
             assert!(outcome.contains("UAnsiString cannot hold"), "{at}: {outcome}");
         }
         assert_eq!(now(), before);
-        assert_eq!(face.text(), "a", "what was not written did not move either");
+        assert_eq!(view.text(), "a", "what was not written did not move either");
         map.extend([("a", "9"), ("c", "3"), ("c", "4")]);
         array.extend(["c"]);
         set.extend(["c", "a"]);
@@ -204,7 +204,7 @@ impl Holder {
             if seen < 1_000 {
                 this.texts().push("more");
             }
-            stale += old.iter().filter(|face: &&Lent<'_, UString>| face.is_expired()).count().min(1);
+            stale += old.iter().filter(|view: &&Lent<'_, UString>| view.is_expired()).count().min(1);
             old = vec![text];
         }
         format!("{seen} seen, {}", if stale > 0 { "some had moved" } else { "none had moved" })
@@ -232,10 +232,10 @@ impl Holder {
     #[ufunction(blueprint_callable)]
     fn destroy_what_is_walked(&self, this: This<Self>) {
         let other: Obj<Self> = this.spawn(Obj::none()).expect("born");
-        let face = this.get(other).expect("alive");
-        face.texts().assign(["one", "two", "three"]);
-        for _text in face.texts().iter() {
-            face.destroy().expect("it lives");
+        let view = this.get(other).expect("alive");
+        view.texts().assign(["one", "two", "three"]);
+        for _text in view.texts().iter() {
+            view.destroy().expect("it lives");
         }
     }
 
@@ -247,17 +247,17 @@ impl Holder {
         this.numbers().assign([1, 2, 3]);
     }
 
-    /// Uses a container whose counter is about to end: a face before, one after each change, and what can be done.
+    /// Uses a container whose counter is about to end: a view before, one after each change, and what can be done.
     #[ufunction(blueprint_callable)]
     fn count_to_the_end(&self, this: This<Self>) -> String {
         let texts = this.texts();
         let mut said = Vec::new();
         for _change in 0..4 {
-            let face = texts.get(0).expect("there");
-            let fresh = told(face.try_text());
+            let view = texts.get(0).expect("there");
+            let fresh = told(view.try_text());
             texts.remove(1);
             texts.push("two");
-            said.push(format!("{fresh} / {}", told(face.try_text())));
+            said.push(format!("{fresh} / {}", told(view.try_text())));
         }
         said.push(format!("{} {}", texts.len(), this.numbers().iter().sum::<u64>()));
         let kept = texts.to_vec().len();
@@ -312,9 +312,9 @@ impl Holder {
     /// A label of this name, given to the set and to the map.
     fn label(this: This<Self>, name: &str) {
         let label = Label::default();
-        let face = this.open(&label);
-        face.set_name(name);
-        face.inner().set_text(name);
+        let view = this.open(&label);
+        view.set_name(name);
+        view.inner().set_text(name);
         this.labels().insert(&label);
         this.label_map().insert(&label, &label);
     }

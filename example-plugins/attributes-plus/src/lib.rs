@@ -77,7 +77,7 @@ impl ShieldedSet {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         tracing::info!(target: "order", object = this.name(), "red Game.ShieldedSet");
-        // At birth every property is zero still; in a reload they are the living object's.
+        // In a construction every property is zero still; in a reload they are the living object's.
         let rebuilt = this.health() != 0.0;
         assert!(!(rebuilt && cfg!(feature = "panics-when-rebuilt")), "no shield for {}", this.name());
         Self { absorbed: 0.0 }

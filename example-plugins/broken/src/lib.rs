@@ -103,7 +103,7 @@ pub struct Fragile {
     /// How much it takes.
     #[uproperty(edit_anywhere, default = 3)]
     toughness: i32,
-    /// What has to go with it when its birth fails.
+    /// What has to go with it when its construction fails.
     #[uproperty(default_subobject, root_component)]
     shell: Obj<SceneComponent>,
 
@@ -123,7 +123,7 @@ impl Fragile {
         if requested("destroy in red constructor") {
             this.destroy().unwrap_or_else(|error| panic!("{error}"));
         }
-        // At birth every property is zero still; in a reload they are the living object's.
+        // In a construction every property is zero still; in a reload they are the living object's.
         misbehave(cfg!(feature = "panic-in-rebuild") && this.toughness() != 0, "rebuild");
         if cfg!(feature = "meddles-in-rebuild") && this.toughness() != 0 {
             this.set_toughness(this.toughness() + 1);

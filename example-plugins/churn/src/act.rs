@@ -99,7 +99,7 @@ fn on_value<K: Change>(
             }
             None => NOTHING,
         },
-        (Verb::Give, Some(red)) => match &slots[op.slot] {
+        (Verb::IntoHost, Some(red)) => match &slots[op.slot] {
             Some(black) => {
                 red.assign(black);
                 1

@@ -38,20 +38,20 @@ pub(crate) trait Change: Kind + Default + Clone + Send + PartialEq + 'static {
     const PRINTS: bool = true;
 
     /// Changes a value and says what came of it.
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64;
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64;
 }
 
 macro_rules! texts {
     ($($name:ident $word:ident;)*) => {$(
         impl Change for $name {
-            fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+            fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
                 match dice.below(4) {
-                    0 => face.set(&dice.$word()),
-                    1 if face.len() < 200 => face.push_str(&dice.$word()),
-                    2 => face.set(""),
+                    0 => view.set(&dice.$word()),
+                    1 if view.len() < 200 => view.push_str(&dice.$word()),
+                    2 => view.set(""),
                     _ => {}
                 }
-                digest(&face.text())
+                digest(&view.text())
             }
         }
     )*};
@@ -63,111 +63,111 @@ texts! {
 }
 
 impl Change for UText {
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
-            0 => face.set(&dice.word()),
+            0 => view.set(&dice.word()),
             1 => {
                 let (namespace, key) = (context.name(dice.name()), context.name(dice.name()));
-                face.set_localized(namespace, key, &dice.word());
+                view.set_localized(namespace, key, &dice.word());
             }
-            2 => face.set(""),
+            2 => view.set(""),
             _ => {}
         }
-        digest(&face.text()) ^ digest(&face.key().text(&context.yard))
+        digest(&view.text()) ^ digest(&view.key().text(&context.yard))
     }
 }
 
 impl Change for UArray<f64> {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
-        let len = face.len() as u64;
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+        let len = view.len() as u64;
         if len > LONG {
-            face.truncate(len as usize / 2);
+            view.truncate(len as usize / 2);
             return len;
         }
         match dice.below(10) {
-            0 | 1 => face.push(dice.number()),
-            2 => face.insert(dice.below(len + 1) as usize, dice.number()),
-            3 if len > 0 => return face.remove(dice.below(len) as usize).to_bits(),
-            4 if len > 0 => face.set(dice.below(len) as usize, dice.number()),
-            5 if dice.below(8) == 0 => face.clear(),
-            6 => face.assign([dice.number(), dice.number(), dice.number()]),
-            7 => face.with_slice_mut(|numbers| numbers.sort_by(f64::total_cmp)),
-            8 => return face.pop().map_or(NOTHING, f64::to_bits),
-            _ => return face.position(dice.number()).map_or(NOTHING, |at| at as u64),
+            0 | 1 => view.push(dice.number()),
+            2 => view.insert(dice.below(len + 1) as usize, dice.number()),
+            3 if len > 0 => return view.remove(dice.below(len) as usize).to_bits(),
+            4 if len > 0 => view.set(dice.below(len) as usize, dice.number()),
+            5 if dice.below(8) == 0 => view.clear(),
+            6 => view.assign([dice.number(), dice.number(), dice.number()]),
+            7 => view.with_slice_mut(|numbers| numbers.sort_by(f64::total_cmp)),
+            8 => return view.pop().map_or(NOTHING, f64::to_bits),
+            _ => return view.position(dice.number()).map_or(NOTHING, |at| at as u64),
         }
-        face.with_slice(|numbers| numbers.iter().sum::<f64>()).to_bits()
+        view.with_slice(|numbers| numbers.iter().sum::<f64>()).to_bits()
     }
 }
 
 impl Change for UArray<UArray<String>> {
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
-        let len = face.len() as u64;
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+        let len = view.len() as u64;
         if len > LONG {
-            face.clear();
+            view.clear();
             return len;
         }
         match dice.below(9) {
-            0 => face.push(dice.words()),
-            1 => face.push(UArray::of(dice.words()).expect("a host")),
+            0 => view.push(dice.words()),
+            1 => view.push(UArray::of(dice.words()).expect("a host")),
             2 if len > 0 => {
-                face.insert(dice.below(len + 1) as usize, face.get(dice.below(len) as usize).expect("so many"))
+                view.insert(dice.below(len + 1) as usize, view.get(dice.below(len) as usize).expect("so many"))
             }
             3 if len > 0 => {
-                let row = face.get(dice.below(len) as usize).expect("so many");
+                let row = view.get(dice.below(len) as usize).expect("so many");
                 row.push(dice.word());
                 return row.len() as u64;
             }
             4 if len > 0 => {
-                let row = face.remove(dice.below(len) as usize);
+                let row = view.remove(dice.below(len) as usize);
                 return digest(&context.yard.open(&row).to_vec().concat());
             }
-            5 if len > 0 => face.set(dice.below(len) as usize, dice.words()),
-            6 if dice.below(8) == 0 => face.assign([dice.words(), dice.words()]),
-            7 => return face.position(dice.words()).map_or(NOTHING, |at| at as u64),
+            5 if len > 0 => view.set(dice.below(len) as usize, dice.words()),
+            6 if dice.below(8) == 0 => view.assign([dice.words(), dice.words()]),
+            7 => return view.position(dice.words()).map_or(NOTHING, |at| at as u64),
             _ => {}
         }
-        face.iter().map(|row| row.len() as u64).sum()
+        view.iter().map(|row| row.len() as u64).sum()
     }
 }
 
 /// Changes a struct by its fields.
-fn change_sheet(face: &Lent<'_, Sheet>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+fn change_sheet(view: &Lent<'_, Sheet>, context: &Context<'_>, dice: &mut Dice) -> u64 {
     match dice.below(7) {
-        0 => face.set_strength(dice.number()),
-        1 => face.set_motto(dice.word()),
-        2 if face.titles().len() as u64 > LONG => face.titles().clear(),
-        2 => face.titles().push(dice.word()),
-        3 => face.spot().set(Spot { x: dice.number(), y: dice.number() }),
-        4 => face.spot().clear(),
-        5 => face.set_friend(context.pick(dice)),
-        _ => face.set_titles(dice.words()),
+        0 => view.set_strength(dice.number()),
+        1 => view.set_motto(dice.word()),
+        2 if view.titles().len() as u64 > LONG => view.titles().clear(),
+        2 => view.titles().push(dice.word()),
+        3 => view.spot().set(Spot { x: dice.number(), y: dice.number() }),
+        4 => view.spot().clear(),
+        5 => view.set_friend(context.pick(dice)),
+        _ => view.set_titles(dice.words()),
     }
-    digest(&face.motto()) ^ face.titles().len() as u64
+    digest(&view.motto()) ^ view.titles().len() as u64
 }
 
 impl Change for Sheet {
     const PRINTS: bool = false;
 
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
-        change_sheet(face, context, dice)
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+        change_sheet(view, context, dice)
     }
 }
 
 /// Changes structs in a row.
-fn change_row(face: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut Dice) -> u64 {
-    let len = face.len() as u64;
+fn change_row(view: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    let len = view.len() as u64;
     if len > LONG / 4 {
-        face.truncate(1);
+        view.truncate(1);
         return len;
     }
     match dice.below(6) {
-        0 => face.push(Sheet::default()),
-        1 | 2 if len > 0 => return change_sheet(&face.get(dice.below(len) as usize).expect("so many"), context, dice),
+        0 => view.push(Sheet::default()),
+        1 | 2 if len > 0 => return change_sheet(&view.get(dice.below(len) as usize).expect("so many"), context, dice),
         3 if len > 0 => {
-            let sheet = face.remove(dice.below(len) as usize);
+            let sheet = view.remove(dice.below(len) as usize);
             return digest(&context.yard.open(&sheet).motto());
         }
-        4 if len > 0 => face.push(face.get(dice.below(len) as usize).expect("so many")),
+        4 if len > 0 => view.push(view.get(dice.below(len) as usize).expect("so many")),
         _ => {}
     }
     len
@@ -176,60 +176,60 @@ fn change_row(face: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut 
 impl Change for UArray<Sheet> {
     const PRINTS: bool = false;
 
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
-        change_row(face, context, dice)
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+        change_row(view, context, dice)
     }
 }
 
 impl Change for USet<UName> {
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         let name = context.name(dice.name());
         match dice.below(8) {
-            0..3 => u64::from(face.insert(name)),
-            3 | 4 => u64::from(face.remove(name)),
-            5 => u64::from(face.contains(name)),
+            0..3 => u64::from(view.insert(name)),
+            3 | 4 => u64::from(view.remove(name)),
+            5 => u64::from(view.contains(name)),
             6 if dice.below(6) == 0 => {
-                face.clear();
+                view.clear();
                 0
             }
-            _ => face.iter().count() as u64,
+            _ => view.iter().count() as u64,
         }
     }
 }
 
 impl Change for USet<String> {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         let word = dice.word();
-        let len = face.len() as u64;
+        let len = view.len() as u64;
         match dice.below(8) {
             _ if len > LONG => {
-                face.clear();
+                view.clear();
                 len
             }
-            0..3 => u64::from(face.insert(word)),
-            3 | 4 => u64::from(face.remove(word)),
-            5 => u64::from(face.contains(word)),
-            _ => face.iter().map(|word: String| word.len() as u64).sum(),
+            0..3 => u64::from(view.insert(word)),
+            3 | 4 => u64::from(view.remove(word)),
+            5 => u64::from(view.contains(word)),
+            _ => view.iter().map(|word: String| word.len() as u64).sum(),
         }
     }
 }
 
 impl Change for UMap<String, i32> {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         let (word, number) = (dice.word(), dice.below(100) as i32);
         match dice.below(9) {
-            _ if face.len() as u64 > LONG => {
-                face.clear();
+            _ if view.len() as u64 > LONG => {
+                view.clear();
                 0
             }
-            0..4 => u64::from(face.insert(&*word, number)),
-            4 | 5 => face.remove(&*word).map_or(NOTHING, |number| number as u64),
-            6 => face.get(&*word).map_or(NOTHING, |number| number as u64),
+            0..4 => u64::from(view.insert(&*word, number)),
+            4 | 5 => view.remove(&*word).map_or(NOTHING, |number| number as u64),
+            6 => view.get(&*word).map_or(NOTHING, |number| number as u64),
             7 if dice.below(6) == 0 => {
-                face.assign([(word, number), ("one more".to_owned(), 1)]);
+                view.assign([(word, number), ("one more".to_owned(), 1)]);
                 2
             }
-            _ => face.iter().map(|(word, number)| word.len() as u64 + number as u64).sum(),
+            _ => view.iter().map(|(word, number)| word.len() as u64 + number as u64).sum(),
         }
     }
 }
@@ -237,42 +237,42 @@ impl Change for UMap<String, i32> {
 impl Change for UMap<UName, UArray<Sheet>> {
     const PRINTS: bool = false;
 
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         let name = context.name(dice.name());
         match dice.below(8) {
-            0 | 1 => u64::from(face.insert(name, UArray::<Sheet>::default())),
-            2..6 => match face.get(name) {
+            0 | 1 => u64::from(view.insert(name, UArray::<Sheet>::default())),
+            2..6 => match view.get(name) {
                 Some(row) => change_row(&row, context, dice),
                 None => NOTHING,
             },
-            6 => match face.remove(name) {
+            6 => match view.remove(name) {
                 Some(row) => context.yard.open(&row).len() as u64,
                 None => NOTHING,
             },
-            _ => face.values().map(|row| row.len() as u64).sum(),
+            _ => view.values().map(|row| row.len() as u64).sum(),
         }
     }
 }
 
 impl Change for UOptional<f64> {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
-            0 | 1 => face.set(dice.number()),
-            2 => return face.take().map_or(NOTHING, f64::to_bits),
+            0 | 1 => view.set(dice.number()),
+            2 => return view.take().map_or(NOTHING, f64::to_bits),
             _ => {}
         }
-        face.get().map_or(NOTHING, f64::to_bits)
+        view.get().map_or(NOTHING, f64::to_bits)
     }
 }
 
 impl Change for UOptional<UArray<u32>> {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
-        match (dice.below(5), face.get()) {
-            (0, _) => face.set([dice.below(9) as u32, 7]),
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+        match (dice.below(5), view.get()) {
+            (0, _) => view.set([dice.below(9) as u32, 7]),
             (1 | 2, Some(row)) if row.len() as u64 <= LONG => row.push(dice.below(9) as u32),
-            (3, _) => face.clear(),
+            (3, _) => view.clear(),
             _ => {}
         }
-        face.get().map_or(NOTHING, |row| row.iter().map(u64::from).sum())
+        view.get().map_or(NOTHING, |row| row.iter().map(u64::from).sum())
     }
 }

@@ -7,28 +7,28 @@ use crate::ops::{Dice, LATER, LONG, NOTHING, YARD, digest};
 use crate::thing::{Speaks, Thing};
 
 impl Change for SubclassOf<Thing> {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
-            0 | 1 => face.set(dice.class()),
-            2 => face.clear(),
+            0 | 1 => view.set(dice.class()),
+            2 => view.clear(),
             _ => {
-                let refused = face.try_set(YARD).expect_err("a yard is no thing").kind();
+                let refused = view.try_set(YARD).expect_err("a yard is no thing").kind();
                 assert_eq!(refused, FailureKind::WRONG_CLASS);
             }
         }
-        digest(&face.path()) ^ u64::from(face.is_none())
+        digest(&view.path()) ^ u64::from(view.is_none())
     }
 }
 
 impl Change for SoftClass<Thing> {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
-            0 => face.set(dice.class()),
-            1 => face.set(LATER),
-            2 => face.clear(),
+            0 => view.set(dice.class()),
+            1 => view.set(LATER),
+            2 => view.clear(),
             _ => {}
         }
-        digest(&face.path()) ^ u64::from(face.is_none())
+        digest(&view.path()) ^ u64::from(view.is_none())
     }
 }
 
@@ -38,14 +38,14 @@ macro_rules! references {
             const COMPARES: bool = false;
             const PRINTS: bool = false;
 
-            fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+            fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
                 match dice.below(4) {
-                    0 | 1 => face.set(context.pick(dice)),
-                    2 => face.clear(),
+                    0 | 1 => view.set(context.pick(dice)),
+                    2 => view.clear(),
                     _ => {}
                 }
-                assert_eq!(face.is_none(), face.get(&context.yard).is_none());
-                face.obj().handle().0
+                assert_eq!(view.is_none(), view.get(&context.yard).is_none());
+                view.obj().handle().0
             }
         }
     )*};
@@ -56,18 +56,18 @@ impl Change for ScriptInterface<Speaks> {
     const COMPARES: bool = false;
     const PRINTS: bool = false;
 
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(5) {
-            0 | 1 => face.set(context.pick(dice).as_object()),
-            2 => face.clear(),
+            0 | 1 => view.set(context.pick(dice).as_object()),
+            2 => view.clear(),
             3 => {
                 let mute = context.yard.as_base().as_obj();
-                assert_eq!(face.try_set(mute).expect_err("a yard does not speak").kind(), FailureKind::WRONG_CLASS);
+                assert_eq!(view.try_set(mute).expect_err("a yard does not speak").kind(), FailureKind::WRONG_CLASS);
             }
             _ => {}
         }
-        assert_eq!(face.is_none(), face.get(&context.yard).is_none());
-        face.obj().handle().0
+        assert_eq!(view.is_none(), view.get(&context.yard).is_none());
+        view.obj().handle().0
     }
 }
 
@@ -75,24 +75,24 @@ impl Change for UArray<Obj<Thing>> {
     const COMPARES: bool = false;
     const PRINTS: bool = false;
 
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
-        let len = face.len() as u64;
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+        let len = view.len() as u64;
         match dice.below(6) {
             _ if len > LONG => {
-                face.clear();
+                view.clear();
                 0
             }
             0 | 1 => {
-                face.push(context.pick(dice));
+                view.push(context.pick(dice));
                 len + 1
             }
-            2 if len > 0 => context.living(face.remove(dice.below(len) as usize)),
-            3 if len > 0 => context.living(face.get(dice.below(len) as usize).expect("so many")),
+            2 if len > 0 => context.living(view.remove(dice.below(len) as usize)),
+            3 if len > 0 => context.living(view.get(dice.below(len) as usize).expect("so many")),
             4 if len > 0 => {
-                face.set(dice.below(len) as usize, Obj::none());
+                view.set(dice.below(len) as usize, Obj::none());
                 len
             }
-            _ => face.iter().map(|friend| u64::from(context.living(friend) != 0)).sum(),
+            _ => view.iter().map(|friend| u64::from(context.living(friend) != 0)).sum(),
         }
     }
 }
@@ -101,28 +101,28 @@ impl Change for Delegate<fn(f64) -> bool> {
     const COMPARES: bool = false;
     const PRINTS: bool = false;
 
-    fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(6) {
             0 | 1 => {
                 let thing = context.pick(dice);
                 if !thing.is_none() {
-                    face.bind(thing, "judge");
+                    view.bind(thing, "judge");
                 }
                 u64::from(!thing.is_none())
             }
             2 => {
-                face.unbind();
+                view.unbind();
                 0
             }
             3 => {
                 let thing = context.pick(dice);
                 if !thing.is_none() {
-                    let refused = face.try_bind(thing, "hear").expect_err("it judges nothing").kind();
+                    let refused = view.try_bind(thing, "hear").expect_err("it judges nothing").kind();
                     assert_eq!(refused, FailureKind::SIGNATURE);
                 }
                 1
             }
-            _ => match face.call((dice.number(),)) {
+            _ => match view.call((dice.number(),)) {
                 Ok(judged) => u64::from(judged),
                 Err(_nobody_there) => NOTHING,
             },
@@ -136,21 +136,21 @@ macro_rules! told {
             const COMPARES: bool = false;
             const PRINTS: bool = false;
 
-            fn change(face: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+            fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
                 let (thing, function) = (context.pick(dice), dice.listener());
                 match dice.below(9) {
                     0..3 if !thing.is_none() => {
-                        face.bind(thing, function);
+                        view.bind(thing, function);
                         1
                     }
-                    3 if !thing.is_none() => u64::from(face.unbind(thing, function)),
-                    4 if !thing.is_none() => face.unbind_all(thing).into(),
+                    3 if !thing.is_none() => u64::from(view.unbind(thing, function)),
+                    4 if !thing.is_none() => view.unbind_all(thing).into(),
                     5 if dice.below(6) == 0 => {
-                        face.clear();
+                        view.clear();
                         0
                     }
                     6 | 7 => {
-                        face.broadcast((dice.below(1000) as u32,));
+                        view.broadcast((dice.below(1000) as u32,));
                         2
                     }
                     _ => 3,
@@ -162,15 +162,15 @@ macro_rules! told {
 told!(MulticastDelegate, SparseDelegate);
 
 impl Change for FieldPath {
-    fn change(face: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
-            0 | 1 => face.set(dice.field()),
-            2 => face.set(""),
+            0 | 1 => view.set(dice.field()),
+            2 => view.set(""),
             _ => {
-                let refused = face.try_set("/Script/Game.Thing:nothing").expect_err("there is none").kind();
+                let refused = view.try_set("/Script/Game.Thing:nothing").expect_err("there is none").kind();
                 assert_eq!(refused, FailureKind::NOT_FOUND);
             }
         }
-        digest(&face.path()) ^ digest(&face.type_text())
+        digest(&view.path()) ^ digest(&view.type_text())
     }
 }

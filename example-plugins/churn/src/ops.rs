@@ -149,7 +149,7 @@ pub(crate) enum Verb {
     /// A property is cloned, which gives a black.
     Clone,
     /// A property is overwritten with a black.
-    Give,
+    IntoHost,
     /// A black is overwritten with a property.
     Take,
     /// A property is overwritten with that of another thing, or of the same one.
@@ -178,7 +178,7 @@ pub(crate) enum Verb {
     Std,
     /// A function takes a property and a black, and gives a black.
     Call,
-    /// The plugin half of a thing makes a black, which goes with it.
+    /// The plugin part of a thing makes a black, which goes with it.
     Keep,
     /// A thing is born.
     Spawn,
@@ -190,9 +190,9 @@ pub(crate) enum Verb {
     Adopt,
     /// A thing gets another name.
     Rename,
-    /// The face of an element is used after its container has grown.
+    /// The view of an element is used after its container has grown.
     StaleElement,
-    /// The face of a property is used after its owner was destroyed.
+    /// The view of a property is used after its owner was destroyed.
     StaleOwner,
     /// Handles of things that are gone are used.
     StaleHandle,
@@ -206,7 +206,7 @@ impl Verb {
             0..340 => Self::ChangeRed,
             340..500 => Self::ChangeBlack,
             500..540 => Self::Clone,
-            540..570 => Self::Give,
+            540..570 => Self::IntoHost,
             570..590 => Self::Take,
             590..610 => Self::Copy,
             610..630 => Self::Twin,

@@ -94,11 +94,11 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
 /// The inside of a black that was overwritten meanwhile.
 pub(crate) fn black(this: This<Yard>) -> u64 {
     let rows: UArray<UArray<String>> = UArray::of([vec!["a"], vec!["b", "c"]]).expect("a host");
-    let face = this.open(&rows);
-    let row = face.get(1).expect("two rows");
-    face.assign([vec!["d"]]);
+    let view = this.open(&rows);
+    let row = view.get(1).expect("two rows");
+    view.assign([vec!["d"]]);
     let overwritten = [kind(row.try_get(0)), kind(row.try_push("never"))];
-    let row = face.get(0).expect("one row");
-    face.clear();
+    let row = view.get(0).expect("one row");
+    view.clear();
     tally(this, FailureKind::EXPIRED, overwritten) + tally(this, FailureKind::EXPIRED, [kind(row.try_clone())])
 }

@@ -225,7 +225,7 @@ pub struct Offshoot {
 impl Offshoot {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        // A write in a red constructor is for births alone; a reload refuses it, and it changes nothing that is compared.
+        // A write in a red constructor is for constructions alone; a reload refuses it, and it changes nothing that is compared.
         let _in_a_reload = this.more().try_push("more");
         Self {}
     }

@@ -15,7 +15,7 @@ const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
     None => 0,
 };
 
-/// One of many, whose plugin half is three words that a reload makes anew.
+/// One of many, whose plugin part is three words that a reload makes anew.
 #[uclass(package = "Game", base = Object)]
 pub struct Walker {
     /// Meters a second.

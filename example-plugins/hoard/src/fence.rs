@@ -1,6 +1,6 @@
 //! A dealer who knows no types: goods come and go by number.
 
-use alcedo_plugin_api::ObjectFace;
+use alcedo_plugin_api::ObjectView;
 use alcedo_plugin_api::prelude::*;
 
 /// Takes and gives what others have, without a look at what it is.
@@ -91,11 +91,11 @@ impl Fence {
 }
 
 /// What anybody can say of something whose type is not known.
-fn look(this: &ObjectFace<'_>, any: &AnyConjugate) -> String {
+fn look(this: &ObjectView<'_>, any: &AnyConjugate) -> String {
     let kind = any.kind().and_then(PropertyKind::text).unwrap_or("?");
     let color = if any.is_black() { "black" } else { "red" };
     let value = match any.as_::<UArray<f64>>(this) {
-        Ok(face) => format!("{} {face}", any.type_text().expect("it is there")),
+        Ok(view) => format!("{} {view}", any.type_text().expect("it is there")),
         Err(_) => "gone".to_owned(),
     };
     format!("{color} {kind} {} {value}", any.is_expired())

@@ -1,5 +1,5 @@
-//! Holds values of the host's in every place from which something may be dropped: errands, thread-locals, statics, exit
-//! hooks, plugin halves, threads. Each says so when it is made and when it is dropped, and then looks at what it holds in
+//! Holds values of the host's in every place from which something may be dropped: jobs, thread-locals, statics, exit
+//! hooks, plugin parts, threads. Each says so when it is made and when it is dropped, and then looks at what it holds in
 //! every way there is. `runtime/tests/lifetimes` decides what is held where, and when things end.
 
 #![forbid(unsafe_code)]

@@ -52,7 +52,7 @@ pub struct MagicCube {
 
 #[uclass]
 impl MagicCube {
-    /// At birth, and again in every reload.
+    /// In its construction, and again in every reload.
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         Self { elapsed: 0.0, bob: 0.0, greetings: 0 }
@@ -105,6 +105,6 @@ impl MagicCube {
 impl Drop for MagicCube {
     // The finalizer thread: there is no `This` here, so no engine; the compiler sees to it.
     fn drop(&mut self) {
-        tracing::trace!(greetings = self.greetings, "a cube's plugin half ends");
+        tracing::trace!(greetings = self.greetings, "a cube's plugin part ends");
     }
 }

@@ -8,10 +8,10 @@ use crate::Steady;
 
 /// A class by hand.
 macro_rules! class {
-    ($class:ident $face:ident: $base:ty, $package:literal, $name:literal $(, $property:tt)*) => {
+    ($class:ident $view:ident: $base:ty, $package:literal, $name:literal $(, $property:tt)*) => {
         pub struct $class {}
         plumbing::class! {
-            declared pub $class $face "The face.", base: $base,
+            declared pub $class $view "The view.", base: $base,
             package: $package, name: $name, flags: 0, doc: "",
             properties: [$($property)*],
             kept: [],
@@ -24,14 +24,14 @@ macro_rules! class {
 #[cfg(feature = "cycle")]
 mod case {
     use super::*;
-    class! { Hen HenFace: Egg, "Game", "Hen" }
-    class! { Egg EggFace: Hen, "Game", "Egg" }
+    class! { Hen HenView: Egg, "Game", "Hen" }
+    class! { Egg EggView: Hen, "Game", "Egg" }
 }
 
 #[cfg(feature = "own-base")]
 mod case {
     use super::*;
-    class! { Ego EgoFace: Ego, "Game", "Ego" }
+    class! { Ego EgoView: Ego, "Game", "Ego" }
 }
 
 #[cfg(feature = "described-twice")]
@@ -48,20 +48,20 @@ mod case {
 #[cfg(feature = "path-twice")]
 mod case {
     use super::*;
-    class! { Twin TwinFace: Object, "Game", "Twin" }
-    class! { OtherTwin OtherTwinFace: Object, "Game", "Twin" }
+    class! { Twin TwinView: Object, "Game", "Twin" }
+    class! { OtherTwin OtherTwinView: Object, "Game", "Twin" }
 }
 
 #[cfg(feature = "name-of-a-native")]
 mod case {
     use super::*;
-    class! { Actor ActorFace: Object, "Engine", "Actor" }
+    class! { Actor ActorView: Object, "Engine", "Actor" }
 }
 
 #[cfg(feature = "class-of-another")]
 mod case {
     use super::*;
-    class! { MagicCube MagicCubeFace: Object, "Game", "MagicCube" }
+    class! { MagicCube MagicCubeView: Object, "Game", "MagicCube" }
 }
 
 #[cfg(feature = "interface-of-another")]
@@ -74,19 +74,19 @@ mod case {
 #[cfg(feature = "package-of-nobody")]
 mod case {
     use super::*;
-    class! { Stray StrayFace: Object, "Nobody", "Stray" }
+    class! { Stray StrayView: Object, "Nobody", "Stray" }
 }
 
 #[cfg(feature = "package-that-hides")]
 mod case {
     use super::*;
-    class! { Stray StrayFace: Object, "Game\u{202e}", "Stray" }
+    class! { Stray StrayView: Object, "Game\u{202e}", "Stray" }
 }
 
 #[cfg(feature = "interface-and-class")]
 mod case {
     use super::*;
-    class! { Both BothFace: Object, "Game", "Both" }
+    class! { Both BothView: Object, "Game", "Both" }
     plumbing::interface! { declared pub IBoth, package: "Game", name: "Both", doc: "" }
 }
 
@@ -100,7 +100,7 @@ mod case {
 #[cfg(feature = "property-twice")]
 mod case {
     use super::*;
-    class! { Pair PairFace: Object, "Game", "Pair",
+    class! { Pair PairView: Object, "Game", "Pair",
         { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" },
         { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", doc: "" }
     }
@@ -109,10 +109,10 @@ mod case {
 #[cfg(feature = "hides-the-base")]
 mod case {
     use super::*;
-    class! { Base BaseFace: Object, "Game", "Base",
+    class! { Base BaseView: Object, "Game", "Base",
         { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" }
     }
-    class! { Derived DerivedFace: Base, "Game", "Derived",
+    class! { Derived DerivedView: Base, "Game", "Derived",
         { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", doc: "" }
     }
 }
@@ -120,7 +120,7 @@ mod case {
 #[cfg(feature = "default-of-another-type")]
 mod case {
     use super::*;
-    class! { Odd OddFace: Object, "Game", "Odd",
+    class! { Odd OddView: Object, "Game", "Odd",
         { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", doc: "" }
     }
 }
@@ -128,7 +128,7 @@ mod case {
 #[cfg(feature = "subobject-of-itself")]
 mod case {
     use super::*;
-    class! { Doll DollFace: Object, "Game", "Doll",
+    class! { Doll DollView: Object, "Game", "Doll",
         { ONE one set_one try_set_one: Obj<Doll>, give Obj<Doll>, name: "inner",
           flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
     }
@@ -137,11 +137,11 @@ mod case {
 #[cfg(feature = "subobjects-in-a-circle")]
 mod case {
     use super::*;
-    class! { Hand HandFace: Object, "Game", "Hand",
+    class! { Hand HandView: Object, "Game", "Hand",
         { ONE one set_one try_set_one: Obj<Other>, give Obj<Other>, name: "draws",
           flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
     }
-    class! { Other OtherFace: Object, "Game", "Other",
+    class! { Other OtherView: Object, "Game", "Other",
         { TWO two set_two try_set_two: Obj<Hand>, give Obj<Hand>, name: "draws",
           flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
     }
@@ -151,7 +151,7 @@ mod case {
 mod case {
     use super::*;
     plumbing::structure! {
-        declared pub Snake SnakeFace "The face.", package: "Game", name: "Snake", doc: "",
+        declared pub Snake SnakeView "The view.", package: "Game", name: "Snake", doc: "",
         [{ tail set_tail try_set_tail: UArray<Snake>, give UArray<Snake>, name: "tail" }]
     }
 }
@@ -168,7 +168,7 @@ mod case {
     use super::*;
     use plumbing::{Body, Function, FunctionCell, Given, Held, function_flags};
 
-    class! { Maker MakerFace: Object, "Game", "Maker",
+    class! { Maker MakerView: Object, "Game", "Maker",
         { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" }
     }
 

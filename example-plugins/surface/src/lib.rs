@@ -12,7 +12,7 @@ mod texts;
 
 module! { name: "surface" }
 
-/// Counts how often it was asked, in its plugin half: a lost or a new one would count anew.
+/// Counts how often it was asked, in its plugin part: a lost or a new one would count anew.
 #[uclass(package = "Game", base = Object)]
 #[derive(Default)]
 pub struct Steady {

@@ -348,8 +348,8 @@ impl Cabinet {
     #[ufunction]
     fn stronger(&self, this: This<Self>, stats: Lent<Stats>, by: f64) -> Stats {
         let stronger = stats.clone();
-        let face = this.open(&stronger);
-        face.set_strength(face.strength() + by);
+        let view = this.open(&stronger);
+        view.set_strength(view.strength() + by);
         stronger
     }
 
@@ -415,10 +415,10 @@ impl Cabinet {
         this.rows().insert(0, ["c"]);
         let grown = row.try_get(0).expect_err("it has moved up");
         let other = this.spawn::<Cabinet>(Obj::none()).expect("a cabinet");
-        let face = this.get(other).expect("just made");
-        let (numbers, stats) = (face.numbers(), face.stats());
+        let view = this.get(other).expect("just made");
+        let (numbers, stats) = (view.numbers(), view.stats());
         numbers.push(1.0);
-        face.destroy().expect("nobody needs it");
+        view.destroy().expect("nobody needs it");
         assert!(numbers.is_expired() && stats.is_expired() && row.is_expired() && !this.rows().is_expired());
         let dead = [
             numbers.try_push(1.0).expect_err("its owner is gone").kind(),

@@ -1,11 +1,11 @@
-//! The verbs that the faces of values have, each as an author uses it: what is not as it should be is a panic here.
+//! The verbs that the views of values have, each as an author uses it: what is not as it should be is a panic here.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use alcedo_plugin_api::FailureKind;
 use alcedo_plugin_api::prelude::*;
 
-/// What has values of every sort, to be used by the verbs that their faces have.
+/// What has values of every sort, to be used by the verbs that their views have.
 #[uclass(package = "Game")]
 pub struct Shelf {
     /// Numbers.

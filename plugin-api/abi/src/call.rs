@@ -28,7 +28,7 @@ impl FailureKind {
     pub const NONE: Self = Self(0);
     /// Code panicked; message and place are the panic's.
     pub const PANIC: Self = Self(1);
-    /// A plugin half was borrowed already; `held` and `wanted` name the methods.
+    /// A plugin part was borrowed already; `held` and `wanted` name the methods.
     pub const REENTRANT_BORROW: Self = Self(2);
     /// A handle whose object is gone.
     pub const STALE: Self = Self(3);
@@ -105,7 +105,7 @@ impl Failure {
     }
 }
 
-/// One call of a reflected function or of a hook of a plugin half.
+/// One call of a reflected function or of a hook of a plugin part.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Call<'a> {
@@ -113,7 +113,7 @@ pub struct Call<'a> {
     pub object: ObjectHandle,
     /// Its memory, valid while the call lasts; null for a static function.
     pub memory: *mut u8,
-    /// The plugin half of the class that declares the function; null where there is none.
+    /// The plugin part of the class that declares the function; null where there is none.
     pub part: *mut (),
     /// The parameter block, laid out as the function's description says, result last; null without any.
     pub params: *mut u8,

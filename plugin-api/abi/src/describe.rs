@@ -93,11 +93,11 @@ pub struct FunctionDesc {
     pub doc: RStr<'static>,
 }
 
-/// The hooks of one class's plugin half.
+/// The hooks of one class's plugin part.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct PartHooks {
-    /// Builds the plugin half.
+    /// Builds the plugin part.
     pub red_constructor: unsafe extern "C" fn(call: &mut Call<'_>, out: &mut PartPtr) -> Status,
     /// Once in a life.
     pub class_constructor: ROption<Invoke>,
@@ -113,7 +113,7 @@ pub struct PartHooks {
         len: usize,
         failure: &mut Failure,
     ) -> Status,
-    /// The finalizer: drops the plugin half, on the finalizer thread.
+    /// The finalizer: drops the plugin part, on the finalizer thread.
     pub finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
 }
 
@@ -133,7 +133,7 @@ pub struct ClassDesc {
     pub properties: RSlice<'static, PropertyDesc>,
     /// Its own functions.
     pub functions: RSlice<'static, FunctionDesc>,
-    /// Its plugin half.
+    /// Its plugin part.
     pub hooks: PartHooks,
     /// Receives the class number.
     pub cell: &'static Cell,

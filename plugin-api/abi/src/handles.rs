@@ -111,12 +111,12 @@ impl TypeNumber {
     pub const NONE: Self = Self(0);
 }
 
-/// A plugin half as the host sees it: an address that only the module that made it may follow.
+/// A plugin part as the host sees it: an address that only the module that made it may follow.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PartPtr(pub *mut ());
 
 impl PartPtr {
-    /// No plugin half.
+    /// No plugin part.
     pub const NONE: Self = Self(core::ptr::null_mut());
 }

@@ -11,11 +11,11 @@ use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
 use crate::log::{LogField, LogRecord};
-use crate::task::Errand;
+use crate::task::Job;
 use crate::value::{
     ArrayRaw, DelegateRaw, KeepSink, LazyRaw, LocalTextRaw, MapRaw, SparseRaw, TextRaw, TextSink, TextView,
 };
-use crate::values::{ConjugateState, Place, Site};
+use crate::values::{ConjugateState, Site, ValuePlace};
 use crate::zcall::{Slot, ZCallBuffer};
 
 macro_rules! layout {
@@ -46,7 +46,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     MapRaw { entries, index }
     DelegateRaw { object, function, reserved }
     SparseRaw { list }
-    Place { owner, at, ty }
+    ValuePlace { owner, at, ty }
     Site { file, line }
     ConjugateState { color, expired, kind, older, age }
     Call<'static> { object, memory, part, params, failure }
@@ -78,5 +78,5 @@ pub const LAYOUT_HASH: u64 = layout! {
     DirectoryEntry { serial, class, memory }
     BlackDirectory { entries, len, ends }
     BlackEntry { serial, at }
-    Errand<'static> { kind, line, object, delay, period, data, run, drop, file }
+    Job<'static> { kind, line, object, delay, period, data, run, drop, file }
 };

@@ -51,7 +51,7 @@ pub struct TextSink {
     pub put: unsafe extern "C" fn(context: *mut (), data: *const u8, len: usize),
 }
 
-/// Where a plugin half puts the fields that are to be carried over a reload.
+/// Where a plugin part puts the fields that are to be carried over a reload.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct KeepSink {

@@ -17,7 +17,7 @@ use crate::zcall::{ZCallBuffer, ZCallStatus};
 /// A value in host memory: where it lies, what it is, and whose it is.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
-pub struct Place {
+pub struct ValuePlace {
     /// The object it belongs to, be it deep inside; none for values of parameter blocks and of plugin code. Whether it may
     /// be written is asked of the object.
     pub owner: ObjectHandle,
@@ -27,7 +27,7 @@ pub struct Place {
     pub ty: TypeNumber,
 }
 
-impl Place {
+impl ValuePlace {
     /// No value: what stands where a call writes a place.
     pub const NONE: Self = Self { owner: ObjectHandle::NONE, at: core::ptr::null_mut(), ty: TypeNumber::NONE };
 }

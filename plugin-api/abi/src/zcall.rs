@@ -79,7 +79,7 @@ impl Slot {
 
     /// A slot of `kind`, whose value is in the low bytes of `bits`.
     ///
-    /// Whoever calls this with [`SlotType::POINTER`] vouches for the address; the faces for plugin and host code
+    /// Whoever calls this with [`SlotType::POINTER`] vouches for the address; the views for plugin and host code
     /// that are safe to use offer no such slot.
     #[must_use]
     #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, TraitItemFn, Type};
 
-use crate::class_struct::face_of;
+use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::export;
@@ -17,7 +17,7 @@ const FUNCTION_WORDS: &[&str] = &["blueprint_callable", "blueprint_pure", "bluep
 /// What the block adds up to.
 struct Body<'a> {
     class: &'a Ident,
-    face: Ident,
+    view: Ident,
     /// Items beside the block: shells, cells, callers, checks.
     beside: Vec<TokenStream>,
     functions: Vec<TokenStream>,
@@ -52,7 +52,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     }
     let mut body = Body {
         class: &class,
-        face: face_of(&class),
+        view: view_of(&class),
         beside: Vec::new(),
         functions: Vec::new(),
         red_constructor: None,
@@ -201,17 +201,17 @@ impl Body<'_> {
         if method.self_kind != SelfKind::None {
             return Err(syn::Error::new_spanned(
                 &signature.inputs,
-                "a red constructor builds the plugin half, so it takes no `self`: `fn new(this: This<Self>) -> Self`",
+                "a red constructor builds the plugin part, so it takes no `self`: `fn new(this: This<Self>) -> Self`",
             ));
         }
         if let Some(parameter) = method.parameters.first() {
             return Err(syn::Error::new_spanned(
                 &parameter.ty,
-                "the host calls a red constructor, at birth and in each reload: it takes `this` and nothing else",
+                "the host calls a red constructor, in its construction and in each reload: it takes `this` and nothing else",
             ));
         }
         if method.result.is_none() {
-            return Err(syn::Error::new_spanned(signature, "a red constructor gives the plugin half: `-> Self`"));
+            return Err(syn::Error::new_spanned(signature, "a red constructor gives the plugin part: `-> Self`"));
         }
         let name = &signature.ident;
         let this = method.wants_this.then(|| quote! { this });
@@ -335,7 +335,7 @@ impl Body<'_> {
         // The event's own signature as a type: the compiler says what differs, at the name of the override.
         self.beside.push(quote_spanned! {name.span()=>
             const _: ::core::marker::PhantomData<#fn_type> =
-                <<#base as ::alcedo_plugin_api::plumbing::Class>::Face<'static>>::#constant;
+                <<#base as ::alcedo_plugin_api::plumbing::Class>::View<'static>>::#constant;
         });
         let flags = quote! { ::alcedo_plugin_api::plumbing::function_flags::OVERRIDE };
         let overrides = quote! { <#base as ::alcedo_plugin_api::plumbing::Class>::PATH };
@@ -352,7 +352,7 @@ impl Body<'_> {
             )
         };
         let doc = format!("Runs the body of `{text}` that this class overrides: the one of its base class.");
-        let callers = method.callers(&self.face, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
+        let callers = method.callers(&self.view, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
         self.beside.push(quote! {
             #declared
             ::alcedo_plugin_api::plumbing::register! {
@@ -405,19 +405,19 @@ impl Body<'_> {
         let what = quote! {
             ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
         };
-        self.beside.push(method.callers(&self.face, &method.name, &cell_of(method), &what, attrs));
+        self.beside.push(method.callers(&self.view, &method.name, &cell_of(method), &what, attrs));
     }
 
     fn event_constant(&mut self, method: &Method) {
-        let (face, constant, fn_type) = (&self.face, method.event_constant(), method.as_fn_type());
-        self.beside.push(event_constant(face, &constant, &fn_type));
+        let (view, constant, fn_type) = (&self.view, method.event_constant(), method.as_fn_type());
+        self.beside.push(event_constant(view, &constant, &fn_type));
     }
 }
 
 /// The constant by which overrides of an event are checked.
-pub(crate) fn event_constant(face: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
+pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
     quote! {
-        impl #face<'_> {
+        impl #view<'_> {
             /// The signature of the event, for whoever overrides it.
             #[doc(hidden)]
             pub const #constant: ::core::marker::PhantomData<#fn_type> = ::core::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! `#[uclass]` on a struct: its reflected fields move into the host object, the others are the plugin half.
+//! `#[uclass]` on a struct: its reflected fields move into the host object, the others are the plugin part.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -28,9 +28,9 @@ struct Property {
     words: Words,
 }
 
-/// The name of a class's face.
-pub(crate) fn face_of(class: &Ident) -> Ident {
-    format_ident!("{class}Face")
+/// The name of a class's view.
+pub(crate) fn view_of(class: &Ident) -> Ident {
+    format_ident!("{class}View")
 }
 
 pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
@@ -50,10 +50,10 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     }
 
     let class = &item.ident;
-    let face = face_of(class);
+    let view = view_of(class);
     let base = base_of(words)?;
     let (doc, flags, vis) = (docs::text(&item.attrs), class_flags(words)?, &item.vis);
-    let (face_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));
+    let (view_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));
 
     let mut members = Vec::new();
     let mut checks = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             #(#send_checks)*
         };
         ::alcedo_plugin_api::plumbing::class! {
-            declared #vis #class #face #face_doc, base: #base,
+            declared #vis #class #view #view_doc, base: #base,
             package: #package, name: #name, flags: #flags, doc: #doc,
             properties: [#({ #members })*],
             kept: [#(#kept)*],
@@ -103,7 +103,7 @@ fn expand_imported(
     if let Some(field) = fields.iter().next() {
         return Err(syn::Error::new_spanned(
             field,
-            "an imported class has reflected properties only: its plugin half is elsewhere",
+            "an imported class has reflected properties only: its plugin part is elsewhere",
         ));
     }
     for flag in ["blueprintable", "blueprint_type", "implements"] {
@@ -112,10 +112,10 @@ fn expand_imported(
         }
     }
     let class = &item.ident;
-    let face = face_of(class);
+    let view = view_of(class);
     let base = base_of(words)?;
     let (attrs, vis, name) = (&item.attrs, &item.vis, text_of(class));
-    let face_doc = format!("What can be done with a [`{class}`].");
+    let view_doc = format!("What can be done with a [`{class}`].");
     let mut members = Vec::new();
     for property in properties {
         property.words.expect(&[])?;
@@ -127,7 +127,7 @@ fn expand_imported(
         #[derive(Debug)]
         #vis enum #class {}
         ::alcedo_plugin_api::plumbing::class! {
-            imported #vis #class #face #face_doc, base: #base,
+            imported #vis #class #view #view_doc, base: #base,
             package: #package, name: #name,
             properties: [#({ #members })*],
         }
@@ -299,7 +299,7 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     if is_named(ty, "String") {
         quote! { into impl ::core::convert::Into<#ty> }
     } else if KINDS.iter().any(|kind| is_named(ty, kind)) {
-        quote! { give impl ::alcedo_plugin_api::plumbing::Give<#ty> }
+        quote! { give impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> }
     } else {
         quote! { give #ty }
     }

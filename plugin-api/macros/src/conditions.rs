@@ -21,7 +21,7 @@ impl Conditions {
         Ok(Self(attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()))
     }
 
-    /// Refuses any: the plugin half of a class and its properties are the same in every build of the module.
+    /// Refuses any: the plugin part of a class and its properties are the same in every build of the module.
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
         match Self::of(attrs)?.0.first() {
             None => Ok(()),

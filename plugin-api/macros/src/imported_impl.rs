@@ -5,14 +5,14 @@ use quote::{format_ident, quote};
 use syn::{Ident, ImplItem, ItemImpl, Result, TraitItemFn};
 
 use crate::class_impl::event_constant;
-use crate::class_struct::face_of;
+use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::method::Method;
 use crate::words::{Words, take_attr};
 
 pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
-    let face = face_of(class);
+    let view = view_of(class);
     let mut members = Vec::new();
     for member in &item.items {
         let ImplItem::Verbatim(tokens) = member else {
@@ -21,12 +21,12 @@ pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
                 "an imported class has declarations only, `#[ufunction] fn name(&self, …);`: its bodies are elsewhere",
             ));
         };
-        members.push(declaration(class, &face, syn::parse2(tokens.clone())?)?);
+        members.push(declaration(class, &view, syn::parse2(tokens.clone())?)?);
     }
     Ok(quote! { const _: () = { #(#members)* }; })
 }
 
-fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<TokenStream> {
+fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<TokenStream> {
     let TraitItemFn { mut attrs, sig, .. } = declaration;
     let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
         return Err(syn::Error::new_spanned(sig, "say `#[ufunction]`: only reflected functions can be imported"));
@@ -44,10 +44,10 @@ fn declaration(class: &Ident, face: &Ident, declaration: TraitItemFn) -> Result<
     let path = quote! {
         ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
     };
-    let callers = method.callers(face, &method.name, &cell, &path, &docs::shared(&attrs));
+    let callers = method.callers(view, &method.name, &cell, &path, &docs::shared(&attrs));
     let event = words
         .flag("blueprint_native_event")?
-        .then(|| event_constant(face, &method.event_constant(), &method.as_fn_type()));
+        .then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
     let declared = method.cell(&cell, class);
     conditions.on_items(quote! {
         #declared

@@ -52,7 +52,7 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// A reflected struct: `#[ustruct(package = "Game")]`. Its fields are of any types that the host knows, and lie in host
-/// memory; the struct's name stands for a value that plugin code owns, and accessors for its fields stand on the face that
+/// memory; the struct's name stands for a value that plugin code owns, and accessors for its fields stand on the view that
 /// properties, parameters and `this.open(&value)` give.
 ///
 /// With `pod`, a struct of plain values that travels by value: it becomes `#[repr(C)]` and `Copy`.

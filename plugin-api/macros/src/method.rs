@@ -209,10 +209,10 @@ impl Method {
         }
     }
 
-    /// The callers on the face, by `name`.
+    /// The callers on the view, by `name`.
     pub(crate) fn callers(
         &self,
-        face: &Ident,
+        view: &Ident,
         name: &Ident,
         cell: &Ident,
         what: &TokenStream,
@@ -223,14 +223,14 @@ impl Method {
         let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, .. }| {
             if *is_lent {
                 let given = quote! { ::alcedo_plugin_api::plumbing::Passed::<#ty, _>::new(#ident) };
-                quote! { #ident: impl ::alcedo_plugin_api::plumbing::Give<#ty> = #given }
+                quote! { #ident: impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> = #given }
             } else {
                 quote! { #ident: #ty = #ident }
             }
         });
         quote! {
             ::alcedo_plugin_api::plumbing::call! {
-                #(#attrs)* #face #name #try_name(#(#parameters),*) -> #result, #cell, #what
+                #(#attrs)* #view #name #try_name(#(#parameters),*) -> #result, #cell, #what
             }
         }
     }
@@ -250,7 +250,7 @@ impl Method {
         }
     }
 
-    /// The constant on a face by which an override finds the event.
+    /// The constant on a view by which an override finds the event.
     pub(crate) fn event_constant(&self) -> Ident {
         format_ident!("{}_EVENT", self.text().to_uppercase(), span = self.name.span())
     }
@@ -268,7 +268,7 @@ fn result_of(output: &ReturnType) -> Option<Type> {
 
 fn self_kind(receiver: &Receiver) -> Result<SelfKind> {
     if receiver.reference.is_none() || receiver.colon_token.is_some() {
-        return Err(syn::Error::new_spanned(receiver, "the host owns the plugin half: take `&self` or `&mut self`"));
+        return Err(syn::Error::new_spanned(receiver, "the host owns the plugin part: take `&self` or `&mut self`"));
     }
     Ok(if receiver.mutability.is_some() { SelfKind::Exclusive } else { SelfKind::Shared })
 }

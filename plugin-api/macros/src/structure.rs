@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{ItemStruct, Result};
 
-use crate::class_struct::{argument, face_of, text_of};
+use crate::class_struct::{argument, text_of, view_of};
 use crate::conditions::Conditions;
 use crate::words::{Words, take_attr};
 use crate::{docs, pod};
@@ -12,7 +12,7 @@ use crate::{docs, pod};
 pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported"])?;
     let (package, _rows) = pod::read(words, item)?;
-    let (name, vis, face) = (&item.ident, &item.vis, face_of(&item.ident));
+    let (name, vis, view) = (&item.ident, &item.vis, view_of(&item.ident));
     let mut rows = Vec::new();
     for field in &item.fields {
         Conditions::refuse(&field.attrs)?;
@@ -32,10 +32,10 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
         rows.push(quote! { { #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text } });
     }
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
-    let (attrs, face_doc) = (&item.attrs, format!("The fields of a [`{name}`], where it lies."));
+    let (attrs, view_doc) = (&item.attrs, format!("The fields of a [`{name}`], where it lies."));
     Ok(quote! {
         ::alcedo_plugin_api::plumbing::structure! {
-            #origin #(#attrs)* #vis #name #face #face_doc, package: #package, name: #text, doc: #doc, [#(#rows)*]
+            #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc, [#(#rows)*]
         }
     })
 }

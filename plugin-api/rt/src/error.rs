@@ -6,7 +6,7 @@ use alcedo_abi::handles::ObjectHandle;
 
 /// Where in somebody's source something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct SourcePlace {
     /// Source file, as the compiler of that code named it.
     pub file: String,
     /// Line, from 1.
@@ -40,14 +40,14 @@ impl CallError {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
-    /// The plugin half of `object` is held by the method `held`, and `wanted` wants it.
+    /// The plugin part of `object` is held by the method `held`, and `wanted` wants it.
     #[must_use]
     pub fn reentrant(object: ObjectHandle, held: &str, wanted: &str) -> Self {
         let failure = Failure {
             object,
             held: held.into(),
             wanted: wanted.into(),
-            ..Failure::new(FailureKind::REENTRANT_BORROW, "the plugin half is borrowed already")
+            ..Failure::new(FailureKind::REENTRANT_BORROW, "the plugin part is borrowed already")
         };
         Self::from_failure(failure)
     }
@@ -82,13 +82,13 @@ impl CallError {
         self.failure.object
     }
 
-    /// For a borrow, the method that holds the plugin half; for a signature or class, what was found.
+    /// For a borrow, the method that holds the plugin part; for a signature or class, what was found.
     #[must_use]
     pub fn held(&self) -> &str {
         self.failure.held.as_str()
     }
 
-    /// For a borrow, the method that wanted the plugin half; for a signature or class, what was asked for.
+    /// For a borrow, the method that wanted the plugin part; for a signature or class, what was asked for.
     #[must_use]
     pub fn wanted(&self) -> &str {
         self.failure.wanted.as_str()
@@ -96,9 +96,9 @@ impl CallError {
 
     /// Where it happened, if it said so.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<SourcePlace> {
         let Failure { file, line, column, .. } = &*self.failure;
-        (!file.is_empty()).then(|| Place { file: file.as_str().to_owned(), line: *line, column: *column })
+        (!file.is_empty()).then(|| SourcePlace { file: file.as_str().to_owned(), line: *line, column: *column })
     }
 }
 
@@ -107,12 +107,14 @@ impl core::fmt::Display for CallError {
         let (message, object, held, wanted) = (self.message(), self.object(), self.held(), self.wanted());
         match self.kind() {
             FailureKind::PANIC => match self.place() {
-                Some(Place { file, line, column }) => write!(f, "panicked: \"{message}\" at {file}:{line}:{column}"),
+                Some(SourcePlace { file, line, column }) => {
+                    write!(f, "panicked: \"{message}\" at {file}:{line}:{column}")
+                }
                 None => write!(f, "panicked: \"{message}\""),
             },
             FailureKind::REENTRANT_BORROW => write!(
                 f,
-                "{object}: `{wanted}` needs the plugin half while `{held}` holds it: in `{held}`, with `&mut self`, write \
+                "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
                  `this.lend(self, |this| this.{wanted}(…))`"
             ),
             FailureKind::STALE => {
@@ -161,7 +163,7 @@ mod tests {
         assert_eq!(CallError::from_failure(failure).to_string(), error.to_string());
         assert_eq!(
             error.to_string(),
-            "#3.9: `say_hello` needs the plugin half while `receive_tick` holds it: in `receive_tick`, with `&mut self`, \
+            "#3.9: `say_hello` needs the plugin part while `receive_tick` holds it: in `receive_tick`, with `&mut self`, \
              write `this.lend(self, |this| this.say_hello(…))`"
         );
     }

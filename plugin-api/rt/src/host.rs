@@ -78,7 +78,7 @@ as_they_are! {
     [] BlackHandle,
     [] ClassId,
     [] ConjugateHandle,
-    [] ErrandId,
+    [] JobId,
     [] Name,
     [] ObjectHandle,
     [] SpanStep,

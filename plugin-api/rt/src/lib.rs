@@ -26,7 +26,7 @@ mod trace_bridge;
 mod trap;
 
 pub use attach::{attach, context, detach, is_game_thread, mode};
-pub use error::{CallError, Place};
+pub use error::{CallError, SourcePlace};
 pub use heap::{ModuleHeap, live_bytes};
 pub use host::{Host, lent_text, put_text};
 pub use stop::{StopToken, stop_requested};

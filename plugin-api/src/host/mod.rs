@@ -6,7 +6,7 @@
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::mode;
-use alcedo_abi::task::{Errand, ErrandId};
+use alcedo_abi::task::{Job, JobId};
 use alcedo_abi::value::TextRaw;
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::{CallError, Host};
@@ -47,7 +47,7 @@ pub(crate) fn object_lives(object: ObjectHandle) -> bool {
     host.is_some_and(|host| host.object_resolve(object, ClassId::NONE).is_ok())
 }
 
-/// The plugin half that this module made.
+/// The plugin part that this module made.
 pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, CallError> {
     host("lend")?.object_part(object, class)
 }
@@ -117,32 +117,32 @@ pub(crate) unsafe fn assign_text(target: *mut TextRaw, text: &str) -> Result<(),
     unsafe { host.text_assign(target, text) }
 }
 
-/// Gives an errand to the host, which owns it from then on.
+/// Gives a job to the host, which owns it from then on.
 ///
 /// # Safety
-/// `errand` is whole: its functions are those of its data; and of a posted one the data may change threads.
+/// `job` is whole: its functions are those of its data; and of a posted one the data may change threads.
 ///
 /// # Errors
 /// Why the host does not take it; it is still the caller's then.
-pub(crate) unsafe fn errand_take(errand: &Errand<'_>) -> Result<ErrandId, CallError> {
+pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
     let host = host("a task, a timer or a posted closure")?;
-    // SAFETY: what the errand consists of is promised by the caller.
-    unsafe { host.errand_take(errand) }
+    // SAFETY: what the job consists of is promised by the caller.
+    unsafe { host.job_take(job) }
 }
 
-/// Ends an errand. Any thread; also while memory is lent, since a drop cannot be refused.
-pub(crate) fn errand_cancel(errand: ErrandId) {
+/// Ends a job. Any thread; also while memory is lent, since a drop cannot be refused.
+pub(crate) fn job_cancel(job: JobId) {
     // SAFETY: what is dropped is the module's own, and asks for itself.
     if let Some(host) = unsafe { harmless_host() } {
-        host.errand_cancel(errand);
+        host.job_cancel(job);
     }
 }
 
-/// Whether an errand has not ended.
-pub(crate) fn errand_lives(errand: ErrandId) -> bool {
+/// Whether a job has not ended.
+pub(crate) fn job_lives(job: JobId) -> bool {
     // SAFETY: a number is looked up.
     let host = unsafe { harmless_host() };
-    host.is_some_and(|host| host.errand_lives(errand) != 0)
+    host.is_some_and(|host| host.job_lives(job) != 0)
 }
 
 /// Nanoseconds of game time.

@@ -10,7 +10,7 @@ use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHan
 use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextView;
-use alcedo_abi::values::{ConjugateState, Place, Site};
+use alcedo_abi::values::{ConjugateState, Site, ValuePlace};
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
@@ -39,8 +39,8 @@ fn site_of(site: &Location<'_>) -> Site {
 }
 
 /// A value of type `T` in host memory, as calls name it.
-pub(crate) fn place<T: Value>(owner: ObjectHandle, at: *mut T::Raw) -> Result<Place, CallError> {
-    Ok(Place { owner, at: at.cast(), ty: type_number::<T>()? })
+pub(crate) fn place<T: Value>(owner: ObjectHandle, at: *mut T::Raw) -> Result<ValuePlace, CallError> {
+    Ok(ValuePlace { owner, at: at.cast(), ty: type_number::<T>()? })
 }
 
 /// The value that zero bytes mean, for plugin code to own.
@@ -92,14 +92,14 @@ pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
 ///
 /// # Safety
 /// The place is a live property of its owner.
-pub(crate) unsafe fn conjugate_lend(place: &Place) -> Result<ConjugateHandle, CallError> {
+pub(crate) unsafe fn conjugate_lend(place: &ValuePlace) -> Result<ConjugateHandle, CallError> {
     let host = host("lending a value")?;
     // SAFETY: the place is right by contract.
     unsafe { host.conjugate_lend(place) }
 }
 
 /// Where the value of a conjugate lies, which is one of type `T`.
-pub(crate) fn conjugate_open_as<T: Value>(conjugate: ConjugateHandle) -> Result<Place, CallError> {
+pub(crate) fn conjugate_open_as<T: Value>(conjugate: ConjugateHandle) -> Result<ValuePlace, CallError> {
     let ty = type_number::<T>()?;
     host("opening a conjugate")?.conjugate_open_as(conjugate, ty)
 }
@@ -231,7 +231,7 @@ pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
 ///
 /// # Safety
 /// `to` is a live value of its type, and `from` another one of the same.
-pub(crate) unsafe fn copy(to: &Place, from: *const u8) -> Result<(), CallError> {
+pub(crate) unsafe fn copy(to: &ValuePlace, from: *const u8) -> Result<(), CallError> {
     let host = host("copying a value")?;
     // SAFETY: both values are live by contract.
     unsafe { host.copy(to, from) }
@@ -274,7 +274,7 @@ pub(crate) unsafe fn print<T: Value>(at: *const T::Raw) -> Result<String, CallEr
 ///
 /// # Safety
 /// The place is a live value.
-pub(crate) unsafe fn parse(place: &Place, text: &str) -> Result<(), CallError> {
+pub(crate) unsafe fn parse(place: &ValuePlace, text: &str) -> Result<(), CallError> {
     let host = host("reading a value from text")?;
     // SAFETY: the place is live by contract.
     unsafe { host.parse(place, text) }
@@ -284,7 +284,7 @@ pub(crate) unsafe fn parse(place: &Place, text: &str) -> Result<(), CallError> {
 ///
 /// # Safety
 /// The place is a live value that plugin code keeps for a call.
-pub(crate) unsafe fn clear(place: &Place) -> Result<(), CallError> {
+pub(crate) unsafe fn clear(place: &ValuePlace) -> Result<(), CallError> {
     let host = host("freeing a value")?;
     // SAFETY: the place is live by contract.
     unsafe { host.clear(place) }
@@ -294,7 +294,7 @@ pub(crate) unsafe fn clear(place: &Place) -> Result<(), CallError> {
 ///
 /// # Safety
 /// The place is a live text of that kind.
-pub(crate) unsafe fn ansi_assign(place: &Place, bytes: &[u8]) -> Result<(), CallError> {
+pub(crate) unsafe fn ansi_assign(place: &ValuePlace, bytes: &[u8]) -> Result<(), CallError> {
     let host = host("writing a text")?;
     // SAFETY: the place is live by contract, the bytes for the call.
     unsafe { host.ansi_assign(place, bytes.as_ptr(), bytes.len()) }
@@ -304,7 +304,7 @@ pub(crate) unsafe fn ansi_assign(place: &Place, bytes: &[u8]) -> Result<(), Call
 ///
 /// # Safety
 /// The place is a live array.
-pub(crate) unsafe fn array_splice(array: &Place, at: u32, remove: u32, insert: u32) -> Result<(), CallError> {
+pub(crate) unsafe fn array_splice(array: &ValuePlace, at: u32, remove: u32, insert: u32) -> Result<(), CallError> {
     let host = host("changing the length of an array")?;
     // SAFETY: the place is live by contract.
     unsafe { host.array_splice(array, at, remove, insert) }
@@ -314,7 +314,7 @@ pub(crate) unsafe fn array_splice(array: &Place, at: u32, remove: u32, insert: u
 ///
 /// # Safety
 /// The place is a live array.
-pub(crate) unsafe fn array_reserve(array: &Place, more: u32) -> Result<(), CallError> {
+pub(crate) unsafe fn array_reserve(array: &ValuePlace, more: u32) -> Result<(), CallError> {
     let host = host("making room in an array")?;
     // SAFETY: the place is live by contract.
     unsafe { host.array_reserve(array, more) }
@@ -324,7 +324,7 @@ pub(crate) unsafe fn array_reserve(array: &Place, more: u32) -> Result<(), CallE
 ///
 /// # Safety
 /// The place is a live set or map, and `key` a live value of its key type.
-pub(crate) unsafe fn map_find(map: &Place, key: *const u8) -> Result<Option<u32>, CallError> {
+pub(crate) unsafe fn map_find(map: &ValuePlace, key: *const u8) -> Result<Option<u32>, CallError> {
     let host = host("looking a key up")?;
     // SAFETY: place and key are live by contract.
     let at = unsafe { host.map_find(map, key) }?;
@@ -335,7 +335,7 @@ pub(crate) unsafe fn map_find(map: &Place, key: *const u8) -> Result<Option<u32>
 ///
 /// # Safety
 /// As [`map_find`].
-pub(crate) unsafe fn map_insert(map: &Place, key: *const u8) -> Result<(u32, bool), CallError> {
+pub(crate) unsafe fn map_insert(map: &ValuePlace, key: *const u8) -> Result<(u32, bool), CallError> {
     let host = host("inserting a key")?;
     // SAFETY: place and key are live by contract.
     unsafe { host.map_insert(map, key) }.map(|(at, is_new)| (at, is_new != 0))
@@ -345,7 +345,7 @@ pub(crate) unsafe fn map_insert(map: &Place, key: *const u8) -> Result<(u32, boo
 ///
 /// # Safety
 /// The place is a live set or map.
-pub(crate) unsafe fn map_remove(map: &Place, at: u32) -> Result<(), CallError> {
+pub(crate) unsafe fn map_remove(map: &ValuePlace, at: u32) -> Result<(), CallError> {
     let host = host("removing a key")?;
     // SAFETY: the place is live by contract.
     unsafe { host.map_remove(map, at) }
@@ -355,7 +355,7 @@ pub(crate) unsafe fn map_remove(map: &Place, at: u32) -> Result<(), CallError> {
 ///
 /// # Safety
 /// The place is a live reference.
-pub(crate) unsafe fn reference_assign(place: &Place, object: ObjectHandle) -> Result<(), CallError> {
+pub(crate) unsafe fn reference_assign(place: &ValuePlace, object: ObjectHandle) -> Result<(), CallError> {
     let host = host("pointing a reference")?;
     // SAFETY: the place is live by contract.
     unsafe { host.reference_assign(place, object) }
@@ -376,7 +376,7 @@ pub(crate) unsafe fn reference_resolve<T: Value>(at: *const T::Raw) -> Result<Ob
 ///
 /// # Safety
 /// The place is a live class reference.
-pub(crate) unsafe fn class_assign(place: &Place, path: Name) -> Result<(), CallError> {
+pub(crate) unsafe fn class_assign(place: &ValuePlace, path: Name) -> Result<(), CallError> {
     let host = host("naming a class")?;
     // SAFETY: the place is live by contract.
     unsafe { host.class_assign(place, path) }
@@ -402,7 +402,7 @@ pub(crate) fn object_path(object: ObjectHandle) -> String {
 ///
 /// # Safety
 /// The place is a live delegate of any of the three kinds.
-pub(crate) unsafe fn delegate_bind(place: &Place, object: ObjectHandle, function: &str) -> Result<(), CallError> {
+pub(crate) unsafe fn delegate_bind(place: &ValuePlace, object: ObjectHandle, function: &str) -> Result<(), CallError> {
     let host = host("binding a delegate")?;
     // SAFETY: the place is live by contract.
     unsafe { host.delegate_bind(place, object, function) }
@@ -412,7 +412,11 @@ pub(crate) unsafe fn delegate_bind(place: &Place, object: ObjectHandle, function
 ///
 /// # Safety
 /// As [`delegate_bind`].
-pub(crate) unsafe fn delegate_unbind(place: &Place, object: ObjectHandle, function: &str) -> Result<u32, CallError> {
+pub(crate) unsafe fn delegate_unbind(
+    place: &ValuePlace,
+    object: ObjectHandle,
+    function: &str,
+) -> Result<u32, CallError> {
     let host = host("unbinding a delegate")?;
     // SAFETY: the place is live by contract.
     unsafe { host.delegate_unbind(place, object, function) }
@@ -422,7 +426,7 @@ pub(crate) unsafe fn delegate_unbind(place: &Place, object: ObjectHandle, functi
 ///
 /// # Safety
 /// As [`delegate_bind`]; the slots are those of the delegate's signature.
-pub(crate) unsafe fn delegate_call(place: &Place, slots: &mut [Slot]) -> Result<(), CallError> {
+pub(crate) unsafe fn delegate_call(place: &ValuePlace, slots: &mut [Slot]) -> Result<(), CallError> {
     let host = host("calling a delegate")?;
     let mut buffer = buffer_of(slots);
     // SAFETY: the place is live by contract, and the buffer lends `slots`.
@@ -433,7 +437,7 @@ pub(crate) unsafe fn delegate_call(place: &Place, slots: &mut [Slot]) -> Result<
 ///
 /// # Safety
 /// The place is a live field path.
-pub(crate) unsafe fn field_assign(place: &Place, path: &str) -> Result<(), CallError> {
+pub(crate) unsafe fn field_assign(place: &ValuePlace, path: &str) -> Result<(), CallError> {
     let host = host("naming a property")?;
     // SAFETY: the place is live by contract.
     unsafe { host.field_assign(place, path) }

@@ -12,15 +12,15 @@ use alcedo_abi::values::{ConjugateState, color};
 use alcedo_rt::CallError;
 
 use super::owned::seen;
-use super::{Kind, Lent, Spot};
-use crate::{ObjectFace, host};
+use super::{Kind, Lent, ValidityToken};
+use crate::{ObjectView, host};
 
 /// A value in host memory by its number, whatever its type is.
 ///
 /// A *red* one is the host's, and lent for a call: [`Lent::lend`] gives one, and a host may pass a number. It may be kept in
 /// fields, but it leads nowhere as soon as that call has returned; then every use is the error `EXPIRED`, which names kind and
 /// age. A [`clone`](Clone::clone) of any is *black*: it belongs to whoever made it, may be kept, and may be dropped on any
-/// thread. Such are results of [`ObjectFace::zcall_any`] too.
+/// thread. Such are results of [`ObjectView::zcall_any`] too.
 ///
 /// It may be sent to other threads, and dropped there. Only the game thread can ask about it: on others it looks expired, of no
 /// known kind.
@@ -96,24 +96,24 @@ impl AnyConjugate {
     /// # Errors
     /// `SIGNATURE`, with both types, when it is another; `EXPIRED`, with kind and age; `OTHER` for a black that is
     /// somebody else's; `NOT_FOUND` for a number that was never given out.
-    pub fn as_<'a, K: Kind>(&'a self, _this: &'a ObjectFace<'_>) -> Result<Lent<'a, K>, CallError> {
+    pub fn as_<'a, K: Kind>(&'a self, _this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
         let place = host::values::conjugate_open_as::<K>(self.handle)?;
         if !self.is_own && self.is_black() {
             let message = format!("a black {} that another owns: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
-        // A red that was lent without an owner would end with the call that lent it, which no face here could tell.
-        let (at, spot) = match (self.is_own, place.owner.is_none()) {
+        // A red that was lent without an owner would end with the call that lent it, which no view here could tell.
+        let (at, token) = match (self.is_own, place.owner.is_none()) {
             (true, _) => seen::<K>(BlackHandle(self.handle.0)),
-            (false, false) => (place.at.cast(), Spot::of_object(place.owner)),
+            (false, false) => (place.at.cast(), ValidityToken::of_object(place.owner)),
             (false, true) => {
                 let message = format!("a {} that belongs to no object: open a `clone()` of it", K::TYPE.as_str());
                 return Err(CallError::other(message));
             }
         };
         // SAFETY: the host has just compared the type and said where the value lies. Our own stays while `self` does; a
-        // red lies in its owner, which the spot asks for, and whose memory stays for the call.
-        Ok(unsafe { Lent::new(at, spot) })
+        // red lies in its owner, which the token asks for, and whose memory stays for the call.
+        Ok(unsafe { Lent::new(at, token) })
     }
 
     /// A copy of the value, which plugin code owns and may keep.

@@ -4,7 +4,7 @@
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::give::{Give, owned};
+use super::into_host::{IntoHost, owned};
 use super::kind;
 use super::row::{Row, count, load_row};
 use crate::{Lent, Value, host};
@@ -30,7 +30,7 @@ impl<T: Value> UArray<T> {
     /// # Errors
     /// As [`Self::new`].
     #[track_caller]
-    pub fn of(values: impl Give<Self>) -> Result<Self, CallError> {
+    pub fn of(values: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(values)
     }
 }
@@ -53,7 +53,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         self.len() == 0
     }
 
-    /// The value at `index`: a plain one as a copy, any other as a face.
+    /// The value at `index`: a plain one as a copy, any other as a view.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T::Seen<'f>> {
         self.try_get(index).unwrap_or_else(|error| fail(error))
@@ -72,10 +72,10 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         }
         // SAFETY: the index is below the length that was read just now.
         let at = unsafe { row.at(index, size_of::<T::Raw>()) };
-        // SAFETY: the array is live as long as its own spot is good, and its counter tells of every move.
-        let spot = || unsafe { self.spot().in_row(raw) };
-        // SAFETY: a live value, as long as that spot is good.
-        Ok(Some(unsafe { T::see(at.cast(), spot) }))
+        // SAFETY: the array is live as long as its own token is good, and its counter tells of every move.
+        let token = || unsafe { self.token().in_row(raw) };
+        // SAFETY: a live value, as long as that token is good.
+        Ok(Some(unsafe { T::see(at.cast(), token) }))
     }
 
     /// The first value.
@@ -91,7 +91,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Overwrites the value at `index`.
-    pub fn set(&self, index: usize, value: impl Give<T>) {
+    pub fn set(&self, index: usize, value: impl IntoHost<T>) {
         self.try_set(index, value).unwrap_or_else(|error| fail(error));
     }
 
@@ -99,7 +99,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     ///
     /// # Errors
     /// `OTHER` when the array has not so many; `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_set(&self, index: usize, value: impl Give<T>) -> Result<(), CallError> {
+    pub fn try_set(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         let raw = self.raw_mut()?;
         // SAFETY: the array was looked at just now.
         let row = unsafe { Row::of(raw) };
@@ -113,7 +113,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Adds a value at the end.
-    pub fn push(&self, value: impl Give<T>) {
+    pub fn push(&self, value: impl IntoHost<T>) {
         self.try_push(value).unwrap_or_else(|error| fail(error));
     }
 
@@ -121,12 +121,12 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_push(&self, value: impl Give<T>) -> Result<(), CallError> {
+    pub fn try_push(&self, value: impl IntoHost<T>) -> Result<(), CallError> {
         self.try_insert(self.row()?.len, value)
     }
 
     /// Puts a value in at `index`; those behind it move up.
-    pub fn insert(&self, index: usize, value: impl Give<T>) {
+    pub fn insert(&self, index: usize, value: impl IntoHost<T>) {
         self.try_insert(index, value).unwrap_or_else(|error| fail(error));
     }
 
@@ -134,9 +134,9 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     ///
     /// # Errors
     /// `OTHER` when the array has not so many; `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_insert(&self, index: usize, value: impl Give<T>) -> Result<(), CallError> {
+    pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         // What is given may lie in this very array, so it is taken before anything moves.
-        let value = super::give::staged::<T, _>(&value)?;
+        let value = super::into_host::staged::<T, _>(&value)?;
         self.splice(index, 0, 1)?;
         // SAFETY: the array was looked at in `splice`, which put a value of zero bytes at the index.
         let at = unsafe { self.row()?.at(index, size_of::<T::Raw>()) };
@@ -196,7 +196,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Adds values at the end: all of them, or, where one is refused, none.
-    pub fn extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) {
+    pub fn extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
@@ -204,10 +204,10 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`; what a value is refused for.
-    pub fn try_extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
+    pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         // The iterator may do anything, also to this array. When all is in host form, there is nothing left to refuse.
         let values: Vec<G> = values.into_iter().collect();
-        let values = values.iter().map(super::give::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
+        let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let first = self.row()?.len;
         self.splice(first, 0, values.len())?;
         let row = self.row()?;
@@ -220,7 +220,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         Ok(())
     }
 
-    /// The values, one after the other. What the array becomes on the way is seen; a face that was given before may have
+    /// The values, one after the other. What the array becomes on the way is seen; a view that was given before may have
     /// expired then.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, T> {
@@ -229,8 +229,8 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
 
     /// Where the first value stands that equals this one.
     #[must_use]
-    pub fn position(&self, value: impl Give<T>) -> Option<usize> {
-        let found = super::give::with_raw::<T, _, _>(&value, |wanted| {
+    pub fn position(&self, value: impl IntoHost<T>) -> Option<usize> {
+        let found = super::into_host::with_raw::<T, _, _>(&value, |wanted| {
             let row = self.row()?;
             for index in 0..row.len {
                 // SAFETY: the index is below the length, and comparing changes nothing.
@@ -247,7 +247,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
 
     /// Whether some value equals this one.
     #[must_use]
-    pub fn contains(&self, value: impl Give<T>) -> bool {
+    pub fn contains(&self, value: impl IntoHost<T>) -> bool {
         self.position(value).is_some()
     }
 
@@ -298,7 +298,7 @@ impl<'a, 'f, T: Value> IntoIterator for &'a Lent<'f, UArray<T>> {
     }
 }
 
-impl<T: Value, G: Give<T>> FromIterator<G> for UArray<T> {
+impl<T: Value, G: IntoHost<T>> FromIterator<G> for UArray<T> {
     /// As [`UArray::of`]; the running call fails where that is refused.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
@@ -306,7 +306,7 @@ impl<T: Value, G: Give<T>> FromIterator<G> for UArray<T> {
     }
 }
 
-impl<T: Value, G: Give<T>> From<Vec<G>> for UArray<T> {
+impl<T: Value, G: IntoHost<T>> From<Vec<G>> for UArray<T> {
     #[track_caller]
     fn from(values: Vec<G>) -> Self {
         Self::of(values).unwrap_or_else(|error| fail(error))

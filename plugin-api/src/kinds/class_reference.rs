@@ -5,7 +5,7 @@ use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
-use crate::{Class, Kind, Lent, Obj, Object, ObjectFace, host};
+use crate::{Class, Kind, Lent, Obj, Object, ObjectView, host};
 
 kind! {
     /// A class that is `C` or one of its subclasses.
@@ -94,8 +94,8 @@ macro_rules! classes {
             /// A new object of the class inside `outer`, or inside the world's package for none.
             ///
             /// # Errors
-            /// `NOT_FOUND` when there is no such class now; when its birth fails, at which step.
-            pub fn spawn(&self, _this: &ObjectFace<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
+            /// `NOT_FOUND` when there is no such class now; when its construction fails, at which step.
+            pub fn spawn(&self, _this: &ObjectView<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
                 let class = self.class()?;
                 if class == ClassId::NONE {
                     let message = format!("there is no class {:?} to spawn from", self.path());

@@ -98,7 +98,7 @@ macro_rules! delegates {
                     unsafe { host::values::delegate_call(&place, slots) }?;
                     Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
                 };
-                // SAFETY: a face is the game thread's; the slots are used for the call alone.
+                // SAFETY: a view is the game thread's; the slots are used for the call alone.
                 let result = unsafe { args.with_slots(ObjectHandle::NONE, out_slot, call) }?;
                 // SAFETY: the delegate gives the result of its signature, and the host has just filled both.
                 unsafe { <F::Result as ReturnValue>::take_out(result, out) }

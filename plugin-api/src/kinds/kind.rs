@@ -1,5 +1,5 @@
 //! What all owned types have in common: made and given back by the host, copied, compared and printed by it.
-#![expect(unsafe_code, reason = "declares the trait whose promise the faces rest on")]
+#![expect(unsafe_code, reason = "declares the trait whose promise the views rest on")]
 
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
@@ -14,11 +14,11 @@ use crate::Value;
 /// parameters of these types are seen as `Lent` from the start; their `clone()` gives a black value.
 ///
 /// # Safety
-/// `Face<'f>` is `#[repr(transparent)]` over `Lent<'f, Self>` or has no size. The value behind `owned` is of this type,
+/// `View<'f>` is `#[repr(transparent)]` over `Lent<'f, Self>` or has no size. The value behind `owned` is of this type,
 /// and zero bytes are a value of `Raw`.
 pub unsafe trait Kind: Value {
     /// What [`Lent`](crate::Lent) dereferences to.
-    type Face<'f>;
+    type View<'f>;
     /// What stands on a caller's stack while a value travels in a slot.
     #[doc(hidden)]
     type Shown;
@@ -64,7 +64,7 @@ pub unsafe trait Kind: Value {
     unsafe fn slot_of(raw: *const Self::Raw, shown: &Self::Shown) -> Slot;
 }
 
-/// What the faces of built-in types dereference to: their verbs stand on [`Lent`](crate::Lent) itself.
+/// What the views of built-in types dereference to: their verbs stand on [`Lent`](crate::Lent) itself.
 #[derive(Debug)]
 pub struct Bare;
 
@@ -93,9 +93,9 @@ macro_rules! kind {
             type Seen<'f> = $crate::Lent<'f, Self>;
             $crate::kinds::kind!(@$slots);
 
-            unsafe fn see<'f>(at: *mut $raw, spot: impl FnOnce() -> $crate::kinds::Spot<'f>) -> $crate::Lent<'f, Self> {
+            unsafe fn see<'f>(at: *mut $raw, token: impl FnOnce() -> $crate::kinds::ValidityToken<'f>) -> $crate::Lent<'f, Self> {
                 // SAFETY: promised by the caller.
-                unsafe { $crate::Lent::new(at, spot()) }
+                unsafe { $crate::Lent::new(at, token()) }
             }
 
             #[track_caller]
@@ -114,9 +114,9 @@ macro_rules! kind {
             }
         }
 
-        // SAFETY: the bare face has no size; every way to make one goes through the host with this type's number.
+        // SAFETY: the bare view has no size; every way to make one goes through the host with this type's number.
         unsafe impl<$($param: $bound),*> $crate::Kind for $name<$($param),*> {
-            type Face<'f> = $crate::kinds::kind::Bare;
+            type View<'f> = $crate::kinds::kind::Bare;
             $crate::kinds::kind!(@shown $slots);
             $(
                 unsafe fn plain_text(raw: *const $raw) -> Option<String> {

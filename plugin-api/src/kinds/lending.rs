@@ -1,5 +1,5 @@
 //! While plugin code holds a slice of host memory, nothing may change that memory behind its back: no call to the host,
-//! no write through another face, and below a mutable slice no read either. This counts the slices, and refuses. It counts
+//! no write through another view, and below a mutable slice no read either. This counts the slices, and refuses. It counts
 //! them in the host as well: who writes there without a call of ours (a logger, say) is refused by the host.
 #![expect(unsafe_code, reason = "counts in a word of the host's")]
 

@@ -1,4 +1,4 @@
-//! The face of a value in host memory, for the length of a call.
+//! The view of a value in host memory, for the length of a call.
 #![expect(unsafe_code, reason = "follows addresses in host memory after it has asked whether they are right")]
 
 use core::fmt;
@@ -6,12 +6,12 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::panic::Location;
 
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 use alcedo_rt::CallError;
 
-use super::give::{Give, with_raw};
+use super::into_host::{IntoHost, with_raw};
 use super::lending::Access;
-use super::{AnyConjugate, Kind, Owned, Spot};
+use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::host;
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
@@ -22,55 +22,55 @@ use crate::host;
 /// changed) fail the running call with a typed error; their twins that begin with `try_` return it.
 #[repr(C)]
 pub struct Lent<'f, K: Kind> {
-    // A raw pointer, which also keeps the face on its thread.
+    // A raw pointer, which also keeps the view on its thread.
     at: *mut K::Raw,
-    spot: Spot<'f>,
+    token: ValidityToken<'f>,
     kind: PhantomData<fn(K) -> K>,
 }
 
 impl<'f, K: Kind> Lent<'f, K> {
     /// # Safety
-    /// `at` is a live value of kind `K` as long as `spot` is good, and the game thread's for `'f`.
-    pub(crate) unsafe fn new(at: *mut K::Raw, spot: Spot<'f>) -> Self {
-        Self { at, spot, kind: PhantomData }
+    /// `at` is a live value of kind `K` as long as `token` is good, and the game thread's for `'f`.
+    pub(crate) unsafe fn new(at: *mut K::Raw, token: ValidityToken<'f>) -> Self {
+        Self { at, token, kind: PhantomData }
     }
 
     /// Where the value lies, after a look whether it still does.
     #[inline]
     pub(crate) fn raw(&self) -> Result<*const K::Raw, CallError> {
-        self.spot.check(Access::Read, K::TYPE.as_str())?;
+        self.token.check(Access::Read, K::TYPE.as_str())?;
         Ok(self.at)
     }
 
     /// The same for a write straight to memory.
     #[inline]
     pub(crate) fn raw_mut(&self) -> Result<*mut K::Raw, CallError> {
-        self.spot.check(Access::Write, K::TYPE.as_str())?;
-        if !self.spot.owner().is_none() {
-            host::may_write(self.spot.owner(), K::NAMES_OBJECTS)?;
+        self.token.check(Access::Write, K::TYPE.as_str())?;
+        if !self.token.owner().is_none() {
+            host::may_write(self.token.owner(), K::NAMES_OBJECTS)?;
         }
         Ok(self.at)
     }
 
     /// The same for a change that the host makes, who asks whether the owner may be written.
     #[inline]
-    pub(crate) fn place(&self) -> Result<Place, CallError> {
-        self.spot.check(Access::Write, K::TYPE.as_str())?;
-        host::values::place::<K>(self.spot.owner(), self.at)
+    pub(crate) fn place(&self) -> Result<ValuePlace, CallError> {
+        self.token.check(Access::Write, K::TYPE.as_str())?;
+        host::values::place::<K>(self.token.owner(), self.at)
     }
 
     #[inline]
-    pub(crate) fn spot(&self) -> Spot<'f> {
-        self.spot
+    pub(crate) fn token(&self) -> ValidityToken<'f> {
+        self.token
     }
 
     /// Whether plugin code owns the value.
     #[must_use]
     pub fn is_black(&self) -> bool {
-        self.spot.is_black()
+        self.token.is_black()
     }
 
-    /// Whether the value has moved or ended since this face was made.
+    /// Whether the value has moved or ended since this view was made.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.raw().is_err_and(|error| error.kind() == alcedo_abi::call::FailureKind::EXPIRED)
@@ -93,7 +93,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     #[must_use]
     #[track_caller]
-    #[expect(clippy::should_implement_trait, reason = "a copy of a face would be a face: this one may be kept")]
+    #[expect(clippy::should_implement_trait, reason = "a copy of a view would be a view: this one may be kept")]
     pub fn clone(&self) -> K {
         self.try_clone().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
@@ -117,19 +117,19 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// `EXPIRED` when the value is not there any more; `OTHER` when it is no property.
     pub fn lend(&self) -> Result<AnyConjugate, CallError> {
         let at = self.raw()?;
-        if !self.spot.is_property() {
+        if !self.token.is_property() {
             let what = K::TYPE.as_str();
             return Err(CallError::other(format!(
                 "a {what} that is no property cannot be lent: lend a `clone()` of it"
             )));
         }
-        let place = host::values::place::<K>(self.spot.owner(), at.cast_mut())?;
+        let place = host::values::place::<K>(self.token.owner(), at.cast_mut())?;
         // SAFETY: it was looked at just now, and is a property of its owner.
         let lent = unsafe { host::values::conjugate_lend(&place) }?;
         Ok(AnyConjugate::from_number(lent.0))
     }
 
-    /// Overwrites the value with another: a black one, a face, or what std has for it.
+    /// Overwrites the value with another: a black one, a view, or what std has for it.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -143,7 +143,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// this.tags().assign(["red", "round"]);
     /// # }
     /// ```
-    pub fn assign(&self, value: impl Give<K>) {
+    pub fn assign(&self, value: impl IntoHost<K>) {
         self.try_assign(value).unwrap_or_else(|error| alcedo_rt::fail(error));
     }
 
@@ -151,7 +151,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// `EXPIRED`, `DURING_REBUILD`, or whatever the kind refuses.
-    pub fn try_assign(&self, value: impl Give<K>) -> Result<(), CallError> {
+    pub fn try_assign(&self, value: impl IntoHost<K>) -> Result<(), CallError> {
         with_raw::<K, _, _>(&value, |from| {
             let place = self.place()?;
             // SAFETY: the place was looked at just now; `from` is live for the closure.
@@ -179,7 +179,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// `EXPIRED` when one of them is not there any more.
-    pub fn equals(&self, other: impl Give<K>) -> Result<bool, CallError> {
+    pub fn equals(&self, other: impl IntoHost<K>) -> Result<bool, CallError> {
         // SAFETY: ours was looked at just now; the other is live for the closure.
         with_raw::<K, _, _>(&other, |other| unsafe { host::values::equal::<K>(self.raw()?, other) })
     }
@@ -195,7 +195,7 @@ impl<'f, K: Kind> Lent<'f, K> {
 
     fn printed(&self, is_quoted: bool) -> Result<String, CallError> {
         let raw = self.raw()?;
-        // SAFETY: it was looked at just now, and faces are the game thread's.
+        // SAFETY: it was looked at just now, and views are the game thread's.
         match unsafe { K::plain_text(raw) } {
             Some(text) if is_quoted => Ok(format!("{text:?}")),
             Some(text) => Ok(text),
@@ -213,11 +213,11 @@ impl<'f, K: Kind> Lent<'f, K> {
 }
 
 impl<'f, K: Kind> Deref for Lent<'f, K> {
-    type Target = K::Face<'f>;
+    type Target = K::View<'f>;
 
-    fn deref(&self) -> &K::Face<'f> {
+    fn deref(&self) -> &K::View<'f> {
         let this: *const Self = self;
-        // SAFETY: `Kind` promises that the face is transparent over this type, or has no size.
+        // SAFETY: `Kind` promises that the view is transparent over this type, or has no size.
         unsafe { &*this.cast() }
     }
 }

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 use alcedo_rt::{CallError, fail};
 
-use super::give::{Give, owned, with_raw};
+use super::into_host::{IntoHost, owned, with_raw};
 use super::row::{Entries, Row};
 use super::set::entries;
 use super::temp::Temp;
-use super::{Spot, kind};
+use super::{ValidityToken, kind};
 use crate::type_text::TypeText;
 use crate::{Kind, Lent, Value, host};
 
@@ -46,7 +46,7 @@ impl<K: Value, V: Value> UMap<K, V> {
     /// # Errors
     /// As [`Self::new`].
     #[track_caller]
-    pub fn of(entries: impl Give<Self>) -> Result<Self, CallError> {
+    pub fn of(entries: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(entries)
     }
 }
@@ -63,8 +63,8 @@ where
     M: Value<Raw = MapRaw>,
     K: Value,
     V: Value,
-    G: Give<K> + 'a,
-    H: Give<V> + 'a,
+    G: IntoHost<K> + 'a,
+    H: IntoHost<V> + 'a,
 {
     let map = host::values::place::<M>(ObjectHandle::NONE, target)?;
     let mut fresh = Temp::<M>::zeroed();
@@ -90,11 +90,11 @@ where
     M: Value<Raw = MapRaw>,
     K: Value,
     V: Value,
-    G: Give<K> + ?Sized,
-    H: Give<V> + ?Sized,
+    G: IntoHost<K> + ?Sized,
+    H: IntoHost<V> + ?Sized,
 {
     // What is given may lie in this very map, so it is taken before anything moves.
-    let value = super::give::staged::<V, H>(value)?;
+    let value = super::into_host::staged::<V, H>(value)?;
     // And what could still be refused is asked for, too.
     let whose = host::values::place::<V>(ObjectHandle::NONE, core::ptr::null_mut())?;
     let map = host::values::place::<M>(owner, target)?;
@@ -106,7 +106,7 @@ where
         // SAFETY: the host has just put a value of zero bytes there.
         unsafe { value.move_to(place) };
     } else {
-        let place = Place { at: place.cast(), ..whose };
+        let place = ValuePlace { at: place.cast(), ..whose };
         // SAFETY: both are live values of the type; that the map may be written was asked when the key was put in.
         unsafe { host::values::copy(&place, value.at().cast()) }?;
     }
@@ -148,9 +148,9 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         self.len() == 0
     }
 
-    /// The value of a key: a plain one as a copy, any other as a face.
+    /// The value of a key: a plain one as a copy, any other as a view.
     #[must_use]
-    pub fn get(&self, key: impl Give<K>) -> Option<V::Seen<'f>> {
+    pub fn get(&self, key: impl IntoHost<K>) -> Option<V::Seen<'f>> {
         self.try_get(key).unwrap_or_else(|error| fail(error))
     }
 
@@ -158,23 +158,23 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     ///
     /// # Errors
     /// `EXPIRED` when the map itself is not there any more.
-    pub fn try_get(&self, key: impl Give<K>) -> Result<Option<V::Seen<'f>>, CallError> {
+    pub fn try_get(&self, key: impl IntoHost<K>) -> Result<Option<V::Seen<'f>>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         let raw = self.raw()?;
         // SAFETY: the map was looked at just now, and the entry was found in it.
         let value = unsafe { value_at::<K, V>(raw, at) };
-        // SAFETY: a live value, as long as the spot is good.
+        // SAFETY: a live value, as long as the token is good.
         Ok(Some(unsafe { V::see(value, || self.inside(raw)) }))
     }
 
-    fn inside(&self, raw: *const MapRaw) -> Spot<'f> {
+    fn inside(&self, raw: *const MapRaw) -> ValidityToken<'f> {
         // SAFETY: the map was looked at by the caller.
         let row = unsafe { entries(raw) };
-        // SAFETY: the row is live as long as the map's own spot is good, and its counter tells of every move.
-        unsafe { self.spot().in_row(row) }
+        // SAFETY: the row is live as long as the map's own token is good, and its counter tells of every move.
+        unsafe { self.token().in_row(row) }
     }
 
-    fn find(&self, key: &impl Give<K>) -> Result<Option<u32>, CallError> {
+    fn find(&self, key: &impl IntoHost<K>) -> Result<Option<u32>, CallError> {
         with_raw::<K, _, _>(key, |key| {
             let map = self.place()?;
             // SAFETY: the map was looked at just now, and the key is live for the closure.
@@ -184,12 +184,12 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
 
     /// Whether there is such a key.
     #[must_use]
-    pub fn contains_key(&self, key: impl Give<K>) -> bool {
+    pub fn contains_key(&self, key: impl IntoHost<K>) -> bool {
         self.find(&key).unwrap_or_else(|error| fail(error)).is_some()
     }
 
     /// Puts a value under a key: whether the key is new.
-    pub fn insert(&self, key: impl Give<K>, value: impl Give<V>) -> bool {
+    pub fn insert(&self, key: impl IntoHost<K>, value: impl IntoHost<V>) -> bool {
         self.try_insert(key, value).unwrap_or_else(|error| fail(error))
     }
 
@@ -197,10 +197,10 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_insert(&self, key: impl Give<K>, value: impl Give<V>) -> Result<bool, CallError> {
+    pub fn try_insert(&self, key: impl IntoHost<K>, value: impl IntoHost<V>) -> Result<bool, CallError> {
         let raw = self.raw_mut()?;
         // SAFETY: the map was looked at just now.
-        unsafe { put_entry::<UMap<K, V>, K, V, _, _>(self.spot().owner(), raw, &key, &value) }
+        unsafe { put_entry::<UMap<K, V>, K, V, _, _>(self.token().owner(), raw, &key, &value) }
     }
 
     /// The value under a key, which `make` gives if there is none yet.
@@ -217,7 +217,11 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// this.scores().or_insert_with("Ada", || 0);
     /// # }
     /// ```
-    pub fn or_insert_with<G: Give<V>>(&self, key: impl Give<K> + Copy, make: impl FnOnce() -> G) -> V::Seen<'f> {
+    pub fn or_insert_with<G: IntoHost<V>>(
+        &self,
+        key: impl IntoHost<K> + Copy,
+        make: impl FnOnce() -> G,
+    ) -> V::Seen<'f> {
         if let Some(there) = self.get(key) {
             return there;
         }
@@ -226,7 +230,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     /// Takes a key out with its value.
-    pub fn remove(&self, key: impl Give<K>) -> Option<V> {
+    pub fn remove(&self, key: impl IntoHost<K>) -> Option<V> {
         self.try_remove(key).unwrap_or_else(|error| fail(error))
     }
 
@@ -234,7 +238,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_remove(&self, key: impl Give<K>) -> Result<Option<V>, CallError> {
+    pub fn try_remove(&self, key: impl IntoHost<K>) -> Result<Option<V>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         // SAFETY: the map was looked at just now, and the entry was found in it.
         let value = unsafe { value_at::<K, V>(self.raw()?, at) };
@@ -252,7 +256,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     /// Puts entries in: all of them, or, where one is refused, none.
-    pub fn extend<G: Give<K>, H: Give<V>>(&self, values: impl IntoIterator<Item = (G, H)>) {
+    pub fn extend<G: IntoHost<K>, H: IntoHost<V>>(&self, values: impl IntoIterator<Item = (G, H)>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
@@ -260,13 +264,14 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`; what a key or a value is refused for.
-    pub fn try_extend<G: Give<K>, H: Give<V>>(
+    pub fn try_extend<G: IntoHost<K>, H: IntoHost<V>>(
         &self,
         values: impl IntoIterator<Item = (G, H)>,
     ) -> Result<(), CallError> {
         let given: Vec<(G, H)> = values.into_iter().collect();
-        let stage =
-            |(key, value): &(G, H)| Ok((super::give::staged::<K, G>(key)?, super::give::staged::<V, H>(value)?));
+        let stage = |(key, value): &(G, H)| {
+            Ok((super::into_host::staged::<K, G>(key)?, super::into_host::staged::<V, H>(value)?))
+        };
         let entries = given.iter().map(stage).collect::<Result<Vec<_>, CallError>>()?;
         let (map, whose) = (self.place()?, host::values::place::<V>(ObjectHandle::NONE, core::ptr::null_mut())?);
         let before = self.row()?.len;
@@ -274,7 +279,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
             // SAFETY: the map was looked at just now, and the entry was found in it.
             let place = unsafe { value_at::<K, V>(self.raw()?, at) };
             // SAFETY: both are live values of the type; that the map may be written was asked when a key was put in.
-            unsafe { host::values::copy(&Place { at: place.cast(), ..whose }, value.cast()) }
+            unsafe { host::values::copy(&ValuePlace { at: place.cast(), ..whose }, value.cast()) }
         };
         let mut overwritten: Vec<(u32, Temp<V>)> = Vec::new();
         let put = |(key, value): (Temp<K>, Temp<V>)| {
@@ -289,7 +294,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
             }
             let mut old = Temp::<V>::zeroed();
             // SAFETY: both are live values of the type.
-            unsafe { host::values::copy(&Place { at: old.at_mut().cast(), ..whose }, place.cast_const().cast()) }?;
+            unsafe { host::values::copy(&ValuePlace { at: old.at_mut().cast(), ..whose }, place.cast_const().cast()) }?;
             overwritten.push((at, old));
             overwrite(at, value.at())
         };
@@ -310,7 +315,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// map on the way fails the running call.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, K, V> {
-        Iter { map: self, next: 0, spot: None }
+        Iter { map: self, next: 0, token: None }
     }
 
     /// The keys.
@@ -368,7 +373,7 @@ pub(super) unsafe fn load_entries<K: Value, V: Value>(map: *const MapRaw) -> Vec
 pub struct Iter<'a, 'f, K: Value, V: Value> {
     map: &'a Lent<'f, UMap<K, V>>,
     next: usize,
-    spot: Option<Spot<'f>>,
+    token: Option<ValidityToken<'f>>,
 }
 
 impl<'f, K: Value, V: Value> Iterator for Iter<'_, 'f, K, V> {
@@ -376,8 +381,8 @@ impl<'f, K: Value, V: Value> Iterator for Iter<'_, 'f, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let raw = self.map.raw().unwrap_or_else(|error| fail(error));
-        let spot = *self.spot.get_or_insert_with(|| self.map.inside(raw));
-        spot.check(super::lending::Access::Read, "iteration").unwrap_or_else(|error| fail(error));
+        let token = *self.token.get_or_insert_with(|| self.map.inside(raw));
+        token.check(super::lending::Access::Read, "iteration").unwrap_or_else(|error| fail(error));
         let row = self.map.row().unwrap_or_else(|error| fail(error));
         if self.next >= row.len {
             return None;
@@ -387,10 +392,10 @@ impl<'f, K: Value, V: Value> Iterator for Iter<'_, 'f, K, V> {
         // SAFETY: the value stands in the entry, at the next offset that suits it.
         let value = unsafe { key.add(Entries::<K, V>::VALUE) };
         self.next += 1;
-        // SAFETY: a live key, as long as that spot is good.
-        let key = unsafe { K::see(key.cast(), || spot.as_key()) };
-        // SAFETY: a live value, as long as that spot is good.
-        let value = unsafe { V::see(value.cast(), || spot) };
+        // SAFETY: a live key, as long as that token is good.
+        let key = unsafe { K::see(key.cast(), || token.as_key()) };
+        // SAFETY: a live value, as long as that token is good.
+        let value = unsafe { V::see(value.cast(), || token) };
         Some((key, value))
     }
 }
@@ -404,7 +409,7 @@ impl<'a, 'f, K: Value, V: Value> IntoIterator for &'a Lent<'f, UMap<K, V>> {
     }
 }
 
-impl<K: Value, V: Value, G: Give<K>, H: Give<V>> FromIterator<(G, H)> for UMap<K, V> {
+impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>> FromIterator<(G, H)> for UMap<K, V> {
     /// The running call fails where a map cannot be made.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = (G, H)>>(given: I) -> Self {

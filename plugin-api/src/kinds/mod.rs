@@ -1,5 +1,5 @@
 //! Values that live in host memory: texts, containers, references, delegates, and structs that are no plain data. Each
-//! kind has an owned type, which plugin code may keep and drop anywhere (a *black* value), and one face for all places,
+//! kind has an owned type, which plugin code may keep and drop anywhere (a *black* value), and one view for all places,
 //! [`Lent`], through which the game thread uses it for the length of a call.
 
 mod any;
@@ -7,7 +7,7 @@ mod array;
 mod class_reference;
 mod delegate;
 mod field_path;
-mod give;
+mod into_host;
 mod kind;
 pub(crate) mod lending;
 mod lent;
@@ -20,18 +20,18 @@ mod row;
 mod set;
 mod signature;
 mod slice;
-mod spot;
 mod std_types;
 mod structure;
 mod temp;
 mod text;
+mod validity_token;
 
 pub use any::AnyConjugate;
 pub use array::UArray;
 pub use class_reference::{SoftClass, SubclassOf};
 pub use delegate::{Delegate, MulticastDelegate, SparseDelegate};
 pub use field_path::FieldPath;
-pub use give::Give;
+pub use into_host::IntoHost;
 pub use kind::Kind;
 pub use lent::Lent;
 pub use map::UMap;
@@ -41,8 +41,8 @@ pub use red::{Passed, Red};
 pub use reference::{LazyObject, ScriptInterface, SoftObject, WeakObject};
 pub use set::USet;
 pub use signature::Signature;
-pub use spot::Spot;
 pub use structure::{Field, FieldPlace, FieldType, Stored, Whole, blank, field, set_field};
 pub use text::{UAnsiString, UString, UText, UUtf8String};
+pub use validity_token::ValidityToken;
 
 pub(crate) use kind::kind;

@@ -6,7 +6,7 @@ use core::mem::offset_of;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::{CallError, fail};
 
-use super::give::{Give, owned};
+use super::into_host::{IntoHost, owned};
 use super::kind;
 use super::lending::{self, Access};
 use super::temp::Temp;
@@ -42,7 +42,7 @@ impl<T: Value> UOptional<T> {
     /// # Errors
     /// As [`Self::new`].
     #[track_caller]
-    pub fn of(value: impl Give<Self>) -> Result<Self, CallError> {
+    pub fn of(value: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(value)
     }
 }
@@ -91,11 +91,11 @@ pub(super) unsafe fn put_optional<O, T, G>(given: Option<&G>, target: *mut Optio
 where
     O: Value<Raw = OptionalRaw<T::Raw>>,
     T: Value,
-    G: Give<T> + ?Sized,
+    G: IntoHost<T> + ?Sized,
 {
     let mut fresh = Temp::<O>::zeroed();
     if let Some(value) = given {
-        let value = super::give::staged::<T, G>(value)?;
+        let value = super::into_host::staged::<T, G>(value)?;
         let raw = fresh.at_mut();
         // SAFETY: ours, on this stack.
         let at = unsafe { value_at(raw) };
@@ -126,7 +126,7 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
         !self.is_some()
     }
 
-    /// The value: a plain one as a copy, any other as a face.
+    /// The value: a plain one as a copy, any other as a view.
     #[must_use]
     pub fn get(&self) -> Option<T::Seen<'f>> {
         if self.is_none() {
@@ -137,14 +137,14 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
         let is_set = unsafe { is_set_at(raw) };
         // SAFETY: as above.
         let value = unsafe { value_at(raw) };
-        // SAFETY: the byte is live as long as the optional's own spot is good, and tells whether there is a value.
-        let spot = || unsafe { self.spot().in_optional(is_set) };
-        // SAFETY: a live value, as long as that spot is good.
-        Some(unsafe { T::see(value.cast_mut(), spot) })
+        // SAFETY: the byte is live as long as the optional's own token is good, and tells whether there is a value.
+        let token = || unsafe { self.token().in_optional(is_set) };
+        // SAFETY: a live value, as long as that token is good.
+        Some(unsafe { T::see(value.cast_mut(), token) })
     }
 
     /// Puts a value in.
-    pub fn set(&self, value: impl Give<T>) {
+    pub fn set(&self, value: impl IntoHost<T>) {
         self.try_set(value).unwrap_or_else(|error| fail(error));
     }
 
@@ -152,7 +152,7 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_set(&self, value: impl Give<T>) -> Result<(), CallError> {
+    pub fn try_set(&self, value: impl IntoHost<T>) -> Result<(), CallError> {
         let target = self.raw_mut()?;
         // SAFETY: the optional was looked at just now, and its owner may be written.
         unsafe { put_optional::<UOptional<T>, T, _>(Some(&value), target) }

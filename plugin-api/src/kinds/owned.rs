@@ -7,7 +7,7 @@ use core::panic::Location;
 use alcedo_abi::handles::BlackHandle;
 use alcedo_rt::CallError;
 
-use super::{Kind, Spot};
+use super::{Kind, ValidityToken};
 use crate::host;
 
 /// A black value of the kind `K`. The type keeps values of different kinds apart: whoever has an `Owned<K>` may make a `K`
@@ -58,10 +58,10 @@ impl<K> Owned<K> {
 /// Where a value of plugin code lies, and by what it is known that it still does: null, and never good, where it has ended.
 /// Only in a frame.
 #[inline]
-pub(crate) fn seen<'f, K: Kind>(black: BlackHandle) -> (*mut K::Raw, Spot<'f>) {
+pub(crate) fn seen<'f, K: Kind>(black: BlackHandle) -> (*mut K::Raw, ValidityToken<'f>) {
     match host::values::black_seen::<K>(black) {
-        Some((at, ends)) => (at, Spot::of_black(black, ends)),
-        None => (core::ptr::null_mut(), Spot::of_ended(black)),
+        Some((at, ends)) => (at, ValidityToken::of_black(black, ends)),
+        None => (core::ptr::null_mut(), ValidityToken::of_ended(black)),
     }
 }
 

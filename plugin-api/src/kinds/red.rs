@@ -6,9 +6,9 @@ use core::marker::PhantomData;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use super::give::{Give, staged};
+use super::into_host::{IntoHost, staged};
 use super::temp::Temp;
-use super::{Kind, Lent, Spot};
+use super::{Kind, Lent, ValidityToken};
 use crate::signature::Param;
 use crate::value::pointer_of;
 
@@ -24,7 +24,7 @@ unsafe impl<K: Kind> Param for Red<K> {
 
     unsafe fn open<'f>(self) -> Lent<'f, K> {
         // SAFETY: a parameter block stays for its call, which is the frame.
-        unsafe { Lent::new(self.0, Spot::of_frame()) }
+        unsafe { Lent::new(self.0, ValidityToken::of_frame()) }
     }
 
     unsafe fn load(raw: *mut K::Raw) -> Self {
@@ -46,7 +46,7 @@ unsafe impl<K: Kind> Param for Red<K> {
 #[derive(Debug)]
 pub struct Passed<K, G>(G, PhantomData<fn() -> K>);
 
-impl<K: Kind, G: Give<K>> Passed<K, G> {
+impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     /// Of what was given.
     pub const fn new(given: G) -> Self {
         Self(given, PhantomData)
@@ -58,16 +58,16 @@ impl<K: Kind, G: Give<K>> Passed<K, G> {
 }
 
 /// What stands on the caller's stack meanwhile.
-pub struct Standing<K: Kind> {
+pub struct OnStack<K: Kind> {
     /// The value, unless it lies somewhere already.
     temp: Option<Temp<K>>,
     shown: K::Shown,
 }
 
 // SAFETY: the slot is that of a live value of the kind, as `Kind` makes it.
-unsafe impl<K: Kind, G: Give<K>> Param for Passed<K, G> {
+unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     type Value = K;
-    type In = Standing<K>;
+    type In = OnStack<K>;
     type Seen<'f> = ();
 
     unsafe fn open<'f>(self) -> Self::Seen<'f> {}
@@ -76,7 +76,7 @@ unsafe impl<K: Kind, G: Give<K>> Param for Passed<K, G> {
         alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
     }
 
-    unsafe fn stage(&self) -> Standing<K> {
+    unsafe fn stage(&self) -> OnStack<K> {
         let temp = match self.at() {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
@@ -84,10 +84,10 @@ unsafe impl<K: Kind, G: Give<K>> Param for Passed<K, G> {
         let raw = temp.as_ref().map_or_else(|| self.at().unwrap_or(core::ptr::null()), Temp::at);
         // SAFETY: it lies where it was given, or on this stack; what is shown of it is no address of the latter itself.
         let shown = unsafe { K::show(raw) };
-        Standing { temp, shown }
+        OnStack { temp, shown }
     }
 
-    unsafe fn slot_in(&self, standing: &Standing<K>) -> Slot {
+    unsafe fn slot_in(&self, standing: &OnStack<K>) -> Slot {
         let raw = standing.temp.as_ref().map_or_else(|| self.at().unwrap_or(core::ptr::null()), Temp::at);
         // SAFETY: `shown` is of the value, and both stay where they are by contract.
         unsafe { K::slot_of(raw, &standing.shown) }

@@ -6,7 +6,7 @@ use alcedo_abi::value::LazyRaw;
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
-use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectFace, This, host};
+use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectView, This, host};
 
 kind! {
     /// An object of class `C` by its path, be it there or not. It keeps nothing alive.
@@ -60,7 +60,7 @@ macro_rules! references {
         impl<$class: $bound> Lent<'_, $name<$class>> {
             /// The object, if it is there, for the rest of the running call.
             #[must_use]
-            pub fn get<'f>(&self, this: &ObjectFace<'f>) -> Option<This<'f, $target>> {
+            pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, $target>> {
                 let object = self.try_obj().unwrap_or_else(|error| fail(error));
                 if object.is_none() { None } else { this.get(object).ok() }
             }

@@ -8,7 +8,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::CallError;
 
-use super::Give;
+use super::IntoHost;
 use super::lending::{self, Access};
 use super::temp::Temp;
 use crate::{Plain, Value, host};
@@ -127,7 +127,7 @@ pub(crate) unsafe fn put_row<'a, A, T, G>(
 where
     A: Value<Raw = ArrayRaw>,
     T: Value,
-    G: Give<T> + 'a,
+    G: IntoHost<T> + 'a,
 {
     // SAFETY: promised by the caller.
     if unsafe { Row::of(target) }.len == 0 {
@@ -154,7 +154,7 @@ unsafe fn fill_row<'a, A, T, G>(
 where
     A: Value<Raw = ArrayRaw>,
     T: Value,
-    G: Give<T> + 'a,
+    G: IntoHost<T> + 'a,
 {
     let array = host::values::place::<A>(ObjectHandle::NONE, target)?;
     let len = count(values.len())?;

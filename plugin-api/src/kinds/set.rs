@@ -8,7 +8,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 use alcedo_rt::{CallError, fail};
 
-use super::give::{Give, owned, with_raw};
+use super::into_host::{IntoHost, owned, with_raw};
 use super::kind;
 use super::row::{Row, load_row};
 use crate::{Kind, Lent, Value, host};
@@ -34,7 +34,7 @@ impl<T: Value> USet<T> {
     /// # Errors
     /// As [`Self::new`].
     #[track_caller]
-    pub fn of(values: impl Give<Self>) -> Result<Self, CallError> {
+    pub fn of(values: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(values)
     }
 }
@@ -59,7 +59,7 @@ pub(super) unsafe fn put_keys<'a, S, T, G>(
 where
     S: Value<Raw = MapRaw>,
     T: Value,
-    G: Give<T> + 'a,
+    G: IntoHost<T> + 'a,
 {
     let set = host::values::place::<S>(ObjectHandle::NONE, target)?;
     let mut fresh = super::temp::Temp::<S>::zeroed();
@@ -94,11 +94,11 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
 
     /// Whether a value that equals this one is there.
     #[must_use]
-    pub fn contains(&self, value: impl Give<T>) -> bool {
+    pub fn contains(&self, value: impl IntoHost<T>) -> bool {
         self.find(&value).unwrap_or_else(|error| fail(error)).is_some()
     }
 
-    fn find(&self, value: &impl Give<T>) -> Result<Option<u32>, CallError> {
+    fn find(&self, value: &impl IntoHost<T>) -> Result<Option<u32>, CallError> {
         with_raw::<T, _, _>(value, |key| {
             self.raw()?;
             let set = self.place()?;
@@ -108,7 +108,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     /// Adds a value: whether it was not there before.
-    pub fn insert(&self, value: impl Give<T>) -> bool {
+    pub fn insert(&self, value: impl IntoHost<T>) -> bool {
         self.try_insert(value).unwrap_or_else(|error| fail(error))
     }
 
@@ -116,7 +116,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_insert(&self, value: impl Give<T>) -> Result<bool, CallError> {
+    pub fn try_insert(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         with_raw::<T, _, _>(&value, |key| {
             let set = self.place()?;
             // SAFETY: the set was looked at just now, and the key is live for the closure.
@@ -125,7 +125,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     /// Takes a value out: whether it was there.
-    pub fn remove(&self, value: impl Give<T>) -> bool {
+    pub fn remove(&self, value: impl IntoHost<T>) -> bool {
         self.try_remove(value).unwrap_or_else(|error| fail(error))
     }
 
@@ -133,7 +133,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
-    pub fn try_remove(&self, value: impl Give<T>) -> Result<bool, CallError> {
+    pub fn try_remove(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         let Some(at) = self.find(&value)? else { return Ok(false) };
         let set = self.place()?;
         // SAFETY: the set was looked at just now.
@@ -147,7 +147,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     /// Adds values: all of them, or, where one is refused, none.
-    pub fn extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) {
+    pub fn extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
@@ -155,9 +155,9 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`; what a value is refused for.
-    pub fn try_extend<G: Give<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
+    pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         let values: Vec<G> = values.into_iter().collect();
-        let values = values.iter().map(super::give::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
+        let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let set = self.place()?;
         let before = self.row()?.len;
         let insert = |value: &super::temp::Temp<T>| {
@@ -218,7 +218,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
 pub struct Iter<'a, 'f, T: Value> {
     set: &'a Lent<'f, USet<T>>,
     next: usize,
-    epoch: Option<super::Spot<'f>>,
+    epoch: Option<super::ValidityToken<'f>>,
 }
 
 impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
@@ -228,9 +228,9 @@ impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
         let raw = self.set.raw().unwrap_or_else(|error| fail(error));
         // SAFETY: the set was looked at just now.
         let row = unsafe { entries(raw) };
-        // SAFETY: it is live as long as the set's own spot is good, and its counter tells of every move.
-        let spot = *self.epoch.get_or_insert_with(|| unsafe { self.set.spot().in_row(row) }.as_key());
-        spot.check(super::lending::Access::Read, "iteration").unwrap_or_else(|error| fail(error));
+        // SAFETY: it is live as long as the set's own token is good, and its counter tells of every move.
+        let token = *self.epoch.get_or_insert_with(|| unsafe { self.set.token().in_row(row) }.as_key());
+        token.check(super::lending::Access::Read, "iteration").unwrap_or_else(|error| fail(error));
         // SAFETY: as above.
         let values = unsafe { Row::of(row) };
         if self.next >= values.len {
@@ -239,8 +239,8 @@ impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
         // SAFETY: the index is below the length that was read just now.
         let at = unsafe { values.at(self.next, size_of::<T::Raw>()) };
         self.next += 1;
-        // SAFETY: a live value, as long as that spot is good.
-        Some(unsafe { T::see(at.cast(), || spot) })
+        // SAFETY: a live value, as long as that token is good.
+        Some(unsafe { T::see(at.cast(), || token) })
     }
 }
 
@@ -253,7 +253,7 @@ impl<'a, 'f, T: Value> IntoIterator for &'a Lent<'f, USet<T>> {
     }
 }
 
-impl<T: Value, G: Give<T>> FromIterator<G> for USet<T> {
+impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
     /// The running call fails where a set cannot be made.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {

@@ -46,7 +46,7 @@ impl<T: Value> Lent<'_, UArray<T>> {
         Ok(code(unsafe { row.slice::<T>() }))
     }
 
-    /// Lends the values to be changed while `code` runs. Calls to the host and all other faces are refused meanwhile;
+    /// Lends the values to be changed while `code` runs. Calls to the host and all other views are refused meanwhile;
     /// logging works.
     ///
     /// ```no_run

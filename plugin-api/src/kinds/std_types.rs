@@ -10,7 +10,7 @@ use alcedo_abi::value::{ArrayRaw, MapRaw};
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use super::Spot;
+use super::ValidityToken;
 use super::map::{Path, load_entries, put_entries};
 use super::optional::{OptionalRaw, load_optional, put_optional};
 use super::row::{load_row, put_row};
@@ -36,7 +36,7 @@ macro_rules! copied {
             type In = Temp<Self>;
             type Out = Temp<Self>;
 
-            unsafe fn see<'f>(at: *mut $raw, _spot: impl FnOnce() -> Spot<'f>) -> Self {
+            unsafe fn see<'f>(at: *mut $raw, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
                 // SAFETY: promised by the caller.
                 unsafe { Self::load(at) }
             }
@@ -54,7 +54,7 @@ macro_rules! copied {
             }
 
             unsafe fn stage(&self) -> Temp<Self> {
-                super::give::staged::<Self, Self>(self).unwrap_or_else(|error| alcedo_rt::fail(error))
+                super::into_host::staged::<Self, Self>(self).unwrap_or_else(|error| alcedo_rt::fail(error))
             }
 
             unsafe fn slot_in(&self, staged: &Temp<Self>) -> Slot {

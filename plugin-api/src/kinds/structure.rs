@@ -7,7 +7,7 @@ use core::mem::{MaybeUninit, size_of};
 
 use alcedo_rt::CallError;
 
-use super::give::Give;
+use super::into_host::IntoHost;
 use super::{Kind, Lent};
 use crate::Value;
 use crate::signature::ValueType;
@@ -141,8 +141,8 @@ pub fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, field: &Field<K, T>) -> T:
     let raw = of.raw().unwrap_or_else(|error| alcedo_rt::fail(error));
     // SAFETY: the struct was looked at just now.
     let at = unsafe { at::<K, T>(raw.cast_mut(), field) };
-    // SAFETY: a live field of a live struct, as long as the struct's own spot is good.
-    unsafe { T::see(at, || of.spot()) }
+    // SAFETY: a live field of a live struct, as long as the struct's own token is good.
+    unsafe { T::see(at, || of.token()) }
 }
 
 /// Overwrites a field.
@@ -153,7 +153,7 @@ pub fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, field: &Field<K, T>) -> T:
 pub fn set_field<K: Kind, T: Value>(
     of: &Lent<'_, K>,
     field: &Field<K, T>,
-    value: impl Give<T>,
+    value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
     let raw = of.raw_mut()?;
     // SAFETY: the struct was looked at just now.

@@ -7,7 +7,7 @@ use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw, TextView};
 use alcedo_rt::{CallError, fail};
 
-use super::give::owned;
+use super::into_host::owned;
 use super::kind;
 use crate::{Lent, UName, Value, host};
 

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::This;
 
-/// One field of a plugin half. `M` keeps the compiler from asking for the default before somebody needs it.
+/// One field of a plugin part. `M` keeps the compiler from asking for the default before somebody needs it.
 #[derive(Debug)]
 pub struct Probe<M, T>(PhantomData<(M, T)>);
 
@@ -24,7 +24,7 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// A plugin half whose fields all have defaults: implemented for every class, under the condition that it is true.
+/// A plugin part whose fields all have defaults: implemented for every class, under the condition that it is true.
 pub trait DefaultPart<M>: Sized {
     /// Builds it.
     fn default_part() -> Self;
@@ -33,7 +33,7 @@ pub trait DefaultPart<M>: Sized {
 /// The red constructor of a class whose `#[uclass] impl` has none: an inherent one of the same name goes first. The
 /// trait is named for the compiler's message where a field has no default.
 pub trait WithoutARedConstructor: Sized {
-    /// Builds the plugin half with every field's default.
+    /// Builds the plugin part with every field's default.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
     where
         Self: DefaultPart<()>,
@@ -44,15 +44,15 @@ pub trait WithoutARedConstructor: Sized {
 
 impl<C> WithoutARedConstructor for C {}
 
-/// A type that a field of a plugin half can have.
+/// A type that a field of a plugin part can have.
 #[diagnostic::on_unimplemented(
-    message = "a plugin half cannot hold `{Self}`: it must be `Send`",
+    message = "a plugin part cannot hold `{Self}`: it must be `Send`",
     label = "cannot be sent to the finalizer thread",
-    note = "the plugin half is built on the game thread and dropped on the finalizer thread"
+    note = "the plugin part is built on the game thread and dropped on the finalizer thread"
 )]
 pub trait PluginState {}
 
 impl<T: Send + 'static> PluginState for T {}
 
-/// Compiles where a field's type can go to the thread on which plugin halves end.
+/// Compiles where a field's type can go to the thread on which plugin parts end.
 pub const fn the_finalizer_thread_drops<T: PluginState>() {}

@@ -35,7 +35,7 @@ impl Members {
     }
 }
 
-/// Whether `name` is a property of the class or of one of its bases, and no field of its plugin half.
+/// Whether `name` is a property of the class or of one of its bases, and no field of its plugin part.
 #[must_use]
 pub const fn is_property<C: Class>(name: &str) -> bool {
     C::MEMBERS.has_property(name)

@@ -1,18 +1,18 @@
-//! Members of a face: properties straight in host memory, functions through their handle.
+//! Members of a view: properties straight in host memory, functions through their handle.
 #![expect(unsafe_code, reason = "reads and writes host memory at offsets that the host filled in")]
 
 use alcedo_abi::describe::Cell;
 
 use super::declared::{FunctionCell, PropertyCell};
-use crate::kinds::Spot;
+use crate::kinds::ValidityToken;
 use crate::signature::{Params, ReturnValue};
-use crate::{CallError, Class, Give, This, Value, host, zcall};
+use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
 
 /// Reads a property. No mode is tested: a read is always allowed.
 #[inline]
 pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCell<C, T>) -> T::Seen<'f> {
     // SAFETY: the memory of a frame-bound object is live for its frame, and the property lives in it.
-    unsafe { T::see(place(this, cell), || Spot::of_object(this.object())) }
+    unsafe { T::see(place(this, cell), || ValidityToken::of_object(this.object())) }
 }
 
 /// Writes a property.
@@ -23,7 +23,7 @@ pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCe
 pub fn write_member<C: Class, T: Value>(
     this: &This<'_, C>,
     cell: &PropertyCell<C, T>,
-    value: impl Give<T>,
+    value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
     host::may_write(this.object(), T::NAMES_OBJECTS)?;
     // SAFETY: the memory of a frame-bound object is live for its frame, and the property lives in it.

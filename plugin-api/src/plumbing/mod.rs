@@ -23,19 +23,19 @@ pub use linkme;
 pub use crate::class::Part;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::kinds::{
-    Field, FieldPlace, FieldType, Owned, Passed, Red, Spot, Stored, Whole, blank, field, set_field,
+    Field, FieldPlace, FieldType, Owned, Passed, Red, Stored, ValidityToken, Whole, blank, field, set_field,
 };
 pub use crate::part_cell::PartCell;
 pub use crate::signature::ValueType;
 pub use crate::value::{NoDefault, address_slot, pointer_of, pointer_slot, pointer_slot_out};
 pub use crate::{
     __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare, __alcedo_export as export,
-    __alcedo_face as face, __alcedo_heap as heap, __alcedo_interface as interface, __alcedo_join as join,
-    __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_pod as pod, __alcedo_property as property,
-    __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
+    __alcedo_heap as heap, __alcedo_interface as interface, __alcedo_join as join, __alcedo_module as module,
+    __alcedo_owned as owned_type, __alcedo_pod as pod, __alcedo_property as property, __alcedo_register as register,
+    __alcedo_struct as structure, __alcedo_type_record as type_record, __alcedo_view as view,
 };
-pub use crate::{CallError, Class, Interface, ObjectFace, Params, Plain, ReturnValue, This, Value};
-pub use crate::{Give, Kind, Lent};
+pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
+pub use crate::{IntoHost, Kind, Lent};
 pub use declared::{
     Body, ClassCell, Declared, Function, FunctionCell, Hook, PresenceCell, Property, PropertyCell,
     class as class_description, export as export_description, function as function_description, hook, import_class,

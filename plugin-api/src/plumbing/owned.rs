@@ -8,17 +8,17 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 
-use crate::kinds::{Owned, Spot};
+use crate::kinds::{Owned, ValidityToken};
 use crate::value::address_slot;
 use crate::{CallError, Kind, Lent, host};
 
-/// The face of a value.
+/// The view of a value.
 ///
 /// # Safety
-/// `at` is a live value of the kind as long as `spot` is good, and the game thread's for `'f`.
-pub unsafe fn lend<K: Kind>(at: *mut K::Raw, spot: Spot<'_>) -> Lent<'_, K> {
+/// `at` is a live value of the kind as long as `token` is good, and the game thread's for `'f`.
+pub unsafe fn lend<K: Kind>(at: *mut K::Raw, token: ValidityToken<'_>) -> Lent<'_, K> {
     // SAFETY: promised by the caller.
-    unsafe { Lent::new(at, spot) }
+    unsafe { Lent::new(at, token) }
 }
 
 /// Where a value lies now.

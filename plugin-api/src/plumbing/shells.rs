@@ -11,9 +11,10 @@ use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::trap;
 
 use super::declared::Body;
-use crate::class::{Half, Part};
+use crate::class::Part;
 use crate::host::lent_text;
 use crate::keep::Keep;
+use crate::part_cell::PartCell;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, This};
 
@@ -24,7 +25,7 @@ pub trait Receiver {
 
     #[doc(hidden)]
     fn with<C, R>(
-        half: &Half<C>,
+        cell: &PartCell<C>,
         object: ObjectHandle,
         wanted: &'static str,
         code: impl FnOnce(Self::Ref<'_, C>) -> R,
@@ -43,12 +44,12 @@ impl Receiver for Shared {
     type Ref<'p, C: 'p> = &'p C;
 
     fn with<C, R>(
-        half: &Half<C>,
+        cell: &PartCell<C>,
         object: ObjectHandle,
         wanted: &'static str,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
-        half.share(object, wanted, code)
+        cell.share(object, wanted, code)
     }
 }
 
@@ -56,18 +57,18 @@ impl Receiver for Exclusive {
     type Ref<'p, C: 'p> = &'p mut C;
 
     fn with<C, R>(
-        half: &Half<C>,
+        cell: &PartCell<C>,
         object: ObjectHandle,
         wanted: &'static str,
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
-        half.take(object, wanted, code)
+        cell.take(object, wanted, code)
     }
 }
 
-/// A method of a plugin half, as a type.
+/// A method of a plugin part, as a type.
 pub trait Method {
-    /// The class whose half it runs on.
+    /// The class whose plugin part it runs on.
     type Class: Part;
     /// Its parameters.
     type Args: Params;
@@ -99,23 +100,23 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
         // SAFETY: `Invoke`: object and memory are live for the call, which is the frame.
         let this = unsafe { This::<M::Class>::new(object, memory) };
         // SAFETY: `Invoke`: the part is the one this module made for the class.
-        let half = unsafe { half_of::<M::Class>(part, object) }?;
+        let cell = unsafe { cell_of::<M::Class>(part, object) }?;
         // SAFETY: `Invoke`: the block is laid out as this method's description says.
         let args = unsafe { M::Args::load(params) };
         // SAFETY: the block stays for the call, which is the frame.
         let args = unsafe { args.open() };
-        let result = <M::Receiver as Receiver>::with(half, object, M::NAME, |part| M::run(part, this, args))?;
+        let result = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
         // SAFETY: as above.
         unsafe { result.store_result(params, M::Args::LAYOUT) }
     })
 }
 
 /// # Safety
-/// `part` is null or the plugin half that this module made for `C` and that the host keeps.
-unsafe fn half_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a Half<C>, CallError> {
+/// `part` is null or the plugin part that this module made for `C` and that the host keeps.
+unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
     // SAFETY: promised by the caller.
-    unsafe { part.cast::<Half<C>>().as_ref() }
-        .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin half of {object} for {}", C::PATH)))
+    unsafe { part.cast::<PartCell<C>>().as_ref() }
+        .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))
 }
 
 /// What a class without a `#[uclass] impl` block has in its place: an inherent constant of the same name, which such
@@ -155,8 +156,8 @@ unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut Par
     trap(failure, || {
         // SAFETY: object and memory are live for the call, which is the frame.
         let this = unsafe { This::<C>::new(object, memory) };
-        let half = Box::new(Half::new(C::red_constructor(this)));
-        *out = PartPtr(Box::into_raw(half).cast());
+        let cell = Box::new(PartCell::new(C::red_constructor(this)));
+        *out = PartPtr(Box::into_raw(cell).cast());
         Ok(())
     })
 }
@@ -178,17 +179,17 @@ impl Keeper<'_> {
 }
 
 /// # Safety
-/// `part` is a plugin half that this module made for `C`; `sink` is live for the call.
+/// `part` is a plugin part that this module made for `C`; `sink` is live for the call.
 unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
     trap(failure, || {
         // SAFETY: promised by the caller.
-        let half = unsafe { half_of::<C>(part.0, ObjectHandle::NONE) }?;
-        half.share(ObjectHandle::NONE, "keep", |part| part.save_kept(&mut Keeper { sink }))
+        let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+        cell.share(ObjectHandle::NONE, "keep", |part| part.save_kept(&mut Keeper { sink }))
     })
 }
 
 /// # Safety
-/// `part` is a plugin half that this module made for `C`; name and data are live for the call.
+/// `part` is a plugin part that this module made for `C`; name and data are live for the call.
 unsafe extern "C" fn load_kept<C: Part>(
     part: PartPtr,
     name: TextView,
@@ -198,26 +199,26 @@ unsafe extern "C" fn load_kept<C: Part>(
 ) -> Status {
     trap(failure, || {
         // SAFETY: promised by the caller.
-        let half = unsafe { half_of::<C>(part.0, ObjectHandle::NONE) }?;
+        let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
         // SAFETY: promised by the caller.
         let name = unsafe { lent_text(name) };
         // SAFETY: promised by the caller; an empty slice is never read.
         let data = if len == 0 { &[][..] } else { unsafe { core::slice::from_raw_parts(data, len) } };
-        half.take(ObjectHandle::NONE, "keep", |part| part.load_kept(&name, data))?
+        cell.take(ObjectHandle::NONE, "keep", |part| part.load_kept(&name, data))?
     })
 }
 
 /// # Safety
-/// `part` is a plugin half that this module made for `C`, and the host gives it up.
+/// `part` is a plugin part that this module made for `C`, and the host gives it up.
 unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
     trap(failure, || {
         // SAFETY: promised by the caller.
-        let half = unsafe { half_of::<C>(part.0, ObjectHandle::NONE) }?;
-        if !half.is_free() {
-            return Err(CallError::reentrant(ObjectHandle::NONE, half.holder(), "drop"));
+        let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+        if !cell.is_free() {
+            return Err(CallError::reentrant(ObjectHandle::NONE, cell.holder(), "drop"));
         }
         // SAFETY: the red constructor made it as a box of this type, and the caller gives it up.
-        drop(unsafe { Box::from_raw(part.0.cast::<Half<C>>()) });
+        drop(unsafe { Box::from_raw(part.0.cast::<PartCell<C>>()) });
         Ok(())
     })
 }

@@ -10,7 +10,7 @@ use core::time::Duration;
 use std::rc::Rc;
 
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_abi::task::ErrandKind;
+use alcedo_abi::task::JobKind;
 
 use super::{Module, TaskHandle, When, Work, hand_over, once};
 
@@ -51,7 +51,7 @@ impl Future for Delay {
             bell.waker.replace(Some(context.waker().clone()));
             let (ringer, when) = (Rc::clone(&bell), When { delay: self.after, period: Duration::ZERO });
             let work = Work::Closure(once(Module, move |_module| ringer.ring()));
-            let timer = hand_over(work, ErrandKind::AFTER, ObjectHandle::NONE, when, self.place);
+            let timer = hand_over(work, JobKind::AFTER, ObjectHandle::NONE, when, self.place);
             self.timer = Some((timer.unwrap_or_else(|error| alcedo_rt::fail(error)), bell));
             return Poll::Pending;
         };

@@ -7,15 +7,16 @@ use core::cell::Cell;
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
 
-use crate::class::{Class, Half, Part};
+use crate::class::{Class, Part};
+use crate::part_cell::PartCell;
 use crate::{Obj, This, host};
 
 thread_local! {
-    /// How many steps of errands are on this thread's stack, unless what an errand held is being dropped. No destructor.
+    /// How many steps of jobs are on this thread's stack, unless what a job held is being dropped. No destructor.
     static STEPS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs one step of an errand: objects can be entered meanwhile.
+/// Runs one step of a job: objects can be entered meanwhile.
 pub(super) fn step<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(STEPS.get() + 1));
     code()
@@ -51,31 +52,31 @@ impl<C: Class> Obj<C> {
             ));
         }
         let memory = host::object_memory(self.handle(), C::id())?;
-        // SAFETY: the host found the object alive and of that class. A step of an errand runs in a red frame of the
+        // SAFETY: the host found the object alive and of that class. A step of a job runs in a red frame of the
         // host's, and the memory is kept until the safe point, which lies after it.
         Ok(code(unsafe { This::new(self.handle(), memory) }))
     }
 }
 
 impl<C: Part> Obj<C> {
-    /// The object and the plugin half that this module made for it, while `code` runs: as a `&mut self` method has them.
+    /// The object and the plugin part that this module made for it, while `code` runs: as a `&mut self` method has them.
     ///
     /// # Errors
-    /// As [`Obj::with`]; `UNAVAILABLE` when this module made no plugin half of `C` for it; `REENTRANT_BORROW` when a
+    /// As [`Obj::with`]; `UNAVAILABLE` when this module made no plugin part of `C` for it; `REENTRANT_BORROW` when a
     /// method has it.
     pub fn with_part<R>(self, code: impl FnOnce(&mut C, This<'_, C>) -> R) -> Result<R, CallError> {
         self.with(|this| {
-            let half = host::part(self.handle(), C::id())?;
+            let cell = host::part(self.handle(), C::id())?;
             // SAFETY: the host gives back what this module's red constructor made for this object and class, and keeps
             // it for the frame.
-            let half = unsafe { half.0.cast::<Half<C>>().as_ref() };
-            let half = half.ok_or_else(|| {
+            let cell = unsafe { cell.0.cast::<PartCell<C>>().as_ref() };
+            let cell = cell.ok_or_else(|| {
                 CallError::new(
                     FailureKind::UNAVAILABLE,
-                    format!("the plugin half of {} for {}", self.handle(), C::PATH),
+                    format!("the plugin part of {} for {}", self.handle(), C::PATH),
                 )
             })?;
-            half.take(self.handle(), "with_part", |part| code(part, this))
+            cell.take(self.handle(), "with_part", |part| code(part, this))
         })?
     }
 }

@@ -70,9 +70,9 @@ pub struct Holder {
     #[uproperty]
     told: UArray<MulticastDelegate<fn()>>,
     #[uproperty]
-    face: ScriptInterface<Faces>,
+    view: ScriptInterface<Faces>,
     #[uproperty]
-    faces: UMap<UName, ScriptInterface<foreign::Sings>>,
+    views: UMap<UName, ScriptInterface<foreign::Sings>>,
 
     own: Vec<Outer>,
     spare: std::sync::Arc<std::sync::Mutex<Option<UString>>>,

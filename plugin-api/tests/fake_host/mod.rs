@@ -1,6 +1,6 @@
 //! A host small enough to be read at once: it fills the cells of this module, keeps objects as plain memory, and
 //! calls the module's shells just as the border prescribes, with slots that a runtime would never make. What the runtime does
-//! with values, errands and births is tested with the runtime; here it is refused.
+//! with values, jobs and constructions is tested with the runtime; here it is refused.
 
 mod tables;
 
@@ -90,8 +90,8 @@ impl Host {
         std::mem::take(&mut state().logs)
     }
 
-    /// A new object with its plugin half.
-    pub(crate) fn birth(&self) -> ObjectHandle {
+    /// A new object with its plugin part.
+    pub(crate) fn construct(&self) -> ObjectHandle {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let object = ObjectHandle::new(NEXT.fetch_add(1, Ordering::Relaxed), 1);
         state().objects.insert(object, Object { memory: Box::new([0; WORDS]), part: PartPtr::NONE });

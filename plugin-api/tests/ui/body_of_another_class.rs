@@ -1,4 +1,4 @@
-//! What one class is made of cannot be given to another, whose plugin half is another type.
+//! What one class is made of cannot be given to another, whose plugin part is another type.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::plumbing;

@@ -13,10 +13,10 @@ pub struct Breaker {
 
 static MINE: plumbing::Cell = plumbing::Cell::new();
 
-plumbing::property! { Breaker BreakerFace stolen set_stolen try_set_stolen: u64, give u64, MINE }
+plumbing::property! { Breaker BreakerView stolen set_stolen try_set_stolen: u64, give u64, MINE }
 
 static CALL: plumbing::FunctionCell<Breaker, (u64,), u64> = plumbing::FunctionCell::new();
 
-plumbing::call! { BreakerFace peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
+plumbing::call! { BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! A face is no result: the value itself is.
+//! A view is no result: the value itself is.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! A face cannot be kept in the plugin half: a `clone()` of the value can.
+//! A view cannot be kept in the plugin part: a `clone()` of the value can.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

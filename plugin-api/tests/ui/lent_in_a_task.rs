@@ -1,4 +1,4 @@
-//! A face is of one call, and a task outlives it.
+//! A view is of one call, and a task outlives it.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! A face cannot go to another thread: a `clone()` of the value can.
+//! A view cannot go to another thread: a `clone()` of the value can.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

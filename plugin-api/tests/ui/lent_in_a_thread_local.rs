@@ -1,4 +1,4 @@
-//! A face, of a parameter or of anything else, does not live long enough for a static.
+//! A view, of a parameter or of anything else, does not live long enough for a static.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! An attribute below `#[uclass]` changes the plugin half after its fields were looked at: the final type is what counts.
+//! An attribute below `#[uclass]` changes the plugin part after its fields were looked at: the final type is what counts.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

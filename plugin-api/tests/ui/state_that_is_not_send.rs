@@ -1,4 +1,4 @@
-//! The finalizer thread drops the plugin half.
+//! The finalizer thread drops the plugin part.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! `This` cannot be kept in the plugin half.
+//! `This` cannot be kept in the plugin part.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

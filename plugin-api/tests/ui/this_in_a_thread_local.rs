@@ -1,4 +1,4 @@
-//! Even where the plugin half could be sent, `This` does not live long enough.
+//! Even where the plugin part could be sent, `This` does not live long enough.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::plumbing::Slot;
 use alcedo_plugin_api::prelude::*;
-use alcedo_plugin_api::{AnyArgument, Give, Interface, Value};
+use alcedo_plugin_api::{AnyArgument, IntoHost, Interface, Value};
 
 pub struct Evil;
 
@@ -11,7 +11,7 @@ impl Interface for Evil {
     const PATH: &'static str = "/Script/Game.Innocent), Delegate(Array(u8";
 }
 
-impl Give<UArray<u64>> for Evil {
+impl IntoHost<UArray<u64>> for Evil {
     fn lies_at(&self) -> Result<Option<*const <UArray<u64> as Value>::Raw>, CallError> {
         Ok(Some(std::ptr::without_provenance(0x4141)))
     }

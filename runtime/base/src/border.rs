@@ -10,7 +10,7 @@ use crate::trap;
 
 /// Where in somebody's source something happened.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct Place {
+pub struct SourcePlace {
     /// Source file, as the compiler of that code named it.
     pub file: String,
     /// Line, from 1.
@@ -19,7 +19,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -34,14 +34,14 @@ pub enum CallError {
         /// The panic's message.
         message: String,
         /// Where it panicked, if it said so.
-        place: Option<Place>,
+        place: Option<SourcePlace>,
     },
-    /// The plugin half is borrowed by a method that has not returned.
+    /// The plugin part is borrowed by a method that has not returned.
     #[error(
-        "{object}: `{wanted}` needs the plugin half while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{wanted}(…))`"
+        "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{wanted}(…))`"
     )]
     ReentrantBorrow {
-        /// Whose plugin half.
+        /// Whose plugin part.
         object: ObjectHandle,
         /// The method that holds it.
         held: String,
@@ -152,7 +152,7 @@ pub enum CallError {
     },
 }
 
-fn at(place: Option<&Place>) -> String {
+fn at(place: Option<&SourcePlace>) -> String {
     place.map(|place| format!(" at {place}")).unwrap_or_default()
 }
 
@@ -233,7 +233,7 @@ impl CallError {
         match failure.kind {
             FailureKind::PANIC => Self::Panicked {
                 message,
-                place: (!failure.file.is_empty()).then(|| Place {
+                place: (!failure.file.is_empty()).then(|| SourcePlace {
                     file: text(&failure.file),
                     line: failure.line,
                     column: failure.column,
@@ -311,7 +311,7 @@ fn panicked(message: String) -> CallError {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallError, Place, from_module, trap};
+    use super::{CallError, SourcePlace, from_module, trap};
     use crate::handles::ObjectHandle;
     use alcedo_abi::call::Status;
 
@@ -320,7 +320,7 @@ mod tests {
         let handle = ObjectHandle::new(3, 9);
         let text = || "x".to_owned();
         for error in [
-            CallError::Panicked { message: text(), place: Some(Place { file: text(), line: 1, column: 2 }) },
+            CallError::Panicked { message: text(), place: Some(SourcePlace { file: text(), line: 1, column: 2 }) },
             CallError::Panicked { message: text(), place: None },
             CallError::ReentrantBorrow { object: handle, held: text(), wanted: "y".to_owned() },
             CallError::Stale { handle },

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::class::Class;
 use crate::dormant::Dormant;
-use crate::seats::Half;
+use crate::hot_columns::PluginPart;
 use crate::storage::{Storage, View};
 
 /// What an object is made of: its class, its memory, its conjugate. Dropping it destroys the properties and frees the
@@ -14,7 +14,7 @@ pub struct Body {
     pub(super) class: Rc<Class>,
     pub(super) storage: Storage,
     /// What the floors above keep beside it.
-    pub(super) half: Half,
+    pub(super) plugin_part: PluginPart,
     /// How many classes of its chain, from the root, have constructed it.
     pub(super) constructed: usize,
     /// What it keeps of its own class while that is gone.
@@ -26,7 +26,7 @@ impl Body {
     #[inline]
     pub fn new(class: &Rc<Class>) -> Self {
         let storage = Storage::new(class.schema().clone());
-        Self { class: class.clone(), storage, half: Half::NONE, constructed: 0, dormant: None }
+        Self { class: class.clone(), storage, plugin_part: PluginPart::NONE, constructed: 0, dormant: None }
     }
 
     /// Its class.

@@ -90,9 +90,9 @@ pub struct Class {
     pub(super) members: Members,
 }
 
-/// Which hooks an object of a class meets at birth. The classes of a chain have theirs from their declaration on.
+/// Which hooks an object of a class meets in its construction. The classes of a chain have theirs from their declaration on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BirthPlan {
+pub(super) struct ConstructionPlan {
     /// Whether any class has a constructor, and so sees the object before it has its values.
     pub(super) has_constructors: bool,
     /// Whether any class has a PostInitProperties.
@@ -111,13 +111,13 @@ pub(super) struct Members {
     /// The classes from the root to its base.
     pub(super) bases: Vec<Rc<Class>>,
     /// Whether a class of its chain is dynamic.
-    pub(super) has_plugin_half: bool,
+    pub(super) has_plugin_part: bool,
     /// Whether a class of its chain has subobjects.
     pub(super) has_subobjects: bool,
     pub(super) properties: FxHashMap<Rc<str>, Rc<Property>>,
     pub(super) functions: FxHashMap<Rc<str>, Rc<Function>>,
-    /// Which hooks an object of the class meets at birth; found out at the first.
-    pub(super) birth: Cell<Option<BirthPlan>>,
+    /// Which hooks an object of the class meets in its construction; found out at the first.
+    pub(super) construction: Cell<Option<ConstructionPlan>>,
     /// Set while the CDO is being made, so that a class whose CDO needs itself is noticed.
     pub(super) cdo_in_making: Cell<bool>,
 }
@@ -186,16 +186,16 @@ impl Class {
 
     /// Whether a module has a share in objects of the class: it, or a class above it, is dynamic.
     #[inline]
-    pub fn has_plugin_half(&self) -> bool {
-        self.members.has_plugin_half
+    pub fn has_plugin_part(&self) -> bool {
+        self.members.has_plugin_part
     }
 
-    /// Whether objects of the class have subobjects by birth.
+    /// Whether objects of the class have subobjects from its construction on.
     pub(super) fn has_subobjects(&self) -> bool {
         self.members.has_subobjects
     }
 
-    /// The dynamic classes of its chain, base first: each has a part in the plugin half.
+    /// The dynamic classes of its chain, base first: each has a part in the plugin part.
     #[inline]
     pub fn dynamic_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
         self.lineage().filter(|class| class.origin == Origin::Dynamic).cloned().collect()

@@ -51,11 +51,11 @@ impl Compiler<'_> {
             end: placed.end,
             chain: base.iter().flat_map(|base| base.chain_ids()).copied().chain([id]).collect(),
             bases: base.iter().flat_map(|base| base.lineage()).cloned().collect(),
-            has_plugin_half: decl.origin == Origin::Dynamic || base.as_ref().is_some_and(|base| base.has_plugin_half()),
+            has_plugin_part: decl.origin == Origin::Dynamic || base.as_ref().is_some_and(|base| base.has_plugin_part()),
             has_subobjects: !subobjects.is_empty() || base.as_ref().is_some_and(|base| base.has_subobjects()),
             properties: properties.iter().map(|property| (property.text.clone(), property.clone())).collect(),
             functions,
-            birth: Cell::new(None),
+            construction: Cell::new(None),
             cdo_in_making: Cell::new(false),
         };
         Ok(Class {

@@ -10,7 +10,7 @@ pub struct Counter(Cell<u64>);
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Objects that were born whole, subobjects included; those of CDOs are not counted here.
-    pub births: Counter,
+    pub constructions: Counter,
     /// CDOs that were born whole.
     pub cdos: Counter,
     /// Objects that were destroyed, for whatever reason.

@@ -1,5 +1,5 @@
 //! What an object keeps of a class that is not there: its values by name, until the class returns. Meanwhile the object is
-//! seen as one of its nearest base that is there, and has no plugin half.
+//! seen as one of its nearest base that is there, and has no plugin part.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ pub struct Dormant {
     pub bases: Vec<Rc<str>>,
     /// The properties that its body has no place for.
     pub values: Vec<(Rc<str>, KeptValue)>,
-    /// The fields of its plugin half that are kept.
+    /// The fields of its plugin part that are kept.
     pub fields: Vec<KeptField>,
 }
 

@@ -32,7 +32,7 @@ impl<'a> HookContext<'a> {
     }
 }
 
-/// A step of the birth of native objects, run by the host. An error ends the birth.
+/// A step of the construction of native objects, run by the host. An error ends the construction.
 pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<(), String>>;
 
 /// The end of a native object begins, and nothing of it has ended.

@@ -35,7 +35,7 @@ impl Function {
             _ if self.flags & function_flags::PURE != 0 => Reach::Pure,
             ModuleId::HOST => Reach::Host,
             module if self.flags & function_flags::STATIC != 0 => Reach::Static(module),
-            module => Reach::Half(module, world.objects.is_staged(object)),
+            module => Reach::PluginPart(module, world.objects.is_staged(object)),
         }
     }
 }

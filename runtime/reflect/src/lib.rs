@@ -3,11 +3,10 @@
 //!
 //! A part of `alcedo-runtime`, which is what hosts depend on and which keeps from them what only it may use. This crate knows
 //! neither modules nor calls by name. Where an object's life needs them, it says *when*, and the host does it: see
-//! [`birth::BirthHooks`], [`collect::RootSource`] and [`hooks`]. All of it belongs to the game thread; no store is borrowed
+//! [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. All of it belongs to the game thread; no store is borrowed
 //! while foreign code runs.
 #![expect(unsafe_code, reason = "the world goes to the hooks of native classes without its type, and comes back")]
 
-pub mod birth;
 pub mod bits;
 mod block;
 pub mod body;
@@ -15,6 +14,7 @@ pub mod class;
 pub mod collect;
 mod compile;
 mod compile_class;
+pub mod construction;
 pub mod containers;
 pub mod convert;
 mod counters;
@@ -22,6 +22,7 @@ pub mod decl;
 pub mod dormant;
 pub mod function;
 pub mod hooks;
+pub mod hot_columns;
 mod interface;
 mod invoke;
 mod layout;
@@ -45,7 +46,6 @@ pub mod property;
 mod references;
 pub mod refusal;
 pub mod row;
-pub mod seats;
 mod slices;
 mod slots;
 mod stack;

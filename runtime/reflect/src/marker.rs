@@ -118,26 +118,26 @@ impl Marker {
     /// The objects that were not reached, in order of creation.
     pub(super) fn unmarked(&self, slots: &Slots) -> Vec<ObjectHandle> {
         let dead = slots.occupied().without(&self.marked).map(|index| slots.handle(index));
-        let mut dead: Vec<_> = dead.filter_map(|object| Some((slots.get(object)?.birth, object))).collect();
+        let mut dead: Vec<_> = dead.filter_map(|object| Some((slots.get(object)?.construction, object))).collect();
         dead.sort_unstable();
         dead.into_iter().map(|(_, object)| object).collect()
     }
 
     #[inline]
     fn shade(&mut self, slots: &Slots, object: ObjectHandle) {
-        if slots.seats().find(object).is_some() && self.marked.take(object.index()) {
+        if slots.columns().find(object).is_some() && self.marked.take(object.index()) {
             self.open.push(object.index());
         }
     }
 
     fn look_at_some(&mut self, slots: &Slots) {
-        let seats = slots.seats();
+        let columns = slots.columns();
         let mut handful = [(std::ptr::null_mut(), ClassId::NONE, 0); HANDFUL];
         let mut count = 0;
         while count < HANDFUL
             && let Some(index) = self.open.pop()
         {
-            let entry = seats.entry(index);
+            let entry = columns.entry(index);
             // It may have ended since it was reached; and whoever is in its slot then is looked at for himself.
             if entry.serial != 0 {
                 fetch(entry.memory);
@@ -158,13 +158,13 @@ impl Marker {
         let Self { marked, found, classes, to_ask, .. } = self;
         let mut find = |object: ObjectHandle| {
             if !object.is_none() && !marked.get(object.index()) {
-                fetch(slots.seats().address(object.index()));
+                fetch(slots.columns().address(object.index()));
                 found.push(object);
             }
         };
         match classes.get(class.0.into()) {
             Some(class) => {
-                // SAFETY: seat and tenant are the same, so this is the memory of a body of the class, and nobody writes
+                // SAFETY: the columns and the tenant are the same, so this is the memory of a body of the class, and nobody writes
                 // while a mark has its turn.
                 unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
                 if !class.hooks.is_empty() {

@@ -23,7 +23,7 @@ pub struct ModeWord {
 struct Shared {
     /// Its address is given to plugins, so it never moves: it lives in this `Rc`.
     word: AtomicU32,
-    /// The object whose plugin half is being rebuilt: it may be written to.
+    /// The object whose plugin part is being rebuilt: it may be written to.
     rebuilt: Cell<ObjectHandle>,
     /// The first of the modules that come up; none while no module does.
     first_new: Cell<Option<ModuleId>>,
@@ -49,8 +49,8 @@ pub enum Reach {
     Host,
     /// Code of a module, without an object.
     Static(ModuleId),
-    /// Code of a module on the plugin half of an object: a new half, where the object is staged.
-    Half(ModuleId, IsStaged),
+    /// Code of a module on the plugin part of an object: a new plugin part, where the object is staged.
+    PluginPart(ModuleId, IsStaged),
 }
 
 /// Whether an object, as it is seen now, is gone after a rollback: it was born in the shadow, or has a body there.
@@ -172,7 +172,7 @@ impl ModeWord {
 
     #[cold]
     fn may_call_before_commit(&self, name: &str, reach: Reach) -> Result<(), CallError> {
-        let is_new = matches!(reach, Reach::Static(_) | Reach::Half(..));
+        let is_new = matches!(reach, Reach::Static(_) | Reach::PluginPart(..));
         let is_allowed = may_call(reach, self.shared.first_new.get());
         if is_allowed && is_new {
             return Ok(());
@@ -218,14 +218,14 @@ fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> 
 }
 
 /// Before a commit a call may run what comes up with it, and what changes nothing. Where modules come up that is their
-/// code, as far as it works on what is new; where only objects do, as when a world is loaded, the halves of these.
+/// code, as far as it works on what is new; where only objects do, as when a world is loaded, the plugin parts of these.
 fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
     let is_new = |module| first_new.is_some_and(|first| module >= first);
     match reach {
         Reach::Pure => true,
         Reach::Host => false,
         Reach::Static(module) => is_new(module),
-        Reach::Half(module, is_staged) => is_staged && (first_new.is_none() || is_new(module)),
+        Reach::PluginPart(module, is_staged) => is_staged && (first_new.is_none() || is_new(module)),
     }
 }
 
@@ -245,10 +245,10 @@ mod tests {
             (Reach::Host, [false, false]),
             (Reach::Static(old), [false, false]),
             (Reach::Static(new), [true, false]),
-            (Reach::Half(old, false), [false, false]),
-            (Reach::Half(old, true), [false, true]),
-            (Reach::Half(new, false), [false, false]),
-            (Reach::Half(new, true), [true, true]),
+            (Reach::PluginPart(old, false), [false, false]),
+            (Reach::PluginPart(old, true), [false, true]),
+            (Reach::PluginPart(new, false), [false, false]),
+            (Reach::PluginPart(new, true), [true, true]),
         ] {
             assert_eq!([Some(new), None].map(|first| may_call(reach, first)), allowed, "{reach:?}");
         }

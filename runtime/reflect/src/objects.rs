@@ -13,15 +13,15 @@ use crate::bits::Bits;
 use crate::body::Body;
 use crate::class::Class;
 use crate::dormant::Dormant;
+use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
 use crate::member::PropertyKey;
 use crate::mode::ModeWord;
 use crate::names::Names;
 use crate::naming::Naming;
 use crate::property::Property;
-use crate::seats::{Half, Seats};
 use crate::slices::LentSlices;
-use crate::slots::{Life, Slots, Tenant};
+use crate::slots::{Slots, Tenant, TenantState};
 use crate::storage::View;
 use crate::typed::FrameValue;
 use crate::value::Value;
@@ -45,7 +45,7 @@ pub struct Objects {
     /// The mark that is under way, if one is. Apart from the store, which a mark only reads.
     pub(super) marker: RefCell<Option<Marker>>,
     /// What is in the store and asked most; see [`Slots::show`].
-    pub(super) seats: Rc<Seats>,
+    pub(super) columns: Rc<HotColumns>,
     pub(super) mode: ModeWord,
     slices: LentSlices,
     names: Rc<Names>,
@@ -54,7 +54,7 @@ pub struct Objects {
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) slots: Slots,
-    births: u64,
+    constructions: u64,
     /// The slots of the root set. One that ended in a shadow may come back, and is in it then.
     pub(super) roots: Bits,
     naming: Naming,
@@ -65,8 +65,8 @@ pub(super) struct Store {
 
 #[derive(Debug)]
 struct Shadow {
-    /// Objects with a later birth were born in the shadow.
-    first_birth: u64,
+    /// Objects with a later construction were born in the shadow.
+    first_construction: u64,
     staged: Vec<ObjectHandle>,
     gone: Vec<ObjectHandle>,
     /// Empty, with room for every staged object, so that the commit need not allocate.
@@ -81,17 +81,17 @@ impl Objects {
 
     /// An empty store whose slots are used up after so many tenants, so that a test sees it happen.
     pub fn with_last_serial(names: Rc<Names>, mode: ModeWord, last_serial: u32) -> Self {
-        let seats = Rc::new(Seats::new());
+        let columns = Rc::new(HotColumns::new());
         let store = Store {
-            slots: Slots::new(Rc::clone(&seats), last_serial),
-            births: 0,
+            slots: Slots::new(Rc::clone(&columns), last_serial),
+            constructions: 0,
             roots: Bits::default(),
             naming: Naming::default(),
             graveyard: Vec::new(),
             shadow: None,
         };
         let slices = LentSlices::new();
-        Self { store: RefCell::new(store), marker: RefCell::default(), seats, mode, slices, names }
+        Self { store: RefCell::new(store), marker: RefCell::default(), columns, mode, slices, names }
     }
 
     /// A new object, all properties at zero. Without a name it gets one that no other object has: `MagicCube_17`.
@@ -112,13 +112,22 @@ impl Objects {
         constructed: usize,
     ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
-        let Store { slots, naming, births, .. } = &mut *store;
+        let Store { slots, naming, constructions, .. } = &mut *store;
         let object = slots.next();
-        *births += 1;
-        let birth = *births;
+        *constructions += 1;
+        let construction = *constructions;
         let tenant = |label| {
             let body = Body { constructed, ..Body::new(class) };
-            Tenant { body, staged: None, life: Life::Alive, outer, label, flags, birth, subobjects: Vec::new() }
+            Tenant {
+                body,
+                staged: None,
+                life: TenantState::Alive,
+                outer,
+                label,
+                flags,
+                construction,
+                subobjects: Vec::new(),
+            }
         };
         // Apart, so that no label has to be put together before it is where it belongs.
         match name {
@@ -140,13 +149,13 @@ impl Objects {
     /// Where modules read by themselves which objects there are. The address stays as long as the store.
     #[inline]
     pub fn directory(&self) -> *const Directory {
-        self.seats.head()
+        self.columns.head()
     }
 
     /// Whether the handle names an object that is there.
     #[inline]
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
-        self.seats.find(object).is_some()
+        self.columns.find(object).is_some()
     }
 
     /// Its class.
@@ -158,32 +167,32 @@ impl Objects {
     /// The number of its class.
     #[inline]
     pub fn class_id(&self, object: ObjectHandle) -> Option<ClassId> {
-        Some(self.seats.find(object)?.class)
+        Some(self.columns.find(object)?.class)
     }
 
     /// Its first byte. Valid until the object ended and the safe point after that has come, or its body was replaced.
     #[inline]
     pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
-        Some(self.seats.find(object)?.memory)
+        Some(self.columns.find(object)?.memory)
     }
 
     /// Its conjugate's number; zero is none.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
-        self.ask(object, |tenant| tenant.seen().half.word)
+        self.ask(object, |tenant| tenant.seen().plugin_part.word)
     }
 
     /// Of what the floors above keep beside it the part for its most derived class, if that is `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
-        self.seats.part(object, class)
+        self.columns.part(object, class)
     }
 
     /// Gives it something to keep beside it. Whether the object is there.
-    pub fn set_half(&self, object: ObjectHandle, half: Half) -> bool {
-        let set = self.change(object, |tenant| tenant.seen_mut().half = half).is_some();
+    pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
+        let set = self.change(object, |tenant| tenant.seen_mut().plugin_part = plugin_part).is_some();
         if set {
-            self.seats.put_half(object, half);
+            self.columns.put_plugin_part(object, plugin_part);
         }
         set
     }
@@ -197,7 +206,7 @@ impl Objects {
     /// Whether the object is of a class of a module, be it there or not.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
-        self.ask(object, |tenant| tenant.seen().dormant.is_some() || tenant.seen().class.has_plugin_half())
+        self.ask(object, |tenant| tenant.seen().dormant.is_some() || tenant.seen().class.has_plugin_part())
             == Some(true)
     }
 
@@ -260,7 +269,7 @@ impl Objects {
     /// All objects, CDOs too, in order of creation.
     pub fn alive(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
-        let mut alive: Vec<_> = store.slots.iter().map(|(object, tenant)| (tenant.birth, object)).collect();
+        let mut alive: Vec<_> = store.slots.iter().map(|(object, tenant)| (tenant.construction, object)).collect();
         alive.sort_unstable();
         alive.into_iter().map(|(_, object)| object).collect()
     }
@@ -283,8 +292,8 @@ impl Objects {
         let Store { slots, graveyard, shadow, .. } = &mut *store;
         let Some(tenant) = slots.get_mut(object) else { return false };
         match shadow {
-            Some(shadow) if tenant.birth <= shadow.first_birth => {
-                tenant.life = Life::Gone;
+            Some(shadow) if tenant.construction <= shadow.first_construction => {
+                tenant.life = TenantState::Gone;
                 graveyard.extend(tenant.staged.take().map(|staged| *staged));
                 shadow.gone.push(object);
                 slots.swapped(object.index());
@@ -488,7 +497,7 @@ impl Objects {
     }
 }
 
-/// What a birth does to an object; the order is `birth.rs`'s.
+/// What a construction does to an object; the order is `construction.rs`'s.
 impl Objects {
     /// Overwrites a property without asking whether it may be written now: the object is being born.
     #[inline]
@@ -574,7 +583,8 @@ impl Objects {
 
     /// The object's end begins. Whether it had not begun before.
     pub(super) fn begin_end(&self, object: ObjectHandle) -> bool {
-        self.change(object, |tenant| std::mem::replace(&mut tenant.life, Life::Ending) == Life::Alive) == Some(true)
+        self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
+            == Some(true)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Memory for many values of one layout, side by side: an allocation of its own for each would cost more than the rest of
-//! a small object's birth, and would spread what a mark reads over all of memory.
+//! a small object's construction, and would spread what a mark reads over all of memory.
 #![expect(unsafe_code, reason = "hands out pieces of larger allocations")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};

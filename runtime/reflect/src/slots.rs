@@ -1,7 +1,7 @@
 //! The slots objects live in, and when a slot may have its next tenant. A handle names slot and tenant, so a stale one
 //! never becomes another object: each tenant has its own serial, and a slot that has given out its last one stays empty.
 //!
-//! What is asked often stands in the [`Seats`] as well, and [`Slots::show`] is what keeps the two the same: whoever changes
+//! What is asked often stands in the [`HotColumns`] as well, and [`Slots::show`] is what keeps the two the same: whoever changes
 //! which body of a tenant is seen calls it.
 
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::bits::Bits;
 use crate::body::Body;
+use crate::hot_columns::HotColumns;
 use crate::naming::Label;
-use crate::seats::Seats;
 
 /// One object as the store knows it.
 #[derive(Debug)]
@@ -20,19 +20,19 @@ pub(super) struct Tenant {
     pub(super) body: Body,
     /// The body a reload made for it; seen instead of the other while the shadow is up.
     pub(super) staged: Option<Box<Body>>,
-    pub(super) life: Life,
+    pub(super) life: TenantState,
     pub(super) outer: ObjectHandle,
     pub(super) label: Label,
     pub(super) flags: u32,
     /// Order of creation, from 1.
-    pub(super) birth: u64,
+    pub(super) construction: u64,
     /// Default subobjects, in order of creation.
     pub(super) subobjects: Vec<(Rc<str>, ObjectHandle)>,
 }
 
 /// How far an object's life is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Life {
+pub(super) enum TenantState {
     /// It lives.
     Alive,
     /// Its end has begun; its handle still works.
@@ -44,7 +44,7 @@ pub(super) enum Life {
 /// All slots.
 #[derive(Debug)]
 pub(super) struct Slots {
-    seats: Rc<Seats>,
+    columns: Rc<HotColumns>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     last_serial: u32,
@@ -76,9 +76,9 @@ impl Tenant {
 
 impl Slots {
     /// No slots yet; a slot's serials go from 1 to `last_serial`.
-    pub(super) fn new(seats: Rc<Seats>, last_serial: u32) -> Self {
+    pub(super) fn new(columns: Rc<HotColumns>, last_serial: u32) -> Self {
         let (occupied, related) = Default::default();
-        Self { seats, slots: Vec::new(), free: Vec::new(), last_serial, occupied, count: 0, related }
+        Self { columns, slots: Vec::new(), free: Vec::new(), last_serial, occupied, count: 0, related }
     }
 
     /// The handle that the next tenant will have.
@@ -90,7 +90,7 @@ impl Slots {
     }
 
     /// A new tenant, whose handle is [`Slots::next`]. It is made where it is to be: a tenant is long, and moving it would
-    /// be a good part of what a birth costs.
+    /// be a good part of what a construction costs.
     #[inline(always)]
     pub(super) fn insert(&mut self, handle: ObjectHandle, tenant: impl FnOnce() -> Tenant) {
         let index = handle.index();
@@ -101,20 +101,20 @@ impl Slots {
         assert!(place.is_none(), "slot {index} has a tenant");
         let tenant = place.insert(tenant());
         let is_related = !tenant.outer.is_none();
-        let (class, memory, half) = (tenant.body.class().id, tenant.body.memory(), tenant.body.half);
+        let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
         self.count += 1;
         self.occupied.put(index, true);
         // Of a slot that nobody is in it says no already.
         if is_related {
             self.related.put(index, true);
         }
-        self.seats.put(index, DirectoryEntry { serial: handle.serial(), class, memory }, half);
+        self.columns.put(index, DirectoryEntry { serial: handle.serial(), class, memory }, plugin_part);
     }
 
     #[cold]
     fn add(&mut self) {
         self.slots.push(Slot { serial: 1, tenant: None });
-        self.seats.add();
+        self.columns.add();
     }
 
     /// Empties the slot. It waits for its next tenant, unless its serials are used up.
@@ -126,32 +126,32 @@ impl Slots {
             self.free.push(handle.index());
         }
         self.show(handle.index());
-        self.seats.count_end();
+        self.columns.count_end();
         Some(tenant)
     }
 
-    /// Makes what stands in the seat of that slot what its tenant is now.
+    /// Makes what stands in the columns at that slot what its tenant is now.
     pub(super) fn show(&mut self, index: u32) {
         let Slot { serial, tenant } = &self.slots[index as usize];
-        let seen = tenant.as_ref().filter(|tenant| tenant.life != Life::Gone);
+        let seen = tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone);
         let was = self.occupied.get(index);
         self.count = self.count + usize::from(seen.is_some()) - usize::from(was);
         self.occupied.put(index, seen.is_some());
         let Some(tenant) = seen else {
             self.related.put(index, false);
-            return self.seats.clear(index);
+            return self.columns.clear(index);
         };
         let body = tenant.seen();
         let has_relations = !tenant.outer.is_none() || !tenant.subobjects.is_empty() || body.dormant.is_some();
         self.related.put(index, has_relations);
         let entry = DirectoryEntry { serial: *serial, class: body.class().id, memory: body.memory() };
-        self.seats.put(index, entry, body.half);
+        self.columns.put(index, entry, body.plugin_part);
     }
 
     /// Another body of the tenant is seen from now on.
     pub(super) fn swapped(&mut self, index: u32) {
         self.show(index);
-        self.seats.count_end();
+        self.columns.count_end();
     }
 
     /// The tenant, also one that is gone in a shadow.
@@ -170,18 +170,18 @@ impl Slots {
     /// The tenant, if its handle works.
     #[inline]
     pub(super) fn get(&self, handle: ObjectHandle) -> Option<&Tenant> {
-        self.any(handle).filter(|tenant| tenant.life != Life::Gone)
+        self.any(handle).filter(|tenant| tenant.life != TenantState::Gone)
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, handle: ObjectHandle) -> Option<&mut Tenant> {
-        self.any_mut(handle).filter(|tenant| tenant.life != Life::Gone)
+        self.any_mut(handle).filter(|tenant| tenant.life != TenantState::Gone)
     }
 
     /// The handle of whoever stands in the slot; none for an empty one.
     #[inline]
     pub(super) fn handle(&self, index: u32) -> ObjectHandle {
-        match self.seats.entry(index).serial {
+        match self.columns.entry(index).serial {
             0 => ObjectHandle::NONE,
             serial => ObjectHandle::new(index, serial),
         }
@@ -190,15 +190,15 @@ impl Slots {
     /// Handles that work and their tenants, in the order of slots.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ObjectHandle, &Tenant)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
-            let tenant = slot.tenant.as_ref().filter(|tenant| tenant.life != Life::Gone)?;
+            let tenant = slot.tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone)?;
             Some((ObjectHandle::new(index as u32, slot.serial), tenant))
         })
     }
 
     /// What is asked most.
     #[inline]
-    pub(super) fn seats(&self) -> &Seats {
-        &self.seats
+    pub(super) fn columns(&self) -> &HotColumns {
+        &self.columns
     }
 
     /// How many handles work.
@@ -208,7 +208,7 @@ impl Slots {
 
     /// How many slots there are.
     pub(super) fn len(&self) -> u32 {
-        self.seats.len()
+        self.columns.len()
     }
 
     /// The slots whose tenants' handles work.

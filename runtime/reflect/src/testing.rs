@@ -92,7 +92,7 @@ pub fn native_thunk(body: fn(&World, &mut Frame<'_>) -> Result<(), CallError>) -
     Rc::new(move |context, frame| body(World::of(context), frame))
 }
 
-/// A step of a birth that sees the world.
+/// A step of a construction that sees the world.
 pub fn native_hook(hook: fn(&World, ObjectHandle) -> Result<(), String>) -> NativeHook {
     Rc::new(move |context, object| hook(World::of(context), object))
 }

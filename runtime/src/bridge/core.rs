@@ -25,7 +25,7 @@ use crate::game_thread::{GameThread, GameThreadId};
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
-use crate::object::birth::destroy;
+use crate::object::construction::destroy;
 use crate::watchdog::{GAME_THREAD, Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
@@ -37,13 +37,13 @@ pub(crate) struct Core {
     pub game_thread: GameThreadId,
     /// Names, types, objects.
     pub world: World,
-    /// Objects and their plugin halves.
+    /// Objects and their plugin parts.
     pub pairs: Pairs,
     /// Values that plugin code owns.
     pub blacks: Blacks,
     /// Open host-to-plugin calls.
     pub red: RedStack,
-    /// Where plugin halves end.
+    /// Where plugin parts end.
     pub finalizer: Finalizer,
     /// How to enter the modules of dynamic classes.
     pub hooks: RefCell<HookTable>,
@@ -109,9 +109,9 @@ impl Core {
     /// # Errors
     /// When the system gives no thread.
     pub(crate) fn watch(&self, limit: Duration, listeners: Vec<Listener>) -> std::io::Result<()> {
-        let lane = Arc::clone(self.red.lane());
-        lane.turn_on();
-        let game_thread = Source { thread: GAME_THREAD, doing: Box::new(move || lane.snapshot()) };
+        let activities = Arc::clone(self.red.activities());
+        activities.turn_on();
+        let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
         // There is one at most: a second one would tell the same.
         let _first = self.watchdog.set(watchdog);
@@ -174,7 +174,7 @@ impl Core {
         }
     }
 
-    /// The plugin side of births.
+    /// The plugin side of constructions.
     pub(crate) fn plugins(&self) -> Plugins<'_> {
         Plugins {
             world: &self.world,

@@ -1,4 +1,4 @@
-//! The thunk of a reflected function whose body is in a module: it finds the plugin half, goes through the module's
+//! The thunk of a reflected function whose body is in a module: it finds the plugin part, goes through the module's
 //! gate in a red frame, and hands the parameter block over.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
@@ -31,7 +31,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         crate::bridge::rebuild::rebuild_one(core, object)?;
         let memory = core.world.objects.memory(object).ok_or_else(stale)?;
         let part = core.pairs.look(&core.world.objects, object, function_of(frame).owner);
-        let part = part.ok_or_else(|| no_half(core, object, what))?;
+        let part = part.ok_or_else(|| no_plugin_part(core, object, what))?;
         (memory, part.0)
     };
     core.red.enter_module(&gate.tag().name, what, || {
@@ -47,13 +47,13 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     })
 }
 
-/// Why there is no plugin half to call.
+/// Why there is no plugin part to call.
 #[cold]
-fn no_half(core: &Core, object: ObjectHandle, what: &str) -> CallError {
-    let half = format!("the plugin half of {}", core.world.objects.shown(object));
+fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
+    let plugin_part = format!("the plugin part of {}", core.world.objects.shown(object));
     let what = match core.world.objects.waits_for(object) {
-        Some(class) => format!("{half}, which is dormant until {class} returns, that `{what}` needs"),
-        None => format!("{half} that `{what}` needs"),
+        Some(class) => format!("{plugin_part}, which is dormant until {class} returns, that `{what}` needs"),
+        None => format!("{plugin_part} that `{what}` needs"),
     };
     CallError::Unavailable { what }
 }

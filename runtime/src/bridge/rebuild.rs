@@ -1,4 +1,4 @@
-//! One object's turn in a reload: its plugin half is built anew and takes its kept fields back. An object that is
+//! One object's turn in a reload: its plugin part is built anew and takes its kept fields back. An object that is
 //! called before its turn has it at that moment, once.
 
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use crate::object::dormant::KeptField;
 pub(crate) struct Rebuild {
     /// The fields that were saved, by object; taken out when the object had its turn.
     pub kept: FxHashMap<ObjectHandle, Vec<KeptField>>,
-    /// Objects whose plugin half is there already, since they were born anew: they only take their kept fields back.
+    /// Objects whose plugin part is there already, since they were born anew: they only take their kept fields back.
     pub reborn: HashSet<ObjectHandle>,
     /// Objects that had their turn.
     pub rebuilt: u64,
@@ -76,7 +76,7 @@ pub(crate) fn rebuild_one(core: &Core, object: ObjectHandle) -> Result<(), CallE
     take_back(core, object)
 }
 
-/// The object's kept fields go into its plugin half.
+/// The object's kept fields go into its plugin part.
 fn take_back(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
     let take = |rebuild: &mut Rebuild| if rebuild.kept.is_empty() { None } else { rebuild.kept.remove(&object) };
     let kept = core.rebuild.borrow_mut().as_mut().and_then(take).unwrap_or_default();

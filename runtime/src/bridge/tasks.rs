@@ -1,6 +1,6 @@
-//! Tasks, timers and posted closures of modules: *errands* that run on the game thread, later. They belong to the
+//! Tasks, timers and posted closures of modules: *jobs* that run on the game thread, later. They belong to the
 //! generation of their module: while that is set aside they rest, when it is taken back they go on, and with its end
-//! they are dropped. So an old generation's errand never runs in a new one.
+//! they are dropped. So an old generation's job never runs in a new one.
 //!
 //! One tick runs, in this order: timers that are due, by the time they were due; tasks that were woken, in the order of
 //! waking, each once; and at the safe point what was posted, in the order of posting. What is asked for meanwhile waits
@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use alcedo_abi::task::{Errand, ErrandId, ErrandKind};
+use alcedo_abi::task::{Job, JobId, JobKind};
 use crossbeam_channel::{Receiver, Select};
 use serde::{Deserialize, Serialize};
 
@@ -31,15 +31,15 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 
 use inbox::Message;
-use store::{Begin, Entry, ErrandKey, Life, State, Store, Turn, Waiting};
+use store::{Begin, Entry, JobKey, JobOwner, State, Store, Turn, Waiting};
 use waking::Waking;
 
 pub(crate) use code::Code;
-pub(crate) use inbox::{HostErrand, Inbox, Standing};
+pub(crate) use inbox::{HostJob, Inbox, Timing};
 
 /// What waits to be run, as tools and tests see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ErrandInfo {
+pub struct JobInfo {
     /// The module whose code it is.
     pub module: String,
     /// Its generation.
@@ -56,7 +56,7 @@ pub struct ErrandInfo {
 
 /// Tasks, timers and posted closures that ended with their module: how many of one kind from one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrandCount {
+pub struct JobCount {
     /// "task", "timer" or "posted closure".
     pub kind: LeaseKind,
     /// The module whose code it was.
@@ -67,7 +67,7 @@ pub struct ErrandCount {
     pub count: u64,
 }
 
-impl fmt::Display for ErrandCount {
+impl fmt::Display for JobCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, module, place, count } = self;
         let many = usize::try_from(*count).unwrap_or(usize::MAX);
@@ -75,14 +75,14 @@ impl fmt::Display for ErrandCount {
     }
 }
 
-/// All errands. Game thread only, but for [`Tasks::inbox`].
+/// All jobs. Game thread only, but for [`Tasks::inbox`].
 pub(crate) struct Tasks {
     inbox: Arc<Inbox>,
     messages: Receiver<Message>,
     store: RefCell<Store>,
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
     /// How the root runs a closure of the host's own.
-    pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostErrand)>>,
+    pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostJob)>>,
 }
 
 impl Default for Tasks {
@@ -104,7 +104,7 @@ impl Tasks {
         &self.inbox
     }
 
-    /// From now on this module may hand errands over.
+    /// From now on this module may hand jobs over.
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let module = gate.tag().id;
         self.gates.borrow_mut().insert(module, Rc::clone(gate));
@@ -120,30 +120,24 @@ impl Tasks {
     ///
     /// # Errors
     /// When its module is over or unloading, or its object is gone.
-    pub(crate) fn take(
-        &self,
-        core: &Core,
-        module: ModuleId,
-        errand: &Errand<'_>,
-        code: Code,
-    ) -> Result<ErrandId, CallError> {
-        let kind = match errand.kind {
-            ErrandKind::TASK => LeaseKind::Task,
-            ErrandKind::AFTER | ErrandKind::EVERY => LeaseKind::Timer,
-            other => return Err(CallError::other(format!("an errand of the unknown kind {}", other.0))),
+    pub(crate) fn take(&self, core: &Core, module: ModuleId, job: &Job<'_>, code: Code) -> Result<JobId, CallError> {
+        let kind = match job.kind {
+            JobKind::TASK => LeaseKind::Task,
+            JobKind::AFTER | JobKind::EVERY => LeaseKind::Timer,
+            other => return Err(CallError::other(format!("a job of the unknown kind {}", other.0))),
         };
-        let place = place_of(errand);
-        let life = Life::of(&core.world.objects, errand.object)?;
+        let place = place_of(job);
+        let life = JobOwner::of(&core.world.objects, job.object)?;
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
-        if core.world.objects.is_template(errand.object) {
+        if core.world.objects.is_template(job.object) {
             // A class default object does not live in the world: its red constructor runs like any other's, and what it
             // starts is what its instances will start.
             return self.end_unborn(core, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
         let (now, made) = (store.schedule.now(), store.next_number());
-        let (delay, period) = (Duration::from_nanos(errand.delay), Duration::from_nanos(errand.period));
+        let (delay, period) = (Duration::from_nanos(job.delay), Duration::from_nanos(job.period));
         let sender = self.inbox.sender();
         let key = store.entries.insert_with_key(|key| {
             let (waking, lease) = match kind {
@@ -154,7 +148,7 @@ impl Tasks {
                 what: what(kind, gate.tag(), &place),
                 gate,
                 kind,
-                repeats: (errand.kind == ErrandKind::EVERY).then_some(period),
+                repeats: (job.kind == JobKind::EVERY).then_some(period),
                 due: (kind == LeaseKind::Timer).then(|| now.saturating_add(delay)),
                 place,
                 life,
@@ -162,7 +156,7 @@ impl Tasks {
                 made,
                 waking,
                 state: State::Waiting,
-                standing: standing(core),
+                timing: timing(core),
                 ran_in: 0,
                 _lease: lease,
             }
@@ -171,24 +165,24 @@ impl Tasks {
             Some(due) => store.schedule.put(due, made, key),
             None => store.ready.push_back(key),
         }
-        // One that is asked for by an errand has to wait for the next tick, or a tick might never end.
+        // One that is asked for by a job has to wait for the next tick, or a tick might never end.
         if store.is_running {
             store.entries[key].ran_in = store.tick;
         }
         Ok(store::id_of(key))
     }
 
-    /// Ends an errand before its time: now, or when it has returned. Without effect on one that has ended.
-    pub(crate) fn cancel(&self, core: &Core, errand: ErrandId) {
-        let key = store::key_of(errand);
+    /// Ends a job before its time: now, or when it has returned. Without effect on one that has ended.
+    pub(crate) fn cancel(&self, core: &Core, job: JobId) {
+        let key = store::key_of(job);
         let ended = self.store.borrow_mut().cancel(key);
         end_all(core, ended);
     }
 
     /// Whether it has neither ended nor been cancelled.
-    pub(crate) fn lives(&self, errand: ErrandId) -> bool {
+    pub(crate) fn lives(&self, job: JobId) -> bool {
         let store = self.store.borrow();
-        store.entries.get(store::key_of(errand)).is_some_and(|entry| entry.state != State::Cancelled)
+        store.entries.get(store::key_of(job)).is_some_and(|entry| entry.state != State::Cancelled)
     }
 
     /// Sleeps until a message of another thread is there, or something waits for a tick or a safe point anyway; at most
@@ -256,20 +250,20 @@ impl Tasks {
                         self.store.borrow_mut().posted.push_back(Waiting::Module(key));
                     }
                 }
-                Some(Waiting::Host(errand)) => self.run_host(errand),
+                Some(Waiting::Host(job)) => self.run_host(job),
                 None => break,
             }
         }
     }
 
-    /// Ends every errand whose object, or its plugin half, is gone.
+    /// Ends every job whose object, or its plugin part, is gone.
     pub(crate) fn end_expired(&self, core: &Core) {
         let expired = self.store.borrow_mut().take_expired(&core.world);
         end_all(core, expired);
     }
 
-    /// Ends every errand of a module, the first made first, and takes none from it any more. Says which they were.
-    pub(crate) fn end_module(&self, core: &Core, module: ModuleId) -> Vec<ErrandCount> {
+    /// Ends every job of a module, the first made first, and takes none from it any more. Says which they were.
+    pub(crate) fn end_module(&self, core: &Core, module: ModuleId) -> Vec<JobCount> {
         self.inbox.expel(module);
         // What its threads have posted until then becomes an entry, and ends with the others.
         self.receive(core);
@@ -293,22 +287,22 @@ impl Tasks {
     }
 
     /// What waits, in the order it was made.
-    pub(crate) fn infos(&self) -> Vec<ErrandInfo> {
+    pub(crate) fn infos(&self) -> Vec<JobInfo> {
         self.store.borrow().infos()
     }
 
     fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
-        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module of an errand".into() })
+        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module of a job".into() })
     }
 
     /// Reads the inbox.
     fn receive(&self, core: &Core) {
         while let Ok(message) = self.messages.try_recv() {
             match message {
-                Message::Wake(errand) => self.store.borrow_mut().wake(store::key_of(errand)),
-                Message::Cancel(errand) => self.cancel(core, errand),
-                Message::Host(errand) => self.store.borrow_mut().posted.push_back(Waiting::Host(errand)),
+                Message::Wake(job) => self.store.borrow_mut().wake(store::key_of(job)),
+                Message::Cancel(job) => self.cancel(core, job),
+                Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
                     // Its module was there when it was sent, and its end reads the inbox before it forgets the gate.
                     match self.gate(posted.module) {
@@ -320,9 +314,9 @@ impl Tasks {
         }
     }
 
-    /// Runs an errand, unless it is gone. False when it cannot run now, and waits on: its generation is set aside, or it
+    /// Runs a job, unless it is gone. False when it cannot run now, and waits on: its generation is set aside, or it
     /// has had its turn in this tick.
-    fn run_one(&self, core: &Core, key: ErrandKey) -> bool {
+    fn run_one(&self, core: &Core, key: JobKey) -> bool {
         let begun = self.store.borrow_mut().begin(key, &core.world);
         let turn = match begun {
             Begin::Run(turn) => turn,
@@ -350,10 +344,10 @@ impl Tasks {
         true
     }
 
-    fn run_host(&self, errand: HostErrand) {
+    fn run_host(&self, job: HostJob) {
         let Some(run) = self.run_for_host.get() else { return };
         let ran = trap(|| {
-            run(errand);
+            run(job);
             Ok(())
         });
         if let Err(error) = ran {
@@ -368,22 +362,22 @@ impl Tasks {
         kind: LeaseKind,
         place: &Arc<str>,
         code: Code,
-    ) -> Result<ErrandId, CallError> {
+    ) -> Result<JobId, CallError> {
         let what = what(kind, gate.tag(), place);
         if let Err(error) = code.end(&core.red, &what) {
             DropFailed { gate: Rc::clone(gate), what, error }.tell();
         }
-        Ok(ErrandId::NONE)
+        Ok(JobId::NONE)
     }
 }
 
 /// Whether what is asked for now, on the game thread, waits for a commit. It does whosever code it is: that of a module that
-/// stays runs too, for the plugin halves of classes that build on its own.
-pub(crate) fn standing(core: &Core) -> Standing {
-    if core.world.mode.is_before_commit() { Standing::Staged } else { Standing::Certain }
+/// stays runs too, for the plugin parts of classes that build on its own.
+pub(crate) fn timing(core: &Core) -> Timing {
+    if core.world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
 
-/// What an errand held has failed to drop.
+/// What a job held has failed to drop.
 struct DropFailed {
     gate: Rc<Gate>,
     what: Rc<str>,
@@ -397,8 +391,8 @@ impl DropFailed {
     }
 }
 
-/// Drops what an errand holds, and then its lease. Logs nothing: whoever listens may reload or unload, and would wait for
-/// that lease in vain, so it is told when the errand is gone.
+/// Drops what a job holds, and then its lease. Logs nothing: whoever listens may reload or unload, and would wait for
+/// that lease in vain, so it is told when the job is gone.
 #[must_use]
 fn end(core: &Core, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;
@@ -409,23 +403,23 @@ fn end(core: &Core, entry: Entry) -> Option<DropFailed> {
 }
 
 /// How many there are of each kind from each place, in the order of the first of them.
-fn counted(entries: &[Entry]) -> Vec<ErrandCount> {
-    let mut counts: Vec<ErrandCount> = Vec::new();
+fn counted(entries: &[Entry]) -> Vec<JobCount> {
+    let mut counts: Vec<JobCount> = Vec::new();
     for Entry { kind, gate, place, .. } in entries {
         let module = &gate.tag().name;
-        let same = |known: &&mut ErrandCount| (known.kind, &*known.module, &*known.place) == (*kind, module, place);
+        let same = |known: &&mut JobCount| (known.kind, &*known.module, &*known.place) == (*kind, module, place);
         match counts.iter_mut().find(same) {
             Some(known) => known.count += 1,
             None => {
                 let (module, place) = (module.to_string(), place.to_string());
-                counts.push(ErrandCount { kind: *kind, module, place, count: 1 });
+                counts.push(JobCount { kind: *kind, module, place, count: 1 });
             }
         }
     }
     counts
 }
 
-/// Ends errands in this order. What failed is told when all of them are gone.
+/// Ends jobs in this order. What failed is told when all of them are gone.
 fn end_all(core: &Core, entries: impl IntoIterator<Item = Entry>) {
     let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(core, entry)).collect();
     failed.iter().for_each(DropFailed::tell);
@@ -435,6 +429,6 @@ fn what(kind: LeaseKind, tag: &ModuleTag, place: &str) -> Rc<str> {
     format!("{kind} of {} from {place}", tag.name).into()
 }
 
-fn place_of(errand: &Errand<'_>) -> Arc<str> {
-    format!("{}:{}", errand.file, errand.line).into()
+fn place_of(job: &Job<'_>) -> Arc<str> {
+    format!("{}:{}", job.file, job.line).into()
 }

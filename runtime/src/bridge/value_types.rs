@@ -12,7 +12,7 @@ use crate::cells::RefCell;
 use crate::handles::ModuleId;
 use crate::object::property::PropertyType;
 use crate::object::types::Types;
-use crate::zcall::standings::{Standing, Standings};
+use crate::zcall::module_status::{ModuleStatus, ModuleStatuses};
 
 /// The numbers that were given out. Game thread only.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ struct State {
     types: FxHashMap<TypeNumber, (ModuleId, PropertyType)>,
     /// What a module asked for before, by its words.
     known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
-    standings: Standings,
+    statuses: ModuleStatuses,
     /// Modules in their end: what they drop may use the numbers they have, and gets no new one, since the same words may
     /// be another type by now.
     ending: BTreeSet<ModuleId>,
@@ -39,7 +39,7 @@ impl ValueTypes {
     /// When there is no such type, or the module is over or set aside.
     pub(crate) fn number(&self, types: &Types, module: ModuleId, words: &str) -> Result<TypeNumber, CallError> {
         let mut state = self.state.borrow_mut();
-        if state.standings.standing(module) != Standing::Running {
+        if state.statuses.status(module) != ModuleStatus::Running {
             return Err(gone());
         }
         if let Some(number) = state.known.get(&module).and_then(|known| known.get(words)) {
@@ -65,7 +65,7 @@ impl ValueTypes {
     pub(crate) fn get(&self, number: TypeNumber) -> Result<PropertyType, CallError> {
         let state = self.state.borrow();
         match state.types.get(&number) {
-            Some((module, ty)) if state.standings.standing(*module) == Standing::Running => Ok(ty.clone()),
+            Some((module, ty)) if state.statuses.status(*module) == ModuleStatus::Running => Ok(ty.clone()),
             _ => Err(gone()),
         }
     }
@@ -83,30 +83,30 @@ impl ValueTypes {
 
     /// A module's numbers are refused until it is resumed.
     pub(crate) fn suspend(&self, module: ModuleId) {
-        self.state.borrow_mut().standings.suspend(module);
+        self.state.borrow_mut().statuses.suspend(module);
     }
 
     /// They lead somewhere again.
     pub(crate) fn resume(&self, module: ModuleId) {
-        self.state.borrow_mut().standings.resume(module);
+        self.state.borrow_mut().statuses.resume(module);
     }
 
     /// A module begins to end: the numbers it has lead somewhere, until [`Self::end_module`], and there are no new ones.
     pub(crate) fn wind_down(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
-        state.standings.resume(module);
+        state.statuses.resume(module);
         state.ending.insert(module);
     }
 
     /// The modules between these two are none of those that have numbers here.
     pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
-        self.state.borrow_mut().standings.pass_over(after, before);
+        self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
     /// Forgets a module's numbers.
     pub(crate) fn end_module(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
-        state.standings.end(module);
+        state.statuses.end(module);
         state.ending.remove(&module);
         for number in state.known.remove(&module).into_iter().flat_map(FxHashMap::into_values) {
             state.types.remove(&number);

@@ -22,7 +22,7 @@ use crate::conjugate::black_row::BlackRow;
 use crate::conjugate::census::{BlackCount, BlackReport, SiteNumber, Sites};
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
-use crate::conjugate::life::{Color, Door, Event, Life};
+use crate::conjugate::life::{Color, Event, GateState, Life};
 use crate::conjugate::serials::{Facts, Serials};
 use crate::handles::{ModuleId, ObjectHandle, last_serial};
 use crate::lease::{Lease, LeaseKind, Leases};
@@ -166,7 +166,7 @@ impl Blacks {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(handle)?;
         let tally = stock.tallies.get(entry.tally)?;
-        if entry.life.is_expired(stock.door(tally.module)) {
+        if entry.life.is_expired(stock.gate(tally.module)) {
             return None;
         }
         let (at, ty) = (entry.value.at(), tally.ty.clone());
@@ -291,7 +291,7 @@ impl Stock {
         now: Instant,
     ) -> Result<BlackHandle, CallError> {
         let ty = value.ty();
-        let life = Life::Unbuilt.step_behind(self.door(module), Color::Black, Event::Build);
+        let life = Life::Unbuilt.step_behind(self.gate(module), Color::Black, Event::Build);
         let life = life.map_err(|_shut| CallError::Unavailable { what: format!("a new black {ty} of a module") })?;
         if matches!(ty.kind().conjugate(), None | Some(1)) {
             let message = format!("{ty} has no black conjugate: keep the value itself");
@@ -339,9 +339,9 @@ impl Stock {
     }
 
     /// Whether a module has its values: when it takes calls, and in its end. The host always does.
-    fn door(&self, module: ModuleId) -> Door {
+    fn gate(&self, module: ModuleId) -> GateState {
         let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
-        Door::of(module == ModuleId::HOST || keeps())
+        GateState::of(module == ModuleId::HOST || keeps())
     }
 
     /// Ends a black by what happens to it, one after the other. Nothing remains of one that is gone already.

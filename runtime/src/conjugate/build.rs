@@ -1,4 +1,4 @@
-//! Builds plugin halves and runs their hooks: one part per dynamic class of the chain, base to derived. The object
+//! Builds plugin parts and runs their hooks: one part per dynamic class of the chain, base to derived. The object
 //! floor knows when; this file knows how to enter the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
@@ -18,20 +18,20 @@ use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
-use crate::object::birth::{BirthHooks, StepError};
 use crate::object::class::Class;
+use crate::object::construction::{ConstructionHooks, StepError};
 use crate::object::dormant::KeptField;
+use crate::object::hot_columns::PluginPart;
 use crate::object::origin::Origin;
-use crate::object::seats::Half;
 
-/// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which door.
+/// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which gate.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
     /// The class.
     pub class: ClassId,
     /// The hooks.
     pub hooks: PartHooks,
-    /// The door of its module.
+    /// The gate of its module.
     pub gate: Rc<Gate>,
     /// "red constructor of Game.MagicCube", as red frames and errors name it.
     pub names: HookNames,
@@ -95,19 +95,19 @@ impl Plugins<'_> {
             derived = base;
         }
         let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
-        let (key, half) = self.pairs.begin_red(&hooks.gate);
-        let _there = self.world.objects.set_half(object, half);
-        let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_half()) {
+        let (key, plugin_part) = self.pairs.begin_red(&hooks.gate);
+        let _there = self.world.objects.set_plugin_part(object, plugin_part);
+        let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_part()) {
             true => self.build_chain(key, object, derived).and_then(|()| {
-                let whole = self.pairs.finish(key, half);
+                let whole = self.pairs.finish(key, plugin_part);
                 whole.map_err(|error| unbuilt(class, CallError::other(error.to_string())))
             }),
-            false => self.build_only(key, half, object, derived, hooks),
+            false => self.build_only(key, plugin_part, object, derived, hooks),
         };
         match built {
-            Ok(half) => {
+            Ok(plugin_part) => {
                 // It is there, and the conjugate is its own: one that had ended meanwhile could not be finished.
-                let _there = self.world.objects.set_half(object, half);
+                let _there = self.world.objects.set_plugin_part(object, plugin_part);
                 Ok(())
             }
             Err(failed) => {
@@ -122,13 +122,13 @@ impl Plugins<'_> {
     fn build_only(
         &self,
         key: ConjugateKey,
-        half: Half,
+        plugin_part: PluginPart,
         object: ObjectHandle,
         class: &Rc<Class>,
         hooks: Rc<ClassHooks>,
-    ) -> Result<Half, Box<Unbuilt>> {
+    ) -> Result<PluginPart, Box<Unbuilt>> {
         let ptr = self.construct(object, class, &hooks)?;
-        let finished = self.pairs.finish_with(key, Part { ptr, of: hooks }, half);
+        let finished = self.pairs.finish_with(key, Part { ptr, of: hooks }, plugin_part);
         finished.map_err(|part| self.too_late(object, class, part))
     }
 
@@ -176,7 +176,7 @@ impl Plugins<'_> {
     /// Ends the conjugate of an object; its parts go to the finalizer thread.
     pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
-            let _there = self.world.objects.set_half(object, Half::NONE);
+            let _there = self.world.objects.set_plugin_part(object, PluginPart::NONE);
             let parts = self.pairs.release(key);
             match self.red.depth() {
                 0 => self.finalizer.finalize(parts),
@@ -231,7 +231,7 @@ impl Plugins<'_> {
     fn hook(&self, object: ObjectHandle, class: &Class, what: &Rc<str>, invoke: Invoke) -> Result<(), CallError> {
         let key = self.key_of(object).ok_or(CallError::Stale { handle: object })?;
         let part = self.pairs.part(key, class.id).ok_or_else(|| CallError::Unavailable {
-            what: format!("the plugin half of {} for {}", self.world.objects.shown(object), class.path),
+            what: format!("the plugin part of {} for {}", self.world.objects.shown(object), class.path),
         })?;
         let memory = self.memory(object)?;
         self.red.enter_module(&part.gate.tag().name, what, || {
@@ -292,7 +292,7 @@ fn step_error(class: &Class, error: CallError) -> StepError {
     StepError::from(error).of(&class.path)
 }
 
-/// The plugin half of an object was not built.
+/// The plugin part of an object was not built.
 #[derive(Debug)]
 pub(crate) struct Unbuilt {
     /// The class whose part it failed for.
@@ -320,7 +320,7 @@ fn gone(class: &Class) -> CallError {
     CallError::Unavailable { what: format!("the module of {}", class.path) }
 }
 
-impl BirthHooks for Plugins<'_> {
+impl ConstructionHooks for Plugins<'_> {
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         self.build(object, class).map_err(|failed| {
             let Unbuilt { class, error } = *failed;

@@ -1,4 +1,4 @@
-//! The finalizer thread: the only place where a red plugin half is dropped. Plugin code that runs here cannot reach
+//! The finalizer thread: the only place where a red plugin part is dropped. Plugin code that runs here cannot reach
 //! the engine; the host's functions refuse the thread.
 //!
 //! A finalizer that never returns has the thread for ever. Nobody waits for it blindly: what runs is known by name and
@@ -84,7 +84,7 @@ struct Desk {
     dropped: u64,
     /// Which thread, counted, does the work; one that finds another number here has been given up.
     turn: u64,
-    /// Modules whose finalizers do not run any more: their images stay mapped, and so may their halves.
+    /// Modules whose finalizers do not run any more: their images stay mapped, and so may their plugin parts.
     given_up: BTreeSet<ModuleId>,
 }
 
@@ -182,7 +182,7 @@ impl Finalizer {
         let turn = desk.turn;
         drop(desk);
         if let Err(error) = self.spawn(turn) {
-            tracing::error!(%error, "no thread takes over from a finalizer that hangs: plugin halves wait from now on");
+            tracing::error!(%error, "no thread takes over from a finalizer that hangs: plugin parts wait from now on");
         }
     }
 
@@ -218,12 +218,12 @@ impl Finalizer {
     /// What the thread is doing, for the watchdog.
     pub(crate) fn source(&self) -> Source {
         let desk = self.desk.clone();
-        let doing = move || {
+        let activity = move || {
             let desk = lock(&desk);
             let running = desk.running.iter();
             running.map(|job| Published::call(job.number, &job.module, &format!("Drop of {}", job.class))).collect()
         };
-        Source { thread: "finalizer thread", doing: Box::new(doing) }
+        Source { thread: "finalizer thread", activity: Box::new(activity) }
     }
 
     fn send(&self, message: Message) {

@@ -1,4 +1,4 @@
-//! The door into a module's code. Every call goes through it, so a module whose generation is over is never
+//! The gate into a module's code. Every call goes through it, so a module whose generation is over is never
 //! entered, and how many calls are inside is known before its image may go.
 
 use std::cell::Cell;
@@ -30,7 +30,7 @@ enum State {
     Ending,
 }
 
-/// The door of one loaded module. Game thread only.
+/// The gate of one loaded module. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Gate {
     tag: ModuleTag,
@@ -39,12 +39,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// A door that is open: its module is being loaded.
+    /// A gate that is open: its module is being loaded.
     pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
         Rc::new(Self { tag, state: Cell::new(State::Open), inside: Cell::new(0) })
     }
 
-    /// Whose door it is.
+    /// Whose gate it is.
     pub(crate) fn tag(&self) -> &ModuleTag {
         &self.tag
     }
@@ -80,10 +80,10 @@ impl Gate {
         self.state.set(State::Ending);
     }
 
-    /// Runs `call` behind the door.
+    /// Runs `call` behind the gate.
     ///
     /// # Errors
-    /// `Unavailable` when the door is shut.
+    /// `Unavailable` when the gate is shut.
     #[inline]
     pub(crate) fn through<T>(&self, call: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
         let _inside = self.enter().map_err(|error| *error)?;
@@ -110,7 +110,7 @@ impl Gate {
     }
 }
 
-/// A call is behind the door until this is dropped.
+/// A call is behind the gate until this is dropped.
 #[must_use]
 pub(crate) struct Inside<'a>(&'a Cell<u32>);
 

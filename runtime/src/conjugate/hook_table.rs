@@ -1,4 +1,4 @@
-//! How to enter the modules of dynamic classes, by the number of the class. Every birth looks here, and numbers of classes
+//! How to enter the modules of dynamic classes, by the number of the class. Every construction looks here, and numbers of classes
 //! are small and in a row, so it is a row itself.
 
 use std::rc::Rc;

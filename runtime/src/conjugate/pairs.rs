@@ -1,4 +1,4 @@
-//! The map between objects and their plugin halves. `life.rs` says what may happen to a conjugate; this file owns
+//! The map between objects and their plugin parts. `life.rs` says what may happen to a conjugate; this file owns
 //! the entries. A conjugate whose module does not take calls is expired, whatever its own life says: that is how all that
 //! a module has built is set aside, and taken up again, at the cost of its gate.
 
@@ -14,8 +14,8 @@ use crate::conjugate::build::ClassHooks;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};
+use crate::object::hot_columns::PluginPart;
 use crate::object::objects::Objects;
-use crate::object::seats::Half;
 
 /// A conjugate. Stale once it ended; never another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,8 +37,8 @@ impl ConjugateKey {
     }
 }
 
-/// One dynamic class's share of a plugin half. There are as many as objects, so what all of a class have in common
-/// stands once: the class it was built for, its hooks and the door of its module.
+/// One dynamic class's share of a plugin part. There are as many as objects, so what all of a class have in common
+/// stands once: the class it was built for, its hooks and the gate of its module.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The address only the module may follow.
@@ -61,13 +61,13 @@ type Parts = SmallVec<[Part; 2]>;
 /// A place for conjugates, one after the other. It is written to field by field: a conjugate that were moved in as a whole
 /// would take several times as long.
 #[derive(Debug)]
-struct Place {
+struct PairSlot {
     /// Of the conjugate that is in it, or of the next.
     serial: u32,
     color: Color,
     /// Of one that is there; dead where nobody is.
     life: Life,
-    /// The door of the module of its most derived class. The modules of its other classes live at least as long: whoever
+    /// The gate of the module of its most derived class. The modules of its other classes live at least as long: whoever
     /// builds on them is replaced with them.
     gate: Option<Rc<Gate>>,
     parts: Parts,
@@ -75,20 +75,20 @@ struct Place {
 
 /// All places.
 #[derive(Debug)]
-struct Places {
-    places: Vec<Place>,
+struct PairSlots {
+    places: Vec<PairSlot>,
     free: Vec<u32>,
     /// That of the last conjugate which a place may have.
     last_serial: u32,
 }
 
-impl Default for Places {
+impl Default for PairSlots {
     fn default() -> Self {
         Self { places: Vec::new(), free: Vec::new(), last_serial: last_serial() }
     }
 }
 
-impl Place {
+impl PairSlot {
     fn is_of(&self, key: ConjugateKey) -> bool {
         self.serial == key.serial && self.life != Life::Dead
     }
@@ -98,14 +98,14 @@ impl Place {
     }
 }
 
-impl Places {
+impl PairSlots {
     #[inline]
-    fn get(&self, key: ConjugateKey) -> Option<&Place> {
+    fn get(&self, key: ConjugateKey) -> Option<&PairSlot> {
         self.places.get(key.index as usize).filter(|place| place.is_of(key))
     }
 
     #[inline]
-    fn get_mut(&mut self, key: ConjugateKey) -> Option<&mut Place> {
+    fn get_mut(&mut self, key: ConjugateKey) -> Option<&mut PairSlot> {
         self.places.get_mut(key.index as usize).filter(|place| place.is_of(key))
     }
 
@@ -124,7 +124,7 @@ impl Places {
     #[cold]
     fn add(&mut self) -> u32 {
         let index = u32::try_from(self.places.len()).expect("fewer than four billion conjugates");
-        self.places.push(Place { serial: 1, color: Color::Red, life: Life::Dead, gate: None, parts: Parts::new() });
+        self.places.push(PairSlot { serial: 1, color: Color::Red, life: Life::Dead, gate: None, parts: Parts::new() });
         index
     }
 
@@ -147,7 +147,7 @@ impl Places {
 /// All pairs. Game thread only; no borrow is held while plugin code runs.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    entries: RefCell<Places>,
+    entries: RefCell<PairSlots>,
     built: Cell<u64>,
 }
 
@@ -160,9 +160,9 @@ impl Pairs {
     /// Starts a red conjugate that lives with the module behind `gate`; its parts are pushed base first. What is to stand
     /// beside its object.
     #[inline(always)]
-    pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, Half) {
+    pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, PluginPart) {
         let key = self.entries.borrow_mut().begin_red(gate);
-        (key, Half::of(key.to_word()))
+        (key, PluginPart::of(key.to_word()))
     }
 
     /// Adds the part of the next class of the chain.
@@ -179,36 +179,41 @@ impl Pairs {
         }
     }
 
-    /// The conjugate is whole. What stands beside its object from now on: `half`, and the part of its most derived class.
+    /// The conjugate is whole. What stands beside its object from now on: `plugin part`, and the part of its most derived class.
     ///
     /// # Errors
     /// When it was whole already, or is gone.
-    pub(crate) fn finish(&self, key: ConjugateKey, half: Half) -> Result<Half, LifeError> {
+    pub(crate) fn finish(&self, key: ConjugateKey, plugin_part: PluginPart) -> Result<PluginPart, LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
-            return Life::Dead.step(Color::Red, Event::Build).map(|_| half);
+            return Life::Dead.step(Color::Red, Event::Build).map(|_| plugin_part);
         };
         conjugate.life = conjugate.life.step(conjugate.color, Event::Build)?;
         self.built.set(self.built.get() + 1);
         let derived = conjugate.parts.last();
-        Ok(derived.map_or(half, |part| half.with_part(part.ptr.0, part.class)))
+        Ok(derived.map_or(plugin_part, |part| plugin_part.with_part(part.ptr.0, part.class)))
     }
 
     /// The conjugate is whole with this part, which is the only one of its chain. What stands beside its object from now on:
-    /// `half`, and the part.
+    /// `plugin part`, and the part.
     ///
     /// # Errors
     /// The part, when the conjugate has ended meanwhile: a red constructor may destroy its own object.
     #[inline(always)]
-    pub(crate) fn finish_with(&self, key: ConjugateKey, part: Part, half: Half) -> Result<Half, Part> {
+    pub(crate) fn finish_with(
+        &self,
+        key: ConjugateKey,
+        part: Part,
+        plugin_part: PluginPart,
+    ) -> Result<PluginPart, Part> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else { return Err(part) };
         let Ok(life) = conjugate.life.step(conjugate.color, Event::Build) else { return Err(part) };
         conjugate.life = life;
         self.built.set(self.built.get() + 1);
-        let half = half.with_part(part.ptr.0, part.class);
+        let plugin_part = plugin_part.with_part(part.ptr.0, part.class);
         conjugate.parts.push(part);
-        Ok(half)
+        Ok(plugin_part)
     }
 
     /// The part for `class` of the conjugate of a living object. Of its most derived class that is one look at what stands
@@ -260,7 +265,7 @@ impl Pairs {
     /// Ends every conjugate that lives with one of `modules`; parts by conjugate, derived before base.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
         let mut entries = self.entries.borrow_mut();
-        let lives_with = |place: &Place| place.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));
+        let lives_with = |place: &PairSlot| place.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));
         let concerned = entries.places.iter().zip(0..).filter(|(place, _)| lives_with(place));
         let keys: Vec<_> = concerned.map(|(place, index)| ConjugateKey { index, serial: place.serial }).collect();
         keys.into_iter().filter_map(|key| entries.remove(key)).map(|(_, _, parts)| parts).collect()

@@ -11,7 +11,7 @@ use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Opened;
 use crate::conjugate::reds::Reds;
-use crate::watchdog::{Entered, Lane};
+use crate::watchdog::{Activities, Entered};
 
 /// One host-to-plugin call.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct RedStack {
     frames: RefCell<Vec<RedFrame>>,
     reds: Reds,
     /// The same for the watchdog, if there is one.
-    lane: Arc<Lane>,
+    activities: Arc<Activities>,
 }
 
 impl RedStack {
@@ -45,7 +45,7 @@ impl RedStack {
     /// Opens a red frame for code of `module`. It closes when what is given back is dropped.
     #[inline]
     pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> OpenFrame<'_> {
-        let published = self.lane.call(module, what);
+        let published = self.activities.call(module, what);
         OpenFrame { _pop: self.push(what), _published: published }
     }
 
@@ -75,8 +75,8 @@ impl RedStack {
     }
 
     /// What the game thread publishes of itself.
-    pub(crate) fn lane(&self) -> &Arc<Lane> {
-        &self.lane
+    pub(crate) fn activities(&self) -> &Arc<Activities> {
+        &self.activities
     }
 
     /// Open frames.

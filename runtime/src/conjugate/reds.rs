@@ -2,7 +2,7 @@
 //! what was lent in it, and ends it when it closes. Frames nest, and only the innermost lends; so what is lent is a stack,
 //! and each frame remembers how high it was when it opened.
 //!
-//! Faces that the compiler knows need none of this: they have the frame's lifetime.
+//! Views that the compiler knows need none of this: they have the frame's lifetime.
 
 use std::cell::Cell;
 use std::time::Instant;

@@ -53,7 +53,7 @@ impl std::fmt::Display for Age {
 }
 
 #[derive(Debug)]
-struct Place<T> {
+struct SerialSlot<T> {
     kind: PropertyKind,
     /// How many tenants it has had, the one in it included: the serial of the last.
     given: u32,
@@ -65,7 +65,7 @@ struct Place<T> {
 /// All places.
 #[derive(Debug)]
 pub(crate) struct Serials<T> {
-    places: Vec<Place<T>>,
+    places: Vec<SerialSlot<T>>,
     /// Empty places, by the number of their kind.
     free: Vec<Vec<u32>>,
     last_serial: u32,
@@ -88,7 +88,7 @@ impl<T> Serials<T> {
         }
         let index = u32::try_from(self.places.len()).ok().filter(|index| *index < u32::MAX / 2);
         let index = index.expect("fewer than two billion conjugates");
-        self.places.push(Place { kind, given: 1, since: now, tenant: Some(tenant) });
+        self.places.push(SerialSlot { kind, given: 1, since: now, tenant: Some(tenant) });
         self.number(index, 1)
     }
 
@@ -136,7 +136,7 @@ impl<T> Serials<T> {
         })
     }
 
-    fn place_mut(&mut self, handle: ConjugateHandle) -> Option<(u32, &mut Place<T>)> {
+    fn place_mut(&mut self, handle: ConjugateHandle) -> Option<(u32, &mut SerialSlot<T>)> {
         let (index, serial) = self.split(handle)?;
         let place = self.places.get_mut(index as usize).filter(|place| place.given == serial)?;
         Some((index, place))

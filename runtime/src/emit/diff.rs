@@ -69,7 +69,7 @@ pub(crate) struct KeptSubobject {
     pub name: String,
 }
 
-/// Whether an object's native half can stay.
+/// Whether an object's native part can stay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum NativeAncestor {
     /// It can.

@@ -7,7 +7,7 @@ use alcedo_abi::handles::{BlackHandle, TypeNumber};
 use alcedo_abi::values::Site;
 
 use super::given::text_of;
-use super::word::Word;
+use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
@@ -50,7 +50,7 @@ pub(super) unsafe fn keep(
     core.blacks.make(module, number, value, site, Instant::now())
 }
 
-pub(super) fn black_drop(host: Word<'_>, black: BlackHandle) -> Result<(), CallError> {
+pub(super) fn black_drop(host: CallerContext<'_>, black: BlackHandle) -> Result<(), CallError> {
     let done = host.enter(|core| {
         core.blacks.dispose(black);
         Ok(())

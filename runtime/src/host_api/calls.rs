@@ -1,7 +1,7 @@
 //! Calls by name.
 
 use super::given::Refused;
-use super::word::Word;
+use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::conjugate_calls;
 use crate::bridge::core::Core;
@@ -9,14 +9,14 @@ use crate::handles::{ModuleId, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use alcedo_abi::kinds::PropertyKind;
 
-pub(super) fn zcall_resolve(host: Word<'_>, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
+pub(super) fn zcall_resolve(host: CallerContext<'_>, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
     match &host.calls {
         Some(calls) => calls.resolve(name, fingerprint),
         None => host.enter(|core| core.zcalls.resolve(&core.chain, name, fingerprint)),
     }
 }
 
-pub(super) fn zcall(host: Word<'_>, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), Refused> {
+pub(super) fn zcall(host: CallerContext<'_>, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), Refused> {
     match &host.calls {
         Some(calls) => Ok(calls.call(handle, buffer)?),
         None => host.enter(|core| {

@@ -10,7 +10,7 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextView;
-use alcedo_abi::values::{ConjugateState, Place, Site, color};
+use alcedo_abi::values::{ConjugateState, Site, ValuePlace, color};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
@@ -18,7 +18,7 @@ use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::dynamic_call::{self, Effect};
 use crate::handles::{Generation, ModuleId, ObjectHandle, ZCallHandle};
-use crate::host_api::HostWord;
+use crate::host_api::HostContext;
 use crate::lease::Leases;
 use crate::object::decl::{ClassDecl, PropertyDecl};
 use crate::object::origin::Origin;
@@ -30,7 +30,7 @@ const MODULE: ModuleId = ModuleId(7);
 /// A host with a module that is nothing but its gate, and an object with a property `scores: Array(f64)`.
 struct Host {
     core: Rc<Core>,
-    word: Box<HostWord>,
+    host_context: Box<HostContext>,
     gate: Rc<Gate>,
     object: ObjectHandle,
 }
@@ -73,20 +73,20 @@ impl Host {
         let scores = [PropertyDecl::new("scores", PropertyKind::ARRAY).of_type("f64")];
         let class = declare(&core.world, [dynamic("Board", "/Script/Engine.Object", &scores)]).remove(0);
         let object = core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
-        let word = HostWord::new(&core);
-        Self { core, word, gate, object }
+        let host_context = HostContext::new(&core);
+        Self { core, host_context, gate, object }
     }
 
     fn ty(&self, words: &str) -> TypeNumber {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Where the scores of the object lie, as a face of the module knows it.
-    fn scores(&self) -> Place {
+    /// Where the scores of the object lie, as a view of the module knows it.
+    fn scores(&self) -> ValuePlace {
         let class = self.core.world.objects.class(self.object).expect("it lives");
         let offset = class.find_property("scores").expect("a property").offset as usize;
         let at = self.core.world.objects.memory(self.object).expect("it lives").wrapping_add(offset);
-        Place { owner: self.object, at, ty: self.ty("Array(f64)") }
+        ValuePlace { owner: self.object, at, ty: self.ty("Array(f64)") }
     }
 
     fn set_scores(&self, scores: &[f64]) {
@@ -96,44 +96,44 @@ impl Host {
     fn make(&self, words: &str, from: *const u8) -> Asked<BlackHandle> {
         let (ty, none) = (self.ty(words), BlackHandle::NONE);
         asked(none, |out, failure| {
-            // SAFETY: the word is the host's own; the tests pass null, or the address of a value of the type.
-            unsafe { values().black_new()(self.word.to_ref(), MODULE.0, ty, from, &site(), out, failure) }
+            // SAFETY: the host context is the host's own; the tests pass null, or the address of a value of the type.
+            unsafe { values().black_new()(self.host_context.to_ref(), MODULE.0, ty, from, &site(), out, failure) }
         })
     }
 
     fn drop_black(&self, black: BlackHandle) {
-        // SAFETY: the word is the host's own.
-        unsafe { values().black_drop()(self.word.to_ref(), black) };
+        // SAFETY: the host context is the host's own.
+        unsafe { values().black_drop()(self.host_context.to_ref(), black) };
     }
 
-    fn lend(&self, place: Place) -> Asked<ConjugateHandle> {
+    fn lend(&self, place: ValuePlace) -> Asked<ConjugateHandle> {
         asked(ConjugateHandle::NONE, |out, failure| {
-            // SAFETY: the word is the host's own; the tests lend what lives as long as the frame, or is refused.
-            unsafe { values().conjugate_lend()(self.word.to_ref(), &place, out, failure) }
+            // SAFETY: the host context is the host's own; the tests lend what lives as long as the frame, or is refused.
+            unsafe { values().conjugate_lend()(self.host_context.to_ref(), &place, out, failure) }
         })
     }
 
     fn state(&self, conjugate: ConjugateHandle) -> Asked<ConjugateState> {
         let none = ConjugateState { color: 0, expired: 0, kind: PropertyKind(0), older: 0, age: 0 };
         asked(none, |out, failure| {
-            // SAFETY: the word is the host's own.
-            unsafe { values().conjugate_state()(self.word.to_ref(), conjugate, out, failure) }
+            // SAFETY: the host context is the host's own.
+            unsafe { values().conjugate_state()(self.host_context.to_ref(), conjugate, out, failure) }
         })
     }
 
-    fn open(&self, conjugate: ConjugateHandle) -> Asked<Place> {
-        let none = Place { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: TypeNumber::NONE };
+    fn open(&self, conjugate: ConjugateHandle) -> Asked<ValuePlace> {
+        let none = ValuePlace { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: TypeNumber::NONE };
         asked(none, |out, failure| {
-            // SAFETY: the word is the host's own.
-            unsafe { values().conjugate_open()(self.word.to_ref(), conjugate, out, failure) }
+            // SAFETY: the host context is the host's own.
+            unsafe { values().conjugate_open()(self.host_context.to_ref(), conjugate, out, failure) }
         })
     }
 
-    fn open_as(&self, conjugate: ConjugateHandle, words: &str) -> Asked<Place> {
+    fn open_as(&self, conjugate: ConjugateHandle, words: &str) -> Asked<ValuePlace> {
         let (ty, none) = (self.ty(words), TypeNumber::NONE);
-        asked(Place { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: none }, |out, failure| {
-            // SAFETY: the word is the host's own.
-            unsafe { values().conjugate_open_as()(self.word.to_ref(), conjugate, ty, out, failure) }
+        asked(ValuePlace { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: none }, |out, failure| {
+            // SAFETY: the host context is the host's own.
+            unsafe { values().conjugate_open_as()(self.host_context.to_ref(), conjugate, ty, out, failure) }
         })
     }
 
@@ -141,16 +141,18 @@ impl Host {
     fn result_of(&self, name: &str) -> Result<&'static str, String> {
         let handle = self.core.zcalls.resolve(&self.core.chain, name, 0).expect("it leads somewhere");
         let kind = asked(PropertyKind(0), |out, failure| {
-            // SAFETY: the word is the host's own.
-            unsafe { values().zcall_result()(self.word.to_ref(), handle, out, failure) }
+            // SAFETY: the host context is the host's own.
+            unsafe { values().zcall_result()(self.host_context.to_ref(), handle, out, failure) }
         });
         kind.map(|kind| kind.text().unwrap_or("nothing")).map_err(|failed| failed.message)
     }
 
     fn clone_of(&self, conjugate: ConjugateHandle) -> Asked<BlackHandle> {
         asked(BlackHandle::NONE, |out, failure| {
-            // SAFETY: the word is the host's own.
-            unsafe { values().conjugate_clone()(self.word.to_ref(), MODULE.0, conjugate, &site(), out, failure) }
+            // SAFETY: the host context is the host's own.
+            unsafe {
+                values().conjugate_clone()(self.host_context.to_ref(), MODULE.0, conjugate, &site(), out, failure)
+            }
         })
     }
 
@@ -193,15 +195,15 @@ fn failed<T: std::fmt::Debug>(asked: Asked<T>) -> Failed {
 fn a_thread_may_drop_a_black_and_nothing_else() {
     let host = Host::new();
     let blacks: Vec<_> = (0..800).map(|_| host.make("Utf8String", std::ptr::null()).expect("a text")).collect();
-    let (word, ty) = (host.word.to_ref(), host.ty("Utf8String"));
+    let (host_context, ty) = (host.host_context.to_ref(), host.ty("Utf8String"));
     std::thread::scope(|scope| {
         for share in blacks.chunks(100) {
             scope.spawn(move || {
-                // SAFETY: the word is the host's own, which lives longer than this thread.
-                share.iter().for_each(|black| unsafe { values().black_drop()(word, *black) });
+                // SAFETY: the host context is the host's own, which lives longer than this thread.
+                share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
                 let refused = asked(BlackHandle::NONE, |out, failure| {
                     // SAFETY: as above; a value of zero bytes is asked for.
-                    unsafe { values().black_new()(word, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
+                    unsafe { values().black_new()(host_context, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
                 });
                 assert_eq!(refused.expect_err("only the game thread makes one").kind, FailureKind::WRONG_THREAD);
             });
@@ -254,9 +256,9 @@ fn only_what_is_a_property_of_its_owner_is_lent() {
     let host = Host::new();
     host.in_a_call(|| {
         let scores = host.scores();
-        let inside = Place { at: scores.at.wrapping_add(8), ..scores };
-        let other_type = Place { ty: host.ty("Array(i32)"), ..scores };
-        let far_off = Place { at: std::ptr::without_provenance_mut(8), ..scores };
+        let inside = ValuePlace { at: scores.at.wrapping_add(8), ..scores };
+        let other_type = ValuePlace { ty: host.ty("Array(i32)"), ..scores };
+        let far_off = ValuePlace { at: std::ptr::without_provenance_mut(8), ..scores };
         for place in [inside, other_type, far_off] {
             assert_eq!(failed(host.lend(place)).kind, FailureKind::NOT_FOUND, "{place:?}");
         }
@@ -290,8 +292,9 @@ fn slot(conjugate: ConjugateHandle) -> Slot {
 fn call(host: &Host, name: &str, slots: &mut [Slot]) -> (ZCallStatus, Failure) {
     let handle = host.core.zcalls.resolve(&host.core.chain, name, 0).expect("it is registered");
     let (mut failure, mut buffer) = (Failure::none(), ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() });
-    // SAFETY: the word is the host's own, and the buffer lends the slots for the call.
-    let status = unsafe { values().conjugate_zcall()(host.word.to_ref(), MODULE.0, handle, &mut buffer, &mut failure) };
+    // SAFETY: the host context is the host's own, and the buffer lends the slots for the call.
+    let status =
+        unsafe { values().conjugate_zcall()(host.host_context.to_ref(), MODULE.0, handle, &mut buffer, &mut failure) };
     (status, failure)
 }
 
@@ -366,8 +369,8 @@ fn what_a_call_gives_back_is_known_before_it() {
     assert_eq!(given, [Ok("Array"), Ok("u32"), Ok("nothing")]);
     assert!(host.result_of("nd:/").is_err(), "only the delegate knows");
     let dead = asked(PropertyKind(0), |out, failure| {
-        // SAFETY: the word is the host's own.
-        unsafe { values().zcall_result()(host.word.to_ref(), ZCallHandle::NONE, out, failure) }
+        // SAFETY: the host context is the host's own.
+        unsafe { values().zcall_result()(host.host_context.to_ref(), ZCallHandle::NONE, out, failure) }
     });
     assert_ne!(failed(dead).kind, FailureKind::NONE);
 }
@@ -375,11 +378,11 @@ fn what_a_call_gives_back_is_known_before_it() {
 #[test]
 fn a_module_without_objects_has_no_conjugates() {
     let host = Host::new();
-    let word = crate::host_api::SharedWord::without_core(&host.core);
+    let host_context = crate::host_api::SharedHostContext::without_core(&host.core);
     let refused = asked(ConjugateHandle::NONE, |out, failure| {
-        // SAFETY: the word is the host's own.
-        unsafe { values().conjugate_lend()(word.to_ref(), &host.scores(), out, failure) }
+        // SAFETY: the host context is the host's own.
+        unsafe { values().conjugate_lend()(host_context.to_ref(), &host.scores(), out, failure) }
     });
     assert!(refused.expect_err("it has no core").message.contains("a Slim has no objects"));
-    assert_eq!(Arc::strong_count(&word), 1);
+    assert_eq!(Arc::strong_count(&host_context), 1);
 }

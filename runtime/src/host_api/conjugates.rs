@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
-use alcedo_abi::values::{ConjugateState, Place, Site, color};
+use alcedo_abi::values::{ConjugateState, Site, ValuePlace, color};
 
 use super::blacks;
 use crate::border::CallError;
@@ -32,21 +32,25 @@ fn as_data(state: State) -> ConjugateState {
     }
 }
 
-pub(super) unsafe fn conjugate_lend(core: &Core, place: &Place) -> Result<ConjugateHandle, CallError> {
+pub(super) unsafe fn conjugate_lend(core: &Core, place: &ValuePlace) -> Result<ConjugateHandle, CallError> {
     let ty = core.value_types.get(place.ty)?;
     let value = Opened { owner: place.owner, at: place.at, ty, number: place.ty };
     // SAFETY: the list says so of places without an owner.
     unsafe { conjugates::lend(core, value, Instant::now()) }
 }
 
-pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<Place, CallError> {
+pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<ValuePlace, CallError> {
     let opened = conjugates::open(core, conjugate, Instant::now())?;
-    Ok(Place { owner: opened.owner, at: opened.at, ty: opened.number })
+    Ok(ValuePlace { owner: opened.owner, at: opened.at, ty: opened.number })
 }
 
-pub(super) fn conjugate_open_as(core: &Core, conjugate: ConjugateHandle, ty: TypeNumber) -> Result<Place, CallError> {
+pub(super) fn conjugate_open_as(
+    core: &Core,
+    conjugate: ConjugateHandle,
+    ty: TypeNumber,
+) -> Result<ValuePlace, CallError> {
     let opened = conjugates::open_as(core, conjugate, &core.value_types.get(ty)?, Instant::now())?;
-    Ok(Place { owner: opened.owner, at: opened.at, ty })
+    Ok(ValuePlace { owner: opened.owner, at: opened.at, ty })
 }
 
 pub(super) unsafe fn conjugate_clone(

@@ -1,7 +1,7 @@
 //! Arrays, sets and maps in host memory: whatever moves or ends a value in them.
 #![expect(unsafe_code, reason = "follows addresses of values")]
 
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 
 use super::plain::{writable, wrong_kind};
 use crate::border::CallError;
@@ -15,7 +15,7 @@ fn refused(error: ContainerError) -> CallError {
 
 pub(super) unsafe fn array_splice(
     core: &Core,
-    array: &Place,
+    array: &ValuePlace,
     at: u32,
     remove: u32,
     insert: u32,
@@ -27,7 +27,7 @@ pub(super) unsafe fn array_splice(
     rows.splice(at, remove, insert).map_err(refused)
 }
 
-pub(super) unsafe fn array_reserve(core: &Core, array: &Place, more: u32) -> Result<(), CallError> {
+pub(super) unsafe fn array_reserve(core: &Core, array: &ValuePlace, more: u32) -> Result<(), CallError> {
     let ty = writable(core, array)?;
     // SAFETY: the place is that of a live value of the type, by the promise of the list.
     let value = unsafe { PtrMut::new(array.at, &ty) };
@@ -35,7 +35,7 @@ pub(super) unsafe fn array_reserve(core: &Core, array: &Place, more: u32) -> Res
     rows.reserve(more).map_err(refused)
 }
 
-pub(super) unsafe fn map_find(core: &Core, map: &Place, key: *const u8) -> Result<u32, CallError> {
+pub(super) unsafe fn map_find(core: &Core, map: &ValuePlace, key: *const u8) -> Result<u32, CallError> {
     let ty = core.value_types.get(map.ty)?;
     // SAFETY: the place is that of a live value of the type, by the promise of the list.
     let value = unsafe { Ptr::new(map.at, &ty) };
@@ -45,7 +45,7 @@ pub(super) unsafe fn map_find(core: &Core, map: &Place, key: *const u8) -> Resul
     Ok(map.find(key).unwrap_or(u32::MAX))
 }
 
-pub(super) unsafe fn map_insert(core: &Core, map: &Place, key: *const u8) -> Result<(u32, bool), CallError> {
+pub(super) unsafe fn map_insert(core: &Core, map: &ValuePlace, key: *const u8) -> Result<(u32, bool), CallError> {
     let ty = writable(core, map)?;
     // SAFETY: the place is that of a live value of the type, by the promise of the list.
     let value = unsafe { PtrMut::new(map.at, &ty) };
@@ -55,7 +55,7 @@ pub(super) unsafe fn map_insert(core: &Core, map: &Place, key: *const u8) -> Res
     map.insert(key).map_err(refused)
 }
 
-pub(super) unsafe fn map_remove(core: &Core, map: &Place, at: u32) -> Result<(), CallError> {
+pub(super) unsafe fn map_remove(core: &Core, map: &ValuePlace, at: u32) -> Result<(), CallError> {
     let ty = writable(core, map)?;
     // SAFETY: the place is that of a live value of the type, by the promise of the list.
     let value = unsafe { PtrMut::new(map.at, &ty) };

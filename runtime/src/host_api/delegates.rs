@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "follows places of values")]
 
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 
 use crate::border::CallError;
 use crate::bridge::calls;
@@ -17,7 +17,7 @@ use crate::zcall::buffer::BufferMut;
 
 pub(super) unsafe fn delegate_bind(
     core: &Core,
-    delegate: &Place,
+    delegate: &ValuePlace,
     object: ObjectHandle,
     function: String,
 ) -> Result<(), CallError> {
@@ -31,7 +31,7 @@ pub(super) unsafe fn delegate_bind(
 
 pub(super) unsafe fn delegate_unbind(
     core: &Core,
-    delegate: &Place,
+    delegate: &ValuePlace,
     object: ObjectHandle,
     function: String,
 ) -> Result<u32, CallError> {
@@ -50,7 +50,11 @@ pub(super) unsafe fn delegate_unbind(
 }
 
 /// The slots are those of the delegate's signature, by which the module was compiled.
-pub(super) unsafe fn delegate_call(core: &Core, delegate: &Place, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
+pub(super) unsafe fn delegate_call(
+    core: &Core,
+    delegate: &ValuePlace,
+    mut buffer: BufferMut<'_>,
+) -> Result<(), CallError> {
     let ty = delegate_type(core, delegate)?;
     // SAFETY: the list has a live value of the type at the place.
     let now = unsafe { Ptr::new(delegate.at, &ty) }.read();
@@ -66,7 +70,7 @@ pub(super) unsafe fn delegate_call(core: &Core, delegate: &Place, mut buffer: Bu
     })
 }
 
-fn delegate_type(core: &Core, place: &Place) -> Result<PropertyType, CallError> {
+fn delegate_type(core: &Core, place: &ValuePlace) -> Result<PropertyType, CallError> {
     let ty = core.value_types.get(place.ty)?;
     delegates::signature_of(&ty)?;
     Ok(ty)
@@ -76,7 +80,7 @@ fn delegate_type(core: &Core, place: &Place) -> Result<PropertyType, CallError> 
 ///
 /// # Safety
 /// There is a live value of the type at the place.
-unsafe fn write(core: &Core, place: &Place, ty: &PropertyType, delegate: &Value) -> Result<(), CallError> {
+unsafe fn write(core: &Core, place: &ValuePlace, ty: &PropertyType, delegate: &Value) -> Result<(), CallError> {
     if !place.owner.is_none() {
         core.world.objects.may_write(place.owner)?;
     }
@@ -89,7 +93,7 @@ unsafe fn write(core: &Core, place: &Place, ty: &PropertyType, delegate: &Value)
 ///
 /// # Safety
 /// There is a live value of the type at the place.
-unsafe fn without_dead(core: &Core, place: &Place, ty: &PropertyType, delegate: Value) -> Value {
+unsafe fn without_dead(core: &Core, place: &ValuePlace, ty: &PropertyType, delegate: Value) -> Value {
     if let PropertyType::Delegate(_) = ty {
         return delegate;
     }

@@ -9,7 +9,7 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{ArrayRaw, TextView};
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
@@ -17,7 +17,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::handles::{ClassId, Generation, ModuleId, Name, ObjectHandle};
-use crate::host_api::HostWord;
+use crate::host_api::HostContext;
 use crate::lease::Leases;
 use crate::object::World;
 use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl};
@@ -56,7 +56,7 @@ fn double(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 /// A host with a module that is nothing but its gate, and two objects that hear and double numbers.
 struct Host {
     core: Rc<Core>,
-    word: Box<HostWord>,
+    host_context: Box<HostContext>,
     _gate: Rc<Gate>,
     ears: [ObjectHandle; 2],
 }
@@ -76,9 +76,9 @@ impl Host {
             ClassDecl { functions: vec![hearing, doubling], ..ClassDecl::new("Engine", "Ear", "", Origin::Native) };
         let class = declare(&core.world, [ear]).remove(0);
         let ears = [(); 2].map(|()| core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
-        let word = HostWord::new(&core);
+        let host_context = HostContext::new(&core);
         HEARD.take();
-        Self { core, word, _gate: gate, ears }
+        Self { core, host_context, _gate: gate, ears }
     }
 
     fn ty(&self, words: &str) -> TypeNumber {
@@ -86,12 +86,12 @@ impl Host {
     }
 
     /// A value of that type which the module owns.
-    fn black(&self, words: &str) -> (ConjugateHandle, Place) {
+    fn black(&self, words: &str) -> (ConjugateHandle, ValuePlace) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
         let made = self.core.blacks.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
         let handle = made.expect("a black").into();
         let at = self.core.blacks.open(handle).expect("it is there").at;
-        (handle, Place { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
+        (handle, ValuePlace { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
     }
 
     fn ask(&self, ask: impl FnOnce(&mut Failure) -> Status) -> Result<(), FailureKind> {
@@ -102,47 +102,51 @@ impl Host {
         }
     }
 
-    fn bind(&self, place: &Place, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
+    fn bind(&self, place: &ValuePlace, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
         self.ask(|failure| {
-            // SAFETY: the word is the host's own, and the place that of a black which lives.
-            unsafe { values().delegate_bind()(self.word.to_ref(), place, object, TextView::of(function), failure) }
+            // SAFETY: the host context is the host's own, and the place that of a black which lives.
+            unsafe {
+                values().delegate_bind()(self.host_context.to_ref(), place, object, TextView::of(function), failure)
+            }
         })
     }
 
-    fn unbind(&self, place: &Place, object: ObjectHandle, function: &str) -> u32 {
+    fn unbind(&self, place: &ValuePlace, object: ObjectHandle, function: &str) -> u32 {
         let mut count = 0;
         let asked = self.ask(|failure| {
             let function = TextView::of(function);
             // SAFETY: as above.
-            unsafe { values().delegate_unbind()(self.word.to_ref(), place, object, function, &mut count, failure) }
+            unsafe {
+                values().delegate_unbind()(self.host_context.to_ref(), place, object, function, &mut count, failure)
+            }
         });
         asked.expect("a delegate");
         count
     }
 
     /// Puts so many empty values in front of those of an array.
-    fn put_in_front(&self, array: &Place, count: u32) {
+    fn put_in_front(&self, array: &ValuePlace, count: u32) {
         let asked = self.ask(|failure| {
             // SAFETY: as above.
-            unsafe { values().array_splice()(self.word.to_ref(), array, 0, 0, count, failure) }
+            unsafe { values().array_splice()(self.host_context.to_ref(), array, 0, 0, count, failure) }
         });
         asked.expect("there is room");
     }
 
     /// A value of an array, whose type is called so.
-    fn value_of(&self, array: &Place, words: &str, index: usize) -> Place {
+    fn value_of(&self, array: &ValuePlace, words: &str, index: usize) -> ValuePlace {
         let ty = self.ty(words);
         let size = self.core.value_types.get(ty).expect("a type").size();
         // SAFETY: the place is that of an array which lives.
         let data = unsafe { (*array.at.cast::<ArrayRaw>()).data };
-        Place { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
+        ValuePlace { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
     }
 
-    fn call(&self, place: &Place, slots: &mut [Slot]) -> Result<(), FailureKind> {
+    fn call(&self, place: &ValuePlace, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
         // SAFETY: as above; the slots are numbers and live for the call.
-        let status = unsafe { values().delegate_call()(self.word.to_ref(), place, &mut buffer, &mut failure) };
+        let status = unsafe { values().delegate_call()(self.host_context.to_ref(), place, &mut buffer, &mut failure) };
         if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }
     }
 }
@@ -173,7 +177,7 @@ fn a_module_binds_calls_and_unbinds() {
 
 /// Two ears are bound to the first delegate of an array. It is called, and what the ear that is called first does
 /// `meanwhile`, to the host and the array, decides whether the other is called.
-fn check_while_called(kind: &str, meanwhile: fn(&Host, &Place, &str), is_called: bool) {
+fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_called: bool) {
     let host = Rc::new(Host::new());
     let [one, two] = host.ears;
     let (_, array) = host.black(&format!("Array({kind})"));
@@ -191,7 +195,7 @@ fn check_while_called(kind: &str, meanwhile: fn(&Host, &Place, &str), is_called:
 #[test]
 fn what_is_unbound_while_its_delegate_moves_is_not_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
-        let moves = |host: &Host, array: &Place, kind: &str| {
+        let moves = |host: &Host, array: &ValuePlace, kind: &str| {
             host.put_in_front(array, 99);
             assert_eq!(host.unbind(&host.value_of(array, kind, 99), host.ears[0], "hear"), 1);
         };
@@ -203,19 +207,19 @@ fn what_is_unbound_while_its_delegate_moves_is_not_called() {
 fn what_is_unbound_from_another_delegate_is_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
         // Another lies where the one that is called lay when the call began.
-        let takes_its_place = |host: &Host, array: &Place, kind: &str| {
+        let takes_its_place = |host: &Host, array: &ValuePlace, kind: &str| {
             host.put_in_front(array, 1);
             let other = host.value_of(array, kind, 0);
             host.bind(&other, host.ears[0], "hear").expect("it fits");
             assert_eq!(host.unbind(&other, host.ears[0], "hear"), 1);
         };
         check_while_called(kind, takes_its_place, true);
-        let is_a_copy = |host: &Host, array: &Place, kind: &str| {
+        let is_a_copy = |host: &Host, array: &ValuePlace, kind: &str| {
             host.put_in_front(array, 1);
             let (copy, called) = (host.value_of(array, kind, 0), host.value_of(array, kind, 1));
             let copied = host.ask(|failure| {
                 // SAFETY: both places are those of values of the array.
-                unsafe { values().copy()(host.word.to_ref(), &copy, called.at, failure) }
+                unsafe { values().copy()(host.host_context.to_ref(), &copy, called.at, failure) }
             });
             assert_eq!((copied, host.unbind(&copy, host.ears[0], "hear")), (Ok(()), 1));
         };
@@ -269,15 +273,17 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         let resolve = || {
             let mut found = ObjectHandle::NONE;
             let asked = host.ask(|failure| {
-                // SAFETY: the word is the host's own, and the place that of a black which lives.
-                unsafe { values().reference_resolve()(host.word.to_ref(), place.ty, place.at, &mut found, failure) }
+                // SAFETY: the host context is the host's own, and the place that of a black which lives.
+                unsafe {
+                    values().reference_resolve()(host.host_context.to_ref(), place.ty, place.at, &mut found, failure)
+                }
             });
             asked.map(|()| found)
         };
         assert_eq!(resolve(), Ok(ObjectHandle::NONE), "{kind}");
         let assigned = host.ask(|failure| {
             // SAFETY: as above.
-            unsafe { values().reference_assign()(host.word.to_ref(), &place, ear, failure) }
+            unsafe { values().reference_assign()(host.host_context.to_ref(), &place, ear, failure) }
         });
         assert_eq!((assigned, resolve()), (Ok(()), Ok(ear)), "{kind}");
     }
@@ -285,7 +291,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     let assign = |path: Name| {
         host.ask(|failure| {
             // SAFETY: as above.
-            unsafe { values().class_assign()(host.word.to_ref(), &class, path, failure) }
+            unsafe { values().class_assign()(host.host_context.to_ref(), &class, path, failure) }
         })
     };
     let path = |text: &str| host.core.world.names.intern(text);
@@ -294,14 +300,14 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     let mut found = ClassId::NONE;
     let resolved = host.ask(|failure| {
         // SAFETY: as above.
-        unsafe { values().class_resolve()(host.word.to_ref(), class.ty, class.at, &mut found, failure) }
+        unsafe { values().class_resolve()(host.host_context.to_ref(), class.ty, class.at, &mut found, failure) }
     });
     assert_eq!((resolved, found), (Ok(()), host.core.world.objects.class(ear).expect("it lives").id));
     let (_, field) = host.black("FieldPath");
     let none = host.ask(|failure| {
         let path = TextView::of("/Script/Engine.Ear:size");
         // SAFETY: as above.
-        unsafe { values().field_assign()(host.word.to_ref(), &field, path, failure) }
+        unsafe { values().field_assign()(host.host_context.to_ref(), &field, path, failure) }
     });
     assert_eq!(none, Err(FailureKind::NOT_FOUND));
     // SAFETY: the place is that of a black which lives.
@@ -313,8 +319,8 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
 fn a_collection_inside_a_call_is_refused_and_done_later() {
     let host = Host::new();
     let refused = host.ask(|failure| {
-        // SAFETY: the word is the host's own.
-        unsafe { values().collect()(host.word.to_ref(), failure) }
+        // SAFETY: the host context is the host's own.
+        unsafe { values().collect()(host.host_context.to_ref(), failure) }
     });
     assert_eq!(refused, Err(FailureKind::UNAVAILABLE));
     assert!(host.core.collection.take().is_some(), "the next safe point does it");

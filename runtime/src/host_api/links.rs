@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "follows places of values")]
 
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, TypeNumber};
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -10,7 +10,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::object::values::ptr::{Ptr, PtrMut};
 
-pub(super) unsafe fn reference_assign(core: &Core, place: &Place, object: ObjectHandle) -> Result<(), CallError> {
+pub(super) unsafe fn reference_assign(core: &Core, place: &ValuePlace, object: ObjectHandle) -> Result<(), CallError> {
     // SAFETY: the list has a live value of the type at the place.
     unsafe { write(core, place, |ty| core.world.reference_to(ty, object)) }
 }
@@ -22,7 +22,7 @@ pub(super) unsafe fn reference_resolve(core: &Core, ty: TypeNumber, at: *const u
     Ok(core.world.resolve_reference(&ty, &value))
 }
 
-pub(super) unsafe fn class_assign(core: &Core, place: &Place, path: Name) -> Result<(), CallError> {
+pub(super) unsafe fn class_assign(core: &Core, place: &ValuePlace, path: Name) -> Result<(), CallError> {
     let path = core.world.names.text(path);
     // SAFETY: the list has a live value of the type at the place.
     unsafe { write(core, place, |ty| core.world.class_reference(ty, &path)) }
@@ -35,7 +35,7 @@ pub(super) unsafe fn class_resolve(core: &Core, ty: TypeNumber, at: *const u8) -
     Ok(core.world.resolve_class(&ty, &value).map_or(ClassId::NONE, |class| class.id))
 }
 
-pub(super) unsafe fn field_assign(core: &Core, place: &Place, path: String) -> Result<(), CallError> {
+pub(super) unsafe fn field_assign(core: &Core, place: &ValuePlace, path: String) -> Result<(), CallError> {
     // SAFETY: the list has a live value of the type at the place.
     unsafe { write(core, place, |_| core.world.field_path(&path)) }
 }
@@ -52,7 +52,7 @@ pub(super) unsafe fn field_type(core: &Core, at: *const u8) -> Result<Option<Str
 /// There is a live value of the type at the place.
 unsafe fn write(
     core: &Core,
-    place: &Place,
+    place: &ValuePlace,
     make: impl FnOnce(&PropertyType) -> Result<Value, CallError>,
 ) -> Result<(), CallError> {
     let ty = core.value_types.get(place.ty)?;

@@ -3,22 +3,22 @@
 use alcedo_abi::log::{LogRecord, SpanStep};
 use alcedo_sys::panics::{self, At};
 
-use super::word::Word;
+use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::handles::ModuleId;
 
 // A subscriber that panics must not unwind into the module; a lost line is the lesser evil.
 
-pub(super) fn log_event(host: Word<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
+pub(super) fn log_event(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
     host.logs.event(module.0, record);
     Ok(())
 }
 
-pub(super) fn span_open(host: Word<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<u64, CallError> {
+pub(super) fn span_open(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<u64, CallError> {
     Ok(host.logs.open(module.0, record))
 }
 
-pub(super) fn span_step(host: Word<'_>, span: u64, step: SpanStep) -> Result<(), CallError> {
+pub(super) fn span_step(host: CallerContext<'_>, span: u64, step: SpanStep) -> Result<(), CallError> {
     host.logs.step(span, step);
     Ok(())
 }

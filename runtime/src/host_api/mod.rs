@@ -1,6 +1,6 @@
 //! The functions that plugins may call. They are listed in `alcedo_abi::list`; [`shells`] makes of each line the function that
 //! stands in the table, which calls the body of the same name in one of the files here. A body is a plain function of what
-//! its line says: the stores or the host's word, the number of the asking module where the line has one, and the parameters
+//! its line says: the stores or the host context, the number of the asking module where the line has one, and the parameters
 //! as [`given`] makes them the host's own. It gives what the line has as results.
 
 mod blacks;
@@ -8,18 +8,18 @@ mod calls;
 mod conjugates;
 mod containers;
 mod delegates;
-mod errands;
 mod given;
+mod host_context;
+mod jobs;
 mod links;
 mod logging;
 mod objects;
 mod plain;
 mod shells;
 mod texts;
-mod word;
 
+pub(crate) use host_context::{HostContext, SharedHostContext};
 pub(crate) use shells::{table, values};
-pub(crate) use word::{HostWord, SharedWord};
 
 #[cfg(test)]
 mod conjugate_tests;

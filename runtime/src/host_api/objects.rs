@@ -6,7 +6,7 @@ use crate::border::CallError;
 use crate::bridge::collection::Wanted;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
-use crate::object::birth::{BirthArgs, birth};
+use crate::object::construction::{ConstructionArgs, construct};
 
 pub(super) fn object_resolve(core: &Core, object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
     let stale = CallError::Stale { handle: object };
@@ -73,8 +73,8 @@ pub(super) fn spawn(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<
             message: "the class to spawn is gone: its generation is over".into(),
         })?;
     // Without an owner nothing would keep it, so an object of no owner is a root until it is destroyed.
-    let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
-    birth(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))
+    let args = ConstructionArgs { outer, root: outer.is_none(), ..ConstructionArgs::default() };
+    construct(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))
 }
 
 pub(super) fn destroy(core: &Core, object: ObjectHandle) -> Result<(), CallError> {

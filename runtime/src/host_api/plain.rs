@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "follows addresses of values")]
 
 use alcedo_abi::handles::TypeNumber;
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -12,7 +12,7 @@ use crate::object::value::Value;
 use crate::object::values::ptr::{Ptr, PtrMut};
 
 /// The type of a place that is about to be written, if it may be.
-pub(super) fn writable(core: &Core, place: &Place) -> Result<PropertyType, CallError> {
+pub(super) fn writable(core: &Core, place: &ValuePlace) -> Result<PropertyType, CallError> {
     let ty = core.value_types.get(place.ty)?;
     if !place.owner.is_none() {
         core.world.objects.may_write(place.owner)?;
@@ -29,7 +29,7 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
     core.value_types.number(&core.world.types, module, &text)
 }
 
-pub(super) unsafe fn copy(core: &Core, to: &Place, from: *const u8) -> Result<(), CallError> {
+pub(super) unsafe fn copy(core: &Core, to: &ValuePlace, from: *const u8) -> Result<(), CallError> {
     let ty = writable(core, to)?;
     // SAFETY: the place and the address are those of live values of the type, by the promise of the list.
     unsafe { PtrMut::new(to.at, &ty).copy_from(Ptr::new(from, &ty)) };
@@ -54,7 +54,7 @@ pub(super) unsafe fn print(core: &Core, ty: TypeNumber, at: *const u8) -> Result
     Ok(unsafe { Ptr::new(at, &ty) }.read().print(&core.world.names))
 }
 
-pub(super) unsafe fn parse(core: &Core, place: &Place, text: String) -> Result<(), CallError> {
+pub(super) unsafe fn parse(core: &Core, place: &ValuePlace, text: String) -> Result<(), CallError> {
     let ty = writable(core, place)?;
     let value = Value::parse(&text, &ty, &core.world.names);
     let value = value.map_err(|error| CallError::other(error.to_string()))?;
@@ -64,7 +64,7 @@ pub(super) unsafe fn parse(core: &Core, place: &Place, text: String) -> Result<(
     written.map_err(|error| CallError::other(error.to_string()))
 }
 
-pub(super) unsafe fn clear(core: &Core, place: &Place) -> Result<(), CallError> {
+pub(super) unsafe fn clear(core: &Core, place: &ValuePlace) -> Result<(), CallError> {
     let ty = writable(core, place)?;
     // SAFETY: the place is that of a live value of the type, by the promise of the list.
     unsafe { PtrMut::new(place.at, &ty) }.destroy();

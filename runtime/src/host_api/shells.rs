@@ -11,14 +11,14 @@ use alcedo_abi::list::prelude::*;
 use alcedo_abi::values::{ValueTable, ValueTableRef};
 
 use super::given::{Answer, Fill, Given};
-use super::word::word;
+use super::host_context::host_context;
 use crate::border::trap_as;
 use crate::handles::ModuleId;
 
 /// Where the bodies are: a new one in one of these files is found by its name.
 mod bodies {
     pub(super) use super::super::{
-        blacks::*, calls::*, conjugates::*, containers::*, delegates::*, errands::*, links::*, logging::*, objects::*,
+        blacks::*, calls::*, conjugates::*, containers::*, delegates::*, jobs::*, links::*, logging::*, objects::*,
         plain::*, texts::*,
     };
 }
@@ -52,27 +52,27 @@ macro_rules! by_rule {
         unsafe { bodies::$body($(<$ty as Given>::given($param)),*) }
     }};
     (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        // SAFETY: the module hands back its own word.
-        let word = unsafe { word($host, $action) };
+        // SAFETY: the module hands back its own host context.
+        let host_context = unsafe { host_context($host, $action) };
         let done = trap_as(|| {
             // SAFETY: the list says what the caller has promised of the parameters, and the body asks for no more.
-            unsafe { bodies::$body(word, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*) }
+            unsafe { bodies::$body(host_context, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*) }
         });
         by_rule!(@answer done $results)
     }};
     (game_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        // SAFETY: the module hands back its own word.
-        let word = unsafe { word($host, $action) };
-        let done = trap_as(|| word.enter(|core| {
+        // SAFETY: the module hands back its own host context.
+        let host_context = unsafe { host_context($host, $action) };
+        let done = trap_as(|| host_context.enter(|core| {
             // SAFETY: the list says what the caller has promised of the parameters, and the body asks for no more.
             unsafe { bodies::$body(core, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*) }
         }));
         by_rule!(@answer done $results)
     }};
     (acts $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        // SAFETY: the module hands back its own word.
-        let word = unsafe { word($host, $action) };
-        let done = trap_as(|| word.enter(|core| {
+        // SAFETY: the module hands back its own host context.
+        let host_context = unsafe { host_context($host, $action) };
+        let done = trap_as(|| host_context.enter(|core| {
             core.world.mode.may_act($action)?;
             // SAFETY: the list says what the caller has promised of the parameters, and the body asks for no more.
             unsafe { bodies::$body(core, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*) }

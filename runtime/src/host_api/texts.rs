@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextRaw;
-use alcedo_abi::values::Place;
+use alcedo_abi::values::ValuePlace;
 
 use super::plain::{writable, wrong_kind};
 use crate::border::CallError;
@@ -19,7 +19,12 @@ pub(super) unsafe fn text_assign(_core: &Core, target: *mut TextRaw, text: Strin
     Ok(())
 }
 
-pub(super) unsafe fn ansi_assign(core: &Core, place: &Place, data: *const u8, len: usize) -> Result<(), CallError> {
+pub(super) unsafe fn ansi_assign(
+    core: &Core,
+    place: &ValuePlace,
+    data: *const u8,
+    len: usize,
+) -> Result<(), CallError> {
     let ty = writable(core, place)?;
     if ty.kind() != PropertyKind::ANSI_STRING {
         return Err(wrong_kind(&ty, "ansi_assign"));

@@ -1,4 +1,4 @@
-//! The shells as a module calls them: through the table, with the word of a runtime.
+//! The shells as a module calls them: through the table, with the host context of a runtime.
 #![expect(unsafe_code, reason = "calls the shells as a module does")]
 
 use std::rc::Rc;
@@ -7,11 +7,11 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::TypeNumber;
 use alcedo_abi::host::{HostRef, mode};
 use alcedo_abi::value::{ArrayRaw, MapRaw, TextSink, TextView};
-use alcedo_abi::values::{Place, ValueTableRef};
+use alcedo_abi::values::{ValuePlace, ValueTableRef};
 
 use crate::bridge::core::Core;
 use crate::handles::{ModuleId, ObjectHandle};
-use crate::host_api::HostWord;
+use crate::host_api::HostContext;
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
@@ -19,7 +19,7 @@ use crate::object::value::Value;
 /// A host, and a module that has no image.
 struct Module {
     core: Rc<Core>,
-    word: Box<HostWord>,
+    host_context: Box<HostContext>,
     table: ValueTableRef,
 }
 
@@ -44,12 +44,12 @@ unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
 impl Module {
     fn new() -> Self {
         let core = Core::new().expect("a finalizer thread");
-        let word = HostWord::new(&core);
-        Self { core, word, table: crate::host_api::values() }
+        let host_context = HostContext::new(&core);
+        Self { core, host_context, table: crate::host_api::values() }
     }
 
     fn host(&self) -> HostRef {
-        self.word.to_ref()
+        self.host_context.to_ref()
     }
 
     /// What a call failed with, or nothing.
@@ -62,7 +62,7 @@ impl Module {
 
     fn number(&self, words: &str) -> Result<TypeNumber, String> {
         let mut number = TypeNumber::NONE;
-        // SAFETY: the word is a runtime's, and the text is lent for the call.
+        // SAFETY: the host context is a runtime's, and the text is lent for the call.
         let ask = |failure: &mut Failure| unsafe {
             self.table.type_resolve()(self.host(), MODULE, TextView::of(words), &mut number, failure)
         };
@@ -103,8 +103,8 @@ impl Module {
 }
 
 impl Held {
-    fn place(&self, owner: ObjectHandle) -> Place {
-        Place { owner, at: self.own.at(), ty: self.number }
+    fn place(&self, owner: ObjectHandle) -> ValuePlace {
+        ValuePlace { owner, at: self.own.at(), ty: self.number }
     }
 }
 

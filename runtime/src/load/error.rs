@@ -13,7 +13,7 @@ use crate::load::canary::CanaryStep;
 use crate::load::context::error::ContextError;
 use crate::load::order::OrderError;
 use crate::load::paths::not_absolute;
-use crate::object::birth::BirthFailed;
+use crate::object::construction::ConstructionFailed;
 
 /// Why a module was not loaded. The host goes on with what it had.
 #[derive(Debug, thiserror::Error)]
@@ -211,7 +211,7 @@ pub enum LoadError {
         /// What the field said.
         error: CallError,
     },
-    /// A plugin half could not be built anew.
+    /// A plugin part could not be built anew.
     #[error("{error}")]
     Rebuild {
         /// The red constructor, its object, and what it said.
@@ -222,7 +222,7 @@ pub enum LoadError {
     Carry(#[from] CallError),
     /// A class default object could not be born.
     #[error(transparent)]
-    Birth(#[from] BirthFailed),
+    Construction(#[from] ConstructionFailed),
     /// The host's own code panicked, or a listener's or native hook's that it called.
     #[error(
         "host code panicked: \"{message}\"; this is a fault of the host, not of the modules, and nothing has changed"

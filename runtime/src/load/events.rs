@@ -1,7 +1,7 @@
 //! What a load context tells while it lives: the events of design section 5, in their order.
 
 use crate::handles::Generation;
-use crate::load::context::notice::ContextHappening;
+use crate::load::context::event::ContextEventKind;
 
 /// A step in the life of the Master load context.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,23 +34,23 @@ pub enum MasterEvent {
 impl MasterEvent {
     /// The same in the words that are told of every context: to which generation, and what. `Loaded` says it once for each
     /// of the modules that have come up.
-    pub(super) fn notices(&self, started: Vec<String>) -> (Generation, Vec<ContextHappening>) {
-        let (generation, happening) = match self {
+    pub(super) fn events(&self, started: Vec<String>) -> (Generation, Vec<ContextEventKind>) {
+        let (generation, event) = match self {
             Self::Loaded(generation) => {
-                return (*generation, started.into_iter().map(ContextHappening::Loaded).collect());
+                return (*generation, started.into_iter().map(ContextEventKind::Loaded).collect());
             }
-            Self::PreStartup(generation) => (generation, ContextHappening::PreStartup),
-            Self::Startup(generation, module) => (generation, ContextHappening::Startup(module.clone())),
-            Self::PostStartup(generation) => (generation, ContextHappening::PostStartup),
-            Self::Unloading(generation) => (generation, ContextHappening::Unloading),
-            Self::Kept(generation, modules) => (generation, ContextHappening::Kept(modules.clone())),
-            Self::Resumed(generation) => (generation, ContextHappening::Resumed),
-            Self::Unloaded(generation) => (generation, ContextHappening::Unloaded),
-            Self::Blocked(generation, blockers) => (generation, ContextHappening::Blocked(blockers.clone())),
-            Self::Dead(generation) => (generation, ContextHappening::Dead),
-            Self::Parked(generation, images) => (generation, ContextHappening::Parked(images.clone())),
+            Self::PreStartup(generation) => (generation, ContextEventKind::PreStartup),
+            Self::Startup(generation, module) => (generation, ContextEventKind::Startup(module.clone())),
+            Self::PostStartup(generation) => (generation, ContextEventKind::PostStartup),
+            Self::Unloading(generation) => (generation, ContextEventKind::Unloading),
+            Self::Kept(generation, modules) => (generation, ContextEventKind::Kept(modules.clone())),
+            Self::Resumed(generation) => (generation, ContextEventKind::Resumed),
+            Self::Unloaded(generation) => (generation, ContextEventKind::Unloaded),
+            Self::Blocked(generation, blockers) => (generation, ContextEventKind::Blocked(blockers.clone())),
+            Self::Dead(generation) => (generation, ContextEventKind::Dead),
+            Self::Parked(generation, images) => (generation, ContextEventKind::Parked(images.clone())),
         };
-        (*generation, vec![happening])
+        (*generation, vec![event])
     }
 }
 

@@ -22,7 +22,7 @@ use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::{self, HostWord};
+use crate::host_api::{self, HostContext};
 use crate::lease::Leases;
 use crate::load::checks::{HostFacts, admit};
 use crate::load::entries::Entries;
@@ -209,7 +209,7 @@ pub(crate) fn copy(
 /// When the linker refuses it, its layout differs, or it does not take its host. The image is unmapped then.
 pub(crate) fn open(
     core: &Core,
-    word: &HostWord,
+    host_context: &HostContext,
     staged: Staged,
     id: ModuleId,
     generation: Generation,
@@ -220,7 +220,7 @@ pub(crate) fn open(
     core.logs.introduce(&tag);
     core.world.slices.introduce(id.0, &tag.name);
     let context = ModuleContext {
-        host: word.to_ref(),
+        host: host_context.to_ref(),
         table: host_api::table(),
         values: host_api::values(),
         module: id.0,
@@ -239,7 +239,7 @@ pub(crate) fn open(
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
     core.blacks.admit(module.gate(), Arc::clone(module.leases()));
     let attached = caught(|| {
-        // SAFETY: the context's word, table, mode and directory live as long as the runtime, which outlives the module.
+        // SAFETY: the host context, table, mode and directory live as long as the runtime, which outlives the module.
         let attached = unsafe { Entries(root).attach(&context) };
         attached.map_err(|error| LoadError::Attach { module: module.name().to_owned(), error })?;
         Ok(faults::at(ReloadStep::Attach)?)

@@ -68,7 +68,7 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// The values in which one object differs from its old default, for its new birth; the others are born with it.
+/// The values in which one object differs from its old default, for its new construction; the others are born with it.
 pub(super) fn own_values(
     core: &Core,
     object: ObjectHandle,
@@ -90,7 +90,7 @@ pub(super) fn own_values(
     Ok(values)
 }
 
-/// What an object keeps of itself while its class is gone; `fields` are those of its plugin half.
+/// What an object keeps of itself while its class is gone; `fields` are those of its plugin part.
 pub(super) fn asleep(
     core: &Core,
     object: ObjectHandle,

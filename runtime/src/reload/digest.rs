@@ -76,11 +76,11 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
     let parts = BTreeMap::from([
         ("objects", objects(core)),
         ("values", values(core)),
-        ("halves", halves(core)),
+        ("plugin parts", plugin_parts(core)),
         ("types", types(core)),
         ("calls", calls(core)),
         ("modules", modules(loads)),
-        ("errands", errands(core)),
+        ("jobs", jobs(core)),
         ("blacks", blacks(core)),
         ("numbers", numbers(core)),
         ("leases", leases(loads)),
@@ -107,7 +107,7 @@ fn numbers(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Why modules of the Master have to stay mapped. Posted closures are left out, as among the errands.
+/// Why modules of the Master have to stay mapped. Posted closures are left out, as among the jobs.
 fn leases(loads: &Loads) -> Vec<String> {
     let modules = loads.master().map(|master| master.modules).unwrap_or_default();
     let of = |module: &Rc<MasterModule>| {
@@ -131,9 +131,9 @@ fn files(loads: &Loads) -> Vec<String> {
 
 /// What modules asked to be run later. What was posted is left out: it runs while the game thread waits, also for a
 /// rollback.
-fn errands(core: &Core) -> Vec<String> {
+fn jobs(core: &Core) -> Vec<String> {
     let infos = core.tasks.infos();
-    infos.iter().filter(|errand| errand.kind != LeaseKind::Posted).map(|errand| format!("{errand:?}")).collect()
+    infos.iter().filter(|job| job.kind != LeaseKind::Posted).map(|job| format!("{job:?}")).collect()
 }
 
 /// Who is there, class default objects included, and how they hang together.
@@ -173,8 +173,8 @@ fn values(core: &Core) -> Vec<String> {
     core.world.objects.alive().iter().flat_map(lines).collect()
 }
 
-/// Which body, and which plugin half, each of them has.
-fn halves(core: &Core) -> Vec<String> {
+/// Which body, and which plugin part, each of them has.
+fn plugin_parts(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let line = |object: &ObjectHandle| {
         let word = objects.conjugate(*object).unwrap_or_default();

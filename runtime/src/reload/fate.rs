@@ -16,9 +16,9 @@ pub(crate) struct Before {
 /// What becomes of its objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// They get the new layout, and a new plugin half.
+    /// They get the new layout, and a new plugin part.
     Carried,
-    /// Their native half cannot stay: they are born anew under their handles.
+    /// Their native part cannot stay: they are born anew under their handles.
     Reborn {
         /// Path of the native class that the new one sits on.
         onto: Rc<str>,

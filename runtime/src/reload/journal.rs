@@ -25,7 +25,7 @@ pub(crate) struct Journal {
     pub replaced_because: Vec<String>,
     /// What becomes of classes and values.
     pub changes: Changes,
-    /// What the new plugin halves have cost and kept.
+    /// What the new plugin parts have cost and kept.
     pub rebuilt: Rebuilt,
     /// Class constructors that ran again on an object that had its own already.
     pub reruns: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Changes {
 /// What the rebuild did.
 #[derive(Default)]
 pub(crate) struct Rebuilt {
-    /// Living objects whose plugin half was built anew.
+    /// Living objects whose plugin part was built anew.
     pub conjugates: u64,
     /// Kept fields that were put back.
     pub fields_kept: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Done {
     /// Whom the load context told, and whose code it ran.
     pub record: Record,
     /// Objects that were born and are gone again, by the path of their class.
-    pub births: BTreeMap<String, u64>,
+    pub constructions: BTreeMap<String, u64>,
     /// Calls that went beyond what came up, by name.
     pub calls: BTreeMap<String, CallCount>,
     /// Objects that somebody put into the root set, and those that somebody took from it.

@@ -10,9 +10,9 @@ use crate::bridge::core::Core;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, ModuleId, ObjectHandle};
 use crate::load::error::LoadError;
-use crate::object::birth::{add_subobject, rebirth};
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
+use crate::object::construction::{add_subobject, reconstruct};
 use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
@@ -23,7 +23,7 @@ use crate::reload::plan::{ClassPlan, Notes, OwnReference, native_ancestor, plan_
 
 /// What a migration has staged.
 pub(crate) struct Migration {
-    /// The objects whose plugin halves are to be rebuilt, in creation order.
+    /// The objects whose plugin parts are to be rebuilt, in creation order.
     pub objects: Vec<ObjectHandle>,
     /// Objects of every class that live on.
     pub kept: u64,
@@ -115,7 +115,7 @@ struct Walk<'a> {
     growing: Vec<Growing>,
     /// Objects that are born anew, and what they keep.
     reborn: Vec<(ObjectHandle, OwnValues)>,
-    /// Objects that have no plugin half from now on.
+    /// Objects that have no plugin part from now on.
     sleeping: HashSet<ObjectHandle>,
     to_own: Vec<OwnReference>,
     removed_subobjects: Vec<ObjectHandle>,
@@ -230,7 +230,7 @@ impl Walk<'_> {
         Ok(Some(plan))
     }
 
-    /// A dormant object takes its kept fields back when it has its plugin half.
+    /// A dormant object takes its kept fields back when it has its plugin part.
     fn wake(&mut self, object: ObjectHandle) {
         let fields =
             self.core.world.objects.with_body(object, |body| {
@@ -294,21 +294,21 @@ impl Walk<'_> {
         }
     }
 
-    /// The new births, owners before what they have.
+    /// The new constructions, owners before what they have.
     fn bear_anew(&mut self) -> Result<(), LoadError> {
         let core = self.core;
         for (object, values) in std::mem::take(&mut self.reborn) {
             if self.doomed.contains(&object) {
                 continue;
             }
-            rebirth(&core.world, &core.plugins(), object)?;
+            reconstruct(&core.world, &core.plugins(), object)?;
             for (property, value) in values {
                 core.world.objects.write_unasked(object, &property, &value)?;
             }
             if let Some(class) = core.world.objects.class(object) {
                 self.part_with_others(object, &class);
             }
-            faults::at(ReloadStep::Rebirth)?;
+            faults::at(ReloadStep::Reconstruction)?;
         }
         Ok(())
     }

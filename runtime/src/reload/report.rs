@@ -25,7 +25,7 @@ pub enum Outcome {
 }
 
 /// What a reload did before it was rolled back and what the rollback cannot take back, by name: who was told, and whose
-/// code ran. The world, the plugin halves and the registries are as they were but for what is named here.
+/// code ran. The world, the plugin parts and the registries are as they were but for what is named here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remainder {
     /// Events that listeners of the load context were told, in order, with those that tell them of the rollback:
@@ -45,7 +45,7 @@ pub struct Remainder {
     pub resumed: Vec<String>,
     /// Objects that were born and are gone again, class default objects as a rule: the native constructors of their
     /// bases ran.
-    pub births: Vec<Named>,
+    pub constructions: Vec<Named>,
     /// Functions beyond the new modules that were called before the failure, since they are declared pure.
     pub pure_calls: Vec<Named>,
     /// Calls and functions that new code tried and that were refused: nothing of them ran.
@@ -76,7 +76,7 @@ impl fmt::Display for Named {
 
 impl Remainder {
     fn of(done: Done) -> Self {
-        let Done { record, births, calls, roots: (added, removed), resolved } = done;
+        let Done { record, constructions, calls, roots: (added, removed), resolved } = done;
         let named = |(name, times): (&String, u64)| (times != 0).then(|| Named { name: name.clone(), times });
         Self {
             events: record.events,
@@ -85,7 +85,7 @@ impl Remainder {
             exit_hooks: record.exit_hooks,
             suspended: record.suspended,
             resumed: record.resumed,
-            births: births.iter().filter_map(|(name, times)| named((name, *times))).collect(),
+            constructions: constructions.iter().filter_map(|(name, times)| named((name, *times))).collect(),
             pure_calls: calls.iter().filter_map(|(name, count)| named((name, count.allowed))).collect(),
             refused_calls: calls.iter().filter_map(|(name, count)| named((name, count.refused))).collect(),
             roots_added: added.iter().map(ToString::to_string).collect(),
@@ -110,7 +110,7 @@ impl Remainder {
         line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
         line(&mut lines, "suspended:", &self.suspended, "");
         line(&mut lines, "and resumed:", &self.resumed, "");
-        line(&mut lines, "born and gone again:", &self.births, "");
+        line(&mut lines, "born and gone again:", &self.constructions, "");
         line(&mut lines, "called as pure:", &self.pure_calls, "");
         line(&mut lines, "refused to new code:", &self.refused_calls, "");
         line(&mut lines, "put into the root set:", &self.roots_added, "");
@@ -140,7 +140,7 @@ pub struct Reload {
     pub outcome: Outcome,
     /// Objects that live on, of every class.
     pub objects_kept: u64,
-    /// Living objects whose plugin half was built anew.
+    /// Living objects whose plugin part was built anew.
     pub conjugates_rebuilt: u64,
     /// Class constructors that ran again on an object that had its own already. Always zero in a sound host.
     pub class_constructors_rerun: u64,
@@ -403,7 +403,7 @@ mod tests {
         };
         let done = Done {
             record,
-            births: BTreeMap::from([("/Script/Game.MagicCube".into(), 1)]),
+            constructions: BTreeMap::from([("/Script/Game.MagicCube".into(), 1)]),
             calls: BTreeMap::from([("ex:/now".into(), calls(3, 0)), ("ex:/tell".into(), calls(0, 1))]),
             roots: (vec![ObjectHandle::new(7, 1)], vec![ObjectHandle::new(8, 2)]),
             resolved: vec!["ex:/tell".into()],

@@ -17,10 +17,10 @@ use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Master};
 use crate::load::module::master::MasterModule;
-use crate::object::birth::destroy;
 use crate::object::bits::Bits;
 use crate::object::body::Body;
 use crate::object::class::Class;
+use crate::object::construction::destroy;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
 use crate::reload::changes::Phase;
@@ -164,7 +164,7 @@ impl Run<'_> {
 
     fn phase<T>(&mut self, phase: Phase, step: impl FnOnce(&mut Self) -> Result<T, LoadError>) -> Step<T> {
         let begun = Instant::now();
-        let published = self.core.red.lane().phase(phase.name());
+        let published = self.core.red.activities().phase(phase.name());
         let result = caught(|| step(self));
         drop(published);
         self.journal.phases.0.insert(phase.name(), begun.elapsed().as_secs_f64() * 1e3);
@@ -279,14 +279,14 @@ impl Run<'_> {
     /// Every living object in its new body.
     fn migrate(&mut self, living: &[ObjectHandle], goals: Goals) -> Result<Migration, LoadError> {
         let migration = migrate::migrate(self.core, living, goals, &mut self.journal.changes)?;
-        let has_half = |object: &&ObjectHandle| self.core.plugins().key_of(**object).is_some();
+        let has_plugin_part = |object: &&ObjectHandle| self.core.plugins().key_of(**object).is_some();
         if let Some(rebuild) = self.core.rebuild.borrow_mut().as_mut() {
-            rebuild.reborn = migration.objects.iter().filter(has_half).copied().collect();
+            rebuild.reborn = migration.objects.iter().filter(has_plugin_part).copied().collect();
         }
         Ok(migration)
     }
 
-    /// One new plugin half for every living object, in creation order.
+    /// One new plugin part for every living object, in creation order.
     fn rebuild(&mut self, migration: &Migration) -> Result<(), LoadError> {
         let core = self.core;
         if self.loads.planted_rerun {
@@ -321,7 +321,7 @@ impl Run<'_> {
         let core = self.core;
         self.loads.raise(&MasterEvent::Loaded(self.generation));
         let begun = Instant::now();
-        let _published = core.red.lane().phase(Phase::Retire.name());
+        let _published = core.red.activities().phase(Phase::Retire.name());
         self.loads.show(self.old.generation, self.replaced.iter());
         let Committed { bodies, classes, removed_subobjects, .. } = committed;
         let mut bodies = Some(bodies);
@@ -378,10 +378,10 @@ impl Run<'_> {
             };
             let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
                 // What others than the new modules asked for since.
-                UnloadStep::DropErrands => core.tasks.end_staged(core),
+                UnloadStep::DropJobs => core.tasks.end_staged(core),
                 UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
-                        self.journal.done.births = master::undo_births(core);
+                        self.journal.done.constructions = master::undo_constructions(core);
                         self.journal.done.roots = core.world.objects.roots_since(&self.before.roots);
                         core.world.lazy.restore(std::mem::take(&mut self.before.lazy));
                     }
@@ -412,13 +412,14 @@ impl Run<'_> {
     }
 }
 
-/// The planted fault: one living object runs a class constructor that it had at birth.
+/// The planted fault: one living object runs a class constructor that it had in its construction.
 fn planted_rerun(core: &Core, objects: &[ObjectHandle]) {
     let Some(object) = objects.first() else { return };
     let Some(class) = core.world.objects.class(*object) else { return };
     if core.plugins().build(*object, &class).is_ok() {
         for class in class.dynamic_chain() {
-            let _planted = crate::object::birth::run_class_constructor(&core.world, &core.plugins(), *object, &class);
+            let _planted =
+                crate::object::construction::run_class_constructor(&core.world, &core.plugins(), *object, &class);
         }
         core.plugins().end(*object);
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Inner, Runtime};
 use crate::border::CallError;
-use crate::bridge::tasks::ErrandInfo;
+use crate::bridge::tasks::JobInfo;
 use crate::callback::{Registered, Site, let_go};
 use crate::conjugate::BlackCount;
 use crate::error::Error;
@@ -17,11 +17,11 @@ use crate::unload::naps::Naps;
 /// How far the finalizer thread has come while somebody waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drained {
-    /// Plugin halves that were dropped meanwhile.
+    /// Plugin parts that were dropped meanwhile.
     pub dropped: u64,
     /// Those that were not: of the one whose finalizer runs, of those behind it, and of modules that were given up.
     pub pending: u64,
-    /// Finalizers that panicked meanwhile, with their module. Their halves count as dropped.
+    /// Finalizers that panicked meanwhile, with their module. Their plugin parts count as dropped.
     pub failures: Vec<String>,
     /// The finalizer that runs on, when the deadline has passed.
     pub running: Option<Blocker>,
@@ -39,10 +39,10 @@ pub struct Shutdown {
     /// Black conjugates that nobody has dropped, be it that they were released in the end: what plugins forgot, or keep in
     /// statics, and what the host itself holds.
     pub blacks: Vec<BlackCount>,
-    /// Plugin halves whose finalizers did not run or have not returned.
-    pub halves: u64,
+    /// Plugin parts whose finalizers did not run or have not returned.
+    pub plugin_parts: u64,
     /// Tasks, timers and posted closures that had not ended when the shutdown began. They were dropped with their module.
-    pub errands: Vec<ErrandInfo>,
+    pub jobs: Vec<JobInfo>,
     /// Who kept code from being unmapped: of the Master's when the host gave it up, of Slims' while it waited for them.
     pub leases: Vec<Blocker>,
     /// Objects that lived when all modules were gone: those of native classes.
@@ -53,7 +53,7 @@ impl fmt::Display for Drained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dropped, pending, failures, running, is_complete, took } = self;
         let far = if *is_complete { "drained" } else { "not drained" };
-        write!(f, "{far} in {:.1} s · {dropped} plugin halves dropped · {pending} wait", took.as_secs_f64())?;
+        write!(f, "{far} in {:.1} s · {dropped} plugin parts dropped · {pending} wait", took.as_secs_f64())?;
         running.iter().try_for_each(|running| write!(f, "\n  {running}"))?;
         failures.iter().try_for_each(|failure| write!(f, "\n  {failure}"))
     }
@@ -74,20 +74,20 @@ impl Shutdown {
 
 impl fmt::Display for Shutdown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { left, blacks, halves, errands, leases, objects } = self;
+        let Self { left, blacks, plugin_parts, jobs, leases, objects } = self;
         let forgotten: u64 = blacks.iter().map(|count| count.count).sum();
         write!(
             f,
-            "ended · {} images stay · {forgotten} black conjugates never dropped · {halves} plugin halves not finalized \
-             · {} errands cut short · {objects} objects left",
+            "ended · {} images stay · {forgotten} black conjugates never dropped · {plugin_parts} plugin parts not finalized \
+             · {} jobs cut short · {objects} objects left",
             left.len(),
-            errands.len(),
+            jobs.len(),
         )?;
         left.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
         leases.iter().try_for_each(|lease| write!(f, "\n  {lease}"))?;
         blacks.iter().try_for_each(|count| write!(f, "\n{count}"))?;
-        errands.iter().try_for_each(|errand| {
-            let ErrandInfo { module, generation, kind, place, .. } = errand;
+        jobs.iter().try_for_each(|job| {
+            let JobInfo { module, generation, kind, place, .. } = job;
             write!(f, "\n  {kind} of {module}, generation {generation}, from {place}")
         })
     }
@@ -121,7 +121,7 @@ impl Inner {
     /// Lets every callback go, because the host has ended.
     pub(super) fn let_go(&self) {
         self.has_ended.set(true);
-        let host = self.loads.hub.id();
+        let host = self.loads.registry.id();
         let_go(host, self.tickers.take());
         let_go(host, Rc::unwrap_or_clone(self.before_destroy.take()));
         let_go(host, self.loads.take_observers());
@@ -131,7 +131,7 @@ impl Inner {
         let_go(host, functions.map(|Registered { code, site }| Registered { code: code.take(), site }));
         let resolvers = self.resolvers.take().into_iter();
         let_go(host, resolvers.map(|Registered { code, site }| Registered { code: code.take(), site }));
-        self.loads.hub.let_go();
+        self.loads.registry.let_go();
     }
 
     fn drain(&self, deadline: Duration) -> Drained {
@@ -169,7 +169,7 @@ impl Runtime {
         self.inner.sites()
     }
 
-    /// Waits until the finalizer thread has dropped every plugin half that was handed to it, as far as `deadline` allows.
+    /// Waits until the finalizer thread has dropped every plugin part that was handed to it, as far as `deadline` allows.
     /// Closures that were posted to the game thread are run meanwhile: a finalizer may wait for one.
     ///
     /// # Errors
@@ -199,12 +199,12 @@ impl Runtime {
             Err(error) => return Shutdown { left: vec![error.to_string()], ..Shutdown::default() },
         };
         let _none = inner.watch.take();
-        let errands = self.errands();
+        let jobs = self.jobs();
         let unloaded =
             if self.generation() == 0 { Ok(()) } else { master::unload(&inner.core, &inner.loads).map(drop) };
         inner.core.world.objects.free_graveyard();
         let mut leases = inner.end_unloads();
-        let slims = inner.loads.hub.close(inner.loads.unloads.policy.shutdown);
+        let slims = inner.loads.registry.close(inner.loads.unloads.policy.shutdown);
         leases.extend(slims.blockers);
         // Those of objects that were collected before; a generation's own were waited for with its images.
         let drained = inner.drain(inner.loads.unloads.policy.shutdown);
@@ -220,6 +220,6 @@ impl Runtime {
             agent.tell_end(Vec::clone(&left));
         }
         inner.let_go();
-        Shutdown { left, blacks, halves: drained.pending, errands, leases, objects }
+        Shutdown { left, blacks, plugin_parts: drained.pending, jobs, leases, objects }
     }
 }

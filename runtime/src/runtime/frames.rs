@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use super::Runtime;
-use crate::bridge::tasks::ErrandInfo;
+use crate::bridge::tasks::JobInfo;
 use crate::callback::let_go;
 use crate::poster::Poster;
 use crate::reload::requests::{self, Plan};
@@ -60,7 +60,7 @@ impl Runtime {
         tickers.append(&mut self.inner.tickers.borrow_mut());
         match self.inner.has_ended.get() {
             // One of them has shut the host down.
-            true => let_go(self.inner.loads.hub.id(), tickers),
+            true => let_go(self.inner.loads.registry.id(), tickers),
             false => *self.inner.tickers.borrow_mut() = tickers,
         }
         // A ticker that panics is the host's own affair, payload and all, but the others are there when it goes on.
@@ -138,7 +138,7 @@ impl Runtime {
 
     /// Tasks, timers and posted closures of modules that have not ended, in the order they were asked for. What a
     /// thread has posted counts from the next safe point on.
-    pub fn errands(&self) -> Vec<ErrandInfo> {
+    pub fn jobs(&self) -> Vec<JobInfo> {
         self.inner.core.tasks.infos()
     }
 }

@@ -10,8 +10,8 @@ use crate::bridge::calls::{Dispatch, call_with_values};
 use crate::error::Error;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::load::context::id::{ContextId, ContextInfo};
-use crate::object::birth::{BirthArgs, birth};
 use crate::object::class::Class;
+use crate::object::construction::{ConstructionArgs, construct};
 use crate::object::member::{FunctionKey, PropertyKey};
 use crate::object::objects::RenameError;
 use crate::object::value::Value;
@@ -42,7 +42,7 @@ impl Objects<'_> {
     /// what it makes lives on like all others.
     ///
     /// # Errors
-    /// When there is no such class, or a step of the birth failed; nothing of the object is left then. While a reload or
+    /// When there is no such class, or a step of the construction failed; nothing of the object is left then. While a reload or
     /// the like is under way.
     pub fn spawn(&self, class: &str) -> Result<ObjectHandle, Error> {
         self.spawn_in(class, ObjectHandle::NONE)
@@ -54,7 +54,7 @@ impl Objects<'_> {
     /// # Errors
     /// As [`Objects::spawn`].
     pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
-        self.bear(&self.0.types().class_by_path(class)?, outer)
+        self.construct(&self.0.types().class_by_path(class)?, outer)
     }
 
     /// Makes an object of a class that is held, as [`Objects::spawn`] does.
@@ -70,7 +70,7 @@ impl Objects<'_> {
     /// # Errors
     /// As [`Objects::spawn_of`].
     pub fn spawn_of_in(&self, class: &ClassRef, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
-        self.bear(&self.0.types().class_now(class)?, outer)
+        self.construct(&self.0.types().class_now(class)?, outer)
     }
 
     /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, in a
@@ -105,7 +105,7 @@ impl Objects<'_> {
         Some(world.names.text(world.objects.name(object)?).to_string())
     }
 
-    /// Path of the class that an object waits for, where it is dormant: a reload took its class away. It has no plugin half
+    /// Path of the class that an object waits for, where it is dormant: a reload took its class away. It has no plugin part
     /// then and is seen as an object of its nearest base; it wakes when the class returns.
     pub fn dormant_class(&self, object: ObjectHandle) -> Option<String> {
         self.0.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
@@ -227,14 +227,14 @@ impl Objects<'_> {
             ModuleId(0) => ContextId::DEFAULT,
             module => {
                 let living = loads.master().map(|master| master.generation);
-                ContextId::master(loads.hub.master_with(module, living)?.0)
+                ContextId::master(loads.registry.master_with(module, living)?.0)
             }
         };
         // An object does not outlive the generation that its class is of; the Default is always there.
         self.0.contexts().all().into_iter().find(|info| info.id == id)
     }
 
-    fn bear(&self, class: &Rc<Class>, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
+    fn construct(&self, class: &Rc<Class>, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         let core = &self.0.inner.core;
         if !outer.is_none() && !self.is_alive(outer) {
             return Err(CallError::Stale { handle: outer }.into());
@@ -243,8 +243,8 @@ impl Objects<'_> {
         if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_telling()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }
-        let args = BirthArgs { outer, root: outer.is_none(), ..BirthArgs::default() };
-        Ok(birth(&core.world, &core.plugins(), class, args)?)
+        let args = ConstructionArgs { outer, root: outer.is_none(), ..ConstructionArgs::default() };
+        Ok(construct(&core.world, &core.plugins(), class, args)?)
     }
 
     pub(super) fn property(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<(), Error> {

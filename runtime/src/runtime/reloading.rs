@@ -39,7 +39,7 @@ impl Runtime {
     }
 
     /// Replaces only those modules of the Master whose library is another build than the one loaded, and those that use
-    /// them; `libraries` are all of the Master's. The others stay mapped in their generation: their plugin halves are not
+    /// them; `libraries` are all of the Master's. The others stay mapped in their generation: their plugin parts are not
     /// rebuilt, and handles to them stay valid. When no library has changed, nothing happens and the report says so.
     ///
     /// # Errors

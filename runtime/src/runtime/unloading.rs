@@ -141,7 +141,7 @@ impl Unloads<'_> {
 
     /// Images that stay mapped, and why.
     pub fn parked(&self) -> Vec<String> {
-        let slims = self.0.inner.loads.hub.parked();
+        let slims = self.0.inner.loads.registry.parked();
         self.0.inner.loads.unloads.parked().into_iter().chain(slims).collect()
     }
 }

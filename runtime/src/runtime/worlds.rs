@@ -27,7 +27,7 @@ pub struct Worlds<'a>(pub(super) &'a Runtime);
 
 impl Worlds<'_> {
     /// Writes all living objects to a file: their classes and names, where they lie, the values in which they differ from
-    /// their defaults, and what their plugin halves keep. Transient properties are left out. The file is described in
+    /// their defaults, and what their plugin parts keep. Transient properties are left out. The file is described in
     /// `docs/world-format.md`. Returns how many objects it were.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Worlds<'_> {
     }
 
     /// Puts the world of a file in place of the living objects, which end. The objects that were saved go on with their
-    /// lives: their plugin halves are built by red constructors, as after a reload, and no class constructor runs again.
+    /// lives: their plugin parts are built by red constructors, as after a reload, and no class constructor runs again.
     /// Values that were the default follow the default of now; types that have changed are converted where nothing is
     /// lost; objects whose class is not there are dormant.
     ///
@@ -70,7 +70,7 @@ impl Worlds<'_> {
         hasher.finish()
     }
 
-    /// The world as text, part by part: objects, values, plugin halves, types, calls, modules, and what modules and the host
+    /// The world as text, part by part: objects, values, plugin parts, types, calls, modules, and what modules and the host
     /// hold of each other. Equal before and after a reload that was rolled back, but for what its report names
     /// (`Reload::remainder`); [`WorldDigest::differences`] says what is not. What plugins keep on their own side is
     /// in it as far as its place goes, not its content.

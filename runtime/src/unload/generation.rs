@@ -48,15 +48,15 @@ fn step_now<M: UnloadModule>(
                 module.ask_to_stop();
             }
         }
-        UnloadStep::DropErrands => {
+        UnloadStep::DropJobs => {
             let ended = modules
                 .iter()
                 .map(|module| module.id())
                 .flat_map(|module| core.tasks.end_module(core, module))
                 .collect();
-            host.unloads().note_errands(generation, ended);
+            host.unloads().note_jobs(generation, ended);
         }
-        UnloadStep::ReleaseHalves => release(core, &modules.iter().map(|module| module.id()).collect()),
+        UnloadStep::ReleasePluginParts => release(core, &modules.iter().map(|module| module.id()).collect()),
         UnloadStep::AwaitFinalizers => await_finalizers(core, host.unloads().policy.grace, begun),
         UnloadStep::ExitHooks => {
             for module in modules.iter().rev() {
@@ -81,7 +81,7 @@ fn step_now<M: UnloadModule>(
     }
 }
 
-/// Nothing that these modules handed out leads anywhere any more; their plugin halves go to the finalizer thread.
+/// Nothing that these modules handed out leads anywhere any more; their plugin parts go to the finalizer thread.
 fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     for parts in core.pairs.release_modules(modules) {
         core.finalizer.finalize(parts);

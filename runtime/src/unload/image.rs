@@ -54,7 +54,7 @@ impl ImageUnload {
     ///
     /// # Safety
     /// Once the last lease of its module has ended, and the finalizers it is driven behind have run, nothing of the image is
-    /// used by anybody whom the host has let in: no plugin half, conjugate, thunk or record of it.
+    /// used by anybody whom the host has let in: no plugin part, conjugate, thunk or record of it.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
         let ImageFacts { module, detach, heap_bytes, will_park, gives_blocks_away } = facts;
         let policy_of_image = policy.of_an_image();

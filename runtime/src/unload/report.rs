@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bridge::tasks::ErrandCount;
+use crate::bridge::tasks::JobCount;
 use crate::lease::Blocker;
 use crate::unload::state::ContextState;
 
@@ -102,7 +102,7 @@ pub struct UnloadReport {
     pub problems: Vec<String>,
     /// Tasks, timers and posted closures that had not ended, and were dropped. Slims have none.
     #[serde(default)]
-    pub errands: Vec<ErrandCount>,
+    pub jobs: Vec<JobCount>,
     /// From the seal until the last image was gone.
     pub took: Duration,
 }
@@ -124,7 +124,7 @@ pub struct BlockerReport {
     pub problems: Vec<String>,
     /// Tasks, timers and posted closures that had not ended, and were dropped. Slims have none.
     #[serde(default)]
-    pub errands: Vec<ErrandCount>,
+    pub jobs: Vec<JobCount>,
 }
 
 impl ParkedImage {
@@ -153,7 +153,7 @@ impl fmt::Display for BlockerReport {
         for image in &self.parked {
             write!(f, "\n  {}", image.line(&self.subject))?;
         }
-        self.errands.iter().try_for_each(|ended| write!(f, "\n  {ended}"))?;
+        self.jobs.iter().try_for_each(|ended| write!(f, "\n  {ended}"))?;
         self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
@@ -164,7 +164,7 @@ impl fmt::Display for UnloadReport {
         for line in self.modules.iter().filter_map(ModuleEnd::line) {
             write!(f, "\n  {line}")?;
         }
-        self.errands.iter().try_for_each(|ended| write!(f, "\n  {ended}"))?;
+        self.jobs.iter().try_for_each(|ended| write!(f, "\n  {ended}"))?;
         self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
@@ -232,7 +232,7 @@ mod tests {
     use expect_test::expect;
 
     use super::{BlockerReport, ModuleEnd};
-    use crate::bridge::tasks::ErrandCount;
+    use crate::bridge::tasks::JobCount;
     use crate::lease::{Blocker, LeaseKind};
     use crate::unload::state::ContextState;
 
@@ -256,7 +256,7 @@ mod tests {
             ],
             parked: Vec::new(),
             problems: vec!["an unloading callback of priority 3 panicked: \"no\"".into()],
-            errands: vec![ErrandCount {
+            jobs: vec![JobCount {
                 kind: LeaseKind::Timer,
                 module: "reports".into(),
                 place: "src/lib.rs:7".into(),

@@ -1,4 +1,4 @@
-//! Where a load context stands between its birth and the proof that its image is gone. This file decides; the
+//! Where a load context stands between its construction and the proof that its image is gone. This file decides; the
 //! unloader drains, counts leases and unmaps, and reports here what it found.
 
 use thiserror::Error;

@@ -15,7 +15,7 @@ pub(crate) enum UnloadCause {
     NotCreated,
     /// Some of its modules were mapped, and another could not be.
     NotStaged,
-    /// A Slim is unloaded or replaced. It has no objects, values or errands.
+    /// A Slim is unloaded or replaced. It has no objects, values or jobs.
     Slim,
 }
 
@@ -31,11 +31,11 @@ pub(crate) enum UnloadStep {
     /// asked to stop.
     ShutGates,
     /// Tasks, timers and posted closures are dropped.
-    DropErrands,
+    DropJobs,
     /// The objects that end with the generation are destroyed, and what belongs to their classes.
     EndObjects,
-    /// Nothing that it handed out leads anywhere any more; plugin halves go to the finalizer thread.
-    ReleaseHalves,
+    /// Nothing that it handed out leads anywhere any more; plugin parts go to the finalizer thread.
+    ReleasePluginParts,
     /// The generation that was set aside answers again.
     Resume,
     /// The finalizers run, as long as the host's patience lasts. One that hangs does not keep the others from their end.
@@ -53,8 +53,8 @@ pub(crate) enum UnloadStep {
 }
 
 use UnloadStep::{
-    AwaitFinalizers, DropErrands, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks,
-    ReleaseHalves, Resume, Seal, ShutGates, Tell,
+    AwaitFinalizers, DropJobs, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks,
+    ReleasePluginParts, Resume, Seal, ShutGates, Tell,
 };
 
 impl UnloadCause {
@@ -65,9 +65,9 @@ impl UnloadCause {
                 Seal,
                 Tell,
                 ShutGates,
-                DropErrands,
+                DropJobs,
                 EndObjects,
-                ReleaseHalves,
+                ReleasePluginParts,
                 AwaitFinalizers,
                 ExitHooks,
                 EndThreadLocals,
@@ -80,9 +80,9 @@ impl UnloadCause {
             Self::Replaced | Self::NotCreated => &[
                 Seal,
                 ShutGates,
-                DropErrands,
+                DropJobs,
                 EndObjects,
-                ReleaseHalves,
+                ReleasePluginParts,
                 AwaitFinalizers,
                 ExitHooks,
                 EndThreadLocals,
@@ -93,9 +93,9 @@ impl UnloadCause {
             Self::RolledBack => &[
                 Seal,
                 ShutGates,
-                DropErrands,
+                DropJobs,
                 EndObjects,
-                ReleaseHalves,
+                ReleasePluginParts,
                 Resume,
                 AwaitFinalizers,
                 ExitHooks,
@@ -108,8 +108,8 @@ impl UnloadCause {
             Self::NotStaged => &[
                 Seal,
                 ShutGates,
-                DropErrands,
-                ReleaseHalves,
+                DropJobs,
+                ReleasePluginParts,
                 AwaitFinalizers,
                 ExitHooks,
                 EndThreadLocals,
@@ -138,7 +138,7 @@ mod tests {
     /// What runs code of the module.
     const RUNS: [UnloadStep; 5] = [
         UnloadStep::Tell,
-        UnloadStep::DropErrands,
+        UnloadStep::DropJobs,
         UnloadStep::AwaitFinalizers,
         UnloadStep::ExitHooks,
         UnloadStep::EndThreadLocals,
@@ -178,7 +178,7 @@ mod tests {
     fn every_end_has_each_step_once_and_all_have_the_same_order() {
         let longest: Vec<_> = {
             let mut steps = UnloadCause::Unloaded.steps().to_vec();
-            let released = steps.iter().position(|step| *step == UnloadStep::ReleaseHalves).expect("it is there");
+            let released = steps.iter().position(|step| *step == UnloadStep::ReleasePluginParts).expect("it is there");
             steps.insert(released + 1, UnloadStep::Resume);
             steps
         };

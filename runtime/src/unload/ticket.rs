@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_sys::process;
 
-use crate::bridge::tasks::ErrandCount;
+use crate::bridge::tasks::JobCount;
 use crate::deadline;
 use crate::lease::{Blocker, LeaseKind};
 use crate::unload::report::{BlockerReport, UnloadReport};
@@ -35,7 +35,7 @@ struct Told {
     drained: bool,
     unloaded: Unloaded,
     problems: Vec<String>,
-    errands: Vec<ErrandCount>,
+    jobs: Vec<JobCount>,
     took: Option<Duration>,
 }
 
@@ -111,7 +111,7 @@ impl UnloadTicket {
             drained: false,
             unloaded: Unloaded::default(),
             problems: Vec::new(),
-            errands: Vec::new(),
+            jobs: Vec::new(),
             took: None,
         };
         let shared = Shared {
@@ -212,7 +212,7 @@ impl UnloadTicket {
             blockers,
             parked: told.unloaded.parked.clone(),
             problems: told.problems.clone(),
-            errands: told.errands.clone(),
+            jobs: told.jobs.clone(),
         }
     }
 
@@ -224,7 +224,7 @@ impl UnloadTicket {
             subject: self.shared.subject.clone(),
             modules: told.unloaded.modules.clone(),
             problems: told.problems.clone(),
-            errands: told.errands.clone(),
+            jobs: told.jobs.clone(),
             took: told.took.unwrap_or_default(),
         })
     }
@@ -240,8 +240,8 @@ impl UnloadTicket {
     }
 
     /// Adds what had still to be done.
-    pub(crate) fn note_errands(&self, ended: Vec<ErrandCount>) {
-        self.told().errands.extend(ended);
+    pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
+        self.told().jobs.extend(ended);
     }
 
     /// Gives up: what is not gone stays mapped, and the reason names who kept it. Without effect on one that has ended.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::bridge::tasks::ErrandCount;
+use crate::bridge::tasks::JobCount;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
@@ -37,7 +37,7 @@ pub(super) struct OneUnload {
 }
 
 /// Where a generation stands.
-enum Standing {
+enum GenerationState {
     Alive,
     Unloading(UnloadTicket),
 }
@@ -47,52 +47,52 @@ enum Standing {
 pub(crate) struct Unloads {
     /// What the host does about unloads that do not end.
     pub policy: UnloadPolicy,
-    standing: RefCell<BTreeMap<Generation, Standing>>,
+    lives: RefCell<BTreeMap<Generation, GenerationState>>,
     pub(super) under_way: RefCell<Vec<Rc<OneUnload>>>,
     callbacks: RefCell<Vec<(i32, Registered<UnloadingCallback>)>>,
     /// What went wrong before there was a ticket to write it on.
     problems: RefCell<BTreeMap<Generation, Vec<String>>>,
     /// Tasks, timers and posted closures that ended before there was a ticket to write them on.
-    errands: RefCell<BTreeMap<Generation, Vec<ErrandCount>>>,
+    jobs: RefCell<BTreeMap<Generation, Vec<JobCount>>>,
     parked: RefCell<Vec<String>>,
 }
 
 impl Unloads {
     /// The generation has begun to live.
     pub(crate) fn begin_life(&self, generation: Generation) {
-        self.standing.borrow_mut().insert(generation, Standing::Alive);
+        self.lives.borrow_mut().insert(generation, GenerationState::Alive);
     }
 
     /// Nothing of the generation is mapped: it was refused before that, or its images are gone. Nothing is kept of it.
     pub(crate) fn forget(&self, generation: Generation) {
-        let ended = self.standing.borrow_mut().remove(&generation);
+        let ended = self.lives.borrow_mut().remove(&generation);
         self.problems.borrow_mut().remove(&generation);
-        self.errands.borrow_mut().remove(&generation);
+        self.jobs.borrow_mut().remove(&generation);
         // This may be the last share of its ticket.
         drop(ended);
     }
 
     /// Whether anything of the generation is left.
     pub(crate) fn is_known(&self, generation: Generation) -> bool {
-        self.standing.borrow().contains_key(&generation)
+        self.lives.borrow().contains_key(&generation)
     }
 
     /// Every generation that is not dead, and how far its life has come.
     pub(crate) fn states(&self) -> Vec<(Generation, ContextState)> {
-        let standing = self.standing.borrow();
-        let states = standing.iter().map(|(generation, standing)| match standing {
-            Standing::Alive => (*generation, ContextState::Alive),
-            Standing::Unloading(ticket) => (*generation, ticket.state()),
+        let lives = self.lives.borrow();
+        let states = lives.iter().map(|(generation, lives)| match lives {
+            GenerationState::Alive => (*generation, ContextState::Alive),
+            GenerationState::Unloading(ticket) => (*generation, ticket.state()),
         });
         states.filter(|(_, state)| *state != ContextState::Dead).collect()
     }
 
     /// The tickets of generations that are not dead, oldest first.
     pub(crate) fn tickets(&self) -> Vec<UnloadTicket> {
-        let standing = self.standing.borrow();
-        let tickets = standing.values().filter_map(|standing| match standing {
-            Standing::Alive => None,
-            Standing::Unloading(ticket) => Some(ticket.clone()),
+        let lives = self.lives.borrow();
+        let tickets = lives.values().filter_map(|lives| match lives {
+            GenerationState::Alive => None,
+            GenerationState::Unloading(ticket) => Some(ticket.clone()),
         });
         tickets.filter(|ticket| ticket.state() != ContextState::Dead).collect()
     }
@@ -147,22 +147,22 @@ impl Unloads {
     /// Writes down what went wrong with a generation and stopped nothing. Of one that is gone nobody reads it but in the
     /// log: a module that a reload has kept may outlive the generation it was mapped in.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
-        match self.standing.borrow().get(&generation) {
-            Some(Standing::Alive) => {}
-            Some(Standing::Unloading(ticket)) => return ticket.note(problem),
+        match self.lives.borrow().get(&generation) {
+            Some(GenerationState::Alive) => {}
+            Some(GenerationState::Unloading(ticket)) => return ticket.note(problem),
             None => return,
         }
         let mut problems = self.problems.borrow_mut();
         let problems = problems.entry(generation).or_default();
-        // A plugin half that fails to end may do so every frame; the log has them all.
+        // A plugin part that fails to end may do so every frame; the log has them all.
         if problems.len() < MOST_PROBLEMS {
             problems.push(problem);
         }
     }
 
     /// Writes down what a generation had still to do when it ended.
-    pub(crate) fn note_errands(&self, generation: Generation, ended: Vec<ErrandCount>) {
-        self.errands.borrow_mut().entry(generation).or_default().extend(ended);
+    pub(crate) fn note_jobs(&self, generation: Generation, ended: Vec<JobCount>) {
+        self.jobs.borrow_mut().entry(generation).or_default().extend(ended);
     }
 
     /// What went wrong with a generation that has no ticket.
@@ -173,8 +173,8 @@ impl Unloads {
     /// The generation has begun to unload: what was noted of it goes to its ticket.
     pub(super) fn begin_unload(&self, generation: Generation, ticket: &UnloadTicket) {
         self.take_problems(generation).into_iter().for_each(|problem| ticket.note(problem));
-        ticket.note_errands(self.errands.borrow_mut().remove(&generation).unwrap_or_default());
-        self.standing.borrow_mut().insert(generation, Standing::Unloading(ticket.clone()));
+        ticket.note_jobs(self.jobs.borrow_mut().remove(&generation).unwrap_or_default());
+        self.lives.borrow_mut().insert(generation, GenerationState::Unloading(ticket.clone()));
     }
 
     /// These images stay, one line each.

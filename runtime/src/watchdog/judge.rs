@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(super) enum Verdict {
     /// Nothing is to be told.
     Fine,
-    /// The doing in this place, counted from the outermost, has not changed for so long.
+    /// The activity in this place, counted from the outermost, has not changed for so long.
     Stuck {
         /// Its place.
         at: usize,
@@ -25,7 +25,7 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 pub(super) struct Judge {
     limit: Duration,
-    /// The doings of the last look and when each was first seen, outermost first.
+    /// The activities of the last look and when each was first seen, outermost first.
     seen: Vec<(u64, Duration)>,
     /// What was told last, and when that was first seen; whether it is still going on.
     told: Option<(u64, Duration, bool)>,
@@ -41,13 +41,13 @@ impl Judge {
     ///
     /// The innermost of those that stand for too long is told, since the others only wait for it. One that was begun
     /// before something that was told already is not told again: it has been waiting, and hangs no longer by itself.
-    pub(super) fn look(&mut self, now: Duration, doing: &[u64]) -> Verdict {
-        let same = self.seen.iter().zip(doing).take_while(|((seen, _), now)| seen == *now).count();
+    pub(super) fn look(&mut self, now: Duration, activity: &[u64]) -> Verdict {
+        let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);
-        self.seen.extend(doing[same..].iter().map(|id| (*id, now)));
+        self.seen.extend(activity[same..].iter().map(|id| (*id, now)));
         if let Some((id, since, going_on)) = &mut self.told
             && *going_on
-            && !doing.contains(id)
+            && !activity.contains(id)
         {
             *going_on = false;
             return Verdict::Over { after: now.saturating_sub(*since) };
@@ -71,8 +71,8 @@ mod tests {
     /// Looks once a second with a limit of three: what is being done, and what is said of it.
     fn check(looks: &[(&[u64], Verdict)]) {
         let mut judge = Judge::new(Duration::from_secs(3));
-        for (second, (doing, expected)) in looks.iter().enumerate() {
-            assert_eq!(judge.look(Duration::from_secs(second as u64), doing), *expected, "second {second}");
+        for (second, (activity, expected)) in looks.iter().enumerate() {
+            assert_eq!(judge.look(Duration::from_secs(second as u64), activity), *expected, "second {second}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! The watchdog: a thread that sees what the others are doing, and says so when one of them does it for too long. It
-//! ends nothing: a call that hangs is in the plugin's hands, and only its name is in ours. `lane.rs` is what a thread
+//! ends nothing: a call that hangs is in the plugin's hands, and only its name is in ours. `activity.rs` is what a thread
 //! publishes, `judge.rs` decides what is too long.
 
+mod activity;
 mod judge;
-mod lane;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use judge::{Judge, Verdict};
 
-pub(crate) use lane::{Doing, Entered, Lane, Published};
+pub(crate) use activity::{Activities, Activity, Entered, Published};
 
 /// It looks this often in the time that it lets pass.
 const LOOKS: u32 = 8;
@@ -65,7 +65,7 @@ pub(crate) struct Source {
     /// As reports name it.
     pub thread: &'static str,
     /// What it does now.
-    pub doing: Box<dyn Fn() -> Vec<Published> + Send>,
+    pub activity: Box<dyn Fn() -> Vec<Published> + Send>,
 }
 
 /// Who wants to know. Called on the watchdog's thread, while the other one hangs.
@@ -105,14 +105,14 @@ fn watch(limit: Duration, sources: &[Source], listeners: &[Listener], stopped: &
     let mut judges: Vec<_> = sources.iter().map(|_| Judge::new(limit)).collect();
     while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
         for (source, judge) in sources.iter().zip(&mut judges) {
-            let doing = (source.doing)();
-            let ids: Vec<_> = doing.iter().map(|published| published.id).collect();
+            let activity = (source.activity)();
+            let ids: Vec<_> = activity.iter().map(|published| published.id).collect();
             match judge.look(begun.elapsed(), &ids) {
                 Verdict::Fine => {}
                 Verdict::Over { after } => {
                     tracing::info!(thread = source.thread, seconds = after.as_secs_f64(), "what hung has returned");
                 }
-                Verdict::Stuck { at, since } => tell(&hang(source.thread, &doing, at, since), listeners),
+                Verdict::Stuck { at, since } => tell(&hang(source.thread, &activity, at, since), listeners),
             }
         }
     }
@@ -128,19 +128,19 @@ fn tell(hang: &Hang, listeners: &[Listener]) {
     }
 }
 
-/// What is told of the doing number `at`, which has not changed for `since`.
-fn hang(thread: &'static str, doing: &[Published], at: usize, since: Duration) -> Hang {
-    let standing = doing.get(..=at).unwrap_or(doing);
-    let phase = standing.iter().filter_map(|published| match &published.doing {
-        Doing::Phase(phase) => Some(phase.clone()),
-        Doing::Call { .. } => None,
+/// What is told of the activity number `at`, which has not changed for `since`.
+fn hang(thread: &'static str, activity: &[Published], at: usize, since: Duration) -> Hang {
+    let standing = activity.get(..=at).unwrap_or(activity);
+    let phase = standing.iter().filter_map(|published| match &published.activity {
+        Activity::Phase(phase) => Some(phase.clone()),
+        Activity::Call { .. } => None,
     });
-    let calls = doing.iter().filter_map(|published| match &published.doing {
-        Doing::Phase(_) => None,
-        Doing::Call { function, .. } => Some(function.clone()),
+    let calls = activity.iter().filter_map(|published| match &published.activity {
+        Activity::Phase(_) => None,
+        Activity::Call { function, .. } => Some(function.clone()),
     });
-    let (module, function) = match standing.last().map(|published| &published.doing) {
-        Some(Doing::Call { module, function }) => (module.clone(), function.clone()),
+    let (module, function) = match standing.last().map(|published| &published.activity) {
+        Some(Activity::Call { module, function }) => (module.clone(), function.clone()),
         _ => (String::new(), String::new()),
     };
     Hang { thread, module, function, phase: phase.collect(), since, calls: calls.collect() }
@@ -151,8 +151,8 @@ mod tests {
     use super::{Hang, Published, hang};
     use std::time::Duration;
 
-    fn check(doing: &[Published], at: usize, expected: &str, calls: &str) {
-        let hang: Hang = hang("game thread", doing, at, Duration::from_millis(2500));
+    fn check(activity: &[Published], at: usize, expected: &str, calls: &str) {
+        let hang: Hang = hang("game thread", activity, at, Duration::from_millis(2500));
         assert_eq!((hang.to_string().as_str(), hang.calls.join(" > ").as_str()), (expected, calls));
     }
 

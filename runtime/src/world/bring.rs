@@ -1,4 +1,4 @@
-//! The objects of a file, made whole beside those that are there: memory, values, subobjects, plugin halves. Nothing here
+//! The objects of a file, made whole beside those that are there: memory, values, subobjects, plugin parts. Nothing here
 //! is final; the transaction around it takes it back when a step fails.
 
 use std::collections::HashSet;
@@ -11,9 +11,9 @@ use crate::bridge::core::Core;
 use crate::bridge::rebuild::{Rebuild, rebuild_one};
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
-use crate::object::birth::{add_subobject, destroy, rebirth};
 use crate::object::body::Body;
 use crate::object::class::Subobject;
+use crate::object::construction::{add_subobject, destroy, reconstruct};
 use crate::object::convert::convert;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
 use crate::object::objects::object_flags;
@@ -97,13 +97,13 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// The plugin halves, in the order in which the objects were made once; kept fields go into them.
-    pub(super) fn build_halves(&mut self) -> Result<(), WorldError> {
+    /// The plugin parts, in the order in which the objects were made once; kept fields go into them.
+    pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let core = self.core;
         let mut rebuild = Rebuild::default();
         for (object, record, plan) in self.all() {
-            let has_half = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_half();
-            if has_half && !record.kept.is_empty() {
+            let has_plugin_part = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_part();
+            if has_plugin_part && !record.kept.is_empty() {
                 rebuild.kept.insert(object, record.kept.iter().map(kept_field).collect());
             }
             if core.plugins().key_of(object).is_some() {
@@ -112,8 +112,8 @@ impl<'a> Bringing<'a> {
         }
         *core.rebuild.borrow_mut() = Some(rebuild);
         for (object, record, plan) in self.all() {
-            let has_half = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_half();
-            if has_half && core.world.objects.is_alive(object) {
+            let has_plugin_part = !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_part();
+            if has_plugin_part && core.world.objects.is_alive(object) {
                 rebuild_one(core, object).map_err(|error| failed(record, error))?;
             }
         }
@@ -286,17 +286,18 @@ impl<'a> Bringing<'a> {
         (own, asleep)
     }
 
-    /// One whose class sits on another native class now goes through a birth, and then takes its values.
+    /// One whose class sits on another native class now goes through a construction, and then takes its values.
     fn bear_anew(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         if !matches!(plan.fate, Fate::Reborn { .. }) {
             return Ok(());
         }
         let (own, _) = self.saved(record, plan);
-        rebirth(&self.core.world, &self.core.plugins(), object).map_err(|error| CallError::other(error.to_string()))?;
+        reconstruct(&self.core.world, &self.core.plugins(), object)
+            .map_err(|error| CallError::other(error.to_string()))?;
         for (property, value) in own {
             self.core.world.objects.write_unasked(object, &property.text, &value)?;
         }
-        faults::at(ReloadStep::Rebirth)?;
+        faults::at(ReloadStep::Reconstruction)?;
         Ok(())
     }
 

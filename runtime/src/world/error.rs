@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::border::CallError;
-use crate::object::birth::BirthFailed;
+use crate::object::construction::ConstructionFailed;
 use crate::shown::line;
 use crate::world::records::FormatError;
 
@@ -57,7 +57,7 @@ pub enum WorldError {
         /// Path of what is said to be its nearest native class.
         native: String,
     },
-    /// A kept field of a plugin half does not serialize.
+    /// A kept field of a plugin part does not serialize.
     #[error("the kept fields of {object} were not saved: {error}")]
     Keep {
         /// Whose: class and name.
@@ -73,7 +73,7 @@ pub enum WorldError {
         /// Why not.
         error: CallError,
     },
-    /// A birth that the load needed failed.
+    /// A construction that the load needed failed.
     #[error(transparent)]
-    Birth(#[from] BirthFailed),
+    Construction(#[from] ConstructionFailed),
 }

@@ -11,7 +11,7 @@ use crate::bridge::core::Core;
 use crate::bridge::unbinding::unbind_broken;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
-use crate::load::master::undo_births;
+use crate::load::master::undo_constructions;
 use crate::object::path::short;
 use crate::reload::changes::ClassFate;
 use crate::reload::fate::Fate;
@@ -43,7 +43,7 @@ pub(crate) fn load(core: &Core, path: &Path) -> Result<WorldLoad, WorldError> {
     if let Err(error) = made {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.tasks.end_staged(core);
-        let _births = undo_births(core);
+        let _births = undo_constructions(core);
         core.world.mode.set(mode::NORMAL);
         core.world.lazy.restore(ids);
         return Err(error);
@@ -66,7 +66,7 @@ fn bring(core: &Core, file: &WorldFile, report: &mut WorldLoad) -> Result<(), Wo
     let mut bringing = Bringing::new(core, file, &plans, report);
     bringing.make()?;
     core.world.mode.set(mode::REBUILDING);
-    bringing.build_halves()?;
+    bringing.build_plugin_parts()?;
     core.world.mode.set(mode::STAGING);
     for (object, record) in bringing.made() {
         if record.root {

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::emit::diff::{self, ClassShape, Fate as PropertyFate, PropertyShape, TypeKey};
-use crate::object::birth::make_cdo;
 use crate::object::class::Class;
+use crate::object::construction::make_cdo;
 use crate::object::origin::Origin;
 use crate::object::path::short;
 use crate::object::property::Property;

@@ -69,12 +69,12 @@ pub(crate) struct ObjectRecord {
     /// The values in which it differs from the default: place of the property in its class, and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) values: Vec<(u32, FileValue)>,
-    /// The fields of its plugin half that are kept.
+    /// The fields of its plugin part that are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) kept: Vec<KeptRecord>,
 }
 
-/// A field of a plugin half.
+/// A field of a plugin part.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord {
     /// Path of the class that declares it.

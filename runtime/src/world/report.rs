@@ -14,7 +14,7 @@ pub struct WorldLoad {
     pub objects: u64,
     /// Objects that had to make room for them.
     pub replaced: u64,
-    /// Plugin halves that were built.
+    /// Plugin parts that were built.
     pub conjugates_built: u64,
     /// Kept plugin-side fields that were put back.
     pub fields_kept: u64,

@@ -75,10 +75,10 @@ fn exit_hook(by: &str) -> [(String, &'static str); 2] {
     [("the exit hook".to_owned(), RIGHT), (format!("a static of {by}"), RIGHT)]
 }
 
-/// Those, and plugin halves.
+/// Those, and plugin parts.
 fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
     let mut all: Vec<_> = exit.iter().map(|(place, answers)| (place.as_str(), *answers)).collect();
-    all.extend(halves.then_some(("a plugin half", ELSEWHERE)));
+    all.extend(halves.then_some(("a plugin part", ELSEWHERE)));
     all
 }
 
@@ -122,7 +122,7 @@ fn in_a_shutdown_everything_is_dropped_while_what_it_looks_at_is_there() {
     let (record, host) = armed();
     let end = host.shutdown();
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
-    assert_eq!((end.left, end.halves), (vec![], 0));
+    assert_eq!((end.left, end.plugin_parts), (vec![], 0));
     let mut statics: Vec<_> = end.blacks.iter().map(|left| (left.ty.as_str(), left.count)).collect();
     statics.sort_unstable();
     assert_eq!(statics, [("Array(String)", 2), ("Map(String, u64)", 1)], "the static that nobody empties");
@@ -190,7 +190,7 @@ fn when_a_main_panics_what_it_began_is_dropped_while_what_it_looks_at_is_there()
 fn when_a_red_constructor_panics_what_the_main_began_is_dropped_while_what_it_looks_at_is_there() {
     let (record, host) = fails(&["failing-red"]);
     let right = RIGHT.replace("post UNAVAILABLE", "post taken");
-    let unwound = ("a plugin half", right.as_str());
+    let unwound = ("a plugin part", right.as_str());
     let exit = exit_hook("main");
     let mut more = with_halves(&exit, false);
     more.push(unwound);
@@ -228,7 +228,7 @@ fn a_rollback_at_whatever_step_drops_everything_while_what_it_looks_at_is_there(
             assert_eq!(report.is_committed(), !was_hit, "{step}: {report}");
             let told = told(&record);
             for (place, answers) in &told {
-                let right = if place == "a plugin half" { ELSEWHERE } else { RIGHT };
+                let right = if place == "a plugin part" { ELSEWHERE } else { RIGHT };
                 let is_right = answers.iter().all(|said| said == right);
                 assert!(is_right, "{step} {kind:?}: {place} says {answers:#?}");
             }
@@ -242,7 +242,7 @@ thread_local! {
     static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a native half does when it ends: asks another object of the ending generation.
+/// What a native part does when it ends: asks another object of the ending generation.
 fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     let host = HOST.with_borrow(Clone::clone);
     if let Some((host, other)) = host {
@@ -284,7 +284,7 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
         let heard = HEARD.take();
         // After a commit it is the new code that answers, for which there are no numbers.
         let answers = ["attacker of generation 1 is not available", "for a safe point", "U64(0)"];
-        assert!(!heard.is_empty(), "{end}: the native half ended");
+        assert!(!heard.is_empty(), "{end}: the native part ended");
         assert!(heard.iter().all(|said| answers.iter().any(|answer| said.contains(answer))), "{end}: {heard:#?}");
     }
 }

@@ -243,7 +243,7 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
 
 /// Whoever listens to the log may reload in any line. What a line tells of has ended by then, or the reload would wait for it.
 #[test]
-fn a_failed_errand_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for_nothing() {
+fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for_nothing() {
     for in_turn in [true, false] {
         for end in ["reload", "unload", "shutdown"] {
             let seat: Seat = Rc::default();

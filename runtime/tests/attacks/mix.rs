@@ -80,7 +80,7 @@ fn life(host: &Runtime, library: &[std::path::PathBuf]) {
         Ok(Some(Value::U64(1)))
     });
     host.unloads().on_unloading(0, |_host, _generation| fickle("unloading"));
-    host.contexts().on_notice(|_notice| fickle("notice"));
+    host.contexts().on_event(|_notice| fickle("notice"));
     if let Ok(slim) = host.contexts().create_slim("fickle") {
         let _ticket = slim.begin_unload().map(|ticket| ticket.wait(std::time::Duration::from_secs(60)));
     }
@@ -282,12 +282,12 @@ fn a_post_to_a_host_that_is_gone_is_dropped() {
 }
 
 thread_local! {
-    /// The host that is asked for a collection in the middle of each birth.
+    /// The host that is asked for a collection in the middle of each construction.
     static COLLECTING: RefCell<Option<Runtime>> = const { RefCell::new(None) };
 }
 
 #[test]
-fn a_collection_in_the_middle_of_a_birth_keeps_the_newborn_until_it_is_born() {
+fn a_collection_in_the_middle_of_a_construction_keeps_the_newborn_until_it_is_born() {
     let collect = |_world: &World, _object: ObjectHandle| {
         // The class default object is born while the host is built.
         let Some(host) = COLLECTING.with_borrow(Clone::clone) else { return Ok(()) };

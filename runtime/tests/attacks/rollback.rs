@@ -66,7 +66,7 @@ impl Scene {
         self.host.objects().call(object, function, &[]).unwrap_or_else(|error| panic!("{function}: {error}"))
     }
 
-    /// What only plugin halves and the host know.
+    /// What only plugin parts and the host know.
     fn known(&self) -> (Option<Value>, u64) {
         (self.call(self.cube, "greeting_count"), self.tally.get())
     }
@@ -94,7 +94,7 @@ fn without_leftovers(report: &Reload) -> String {
 }
 
 #[test]
-fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
+fn new_code_that_tries_every_entry_point_leaves_only_what_the_report_names() {
     let record = support::record("greedy");
     let scene = Scene::new();
     // Known beforehand, so that it is no news.
@@ -133,7 +133,7 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
         a collection: refused
         its own property: done
         an id of another: done
-        its own method: the plugin half of Game.Greedy (Greedy_1) that `Game.Greedy:count_on` needs is not available: its generation is over or is being replaced
+        its own method: the plugin part of Game.Greedy (Greedy_1) that `Game.Greedy:count_on` needs is not available: its generation is over or is being replaced
         a black: done
         post of the red constructor: done
         the exit hook ran
@@ -156,7 +156,7 @@ fn new_code_that_tries_every_door_leaves_only_what_the_report_names() {
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
     assert_eq!((scene.known(), record.take()), (known, String::new()), "nothing that was left for later ran");
-    assert_eq!(scene.call(scene.greedy, "count"), Some(Value::U64(2)), "the old plugin half goes on");
+    assert_eq!(scene.call(scene.greedy, "count"), Some(Value::U64(2)), "the old plugin part goes on");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
         let born = born.get();
         assert!(scene.host.objects().is_alive(born), "{maker:?}, committed: {is_committed}");
         assert_eq!(scene.host.objects().class_of(born).as_deref(), Some("/Script/Game.Greedy"));
-        // After a commit its plugin half is a new one.
+        // After a commit its plugin part is a new one.
         let count = if is_committed { 1 } else { 4 };
         assert_eq!(
             scene.host.objects().get(born, "loot").ok(),

@@ -11,7 +11,7 @@ use super::support::{self, elf};
 /// Magic and digest, behind the end of a library.
 const SEAL: usize = 24;
 
-/// A host with the healthy module, and an object whose plugin half counts.
+/// A host with the healthy module, and an object whose plugin part counts.
 struct Scene {
     host: Runtime,
     steady: ObjectHandle,

@@ -123,11 +123,11 @@ fn a_walk_of_an_array_ends_with_an_error_when_its_owner_is_destroyed() {
 
 /// The counter is set near its end by the door that the benchmarks have: nobody waits for 2⁶⁴ changes.
 #[test]
-fn a_container_that_has_counted_to_the_end_has_no_faces_that_look_fresh() {
+fn a_container_that_has_counted_to_the_end_has_no_views_that_look_fresh() {
     let (host, holder) = holder();
     host.objects().call(holder, "fill", &[]).expect("it fills the containers");
     for (property, epoch) in [("texts", u64::MAX - 3), ("keys", u64::MAX), ("numbers", u64::MAX)] {
-        // SAFETY: nobody has a face into it: no plugin code runs.
+        // SAFETY: nobody has a view into it: no plugin code runs.
         unsafe { host.bench() }.age(holder, property, epoch).expect("a container");
     }
     let told = ask(&host, holder, "count_to_the_end");
@@ -141,7 +141,7 @@ fn a_container_that_has_counted_to_the_end_has_no_faces_that_look_fresh() {
     for worn in [fresh, stale] {
         assert!(worn.contains("put the values into a new container"), "{told}");
     }
-    assert_eq!(rest, ["2 6", "2 copied"], "what needs no face is still there: {told}");
+    assert_eq!(rest, ["2 6", "2 copied"], "what needs no view is still there: {told}");
     assert_goes_on(&host);
 }
 

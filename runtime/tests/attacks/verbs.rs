@@ -217,7 +217,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("safe_point", Nothing, quiet!(|host, tools| host.safe_point())),
     ("post_handle", Nothing, quiet!(|host, tools| host.post_handle().post(|host| drop(host.objects().all())))),
     ("game_time", Nothing, quiet!(|host, tools| host.game_time())),
-    ("errands", Nothing, quiet!(|host, tools| host.errands())),
+    ("jobs", Nothing, quiet!(|host, tools| host.jobs())),
     ("worlds().hash", Nothing, quiet!(|host, tools| host.worlds().hash())),
     ("worlds().digest", Nothing, quiet!(|host, tools| host.worlds().digest())),
     ("counters", Nothing, quiet!(|host, tools| host.counters())),

@@ -32,7 +32,7 @@ struct Plain {
 struct ThingModel {
     values: Values,
     plain: Plain,
-    /// Blacks of its plugin half.
+    /// Blacks of its plugin part.
     kept: u64,
 }
 
@@ -134,7 +134,7 @@ fn on_value<T: Change>(
             1
         }
         (Verb::Copy, Some(red)) => done(other.map(|other| *red = other).is_some()),
-        (Verb::Give, Some(red)) => done(slots[op.slot].clone().map(|black| *red = black).is_some()),
+        (Verb::IntoHost, Some(red)) => done(slots[op.slot].clone().map(|black| *red = black).is_some()),
         (Verb::Take, Some(red)) => done(slots[op.slot].as_mut().map(|black| *black = red.clone()).is_some()),
         (Verb::Compare, Some(red)) if T::COMPARES => {
             slots[op.slot].as_ref().map_or(NOTHING, |black| u64::from(black == red))
@@ -219,7 +219,7 @@ impl Model {
         format!("{}t{}t", self.inside, self.named)
     }
 
-    /// Does an operation; what its answer has to be. Of births the answer tells the handle, which is only looked at.
+    /// Does an operation; what its answer has to be. Of constructions the answer tells the handle, which is only looked at.
     pub(crate) fn apply(&mut self, op: Op, answer: u64) -> u64 {
         let thing = self.state.pool[op.thing];
         let other = self.state.pool[op.other];

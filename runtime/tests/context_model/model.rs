@@ -41,7 +41,7 @@ struct Found {
 }
 
 #[derive(Clone, Debug)]
-struct Guide {
+struct Resolver {
     answer: Answer,
     /// What the lender had when it was set.
     kept: Vec<Found>,
@@ -55,8 +55,8 @@ struct Context {
     handles: usize,
     current: Option<Gen>,
     newest: Gen,
-    resolver: Option<Guide>,
-    handlers: Vec<Guide>,
+    resolver: Option<Resolver>,
+    handlers: Vec<Resolver>,
 }
 
 /// What a thread holds.
@@ -295,13 +295,13 @@ impl Model {
             }
             Op::Load(..) | Op::LoadName(..) | Op::LoadDefault(_) | Op::Replace(..) => self.bring(thread, op),
             Op::SetResolver(name, answer) => {
-                let (context, guide) = (self.expect_handle(thread, name), self.guide(answer));
-                self.contexts[context].resolver = Some(guide);
+                let (context, resolver) = (self.expect_handle(thread, name), self.resolver(answer));
+                self.contexts[context].resolver = Some(resolver);
                 vec![Outcome::Done]
             }
             Op::AddHandler(name, answer) => {
-                let (context, guide) = (self.expect_handle(thread, name), self.guide(answer));
-                self.contexts[context].handlers.push(guide);
+                let (context, resolver) = (self.expect_handle(thread, name), self.resolver(answer));
+                self.contexts[context].handlers.push(resolver);
                 vec![Outcome::Done]
             }
             Op::Function(name, module) => {
@@ -558,14 +558,14 @@ impl Model {
     fn ask_all(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
         let context = &self.contexts[self.gens[to].context];
         let (resolver, handlers) = (context.resolver.clone(), context.handlers.clone());
-        if let Some(answer) = resolver.map(|guide| self.ask(to, &guide, module, chain)).transpose()?.flatten() {
+        if let Some(answer) = resolver.map(|resolver| self.ask(to, &resolver, module, chain)).transpose()?.flatten() {
             return Ok(answer);
         }
         if let Some(lib) = self.default.iter().find(|lib| lib.module() == module) {
             return Ok(Ok(Found { home: None, lib: *lib }));
         }
-        for guide in handlers {
-            if let Some(answer) = self.ask(to, &guide, module, chain)? {
+        for resolver in handlers {
+            if let Some(answer) = self.ask(to, &resolver, module, chain)? {
                 return Ok(answer);
             }
         }
@@ -575,11 +575,11 @@ impl Model {
     fn ask(
         &mut self,
         to: Gen,
-        guide: &Guide,
+        resolver: &Resolver,
         module: Module,
         chain: &mut Vec<UnderWay>,
     ) -> Result<Option<Result<Found, Lib>>, Stop> {
-        let found = match guide.answer {
+        let found = match resolver.answer {
             Answer::Nothing => return Ok(None),
             Answer::File(build) => return Ok(Some(Err(Lib::of(module, build)))),
             Answer::WrongName => return Err(Stop::Refused(&[Refusal::WrongName])),
@@ -588,7 +588,7 @@ impl Model {
                 let lender = self.living(name).and_then(|context| self.contexts[context].current);
                 lender.and_then(|lender| self.own_of(lender, module).map(|lib| Found { home: Some(lender), lib }))
             }
-            Answer::LendKept(_) => guide.kept.iter().copied().find(|found| found.lib.module() == module),
+            Answer::LendKept(_) => resolver.kept.iter().copied().find(|found| found.lib.module() == module),
             Answer::Ask(name) => {
                 let Some(context) = self.living(name) else { return Ok(None) };
                 let current = self.contexts[context].current.expect("it is living");
@@ -792,13 +792,13 @@ impl Model {
         self.threads[thread].holders.push(Holder { held: Some(held), kind });
     }
 
-    fn guide(&self, answer: Answer) -> Guide {
+    fn resolver(&self, answer: Answer) -> Resolver {
         let lender = match answer {
             Answer::LendKept(name) => self.living(name).and_then(|context| self.contexts[context].current),
             _ => None,
         };
         let kept = |lender: Gen| self.gens[lender].own.iter().map(move |lib| Found { home: Some(lender), lib: *lib });
-        Guide { answer, kept: lender.into_iter().flat_map(kept).collect() }
+        Resolver { answer, kept: lender.into_iter().flat_map(kept).collect() }
     }
 
     /// Who has a module for a function that a context is asked for.

@@ -1,4 +1,4 @@
-//! Runs one program from the birth of its runtime to its end, and looks at what is left then.
+//! Runs one program from the construction of its runtime to its end, and looks at what is left then.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};

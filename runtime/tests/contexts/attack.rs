@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    Canary, ContextError, ContextHappening, ContextScope, ContextState, Contexts, FoundModule, LoadContext, SlimWatch,
+    Canary, ContextError, ContextEventKind, ContextScope, ContextState, Contexts, FoundModule, LoadContext, SlimWatch,
 };
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
@@ -134,7 +134,7 @@ fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
         let (contexts, stage) = (runtime.contexts(), runtime.stage_dir());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&heard);
-        contexts.on_notice(move |notice| told.lock().expect("no panic").push(notice.to_string()));
+        contexts.on_event(move |event| told.lock().expect("no panic").push(event.to_string()));
         let slim = contexts.create_slim("given up").expect("the name is free");
         slim.set_canary(Canary::Off);
         let (stops, reached, goes_on) = stop();
@@ -156,7 +156,7 @@ fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
         let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
         assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays");
         let heard = heard.lock().expect("no panic");
-        assert!(!heard.iter().any(|notice| notice.starts_with("Loaded")), "{heard:?}");
+        assert!(!heard.iter().any(|event| event.starts_with("Loaded")), "{heard:?}");
     }
 }
 
@@ -219,9 +219,9 @@ fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_
     let contexts = runtime.contexts();
     let (stops, reached, goes_on) = stop();
     let bomb = Bomb;
-    contexts.on_notice(move |notice| {
+    contexts.on_event(move |event| {
         let _owned = &bomb;
-        if notice.event == ContextHappening::Dead && notice.name == "one" {
+        if event.event == ContextEventKind::Dead && event.name == "one" {
             stops();
         }
     });
@@ -340,8 +340,8 @@ fn a_context_that_hangs_in_its_exit_hook_can_be_given_up_and_its_report_names_th
 fn a_listener_that_does_not_return_stops_no_other_unload() {
     let contexts = runtime().contexts();
     let (stops, reached, goes_on) = stop();
-    contexts.on_notice(move |notice| {
-        if notice.name == "one" && notice.event == ContextHappening::Dead {
+    contexts.on_event(move |event| {
+        if event.name == "one" && event.event == ContextEventKind::Dead {
             stops();
         }
     });

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    ContextError, ContextHappening, ContextState, Contexts, LeaseKind, LoadContext, Runtime, Shutdown, Value,
+    ContextError, ContextEventKind, ContextState, Contexts, LeaseKind, LoadContext, Runtime, Shutdown, Value,
 };
 
 use super::{build_tag, gone, number, reports, runtime, slim, support};
@@ -32,25 +32,25 @@ fn listened(heard: &Heard) -> (Runtime, LoadContext) {
         .unloads()
         .on_unloading(0, move |_runtime, generation| say(&told, format!("callback of the Master: {generation}")));
     let told = Arc::clone(heard);
-    contexts.on_notice(move |notice| {
-        if notice.event == ContextHappening::Unloading {
-            say(&told, format!("notice: {}", notice.name));
+    contexts.on_event(move |event| {
+        if event.event == ContextEventKind::Unloading {
+            say(&told, format!("event: {}", event.name));
         }
     });
     let slim = slim(&contexts, "slim");
     for context in [slim.clone(), contexts.default_context()] {
         let told = Arc::clone(heard);
-        context.on_unloading(0, move |notice| say(&told, format!("callback: {notice}")));
+        context.on_unloading(0, move |event| say(&told, format!("callback: {event}")));
     }
     (runtime, slim)
 }
 
 const ALL: [&str; 6] = [
-    "notice: Master",
+    "event: Master",
     "callback of the Master: 1",
-    "notice: slim",
+    "event: slim",
     "callback: Unloading Slim \"slim\" 1",
-    "notice: Default",
+    "event: Default",
     "callback: Unloading Default 1",
 ];
 
@@ -178,13 +178,13 @@ fn end_process(how: &str) {
     let runtime = runtime();
     let contexts = runtime.contexts();
     if how == "panics" {
-        contexts.on_notice(|_| panic!("a listener panics"));
+        contexts.on_event(|_| panic!("a listener panics"));
     }
-    contexts.on_notice(move |notice| {
+    contexts.on_event(move |event| {
         use std::io::Write as _;
-        if notice.event == ContextHappening::Unloading {
+        if event.event == ContextEventKind::Unloading {
             let mut file = std::fs::File::options().create(true).append(true).open(&file).expect("it is writable");
-            writeln!(file, "{notice}").expect("it is writable");
+            writeln!(file, "{event}").expect("it is writable");
         }
     });
     if how != "unasked" {

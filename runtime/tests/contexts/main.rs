@@ -14,6 +14,7 @@
 
 mod attack;
 mod ends;
+mod events;
 mod identity;
 mod kinds;
 mod lending;
@@ -21,7 +22,6 @@ mod loading;
 mod lookup;
 mod module_calls;
 mod natives;
-mod notices;
 mod page;
 mod paths;
 mod pinned;

@@ -17,7 +17,7 @@ fn relative() -> String {
 }
 
 #[test]
-fn a_relative_path_is_refused_at_every_door() {
+fn a_relative_path_is_refused_at_every_entry_point() {
     let (host, path) = (runtime(), relative());
     let contexts = host.contexts();
     let refused = RefCell::new(Vec::new());

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use alcedo_runtime::{ContextError, ContextHappening, ContextKind, ContextState, FoundModule};
+use alcedo_runtime::{ContextError, ContextEventKind, ContextKind, ContextState, FoundModule};
 
 use super::{any, build_tag, figures, needy, number, refusal, reports, runtime, slim};
 
@@ -88,9 +88,9 @@ fn a_pinned_context_ends_with_its_runtime_and_is_told() {
     let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
-    contexts.on_notice(move |notice| {
-        if notice.event == ContextHappening::Unloading {
-            listener.lock().expect("nobody panics").push(notice.name.clone());
+    contexts.on_event(move |event| {
+        if event.event == ContextEventKind::Unloading {
+            listener.lock().expect("nobody panics").push(event.name.clone());
         }
     });
     contexts.create_pinned("contracts").expect("the name is free").load_path(figures(1)).expect("it is loaded");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use alcedo_runtime::{
-    ContextError, ContextHappening, FoundModule, LoadContext, LoadError, ManifestInfo, ModuleRequest,
+    ContextError, ContextEventKind, FoundModule, LoadContext, LoadError, ManifestInfo, ModuleRequest,
 };
 
 use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
@@ -209,8 +209,8 @@ fn c_modules_start_after_all_they_need() {
     let contexts = runtime().contexts();
     let started = Asked::default();
     let heard = Arc::clone(&started);
-    contexts.on_notice(move |notice| {
-        if let ContextHappening::Loaded(module) = &notice.event {
+    contexts.on_event(move |event| {
+        if let ContextEventKind::Loaded(module) = &event.event {
             heard.lock().expect("nobody panics").push(module.clone());
         }
     });

@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use alcedo_runtime::{
-    ContextError, ContextHappening, FoundModule, LoadContext, LoadStep, ModuleRequest, ResolverFailure, Wanted,
+    ContextError, ContextEventKind, FoundModule, LoadContext, LoadStep, ModuleRequest, ResolverFailure, Wanted,
 };
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -388,8 +388,8 @@ fn who_is_told_of_a_module_may_load_more_into_its_context() {
     slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
     let (again, told) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
     let news = Arc::clone(&told);
-    contexts.on_notice(move |notice| {
-        if notice.event == ContextHappening::Loaded("reports".into()) {
+    contexts.on_event(move |event| {
+        if event.event == ContextEventKind::Loaded("reports".into()) {
             let outcome = again.load_name("figures", &any()).map(|module| module.name);
             news.lock().expect("nobody panics").push(outcome.map_err(|error| error.to_string()));
         }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    Blocker, BlockerReport, ContextError, ContextHappening, ContextState, FoundModule, LeaseKind, LoadContext, Runtime,
+    Blocker, BlockerReport, ContextError, ContextEventKind, ContextState, FoundModule, LeaseKind, LoadContext, Runtime,
     UnloadTicket, Value, process,
 };
 
@@ -76,9 +76,9 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let slim = slim(&contexts, "e3");
     let (told, own) = (Arc::clone(&heard), contexts.clone());
-    contexts.on_notice(move |notice| {
-        let word = match &notice.event {
-            ContextHappening::Unloading => format!("unloading, and `slim` gives {:?}", own.slim("e3").is_some()),
+    contexts.on_event(move |event| {
+        let word = match &event.event {
+            ContextEventKind::Unloading => format!("unloading, and `slim` gives {:?}", own.slim("e3").is_some()),
             other => format!("{other:?}"),
         };
         told.lock().expect("nobody panics").push(word);
@@ -393,7 +393,7 @@ fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
 }
 
 #[test]
-fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context_and_through_every_door() {
+fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context_and_through_every_entry_point() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
     let contexts = runtime.contexts();
     let named = |leases: Vec<Blocker>, name: &str| {

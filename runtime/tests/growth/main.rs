@@ -1,4 +1,4 @@
-//! What a host keeps of what is over is bounded: after any number of reloads, rollbacks, Slims, births and deaths it has as
+//! What a host keeps of what is over is bounded: after any number of reloads, rollbacks, Slims, beginnings and ends it has as
 //! many blocks of memory as after a few. Nothing is timed and no page is counted here: the allocator of this process counts
 //! the blocks and bytes that live, so the figures are the same on every machine.
 
@@ -75,7 +75,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
     host
 }
 
-/// Every generation but the living one is gone, and its plugin halves with it.
+/// Every generation but the living one is gone, and its plugin parts with it.
 fn settle(host: &Runtime) {
     assert!(host.unloads().wait(LONG).expect("a safe point"), "{:?}", host.unloads().tickets());
     host.drain_finalizers(LONG).expect("a safe point");
@@ -287,7 +287,7 @@ fn reports_that_nobody_takes_are_kept_up_to_a_number() {
 }
 
 #[test]
-fn births_and_deaths_leave_nothing() {
+fn constructions_and_deaths_leave_nothing() {
     alone(|| {
         let host = host(&[cube(1)]);
         let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");

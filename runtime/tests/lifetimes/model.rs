@@ -99,7 +99,7 @@ fn is_all_right(answers: &str) -> bool {
     answers.split(',').all(|answer| answer == "right")
 }
 
-/// A plugin half is finalized, or is unwound where it was built, or is emptied by a method; all else is the game thread's.
+/// A plugin part is finalized, or is unwound where it was built, or is emptied by a method; all else is the game thread's.
 fn may_drop_on(place: &str, thread: &str) -> bool {
     thread == "game" || place == "half" && (thread == "finalizer" || thread == "worker")
 }

@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// Places that live with the module, as the plugin numbers them; the last is the stack.
 const FREE: u64 = 10;
 
-/// Places that may live with an object: timers, tasks, posts, the plugin half.
+/// Places that may live with an object: timers, tasks, posts, the plugin part.
 const HERE: [u8; 6] = [0, 1, 2, 3, 4, 9];
 
 /// The libraries.
@@ -403,7 +403,7 @@ impl Program<'_> {
             drop(host);
         } else {
             let end = host.shutdown();
-            assert!(end.left.is_empty() && end.halves == 0, "{end}");
+            assert!(end.left.is_empty() && end.plugin_parts == 0, "{end}");
         }
         self.hear();
         self.instance = None;

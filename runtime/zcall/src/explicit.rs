@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use super::call::{Implementer, Resolved};
 use super::chain::{Answer, Resolver};
+use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
 use super::protocol::{Protocol, free};
 use super::reader::{NameError, Reader};
-use super::standings::{Standing, Standings};
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
@@ -51,7 +51,7 @@ struct State {
     functions: HashMap<String, Vec<Resolved>>,
     /// How errors name the modules.
     titles: HashMap<ModuleId, Rc<str>>,
-    standings: Standings,
+    statuses: ModuleStatuses,
 }
 
 /// Why a function was not registered.
@@ -98,7 +98,7 @@ impl Explicit {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let (module, implementer) = (function.module, function.side);
         let mut state = self.state.borrow_mut();
-        if state.standings.standing(module) != Standing::Running {
+        if state.statuses.status(module) != ModuleStatus::Running {
             return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: state.title(implementer) });
         }
         if let Some(held) = state.find(name) {
@@ -118,8 +118,8 @@ impl Explicit {
     pub fn lines(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |name: &String, function: &Resolved| {
-            let standing = state.standings.standing(function.module);
-            format!("ex {name} by {}, {standing:?}", function.side)
+            let status = state.statuses.status(function.module);
+            format!("ex {name} by {}, {status:?}", function.side)
         };
         let functions = state.functions.iter();
         let mut lines: Vec<_> =
@@ -130,17 +130,17 @@ impl Explicit {
 
     /// Sets a module's functions aside: their names are free until it is resumed.
     pub fn suspend(&self, module: ModuleId) {
-        self.state.borrow_mut().standings.suspend(module);
+        self.state.borrow_mut().statuses.suspend(module);
     }
 
     /// Takes a suspended module's functions back. End the module that was to replace it as well.
     pub fn resume(&self, module: ModuleId) {
-        self.state.borrow_mut().standings.resume(module);
+        self.state.borrow_mut().statuses.resume(module);
     }
 
     /// The modules between these two are none of those that have functions here.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
-        self.state.borrow_mut().standings.pass_over(after, before);
+        self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
     /// Forgets a module's functions, suspended or not. The host's own module does not end.
@@ -151,7 +151,7 @@ impl Explicit {
         let mut ended = Vec::new();
         {
             let mut state = self.state.borrow_mut();
-            state.standings.end(module);
+            state.statuses.end(module);
             state.titles.remove(&module);
             state.functions.retain(|_, functions| {
                 ended.extend(functions.extract_if(.., |function| function.module == module));
@@ -181,7 +181,7 @@ impl State {
     }
 
     fn find(&self, name: &str) -> Option<&Resolved> {
-        let running = |function: &&Resolved| self.standings.standing(function.module) == Standing::Running;
+        let running = |function: &&Resolved| self.statuses.status(function.module) == ModuleStatus::Running;
         self.functions.get(name)?.iter().find(running)
     }
 }

@@ -11,12 +11,12 @@ pub mod call;
 pub mod chain;
 pub mod explicit;
 pub mod free;
+pub mod module_status;
 pub mod name;
 pub mod owned;
 pub mod protocol;
 pub mod reader;
 pub mod signature;
-pub mod standings;
 pub mod table;
 
 mod rows;

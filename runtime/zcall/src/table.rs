@@ -11,10 +11,10 @@ use alcedo_abi::zcall::ZCallStatus;
 use super::buffer::BufferMut;
 use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
+use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
 use super::rows::{Found, Row};
 use super::signature::CallSignature;
-use super::standings::{Standing, Standings};
 use crate::border::{CallError, trap};
 use crate::cells::RefCell;
 use crate::game_thread::GameThread;
@@ -41,7 +41,7 @@ struct State {
     module: Row,
     /// Oldest first. A name has a second handle only while the module of its first is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,
-    standings: Standings,
+    statuses: ModuleStatuses,
 }
 
 impl ZCallTable {
@@ -71,9 +71,9 @@ impl ZCallTable {
         }
         agree(&name, &resolved.signature, fingerprint)?;
         let mut state = self.state.borrow_mut();
-        match state.standings.standing(resolved.module) {
-            Standing::Running => Ok(state.register(name, resolved)),
-            Standing::Suspended | Standing::Ended => Err(CallError::Unavailable { what: format!("`{name}`") }),
+        match state.statuses.status(resolved.module) {
+            ModuleStatus::Running => Ok(state.register(name, resolved)),
+            ModuleStatus::Suspended | ModuleStatus::Ended => Err(CallError::Unavailable { what: format!("`{name}`") }),
         }
     }
 
@@ -144,8 +144,8 @@ impl ZCallTable {
         let state = self.state.borrow();
         let line = |handle: &ZCallHandle| match state.find(*handle) {
             Found::Alive(entry) if entry.module != ModuleId::HOST => {
-                let standing = state.standings.standing(entry.module);
-                Some(format!("{} {} of module {}, {standing:?}", handle.0, entry.name, entry.module.0))
+                let status = state.statuses.status(entry.module);
+                Some(format!("{} {} of module {}, {status:?}", handle.0, entry.name, entry.module.0))
             }
             _ => None,
         };
@@ -157,13 +157,13 @@ impl ZCallTable {
     /// Sets a module's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
     /// chain again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
-        self.state.borrow_mut().standings.suspend(module);
+        self.state.borrow_mut().statuses.suspend(module);
     }
 
     /// Takes a suspended module's handles back: their names lead to them again. End the module that was to
     /// replace it as well.
     pub fn resume(&self, module: ModuleId) {
-        self.state.borrow_mut().standings.resume(module);
+        self.state.borrow_mut().statuses.resume(module);
     }
 
     /// Kills all handles of a module, suspended or not, and lets go of their dispatchers. A later registration
@@ -179,7 +179,7 @@ impl ZCallTable {
 
     /// The modules between these two are none of those that have handles here.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
-        self.state.borrow_mut().standings.pass_over(after, before);
+        self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
     fn known(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
@@ -192,9 +192,9 @@ impl ZCallTable {
     fn running(&self, handle: ZCallHandle) -> Result<Rc<Callee>, (ZCallStatus, CallError)> {
         let state = self.state.borrow();
         match state.find(handle) {
-            Found::Alive(entry) => match state.standings.standing(entry.module) {
-                Standing::Running => Ok(Rc::clone(entry)),
-                Standing::Suspended | Standing::Ended => {
+            Found::Alive(entry) => match state.statuses.status(entry.module) {
+                ModuleStatus::Running => Ok(Rc::clone(entry)),
+                ModuleStatus::Suspended | ModuleStatus::Ended => {
                     let what = format!("`{}`", entry.name);
                     Err((ZCallStatus::CONTEXT_UNAVAILABLE, CallError::Unavailable { what }))
                 }
@@ -214,7 +214,7 @@ impl ZCallTable {
 impl State {
     fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Rc<Callee>)> {
         self.names.get(name)?.iter().find_map(|&handle| match self.find(handle) {
-            Found::Alive(entry) if self.standings.standing(entry.module) == Standing::Running => Some((handle, entry)),
+            Found::Alive(entry) if self.statuses.status(entry.module) == ModuleStatus::Running => Some((handle, entry)),
             _ => None,
         })
     }
@@ -240,7 +240,7 @@ impl State {
     }
 
     fn end(&mut self, module: ModuleId) -> Vec<Rc<Callee>> {
-        self.standings.end(module);
+        self.statuses.end(module);
         let mut ended = self.host.take(module);
         ended.append(&mut self.module.take(module));
         for entry in &ended {

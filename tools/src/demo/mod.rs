@@ -189,7 +189,7 @@ impl Stage {
         }
     }
 
-    /// The living cubes, in the order of their birth.
+    /// The living cubes, in the order of their construction.
     fn all_cubes(&self) -> Vec<ObjectHandle> {
         let runtime = self.runtime();
         let is_cube = |object: &ObjectHandle| runtime.objects().class_of(*object).is_some_and(|class| class == CUBE);
@@ -204,7 +204,7 @@ impl Stage {
             }
             _ => Ok(None),
         })
-        // Behind the start come the births, which are told at once.
+        // Behind the start come the constructions, which are told at once.
         .and_then(|started| self.populated().map(|()| started))
     }
 

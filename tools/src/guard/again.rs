@@ -9,7 +9,7 @@ const PROVEN: Duration = Duration::from_secs(10);
 
 /// What becomes of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum BuildLife {
     /// It is about to be loaded.
     Tried(u64),
     /// It is live.
@@ -35,11 +35,11 @@ pub(crate) enum Again {
 
 /// What became of the builds of a session, in order, with the time since its start.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lives(Vec<(Life, Duration)>);
+pub(crate) struct BuildLives(Vec<(BuildLife, Duration)>);
 
-impl Lives {
+impl BuildLives {
     /// This happened now.
-    pub(crate) fn note(&mut self, life: Life, now: Duration) {
+    pub(crate) fn note(&mut self, life: BuildLife, now: Duration) {
         self.0.push((life, now));
     }
 
@@ -52,15 +52,15 @@ impl Lives {
         let mut any = false;
         for (life, at) in self.0.iter().copied() {
             match life {
-                Life::Tried(build) => trying = Some(build),
-                Life::Refused(_) => trying = None,
-                Life::Live(build) => {
+                BuildLife::Tried(build) => trying = Some(build),
+                BuildLife::Refused(_) => trying = None,
+                BuildLife::Live(build) => {
                     (trying, live) = (None, Some((build, at)));
                     let crashed = known.get(&build).is_some_and(|(.., crashed)| *crashed);
                     known.insert(build, (at, Duration::ZERO, crashed));
                 }
-                Life::Stopped => (trying, live, any) = (None, None, true),
-                Life::Crashed => {
+                BuildLife::Stopped => (trying, live, any) = (None, None, true),
+                BuildLife::Crashed => {
                     any = trying.is_some() || live.is_some();
                     // What crashes while it is tried was never good.
                     let (build, since) = match (trying.take(), live.take()) {
@@ -86,26 +86,26 @@ impl Lives {
 
 #[cfg(test)]
 mod tests {
-    use super::{Again, Life, Lives};
+    use super::{Again, BuildLife, BuildLives};
     use std::time::Duration;
 
     /// `tried 1 5`: what happened to which build in which second.
-    fn life(line: &str) -> (Life, Duration) {
+    fn life(line: &str) -> (BuildLife, Duration) {
         let mut words = line.split(' ');
         let (word, build, at) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
         let build = build.parse().unwrap();
         let life = match word {
-            "tried" => Life::Tried(build),
-            "live" => Life::Live(build),
-            "refused" => Life::Refused(build),
-            "stopped" => Life::Stopped,
-            _ => Life::Crashed,
+            "tried" => BuildLife::Tried(build),
+            "live" => BuildLife::Live(build),
+            "refused" => BuildLife::Refused(build),
+            "stopped" => BuildLife::Stopped,
+            _ => BuildLife::Crashed,
         };
         (life, Duration::from_secs(at.parse().unwrap()))
     }
 
     fn check(lives: &[&str], expected: Again) {
-        let noted = Lives(lives.iter().map(|line| life(line)).collect());
+        let noted = BuildLives(lives.iter().map(|line| life(line)).collect());
         assert_eq!(noted.decide(), expected, "{lives:?}");
     }
 

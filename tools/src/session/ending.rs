@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Candidate, Event, Killing, Origin, Session};
 use crate::guard::End;
-use crate::guard::again::{Again, Life};
+use crate::guard::again::{Again, BuildLife};
 use crate::session::history::BuildNumber;
 use crate::world::World;
 
@@ -57,7 +57,7 @@ impl<W: World> Session<W> {
             None => Event::WorldEnded(end),
         });
         let is_wished = killed == Some(Killing::Wish);
-        self.lives.note(if is_wished { Life::Stopped } else { Life::Crashed }, now);
+        self.lives.note(if is_wished { BuildLife::Stopped } else { BuildLife::Crashed }, now);
         let restored = is_wished || self.restarts.may_restore(now);
         let again = self.lives.decide();
         if again == Again::No {

@@ -24,7 +24,7 @@ use crossbeam_channel::{Receiver, RecvError, never};
 
 use crate::command::Command;
 use crate::error::Error;
-use crate::guard::again::{Life, Lives};
+use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::Heard;
 use crate::world::{News, World};
 use ending::Restarts;
@@ -99,7 +99,7 @@ pub(crate) struct Session<W: World> {
     job: Option<Job>,
     world: W,
     history: History,
-    lives: Lives,
+    lives: BuildLives,
     restarts: Restarts,
     /// What the world is loading.
     loading: Option<Candidate>,
@@ -139,7 +139,7 @@ impl<W: World> Session<W> {
             job: None,
             world,
             history: History::new()?,
-            lives: Lives::default(),
+            lives: BuildLives::default(),
             restarts: Restarts::default(),
             loading: None,
             next: None,
@@ -383,7 +383,7 @@ impl<W: World> Session<W> {
     }
 
     fn begin_load(&mut self, candidate: Candidate) {
-        self.lives.note(Life::Tried(candidate.build.0), self.now());
+        self.lives.note(BuildLife::Tried(candidate.build.0), self.now());
         self.world.load(&candidate.libraries);
         self.loading = Some(candidate);
     }
@@ -404,7 +404,7 @@ impl<W: World> Session<W> {
             }
             News::Refused { error, lacks_type } => {
                 if let Some(candidate) = self.loading.take() {
-                    self.lives.note(Life::Refused(candidate.build.0), self.now());
+                    self.lives.note(BuildLife::Refused(candidate.build.0), self.now());
                     self.throw_away(candidate.build, &candidate.origin);
                 }
                 let event = Event::Refused { error, lacks_type, runs: self.is_running };
@@ -445,7 +445,7 @@ impl<W: World> Session<W> {
         let Some(Candidate { build, origin, .. }) = self.loading.take() else { return };
         let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
         (self.is_running, self.generation) = (self.is_running || is_live, generation);
-        self.lives.note(if is_live { Life::Live(build.0) } else { Life::Refused(build.0) }, self.now());
+        self.lives.note(if is_live { BuildLife::Live(build.0) } else { BuildLife::Refused(build.0) }, self.now());
         match is_live {
             true => self.history.bind(generation, build),
             false => self.throw_away(build, &origin),

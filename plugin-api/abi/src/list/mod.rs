@@ -48,9 +48,9 @@ pub mod prelude {
     pub use crate::host::{HostRef, ModuleContext};
     pub use crate::kinds::PropertyKind;
     pub use crate::log::{LogRecord, SpanStep};
-    pub use crate::task::{Errand, ErrandId};
+    pub use crate::task::{Job, JobId};
     pub use crate::value::{TextRaw, TextSink, TextView};
-    pub use crate::values::{ConjugateState, Place, Site};
+    pub use crate::values::{ConjugateState, Site, ValuePlace};
     pub use crate::zcall::{ZCallBuffer, ZCallStatus};
 }
 

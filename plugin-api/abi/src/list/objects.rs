@@ -36,8 +36,8 @@ macro_rules! host_functions {
             fn object_resolve(
                 host; object: ObjectHandle, class: ClassId; gives out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
-            /// The plugin half that the asking module made for `class` of the object; none where another made it.
-            game_thread("reaching a plugin half")
+            /// The plugin part that the asking module made for `class` of the object; none where another made it.
+            game_thread("reaching a plugin part")
             fn object_part(
                 host, module; object: ObjectHandle, class: ClassId; gives out: PartPtr = PartPtr::NONE; or failure
             ) -> Status;
@@ -68,19 +68,19 @@ macro_rules! host_functions {
             /// The text of a name.
             game_thread("reading a name")
             fn name_text(host; name: Name; text sink) -> Status;
-            /// Takes an errand of the asking module. It is the host's unless this fails. Any thread for a posted one. Its
+            /// Takes a job of the asking module. It is the host's unless this fails. Any thread for a posted one. Its
             /// functions are those of its data, and what is posted may change threads.
             any_thread("starting a task or a timer", unsafe)
-            fn errand_take(
-                host, module; errand: &Errand<'_>; gives out: ErrandId = ErrandId::NONE; or failure
+            fn job_take(
+                host, module; job: &Job<'_>; gives out: JobId = JobId::NONE; or failure
             ) -> Status;
-            /// Ends an errand before its time; without effect on one that has ended. Off the game thread it ends at the next
+            /// Ends a job before its time; without effect on one that has ended. Off the game thread it ends at the next
             /// safe point. Any thread.
-            any_thread("cancelling an errand")
-            fn errand_cancel(host; errand: ErrandId);
-            /// One if the errand has neither ended nor been cancelled, else zero; also zero off the game thread.
-            game_thread("asking for an errand")
-            fn errand_lives(host; errand: ErrandId) -> u8;
+            any_thread("cancelling a job")
+            fn job_cancel(host; job: JobId);
+            /// One if the job has neither ended nor been cancelled, else zero; also zero off the game thread.
+            game_thread("asking for a job")
+            fn job_lives(host; job: JobId) -> u8;
             /// Nanoseconds of game time since the host began; zero off the game thread.
             game_thread("asking for the game time")
             fn game_time(host;) -> u64;

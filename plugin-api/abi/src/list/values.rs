@@ -9,7 +9,7 @@ macro_rules! value_functions {
         ///
         /// # Safety
         /// For all of them: `host` is the word of this module's [`crate::host::ModuleContext`]; references are live for the
-        /// call; texts are UTF-8; a [`Place`] and an address are those of a live value of the type.
+        /// call; texts are UTF-8; a [`ValuePlace`] and an address are those of a live value of the type.
         ValueTable, ValueTableRef, values;
 
         /// The number of the type whose text this is, as signatures show it: `Array(f64)`, `Map(String, Object(/Script/A.B))`.
@@ -33,7 +33,7 @@ macro_rules! value_functions {
 
         /// Overwrites the value with that at `from`, of the same type.
         game_thread("overwriting a value", unsafe)
-        fn copy(host; to: &Place, from: *const u8; or failure) -> Status;
+        fn copy(host; to: &ValuePlace, from: *const u8; or failure) -> Status;
         /// One if the two values of a type are equal, else zero.
         game_thread("comparing values", unsafe)
         fn equal(host; ty: TypeNumber, one: *const u8, two: *const u8; gives out: u8 = 0; or failure) -> Status;
@@ -45,35 +45,35 @@ macro_rules! value_functions {
         fn print(host; ty: TypeNumber, at: *const u8; text sink; or failure) -> Status;
         /// Overwrites the value with what the text says.
         game_thread("reading a value from text", unsafe)
-        fn parse(host; place: &Place, text: TextView; or failure) -> Status;
+        fn parse(host; place: &ValuePlace, text: TextView; or failure) -> Status;
         /// Frees what the value owns and leaves zero bytes. For values that plugin code keeps on its stack for a call.
         game_thread("clearing a value", unsafe)
-        fn clear(host; place: &Place; or failure) -> Status;
+        fn clear(host; place: &ValuePlace; or failure) -> Status;
         /// Overwrites a text of one byte a character.
         game_thread("overwriting a text", unsafe)
-        fn ansi_assign(host; place: &Place, data: *const u8, len: usize; or failure) -> Status;
+        fn ansi_assign(host; place: &ValuePlace, data: *const u8, len: usize; or failure) -> Status;
 
         /// Takes `remove` values from `at` on out of an array, and puts `insert` there that zero bytes mean. `OTHER` when the
         /// array has not so many.
         game_thread("changing an array", unsafe)
-        fn array_splice(host; array: &Place, at: u32, remove: u32, insert: u32; or failure) -> Status;
+        fn array_splice(host; array: &ValuePlace, at: u32, remove: u32, insert: u32; or failure) -> Status;
         /// Makes room for so many values more than there are.
         game_thread("making room in an array", unsafe)
-        fn array_reserve(host; array: &Place, more: u32; or failure) -> Status;
+        fn array_reserve(host; array: &ValuePlace, more: u32; or failure) -> Status;
         /// Where in the row of a set or map the key stands; [`u32::MAX`] when it does not.
         game_thread("looking for a key", unsafe)
-        fn map_find(host; map: &Place, key: *const u8; gives out: u32 = u32::MAX; or failure) -> Status;
+        fn map_find(host; map: &ValuePlace, key: *const u8; gives out: u32 = u32::MAX; or failure) -> Status;
         /// Where in the row the key stands, now if not before; `is_new` is one then, and the value is what zero bytes mean.
         /// The key is copied.
         game_thread("inserting a key", unsafe)
-        fn map_insert(host; map: &Place, key: *const u8; gives out: u32 = 0, is_new: u8 = 0; or failure) -> Status;
+        fn map_insert(host; map: &ValuePlace, key: *const u8; gives out: u32 = 0, is_new: u8 = 0; or failure) -> Status;
         /// Takes an entry out by its place in the row; the last one takes that place.
         game_thread("taking out a key", unsafe)
-        fn map_remove(host; map: &Place, at: u32; or failure) -> Status;
+        fn map_remove(host; map: &ValuePlace, at: u32; or failure) -> Status;
 
         /// Points a reference (soft, lazy, weak, interface) to an object, or to none. `WRONG_CLASS` when it does not suit.
         game_thread("pointing a reference at an object", unsafe)
-        fn reference_assign(host; place: &Place, object: ObjectHandle; or failure) -> Status;
+        fn reference_assign(host; place: &ValuePlace, object: ObjectHandle; or failure) -> Status;
         /// The object a reference leads to now; none when it is not there, or is of a class that does not suit.
         game_thread("following a reference", unsafe)
         fn reference_resolve(
@@ -82,7 +82,7 @@ macro_rules! value_functions {
         /// Makes a class reference name the class of that path. `NOT_FOUND` when a `SubclassOf` would name none,
         /// `WRONG_CLASS` when the class does not suit.
         game_thread("naming a class", unsafe)
-        fn class_assign(host; place: &Place, path: Name; or failure) -> Status;
+        fn class_assign(host; place: &ValuePlace, path: Name; or failure) -> Status;
         /// The class that a class reference names now, or none.
         game_thread("asking for a class", unsafe)
         fn class_resolve(
@@ -95,22 +95,22 @@ macro_rules! value_functions {
         /// Binds a delegate to a function of an object by name; a multicast or sparse one gets it in addition, once.
         /// `NOT_FOUND`, or `SIGNATURE` when the function takes or gives something else.
         game_thread("binding a delegate", unsafe)
-        fn delegate_bind(host; delegate: &Place, object: ObjectHandle, function: TextView; or failure) -> Status;
+        fn delegate_bind(host; delegate: &ValuePlace, object: ObjectHandle, function: TextView; or failure) -> Status;
         /// Takes bindings out: those to the object and function; with an empty name all to the object; with no object all.
         /// It gives how many there were.
         game_thread("unbinding a delegate", unsafe)
         fn delegate_unbind(
-            host; delegate: &Place, object: ObjectHandle, function: TextView; gives out: u32 = 0; or failure
+            host; delegate: &ValuePlace, object: ObjectHandle, function: TextView; gives out: u32 = 0; or failure
         ) -> Status;
         /// Calls what is bound: slots for parameters and result, without an object. One that is bound to nothing fails with
         /// `NOT_FOUND`; a multicast or sparse one calls all whose objects live, those added last first, and has no result.
         /// The buffer lends its slots, unshared, until it returns; they are those of the delegate's signature.
         game_thread("calling a delegate", unsafe)
-        fn delegate_call(host; delegate: &Place, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
+        fn delegate_call(host; delegate: &ValuePlace, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
         /// Makes a field path name a property. `NOT_FOUND` when there is none of that path; the empty path names none.
         game_thread("naming a property", unsafe)
-        fn field_assign(host; place: &Place, path: TextView; or failure) -> Status;
+        fn field_assign(host; place: &ValuePlace, path: TextView; or failure) -> Status;
         /// The text of the type of the property that a field path names now; nothing is put when it names none.
         game_thread("asking for a property", unsafe)
         fn field_type(host; at: *const u8; text sink; or failure) -> Status;
@@ -132,12 +132,12 @@ macro_rules! value_functions {
         /// `UNAVAILABLE` outside of every red frame.
         game_thread("lending a value", unsafe)
         fn conjugate_lend(
-            host; place: &Place; gives out: ConjugateHandle = ConjugateHandle::NONE; or failure
+            host; place: &ValuePlace; gives out: ConjugateHandle = ConjugateHandle::NONE; or failure
         ) -> Status;
         /// Where the value of a conjugate lies, until the innermost red frame closes or the black is given back. `EXPIRED`,
         /// with kind and age, when there is none any more.
         game_thread("opening a conjugate")
-        fn conjugate_open(host; conjugate: ConjugateHandle; gives out: Place = Place::NONE; or failure) -> Status;
+        fn conjugate_open(host; conjugate: ConjugateHandle; gives out: ValuePlace = ValuePlace::NONE; or failure) -> Status;
         /// A black copy of the value of any conjugate. `EXPIRED` as for `conjugate_open`.
         game_thread("cloning a conjugate", unsafe)
         fn conjugate_clone(
@@ -156,7 +156,7 @@ macro_rules! value_functions {
         /// when it is another.
         game_thread("opening a conjugate")
         fn conjugate_open_as(
-            host; conjugate: ConjugateHandle, ty: TypeNumber; gives out: Place = Place::NONE; or failure
+            host; conjugate: ConjugateHandle, ty: TypeNumber; gives out: ValuePlace = ValuePlace::NONE; or failure
         ) -> Status;
         /// The kind of what a call through a handle gives back, zero for nothing; of a property, its kind. `SIGNATURE` when
         /// only the callee knows.

@@ -34,7 +34,7 @@ const ALIGNS: [usize; CLASSES] = {
 
 /// Where an allocation goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum BlockPlace {
     /// A block of a slab of this class.
     Slab(usize),
     /// Pages of its own, so many bytes, a multiple of [`SLAB`] and aligned to it.
@@ -47,23 +47,23 @@ pub(super) enum Place {
 
 /// Where an allocation of this layout goes, and is.
 #[inline]
-pub(super) fn place(layout: Layout) -> Place {
+pub(super) fn place(layout: Layout) -> BlockPlace {
     let (size, align) = (layout.size(), layout.align());
-    if align <= 16 && size <= SIZES[CLASSES - 1] { Place::Slab(class_of(size)) } else { place_slowly(size, align) }
+    if align <= 16 && size <= SIZES[CLASSES - 1] { BlockPlace::Slab(class_of(size)) } else { place_slowly(size, align) }
 }
 
 #[cold]
-fn place_slowly(size: usize, align: usize) -> Place {
+fn place_slowly(size: usize, align: usize) -> BlockPlace {
     if align <= MOST_ALIGN
         && size.max(align) <= SIZES[CLASSES - 1]
         && let Some(class) = (class_of(size.max(align))..CLASSES).find(|class| ALIGNS[*class] >= align)
     {
-        return Place::Slab(class);
+        return BlockPlace::Slab(class);
     }
     // The word before the block says where its pages begin, so a large alignment costs one slab more.
-    let (extra, kind): (usize, fn(usize) -> Place) =
-        if align <= SLAB { (0, Place::Pages) } else { (align + SLAB, Place::Offset) };
-    size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(Place::Nowhere, kind)
+    let (extra, kind): (usize, fn(usize) -> BlockPlace) =
+        if align <= SLAB { (0, BlockPlace::Pages) } else { (align + SLAB, BlockPlace::Offset) };
+    size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(BlockPlace::Nowhere, kind)
 }
 
 /// The smallest class for a size that has one.
@@ -89,7 +89,7 @@ pub(super) const fn first_block(class: usize) -> usize {
 mod tests {
     use core::alloc::Layout;
 
-    use super::{ALIGNS, CLASSES, HEAD, Place, SIZES, SLAB, class_of, first_block, place};
+    use super::{ALIGNS, BlockPlace, CLASSES, HEAD, SIZES, SLAB, class_of, first_block, place};
 
     #[test]
     fn every_size_gets_the_smallest_class_that_holds_it() {
@@ -118,18 +118,18 @@ mod tests {
             for size in (0..200).chain((8..22).flat_map(|power| (1 << power) - 2..(1 << power) + 3)) {
                 let layout = Layout::from_size_align(size, align).expect("small");
                 match place(layout) {
-                    Place::Slab(class) => assert!(SIZES[class] >= size && ALIGNS[class] >= align, "{layout:?}"),
-                    Place::Pages(len) => {
+                    BlockPlace::Slab(class) => assert!(SIZES[class] >= size && ALIGNS[class] >= align, "{layout:?}"),
+                    BlockPlace::Pages(len) => {
                         assert!(len >= size && len.is_multiple_of(SLAB) && align <= SLAB, "{layout:?}")
                     }
-                    Place::Offset(len) => {
+                    BlockPlace::Offset(len) => {
                         assert!(len >= size + align + SLAB && len.is_multiple_of(SLAB) && align > SLAB, "{layout:?}");
                     }
-                    Place::Nowhere => panic!("{layout:?} has a place"),
+                    BlockPlace::Nowhere => panic!("{layout:?} has a place"),
                 }
             }
         }
         let most = Layout::from_size_align(isize::MAX as usize - 4095, 4096).expect("the largest there is");
-        assert_eq!(place(most), Place::Pages((isize::MAX as usize - 4095).next_multiple_of(SLAB)));
+        assert_eq!(place(most), BlockPlace::Pages((isize::MAX as usize - 4095).next_multiple_of(SLAB)));
     }
 }

@@ -13,7 +13,7 @@ mod slab;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};
 
-use classes::{Place, SLAB, place};
+use classes::{BlockPlace, SLAB, place};
 
 /// The allocator of a module: `module!` makes it the global one, unless it is told `allocator: own`. Any thread.
 #[derive(Clone, Copy, Default, Debug)]
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match place(layout) {
-            Place::Slab(class) => shard::allocate(class, layout.size()).map_or(null_mut(), NonNull::as_ptr),
+            BlockPlace::Slab(class) => shard::allocate(class, layout.size()).map_or(null_mut(), NonNull::as_ptr),
             place => pages_for(place, layout).map_or(null_mut(), |(block, _)| block.as_ptr()),
         }
     }
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
         let block = unsafe { NonNull::new_unchecked(block) };
         match place(layout) {
             // SAFETY: it was allocated with this layout, so by this shape of place, and nobody uses it any more.
-            Place::Slab(_) => unsafe { shard::free(block, layout.size()) },
+            BlockPlace::Slab(_) => unsafe { shard::free(block, layout.size()) },
             // SAFETY: as above.
             place => unsafe { give_pages(place, block, layout) },
         }
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (block, is_zero) = match place(layout) {
-            Place::Slab(class) => (shard::allocate(class, layout.size()), false),
+            BlockPlace::Slab(class) => (shard::allocate(class, layout.size()), false),
             place => pages_for(place, layout).map_or((None, false), |(block, is_zero)| (Some(block), is_zero)),
         };
         let Some(block) = block else { return null_mut() };
@@ -82,10 +82,10 @@ unsafe impl GlobalAlloc for ModuleHeap {
 
 /// Pages of its own for an allocation, and whether they are known to be zero.
 #[cold]
-fn pages_for(place: Place, layout: Layout) -> Option<(NonNull<u8>, bool)> {
+fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     let taken = match place {
-        Place::Pages(len) => pages::take_pages(len)?,
-        Place::Offset(len) => {
+        BlockPlace::Pages(len) => pages::take_pages(len)?,
+        BlockPlace::Offset(len) => {
             let (memory, is_zero) = pages::take_pages(len)?;
             let offset = (memory.addr().get() + SLAB).next_multiple_of(layout.align()) - memory.addr().get();
             // SAFETY: `place` made room for the alignment and for one slab before the block.
@@ -96,7 +96,7 @@ fn pages_for(place: Place, layout: Layout) -> Option<(NonNull<u8>, bool)> {
             unsafe { note.write(memory) };
             (block, is_zero)
         }
-        Place::Slab(_) | Place::Nowhere => return None,
+        BlockPlace::Slab(_) | BlockPlace::Nowhere => return None,
     };
     shard::count_elsewhere(layout.size() as i64);
     Some(taken)
@@ -107,16 +107,16 @@ fn pages_for(place: Place, layout: Layout) -> Option<(NonNull<u8>, bool)> {
 /// # Safety
 /// They are from [`pages_for`] with the same place and layout, and nobody uses them any more.
 #[cold]
-unsafe fn give_pages(place: Place, block: NonNull<u8>, layout: Layout) {
+unsafe fn give_pages(place: BlockPlace, block: NonNull<u8>, layout: Layout) {
     let (memory, len) = match place {
-        Place::Pages(len) => (block, len),
-        Place::Offset(len) => {
+        BlockPlace::Pages(len) => (block, len),
+        BlockPlace::Offset(len) => {
             // SAFETY: `pages_for` left room for a word before the block.
             let note = unsafe { block.cast::<NonNull<u8>>().sub(1) };
             // SAFETY: and wrote there where the pages begin.
             (unsafe { note.read() }, len)
         }
-        Place::Slab(_) | Place::Nowhere => return,
+        BlockPlace::Slab(_) | BlockPlace::Nowhere => return,
     };
     shard::count_elsewhere(-(layout.size() as i64));
     // SAFETY: `pages_for` took them with this length; promised by our caller.

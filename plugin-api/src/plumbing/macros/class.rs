@@ -1,11 +1,11 @@
-//! What `#[uclass]` becomes: a class that is declared here or imported, its face, and the members of the face.
+//! What `#[uclass]` becomes: a class that is declared here or imported, its view, and the members of the view.
 
-/// A class: its face, the promise of `Class`, the accessors of its properties, and its description on the list.
+/// A class: its view, the promise of `Class`, the accessors of its properties, and its description on the list.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_class {
     (
-        declared $vis:vis $class:ident $face:ident $face_doc:literal, base: $base:ty,
+        declared $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
         package: $package:literal, name: $name:literal, flags: $flags:expr, doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
@@ -16,15 +16,15 @@ macro_rules! __alcedo_class {
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$($interface:ty),*],
     ) => {
-        $crate::plumbing::face! { $vis $class $face $face_doc }
+        $crate::plumbing::view! { $vis $class $view $view_doc }
         const _: () = {
             static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
 
-            // SAFETY: the face above is transparent over `This`; path, base and members stand in the description below,
+            // SAFETY: the view above is transparent over `This`; path, base and members stand in the description below,
             // which the host emits before any code of the module runs.
             unsafe impl $crate::plumbing::Class for $class {
                 type Base = $base;
-                type Face<'f> = $face<'f>;
+                type View<'f> = $view<'f>;
                 const PATH: &'static $crate::plumbing::core::primitive::str =
                     $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
                 const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(
@@ -83,7 +83,7 @@ macro_rules! __alcedo_class {
                     unsafe { $crate::plumbing::PropertyCell::new() }
                 };
                 $crate::plumbing::property! {
-                    $(#[$attr])* $class $face $get $set $try_set: $ty, $how $arg, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
                 }
             )*
 
@@ -109,22 +109,22 @@ macro_rules! __alcedo_class {
         };
     };
     (
-        imported $vis:vis $class:ident $face:ident $face_doc:literal, base: $base:ty,
+        imported $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
         package: $package:literal, name: $name:literal,
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $property:literal
         })*],
     ) => {
-        $crate::plumbing::face! { $vis $class $face $face_doc }
+        $crate::plumbing::view! { $vis $class $view $view_doc }
         const _: () = {
             static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
 
-            // SAFETY: the face above is transparent over `This`; path, base and members stand in the imports below, which
+            // SAFETY: the view above is transparent over `This`; path, base and members stand in the imports below, which
             // the host compares before any code of the module runs.
             unsafe impl $crate::plumbing::Class for $class {
                 type Base = $base;
-                type Face<'f> = $face<'f>;
+                type View<'f> = $view<'f>;
                 const PATH: &'static $crate::plumbing::core::primitive::str =
                     $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
                 const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(&[$($property),*], &[]);
@@ -149,25 +149,25 @@ macro_rules! __alcedo_class {
                     )
                 }
                 $crate::plumbing::property! {
-                    $(#[$attr])* $class $face $get $set $try_set: $ty, $how $arg, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
                 }
             )*
         };
     };
 }
 
-/// The face of a class.
+/// The view of a class.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __alcedo_face {
-    ($vis:vis $class:ident $face:ident $doc:literal) => {
+macro_rules! __alcedo_view {
+    ($vis:vis $class:ident $view:ident $doc:literal) => {
         #[doc = $doc]
         #[repr(transparent)]
         #[derive(Clone, Copy, Debug)]
-        $vis struct $face<'f>($crate::plumbing::This<'f, $class>);
+        $vis struct $view<'f>($crate::plumbing::This<'f, $class>);
 
-        impl<'f> $crate::plumbing::core::ops::Deref for $face<'f> {
-            type Target = <<$class as $crate::plumbing::Class>::Base as $crate::plumbing::Class>::Face<'f>;
+        impl<'f> $crate::plumbing::core::ops::Deref for $view<'f> {
+            type Target = <<$class as $crate::plumbing::Class>::Base as $crate::plumbing::Class>::View<'f>;
 
             fn deref(&self) -> &Self::Target {
                 $crate::plumbing::base_ref(&self.0)
@@ -181,9 +181,9 @@ macro_rules! __alcedo_face {
 #[macro_export]
 macro_rules! __alcedo_property {
     (
-        $(#[$attr:meta])* $class:ident $face:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident
+        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident
     ) => {
-        impl<'f> $face<'f> {
+        impl<'f> $view<'f> {
             $(#[$attr])*
             #[must_use]
             #[inline]
@@ -225,9 +225,9 @@ macro_rules! __alcedo_property {
 macro_rules! __alcedo_call {
     (
         $(#[$attr:meta])*
-        $face:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
-        impl $face<'_> {
+        impl $view<'_> {
             $(#[$attr])*
             ///
             /// When the call fails, the running call ends with the same error.

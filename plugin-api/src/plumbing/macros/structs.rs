@@ -109,7 +109,7 @@ macro_rules! __alcedo_pod {
 
             unsafe fn see<'f>(
                 at: *mut AlcedoRaw,
-                _spot: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::Spot<'f>,
+                _token: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
             ) -> Self {
                 // SAFETY: promised by the caller.
                 unsafe { Self::load(at) }
@@ -181,12 +181,12 @@ macro_rules! __alcedo_pod {
     };
 }
 
-/// A struct that is used where it lies: the type that stands for a value of one's own, its face, and its description.
+/// A struct that is used where it lies: the type that stands for a value of one's own, its view, and its description.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_struct {
     (
-        $origin:ident $(#[$attr:meta])* $vis:vis $name:ident $face:ident $face_doc:literal,
+        $origin:ident $(#[$attr:meta])* $vis:vis $name:ident $view:ident $view_doc:literal,
         package: $package:literal, name: $text:literal, doc: $doc:literal,
         [$({
             $(#[$field_attr:meta])*
@@ -196,9 +196,9 @@ macro_rules! __alcedo_struct {
         $(#[$attr])*
         $vis struct $name($crate::plumbing::Owned<Self>);
 
-        #[doc = $face_doc]
+        #[doc = $view_doc]
         #[repr(transparent)]
-        $vis struct $face<'f>($crate::plumbing::Lent<'f, $name>);
+        $vis struct $view<'f>($crate::plumbing::Lent<'f, $name>);
 
       const _: () = {
         $crate::plumbing::declare! { $origin $name $package $text $doc [$(($field, $field_name, $ty)),*] }
@@ -219,10 +219,10 @@ macro_rules! __alcedo_struct {
 
             unsafe fn see<'f>(
                 at: *mut AlcedoRaw,
-                spot: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::Spot<'f>,
+                token: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
             ) -> $crate::plumbing::Lent<'f, Self> {
                 // SAFETY: promised by the caller.
-                unsafe { $crate::plumbing::lend(at, spot()) }
+                unsafe { $crate::plumbing::lend(at, token()) }
             }
 
             fn lies_at(
@@ -282,9 +282,9 @@ macro_rules! __alcedo_struct {
             }
         }
 
-        // SAFETY: the face is transparent over `Lent`; every way to make one goes through the host with this type's number.
+        // SAFETY: the view is transparent over `Lent`; every way to make one goes through the host with this type's number.
         unsafe impl $crate::plumbing::Kind for $name {
-            type Face<'f> = $face<'f>;
+            type View<'f> = $view<'f>;
             type Shown = ();
 
             fn owned(&self) -> &$crate::plumbing::Owned<Self> {
@@ -305,7 +305,7 @@ macro_rules! __alcedo_struct {
         $crate::plumbing::owned_type! { [] $name }
 
         $(
-            impl<'f> $face<'f> {
+            impl<'f> $view<'f> {
                 $(#[$field_attr])*
                 #[must_use]
                 #[inline]

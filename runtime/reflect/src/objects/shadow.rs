@@ -1,4 +1,4 @@
-//! The shadow of a reload: new bodies beside the old ones, and births and ends that can be taken back. Either all of it
+//! The shadow of a reload: new bodies beside the old ones, and constructions and ends that can be taken back. Either all of it
 //! becomes what is there, or none of it ever was.
 
 use alcedo_base::border::CallError;
@@ -6,7 +6,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::body::Body;
 use crate::objects::{Objects, Shadow, Store, object_flags};
-use crate::slots::Life;
+use crate::slots::TenantState;
 
 impl Objects {
     /// Puts a shadow up: from now on new bodies can be staged, and what is born or ends can be taken back.
@@ -18,7 +18,7 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
         let (staged, gone, old) = Default::default();
-        store.shadow = Some(Shadow { first_birth: store.births, staged, gone, old });
+        store.shadow = Some(Shadow { first_construction: store.constructions, staged, gone, old });
     }
 
     /// Whether a shadow is up, so that what is gone may come back.
@@ -27,12 +27,13 @@ impl Objects {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Whether a shadow is up and the object was there before it. Its end could not be taken back: its plugin half
+    /// Whether a shadow is up and the object was there before it. Its end could not be taken back: its plugin part
     /// would be gone.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
-        let born_before = |shadow: &Shadow| store.slots.get(object).is_some_and(|it| it.birth <= shadow.first_birth);
+        let born_before =
+            |shadow: &Shadow| store.slots.get(object).is_some_and(|it| it.construction <= shadow.first_construction);
         store.shadow.as_ref().is_some_and(born_before)
     }
 
@@ -45,7 +46,7 @@ impl Objects {
             .shadow
             .as_ref()
             .zip(tenant)
-            .is_some_and(|(shadow, tenant)| tenant.birth > shadow.first_birth || tenant.staged.is_some())
+            .is_some_and(|(shadow, tenant)| tenant.construction > shadow.first_construction || tenant.staged.is_some())
     }
 
     /// Gives an object a new body beside the old one, which stays untouched. Until the shadow goes, the new one is seen.
@@ -111,14 +112,14 @@ impl Objects {
         }
         for object in shadow.gone {
             let Some(tenant) = store.slots.any_mut(object) else { continue };
-            tenant.life = Life::Alive;
+            tenant.life = TenantState::Alive;
             if tenant.flags & object_flags::CDO != 0 {
                 tenant.body.class.cdo.set(object);
             }
             store.slots.swapped(object.index());
         }
-        let born = store.slots.iter().filter(|(_, tenant)| tenant.birth > shadow.first_birth);
-        let mut born: Vec<_> = born.map(|(object, tenant)| (tenant.birth, object)).collect();
+        let born = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
+        let mut born: Vec<_> = born.map(|(object, tenant)| (tenant.construction, object)).collect();
         born.sort_unstable();
         (staged, born.into_iter().map(|(_, object)| object).collect())
     }

@@ -12,9 +12,9 @@ use super::{Body, Objects, RenameError, object_flags};
 use crate::World;
 use crate::class::Class;
 use crate::decl::PropertyDecl;
+use crate::hot_columns::PluginPart;
 use crate::mode::ModeWord;
 use crate::names::Names;
-use crate::seats::Half;
 use crate::testing::{Dice, declare, dynamic, world};
 use crate::value::Value;
 
@@ -138,14 +138,14 @@ fn shadowed() -> (World, [ObjectHandle; 3]) {
     let (world, class) = cube(&properties());
     let (kept, ended) = (new(&world, &class), new(&world, &class));
     world.objects.write_value(kept, "speed", &Value::F64(1.0)).unwrap();
-    world.objects.set_half(kept, Half::of(11));
+    world.objects.set_plugin_part(kept, PluginPart::of(11));
     world.objects.add_root(ended);
     world.objects.begin_shadow();
     world.types.begin_shadow();
     world.types.hide_in_shadow(["/Script/Game.Cube"]);
     let decl = dynamic("Cube", "/Script/Engine.Object", &[PropertyDecl::new("speed", PropertyKind::F32)]);
     let class = declare(&world, [decl]).remove(0);
-    let body = Body { half: Half::of(22), ..Body::new(&class) };
+    let body = Body { plugin_part: PluginPart::of(22), ..Body::new(&class) };
     body.view().set(class.find_property("speed").unwrap(), 8.0f32).unwrap();
     world.objects.stage(kept, body).unwrap();
     world.objects.release(ended);
@@ -169,7 +169,7 @@ fn a_committed_shadow_gives_the_old_bodies_and_ends_what_ended() {
     let (world, [kept, ended, born]) = shadowed();
     let memory = world.objects.memory(kept);
     let old: Vec<_> = world.objects.commit_shadow();
-    assert_eq!(old.iter().map(|body| body.half.word).collect::<Vec<_>>(), [11]);
+    assert_eq!(old.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [11]);
     assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
@@ -182,7 +182,7 @@ fn a_committed_shadow_gives_the_old_bodies_and_ends_what_ended() {
 fn a_dropped_shadow_leaves_everything_as_it_was() {
     let (world, [kept, ended, born]) = shadowed();
     let (staged, newborn) = world.objects.drop_shadow();
-    assert_eq!(staged.iter().map(|body| body.half.word).collect::<Vec<_>>(), [22]);
+    assert_eq!(staged.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [22]);
     assert_eq!(newborn, [born]);
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
     assert_eq!(world.objects.conjugate(kept), Some(11));
@@ -196,7 +196,7 @@ fn a_dropped_shadow_leaves_everything_as_it_was() {
 fn a_body_staged_twice_is_the_last_one() {
     let (world, [kept, ..]) = shadowed();
     let class = world.objects.class(kept).unwrap();
-    world.objects.stage(kept, Body { half: Half::of(33), ..Body::new(&class) }).unwrap();
+    world.objects.stage(kept, Body { plugin_part: PluginPart::of(33), ..Body::new(&class) }).unwrap();
     assert_eq!(world.objects.conjugate(kept), Some(33));
     assert_eq!(world.objects.commit_shadow().len(), 1);
     assert_eq!(world.objects.conjugate(kept), Some(33));
@@ -221,7 +221,7 @@ fn ends(world: &World) -> u64 {
 }
 
 #[test]
-fn the_directory_says_what_the_store_does_through_births_ends_and_shadows() {
+fn the_directory_says_what_the_store_does_through_constructions_ends_and_shadows() {
     let check = |world: &World, objects: &[ObjectHandle]| {
         for object in objects {
             let class = world.objects.class(*object);

@@ -1,13 +1,13 @@
 //! What other threads may do: post, wake, cancel. They leave a message; the game thread reads it when it is at that.
 //!
 //! A post is sent under the lock that the end of its module takes to write: either the end finds the message, or the
-//! post finds the module gone. So no errand is left behind whose code is not there any more.
+//! post finds the module gone. So no job is left behind whose code is not there any more.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use alcedo_abi::task::{Errand, ErrandId};
+use alcedo_abi::task::{Job, JobId};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::border::CallError;
@@ -17,7 +17,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind, Leases};
 
 /// A closure of the host's own; it is given the host as the root made it known.
-pub(crate) type HostErrand = Box<dyn FnOnce(&dyn Any) + Send>;
+pub(crate) type HostJob = Box<dyn FnOnce(&dyn Any) + Send>;
 
 /// A closure of a module on its way to the game thread.
 pub(super) struct Posted {
@@ -30,14 +30,14 @@ pub(super) struct Posted {
     /// What runs.
     pub code: Code,
     /// Whether it runs after a commit, or never.
-    pub standing: Standing,
+    pub timing: Timing,
     /// Why its module stays.
     pub lease: Lease,
 }
 
 /// Whether what was asked for depends on a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum Timing {
     /// It was asked for on the game thread before a commit: it waits for that, and ends in a rollback.
     Staged,
     /// It runs when its turn comes.
@@ -47,13 +47,13 @@ pub(crate) enum Standing {
 /// A message to the game thread.
 pub(super) enum Message {
     /// Run this task again.
-    Wake(ErrandId),
-    /// End this errand.
-    Cancel(ErrandId),
+    Wake(JobId),
+    /// End this job.
+    Cancel(JobId),
     /// Run this closure of a module.
     Post(Posted),
     /// Run this closure of the host.
-    Host(HostErrand),
+    Host(HostJob),
 }
 
 /// Where messages come in. Any thread.
@@ -79,7 +79,7 @@ impl Inbox {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).remove(&module);
     }
 
-    /// Takes a lease on a module for an errand.
+    /// Takes a lease on a module for a job.
     ///
     /// # Errors
     /// When the module is over, or unloading.
@@ -92,31 +92,25 @@ impl Inbox {
     ///
     /// # Errors
     /// When the module is over, or unloading; the closure is still the module's then, and its code is not called.
-    pub(crate) fn post(
-        &self,
-        module: ModuleId,
-        errand: &Errand<'_>,
-        code: Code,
-        standing: Standing,
-    ) -> Result<(), CallError> {
-        let (object, place) = (errand.object, place_of(errand));
+    pub(crate) fn post(&self, module: ModuleId, job: &Job<'_>, code: Code, timing: Timing) -> Result<(), CallError> {
+        let (object, place) = (job.object, place_of(job));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         let lease = take(modules.get(&module), LeaseKind::Posted, &place)?;
         // The reader lives as long as the word through which the module reached this inbox.
-        let _read = self.sender.send(Message::Post(Posted { module, object, place, code, standing, lease }));
+        let _read = self.sender.send(Message::Post(Posted { module, object, place, code, timing, lease }));
         drop(modules);
         Ok(())
     }
 
     /// Leaves a closure of the host for the game thread. Whether there is one any more.
-    pub(crate) fn post_host(&self, errand: HostErrand) -> bool {
-        self.sender.send(Message::Host(errand)).is_ok()
+    pub(crate) fn post_host(&self, job: HostJob) -> bool {
+        self.sender.send(Message::Host(job)).is_ok()
     }
 
-    /// Asks for the end of an errand.
-    pub(crate) fn cancel(&self, errand: ErrandId) {
+    /// Asks for the end of a job.
+    pub(crate) fn cancel(&self, job: JobId) {
         // A runtime that is gone has ended it.
-        let _gone = self.sender.send(Message::Cancel(errand));
+        let _gone = self.sender.send(Message::Cancel(job));
     }
 
     /// For the wakers of tasks.

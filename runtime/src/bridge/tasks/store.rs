@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use alcedo_abi::task::ErrandId;
+use alcedo_abi::task::JobId;
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 
 use super::code::Code;
-use super::inbox::{HostErrand, Posted, Standing};
+use super::inbox::{HostJob, Posted, Timing};
 use super::schedule::{Schedule, next_due};
 use super::waking::Waking;
-use super::{ErrandInfo, what};
+use super::{JobInfo, what};
 use crate::border::CallError;
 use crate::conjugate::gate::Gate;
 use crate::handles::{ModuleId, ObjectHandle};
@@ -22,30 +22,30 @@ use crate::object::World;
 use crate::object::objects::Objects;
 
 new_key_type! {
-    /// An errand. Stale once it ended; never another one.
-    pub(super) struct ErrandKey;
+    /// A job. Stale once it ended; never another one.
+    pub(super) struct JobKey;
 }
 
-/// The number of an errand as it crosses the border.
-pub(super) fn id_of(key: ErrandKey) -> ErrandId {
-    ErrandId(key.data().as_ffi())
+/// The number of a job as it crosses the border.
+pub(super) fn id_of(key: JobKey) -> JobId {
+    JobId(key.data().as_ffi())
 }
 
 /// Back from the number. One that was never given out is the key of nothing.
-pub(super) fn key_of(errand: ErrandId) -> ErrandKey {
-    KeyData::from_ffi(errand.0).into()
+pub(super) fn key_of(job: JobId) -> JobKey {
+    KeyData::from_ffi(job.0).into()
 }
 
-/// What an errand lives with.
+/// What a job lives with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Life {
+pub(super) enum JobOwner {
     /// Its module.
     Module,
-    /// An object, as long as it has the very plugin half that it had when the errand was asked for.
+    /// An object, as long as it has the very plugin part that it had when the job was asked for.
     Object(ObjectHandle, u64),
 }
 
-impl Life {
+impl JobOwner {
     /// The life of this object; of the module for none.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Life {
     }
 }
 
-/// Where an errand is in its life.
+/// Where a job is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// It is not on the stack.
@@ -77,15 +77,15 @@ pub(super) enum State {
     Cancelled,
 }
 
-/// One errand.
+/// One job.
 pub(super) struct Entry {
     pub gate: Rc<Gate>,
     pub kind: LeaseKind,
     pub what: Rc<str>,
     pub place: Arc<str>,
-    pub life: Life,
+    pub life: JobOwner,
     pub code: Code,
-    /// The how-manieth errand it is.
+    /// The how-manieth job it is.
     pub made: u64,
     /// For a timer, when it is due.
     pub due: Option<Duration>,
@@ -95,7 +95,7 @@ pub(super) struct Entry {
     pub waking: Option<Arc<Waking>>,
     pub state: State,
     /// Whether it waits for a commit.
-    pub standing: Standing,
+    pub timing: Timing,
     /// The tick it had its turn in.
     pub ran_in: u64,
     /// For all but a task.
@@ -105,12 +105,12 @@ pub(super) struct Entry {
 /// What waits for a safe point.
 pub(super) enum Waiting {
     /// A closure of a module.
-    Module(ErrandKey),
+    Module(JobKey),
     /// A closure of the host's.
-    Host(HostErrand),
+    Host(HostJob),
 }
 
-/// What is needed to run an errand while the store is not borrowed.
+/// What is needed to run a job while the store is not borrowed.
 pub(super) struct Turn {
     pub code: Code,
     pub gate: Rc<Gate>,
@@ -118,7 +118,7 @@ pub(super) struct Turn {
     pub waking: Option<Arc<Waking>>,
 }
 
-/// Whether an errand may run.
+/// Whether a job may run.
 pub(super) enum Begin {
     Run(Turn),
     /// It ended meanwhile.
@@ -129,12 +129,12 @@ pub(super) enum Begin {
     Expired(Box<Entry>),
 }
 
-/// All errands of a host.
+/// All jobs of a host.
 pub(super) struct Store {
-    pub entries: SlotMap<ErrandKey, Entry>,
-    pub schedule: Schedule<ErrandKey>,
+    pub entries: SlotMap<JobKey, Entry>,
+    pub schedule: Schedule<JobKey>,
     /// Tasks that were woken, in that order.
-    pub ready: VecDeque<ErrandKey>,
+    pub ready: VecDeque<JobKey>,
     pub posted: VecDeque<Waiting>,
     pub tick: u64,
     /// Whether timers and tasks are being run.
@@ -159,7 +159,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// The number of the next errand.
+    /// The number of the next job.
     pub(super) fn next_number(&mut self) -> u64 {
         self.made += 1;
         self.made
@@ -167,12 +167,12 @@ impl Store {
 
     /// A closure that another thread has sent. One whose object is gone ends when its turn comes.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
-        let Posted { object, place, code, standing, lease, .. } = posted;
+        let Posted { object, place, code, timing, lease, .. } = posted;
         // The conjugate is that of now: nobody asked for it when the closure was sent, on whatever thread that was.
-        let life = Life::of(&world.objects, object).unwrap_or(Life::Object(object, 0));
+        let life = JobOwner::of(&world.objects, object).unwrap_or(JobOwner::Object(object, 0));
         let made = self.next_number();
         // A rollback reads the inbox, so what comes later comes after the commit.
-        let standing = if world.mode.is_before_commit() { standing } else { Standing::Certain };
+        let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),
             gate,
@@ -185,7 +185,7 @@ impl Store {
             repeats: None,
             waking: None,
             state: State::Waiting,
-            standing,
+            timing,
             ran_in: 0,
             _lease: Some(lease),
         };
@@ -194,20 +194,20 @@ impl Store {
     }
 
     /// A task is to be run again.
-    pub(super) fn wake(&mut self, key: ErrandKey) {
+    pub(super) fn wake(&mut self, key: JobKey) {
         if self.entries.get(key).is_some_and(|entry| entry.kind == LeaseKind::Task) {
             self.ready.push_back(key);
         }
     }
 
     /// Whether a timer is due: it may have been cancelled, or put off, by one before it.
-    pub(super) fn is_due(&self, key: ErrandKey) -> bool {
+    pub(super) fn is_due(&self, key: JobKey) -> bool {
         let due = self.entries.get(key).and_then(|entry| entry.due);
         due.is_some_and(|due| due <= self.schedule.now())
     }
 
     /// The entry, if it can be dropped now; one that runs is dropped when it has returned.
-    pub(super) fn cancel(&mut self, key: ErrandKey) -> Option<Entry> {
+    pub(super) fn cancel(&mut self, key: JobKey) -> Option<Entry> {
         let entry = self.entries.get_mut(key)?;
         if entry.state == State::Waiting {
             return self.remove(key);
@@ -217,10 +217,10 @@ impl Store {
     }
 
     /// Marks it as running.
-    pub(super) fn begin(&mut self, key: ErrandKey, world: &World) -> Begin {
+    pub(super) fn begin(&mut self, key: JobKey, world: &World) -> Begin {
         let tick = self.tick;
         let Some(entry) = self.entries.get_mut(key) else { return Begin::Gone };
-        let is_new = entry.standing == Standing::Staged || world.mode.is_coming_up(entry.gate.tag().id);
+        let is_new = entry.timing == Timing::Staged || world.mode.is_coming_up(entry.gate.tag().id);
         if entry.state != State::Waiting || is_new || !entry.gate.is_open() {
             return Begin::NotNow;
         }
@@ -244,7 +244,7 @@ impl Store {
     }
 
     /// It has returned. The entry, if that was its last turn.
-    pub(super) fn finish(&mut self, key: ErrandKey, is_done: bool) -> Option<Entry> {
+    pub(super) fn finish(&mut self, key: JobKey, is_done: bool) -> Option<Entry> {
         let now = self.schedule.now();
         let entry = self.entries.get_mut(key)?;
         if is_done || entry.state == State::Cancelled {
@@ -261,33 +261,33 @@ impl Store {
         None
     }
 
-    /// Every errand whose object is gone, the first made first. They are looked for only after something died.
+    /// Every job whose object is gone, the first made first. They are looked for only after something died.
     pub(super) fn take_expired(&mut self, world: &World) -> Vec<Entry> {
         let deaths = world.counters.deaths.get();
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {
             return Vec::new();
         }
-        // Those of a generation that is set aside are judged when it is back: until then its objects have other halves.
+        // Those of a generation that is set aside are judged when it is back: until then its objects have other plugin parts.
         self.take(|entry| entry.gate.is_open() && entry.life.is_over(&world.objects))
     }
 
     /// What waited for a commit waits no more.
     pub(super) fn commit(&mut self) {
-        self.entries.values_mut().for_each(|entry| entry.standing = Standing::Certain);
+        self.entries.values_mut().for_each(|entry| entry.timing = Timing::Certain);
     }
 
-    /// Every errand that waits for a commit, the first made first.
+    /// Every job that waits for a commit, the first made first.
     pub(super) fn take_staged(&mut self) -> Vec<Entry> {
-        self.take(|entry| entry.standing == Standing::Staged)
+        self.take(|entry| entry.timing == Timing::Staged)
     }
 
-    /// Every errand of a module, the first made first.
+    /// Every job of a module, the first made first.
     pub(super) fn take_module(&mut self, module: ModuleId) -> Vec<Entry> {
         self.take(|entry| entry.gate.tag().id == module)
     }
 
     /// What waits, in the order it was made.
-    pub(super) fn infos(&self) -> Vec<ErrandInfo> {
+    pub(super) fn infos(&self) -> Vec<JobInfo> {
         let mut entries: Vec<_> = self.entries.values().collect();
         entries.sort_by_key(|entry| entry.made);
         entries.into_iter().map(Entry::info).collect()
@@ -301,7 +301,7 @@ impl Store {
         taken
     }
 
-    fn remove(&mut self, key: ErrandKey) -> Option<Entry> {
+    fn remove(&mut self, key: JobKey) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
         if let Some(due) = entry.due {
             self.schedule.remove(due, entry.made);
@@ -311,16 +311,16 @@ impl Store {
 }
 
 impl Entry {
-    fn info(&self) -> ErrandInfo {
+    fn info(&self) -> JobInfo {
         let tag = self.gate.tag();
-        ErrandInfo {
+        JobInfo {
             module: tag.name.to_string(),
             generation: tag.generation.0,
             kind: self.kind,
             place: self.place.to_string(),
             object: match self.life {
-                Life::Module => None,
-                Life::Object(object, _) => Some(object),
+                JobOwner::Module => None,
+                JobOwner::Object(object, _) => Some(object),
             },
             due: self.due,
         }

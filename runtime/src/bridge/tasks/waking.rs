@@ -1,4 +1,4 @@
-//! The host's half of a task's waker. A waker is cloned into any thread and may outlive its task, so what it refers to
+//! The host's side of a task's waker. A waker is cloned into any thread and may outlive its task, so what it refers to
 //! is the host's: a count, the number of the task, and the way into the inbox. The few lines that a waker runs of its
 //! module stay mapped as long as the lease does, and that ends with the last holder.
 #![expect(unsafe_code, reason = "counts the holders of a waker behind the address that crosses the border")]
@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alcedo_abi::task::ErrandId;
+use alcedo_abi::task::JobId;
 use crossbeam_channel::Sender;
 
 use crate::bridge::tasks::inbox::Message;
@@ -14,7 +14,7 @@ use crate::lease::Lease;
 
 /// What all wakers of one task share. Any thread.
 pub(super) struct Waking {
-    errand: ErrandId,
+    job: JobId,
     /// Whether the inbox holds a wake already: a thousand wakes before the next tick are one.
     woken: AtomicBool,
     inbox: Sender<Message>,
@@ -23,8 +23,8 @@ pub(super) struct Waking {
 
 impl Waking {
     /// For a task that keeps `lease` as long as it, or a waker of it, is left.
-    pub(super) fn new(errand: ErrandId, inbox: Sender<Message>, lease: Lease) -> Arc<Self> {
-        Arc::new(Self { errand, woken: AtomicBool::new(false), inbox, _lease: lease })
+    pub(super) fn new(job: JobId, inbox: Sender<Message>, lease: Lease) -> Arc<Self> {
+        Arc::new(Self { job, woken: AtomicBool::new(false), inbox, _lease: lease })
     }
 
     /// The task is about to be run: what wakes it from now on counts anew.
@@ -40,7 +40,7 @@ impl Waking {
     fn wake(&self) {
         if !self.woken.swap(true, Ordering::AcqRel) {
             // A runtime that is gone has no task left to wake.
-            let _gone = self.inbox.send(Message::Wake(self.errand));
+            let _gone = self.inbox.send(Message::Wake(self.job));
         }
     }
 }
@@ -78,7 +78,7 @@ mod tests {
     use super::{Waking, clone_raw, drop_raw, wake_raw};
     use crate::bridge::tasks::inbox::Message;
     use crate::lease::{LeaseKind, Leases};
-    use alcedo_abi::task::ErrandId;
+    use alcedo_abi::task::JobId;
     use crossbeam_channel::unbounded;
 
     #[test]
@@ -86,11 +86,11 @@ mod tests {
         let leases = Leases::new("m");
         let (sender, inbox) = unbounded();
         let lease = leases.take(LeaseKind::Task, "a task").expect("it is open");
-        let waking = Waking::new(ErrandId(7), sender, lease);
+        let waking = Waking::new(JobId(7), sender, lease);
         // SAFETY: `waking` is held here.
         let raw = unsafe { clone_raw(waking.lend()) }.expose_provenance();
         let wakes = |inbox: &crossbeam_channel::Receiver<Message>| {
-            inbox.try_iter().filter(|message| matches!(message, Message::Wake(ErrandId(7)))).count()
+            inbox.try_iter().filter(|message| matches!(message, Message::Wake(JobId(7)))).count()
         };
         drop(waking);
         assert_eq!(leases.count(), 1, "the task is gone, its waker is not");

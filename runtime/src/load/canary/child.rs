@@ -23,7 +23,7 @@ use crate::emit::error::EmitError;
 use crate::emit::read::{class_decl, interface_decl, struct_decl};
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::{self, HostWord};
+use crate::host_api::{self, HostContext};
 use crate::load::entries::Entries;
 use crate::load::open::root_of;
 
@@ -45,10 +45,10 @@ pub(super) fn run() -> ! {
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
-            let word = HostWord::new(&core);
+            let host_context = HostContext::new(&core);
             let refused = candidates.iter().zip(0..).find_map(|((name, path), at)| {
                 let begins = |step| say(&Message::Begins(at, step));
-                load(&core, &word, name, path, &begins).err()
+                load(&core, &host_context, name, path, &begins).err()
             });
             say(&refused.map_or(Message::Done(candidates.len() as u32), Message::Refused));
         }
@@ -78,7 +78,13 @@ fn hold(mut input: impl Read) {
     abort();
 }
 
-fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn Fn(CanaryStep)) -> Result<(), String> {
+fn load(
+    core: &Rc<Core>,
+    host_context: &HostContext,
+    name: &str,
+    path: &Path,
+    begins: &dyn Fn(CanaryStep),
+) -> Result<(), String> {
     begins(CanaryStep::Mapping);
     // SAFETY: the host read and admitted the file's manifest section, so it is a module; its initializers are the
     // author's, and finding out whether they are sound is what this process is for.
@@ -86,7 +92,7 @@ fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn 
     begins(CanaryStep::Attaching);
     let root = root_of(&image, name).map_err(|error| error.to_string())?;
     let context = ModuleContext {
-        host: word.to_ref(),
+        host: host_context.to_ref(),
         table: host_api::table(),
         values: host_api::values(),
         module: 1,
@@ -97,7 +103,7 @@ fn load(core: &Rc<Core>, word: &HostWord, name: &str, path: &Path, begins: &dyn 
         blacks: core.blacks.directory(),
         level: crate::logs::loudest(),
     };
-    // SAFETY: the context's word, table, mode and directory live as long as the core, and this process ends before that.
+    // SAFETY: the host context, table, mode and directory live as long as the core, and this process ends before that.
     unsafe { Entries(root).attach(&context) }.map_err(|error| error.to_string())?;
     begins(CanaryStep::Registering);
     let read = registration(core, root, name)?;

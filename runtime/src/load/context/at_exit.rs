@@ -7,18 +7,18 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::load::context::error::ContextError;
-use crate::load::context::hub::Hub;
+use crate::load::context::registry::ContextRegistry;
 
 /// Who is to be told.
-static HUBS: Mutex<Vec<Weak<Hub>>> = Mutex::new(Vec::new());
+static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
 
-/// From now on the end of the process is told to those who listen to contexts of `hub`. Asked again, it changes nothing.
+/// From now on the end of the process is told to those who listen to contexts of `registry`. Asked again, it changes nothing.
 ///
 /// # Errors
 /// [`ContextError::System`] where the platform has no such handlers, or takes no more.
-pub(super) fn tell(hub: &Arc<Hub>) -> Result<(), ContextError> {
+pub(super) fn tell(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> {
     let mut hubs = hubs();
-    let is_known = |known: &Weak<Hub>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(hub));
+    let is_known = |known: &Weak<ContextRegistry>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(registry));
     if hubs.iter().any(is_known) {
         return Ok(());
     }
@@ -28,22 +28,22 @@ pub(super) fn tell(hub: &Arc<Hub>) -> Result<(), ContextError> {
         doing: "asking to be told of the end of the process".into(),
         source,
     })?;
-    hubs.push(Arc::downgrade(hub));
+    hubs.push(Arc::downgrade(registry));
     Ok(())
 }
 
 /// Handlers run in the opposite order of their registration, and so do these.
 extern "C" fn tell_next() {
-    let Some(hub) = hubs().pop().and_then(|hub| hub.upgrade()) else { return };
+    let Some(registry) = hubs().pop().and_then(|registry| registry.upgrade()) else { return };
     // A panic outside of a listener, as one of the log's may be, is nobody's here.
     let _told = crate::border::trap(|| {
-        hub.tell_end();
+        registry.tell_end();
         Ok(())
     });
     // Were this the last share, its drop would do more than tell.
-    mem::forget(hub);
+    mem::forget(registry);
 }
 
-fn hubs() -> MutexGuard<'static, Vec<Weak<Hub>>> {
+fn hubs() -> MutexGuard<'static, Vec<Weak<ContextRegistry>>> {
     HUBS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
 //! Running calls as leases that cost next to nothing. Each thread has a row of places in which it says what it is
-//! calling; who wants to unmap shuts the door first and then reads the rows of all threads. So a call writes only to
+//! calling; who wants to unmap shuts the gate first and then reads the rows of all threads. So a call writes only to
 //! memory of its own thread, and no counter is shared.
 //!
-//! A caller writes its place *before* it looks at the door, and an unload shuts the door *before* it looks at the
-//! places; all four are sequentially consistent. So either the caller sees a shut door and goes away, or the unload
+//! A caller writes its place *before* it looks at the gate, and an unload shuts the gate *before* it looks at the
+//! places; all four are sequentially consistent. So either the caller sees a shut gate and goes away, or the unload
 //! sees the caller and waits: nobody is inside an image that goes. The rows know numbers only, so that nothing in them
 //! can dangle.
 
@@ -23,14 +23,14 @@ use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
 /// Calls into contexts that one thread can have open at once without taking the slower way.
 const PLACES: usize = 16;
 
-/// Nobody: doors are numbered from one.
+/// Nobody: gates are numbered from one.
 const EMPTY: u64 = 0;
 
 /// One call that a thread has open.
-struct Place {
-    /// The number of the door; written last, and first taken away.
-    door: AtomicU64,
-    /// What is called, as the owner of the door counts its functions.
+struct CallerSlot {
+    /// The number of the gate; written last, and first taken away.
+    gate: AtomicU64,
+    /// What is called, as the owner of the gate counts its functions.
     function: AtomicU64,
     /// Nanoseconds since [`epoch`].
     since: AtomicU64,
@@ -42,7 +42,7 @@ struct Place {
 struct Row {
     thread: Thread,
     number: Option<i32>,
-    places: [Place; PLACES],
+    places: [CallerSlot; PLACES],
 }
 
 /// The rows of all living threads that ever called into a context.
@@ -60,8 +60,8 @@ thread_local! {
 
 impl Own {
     fn enlist() -> Self {
-        let place = || Place {
-            door: AtomicU64::new(EMPTY),
+        let place = || CallerSlot {
+            gate: AtomicU64::new(EMPTY),
             function: AtomicU64::new(0),
             since: AtomicU64::new(0),
             from: AtomicPtr::new(ptr::null_mut()),
@@ -92,8 +92,8 @@ fn epoch() -> Instant {
     *EPOCH.get_or_init(Instant::now)
 }
 
-/// The door of one generation: who calls it, and whether anybody still may. Any thread.
-pub(crate) struct CallDoor {
+/// The gate of one generation: who calls it, and whether anybody still may. Any thread.
+pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
     leases: Arc<Leases>,
@@ -102,7 +102,7 @@ pub(crate) struct CallDoor {
 /// What a call is, for whoever reports it.
 #[derive(Clone, Copy)]
 pub(crate) struct Calling {
-    /// The function's number with the owner of the door.
+    /// The function's number with the owner of the gate.
     pub function: u64,
     /// Where the host called from; none for a call of a module.
     pub from: Option<&'static Location<'static>>,
@@ -111,30 +111,30 @@ pub(crate) struct Calling {
 /// A call that has been let in. It ends when this is dropped, on the same thread.
 pub(crate) struct Inside<'a> {
     way: Way,
-    /// The door outlives the call, and the call stays on its thread.
-    door: PhantomData<(&'a CallDoor, *const ())>,
+    /// The gate outlives the call, and the call stays on its thread.
+    gate: PhantomData<(&'a EntryGate, *const ())>,
 }
 
 enum Way {
     /// In this place of the thread's row.
-    Place(usize),
+    Slot(usize),
     /// The row is full, or the thread is ending: a lease like any other.
     Lease(Option<Lease>),
 }
 
-impl CallDoor {
-    /// An open door. Calls that find no place take their lease from `leases`.
+impl EntryGate {
+    /// An open gate. Calls that find no place take their lease from `leases`.
     pub(crate) fn new(leases: Arc<Leases>) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(EMPTY);
         Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), leases }
     }
 
-    /// The number by which threads name the door; never another's, in this process.
+    /// The number by which threads name the gate; never another's, in this process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Lets the calling thread in, unless the door is shut. `name` is asked for only where the slower way is taken.
+    /// Lets the calling thread in, unless the gate is shut. `name` is asked for only where the slower way is taken.
     pub(crate) fn enter(&self, calling: Calling, name: impl FnOnce() -> Arc<str>) -> Option<Inside<'_>> {
         let placed = OWN.try_with(|own| {
             let at = own.depth.get();
@@ -144,18 +144,18 @@ impl CallDoor {
             place.since.store(since, Ordering::Relaxed);
             let from = calling.from.map_or(ptr::null(), ptr::from_ref);
             place.from.store(from.cast_mut(), Ordering::Relaxed);
-            place.door.store(self.number, Ordering::SeqCst);
+            place.gate.store(self.number, Ordering::SeqCst);
             own.depth.set(at + 1);
             Some(at)
         });
         let inside = match placed {
-            Ok(Some(at)) => Inside { way: Way::Place(at), door: PhantomData },
+            Ok(Some(at)) => Inside { way: Way::Slot(at), gate: PhantomData },
             _ => {
                 let lease = self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)).ok()?;
-                Inside { way: Way::Lease(Some(lease)), door: PhantomData }
+                Inside { way: Way::Lease(Some(lease)), gate: PhantomData }
             }
         };
-        // Only now: whoever shuts the door from here on finds the place.
+        // Only now: whoever shuts the gate from here on finds the place.
         (!self.shut.load(Ordering::SeqCst)).then_some(inside)
     }
 
@@ -172,7 +172,7 @@ impl CallDoor {
         let mut blockers = Vec::new();
         for row in rows {
             for place in &row.places {
-                if place.door.load(Ordering::SeqCst) != self.number {
+                if place.gate.load(Ordering::SeqCst) != self.number {
                     continue;
                 }
                 blockers.push(Blocker {
@@ -191,7 +191,7 @@ impl CallDoor {
     /// Whether nobody is inside.
     #[cfg(test)]
     fn is_empty(&self) -> bool {
-        let is_here = |row: &Arc<Row>| row.places.iter().any(|place| place.door.load(Ordering::SeqCst) == self.number);
+        let is_here = |row: &Arc<Row>| row.places.iter().any(|place| place.gate.load(Ordering::SeqCst) == self.number);
         !rows().iter().any(is_here)
     }
 }
@@ -199,11 +199,11 @@ impl CallDoor {
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
         match &mut self.way {
-            Way::Place(at) => {
+            Way::Slot(at) => {
                 let at = *at;
                 // The thread-local was there when the call began, and calls end before their thread does.
                 let _gone = OWN.try_with(|own| {
-                    own.row.places[at].door.store(EMPTY, Ordering::SeqCst);
+                    own.row.places[at].gate.store(EMPTY, Ordering::SeqCst);
                     own.depth.set(at);
                 });
             }
@@ -237,7 +237,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::mpsc::channel;
 
-    use super::{CallDoor, Calling, PLACES};
+    use super::{Calling, EntryGate, PLACES};
     use crate::lease::Leases;
 
     #[track_caller]
@@ -251,60 +251,60 @@ mod tests {
 
     #[test]
     fn a_call_is_reported_with_function_thread_and_place_until_it_returns() {
-        let door = CallDoor::new(Leases::new("m"));
+        let gate = EntryGate::new(Leases::new("m"));
         let (give, take) = channel();
         std::thread::scope(|scope| {
             let inside = std::thread::Builder::new().name("worker-3".into());
             let (done, wait) = channel::<()>();
-            let door = &door;
+            let gate = &gate;
             let thread = inside.spawn_scoped(scope, move || {
-                let _inside = door.enter(calling(7), || name(7)).expect("it is open");
+                let _inside = gate.enter(calling(7), || name(7)).expect("it is open");
                 give.send(()).expect("it listens");
                 wait.recv().expect("it says when");
             });
             take.recv().expect("it is inside");
-            let found = door.inside(name);
+            let found = gate.inside(name);
             assert_eq!((found.len(), found[0].owner.as_str()), (1, "f7"));
             assert!(found[0].thread.starts_with("\"worker-3\" ("), "{found:?}");
             assert!(found[0].place.as_deref().is_some_and(|place| place.contains("calls.rs:")), "{found:?}");
             done.send(()).expect("it waits");
             thread.expect("a thread").join().expect("it ends");
         });
-        assert!(door.is_empty());
+        assert!(gate.is_empty());
     }
 
     #[test]
-    fn a_shut_door_lets_nobody_in_and_keeps_who_is_inside() {
-        let (door, other) = (CallDoor::new(Leases::new("m")), CallDoor::new(Leases::new("n")));
-        let inside = door.enter(calling(1), || name(1)).expect("it is open");
-        door.shut();
-        assert!(door.enter(calling(2), || name(2)).is_none());
+    fn a_shut_gate_lets_nobody_in_and_keeps_who_is_inside() {
+        let (gate, other) = (EntryGate::new(Leases::new("m")), EntryGate::new(Leases::new("n")));
+        let inside = gate.enter(calling(1), || name(1)).expect("it is open");
+        gate.shut();
+        assert!(gate.enter(calling(2), || name(2)).is_none());
         assert!(other.enter(calling(3), || name(3)).is_some());
-        assert!(!door.is_empty());
+        assert!(!gate.is_empty());
         drop(inside);
-        assert!(door.is_empty());
+        assert!(gate.is_empty());
     }
 
     #[test]
     fn calls_deeper_than_the_row_are_leases() {
         let leases = Leases::new("m");
-        let door = CallDoor::new(Arc::clone(&leases));
-        let mut open: Vec<_> = (0..PLACES as u64 + 2).map(|at| door.enter(calling(at), || name(at))).collect();
-        assert_eq!((door.inside(name).len(), leases.count()), (PLACES, 2));
+        let gate = EntryGate::new(Arc::clone(&leases));
+        let mut open: Vec<_> = (0..PLACES as u64 + 2).map(|at| gate.enter(calling(at), || name(at))).collect();
+        assert_eq!((gate.inside(name).len(), leases.count()), (PLACES, 2));
         while open.pop().is_some() {}
-        assert!(door.is_empty() && leases.count() == 0);
+        assert!(gate.is_empty() && leases.count() == 0);
     }
 
     #[test]
-    fn whoever_shuts_the_door_and_sees_nobody_has_nobody_inside() {
+    fn whoever_shuts_the_gate_and_sees_nobody_has_nobody_inside() {
         const ROUNDS: u64 = 200;
         for _ in 0..ROUNDS {
-            let door = CallDoor::new(Leases::new("m"));
+            let gate = EntryGate::new(Leases::new("m"));
             let (gone, entered) = (AtomicBool::new(false), AtomicU64::new(0));
             std::thread::scope(|scope| {
                 for _ in 0..2 {
                     scope.spawn(|| {
-                        while let Some(_inside) = door.enter(calling(1), || name(1)) {
+                        while let Some(_inside) = gate.enter(calling(1), || name(1)) {
                             assert!(!gone.load(Ordering::SeqCst), "inside, and the image is gone");
                             entered.fetch_add(1, Ordering::Relaxed);
                         }
@@ -313,8 +313,8 @@ mod tests {
                 while entered.load(Ordering::Relaxed) == 0 {
                     std::thread::yield_now();
                 }
-                door.shut();
-                while !door.is_empty() {
+                gate.shut();
+                while !gate.is_empty() {
                     std::thread::yield_now();
                 }
                 gone.store(true, Ordering::SeqCst);

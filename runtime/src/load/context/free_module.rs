@@ -1,4 +1,4 @@
-//! A module that belongs to no thread: the core of every module without classes, its functions open to every thread. Who may call, and until when, is not decided here: the context's door and leases do that.
+//! A module that belongs to no thread: the core of every module without classes, its functions open to every thread. Who may call, and until when, is not decided here: the context's gate and leases do that.
 #![expect(unsafe_code, reason = "attaches a module, calls its functions and hands its code over")]
 
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use crate::border::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::{self, SharedWord};
+use crate::host_api::{self, SharedHostContext};
 use crate::lease::{LeaseKind, Leases, Sealed};
 use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::entries::Entries;
@@ -57,13 +57,13 @@ pub(super) struct FreeModule {
 }
 
 /// What a module is told of its host, and what the host needs to know of where it goes.
-pub(super) struct Place<'a> {
+pub(super) struct ModulePlace<'a> {
     /// The number of the module.
     pub id: ModuleId,
     /// The generation of its context.
     pub context: ContextId,
-    /// The host's word.
-    pub word: &'a Arc<SharedWord>,
+    /// the host context.
+    pub host_context: &'a Arc<SharedHostContext>,
     /// The host's ear.
     pub logs: &'a Arc<Logs>,
 }
@@ -73,14 +73,14 @@ impl FreeModule {
     ///
     /// # Errors
     /// When the linker refuses it, its layout differs, or it does not take its host. The image has ended then.
-    pub(super) fn open(staged: Staged, needs: Vec<Need>, place: Place<'_>) -> Result<Arc<Self>, LoadError> {
+    pub(super) fn open(staged: Staged, needs: Vec<Need>, place: ModulePlace<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(place.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
         let (info, image, root) = open::map(staged)?;
         let tag = ModuleTag { id: place.id, name: info.name.as_str().into(), generation };
         place.logs.introduce(&tag);
         let context = ModuleContext {
-            host: place.word.to_ref(),
+            host: place.host_context.to_ref(),
             table: host_api::table(),
             values: host_api::values(),
             module: place.id.0,
@@ -94,9 +94,9 @@ impl FreeModule {
         // SAFETY: it is attached below, before anything of it is called.
         let code = unsafe { LibraryCode::new(&info, root, image) };
         let leases = Leases::new(format!("module {}", info.name));
-        let core = Module::new(info, tag, code, leases, place.logs, Some(Arc::clone(place.word)));
+        let core = Module::new(info, tag, code, leases, place.logs, Some(Arc::clone(place.host_context)));
         needs.into_iter().for_each(|need| core.need(need));
-        // SAFETY: the word is shared with this module and outlives its image; table and mode are static.
+        // SAFETY: the host context is shared with this module and outlives its image; table and mode are static.
         let attached = unsafe { Entries(root).attach(&context) }
             .map_err(|error| LoadError::Attach { module: core.name().to_owned(), error })
             .and_then(|()| Ok(texts::check(core.name(), core.described())?));
@@ -164,7 +164,7 @@ impl FreeModule {
     /// be parked.
     pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
         self.seal();
-        // SAFETY: the context's door is shut and nobody is inside, and its leases are sealed; the module has no conjugates,
+        // SAFETY: the context's gate is shut and nobody is inside, and its leases are sealed; the module has no conjugates,
         // and modules that need it hold its own leases.
         unsafe { self.core.unload_job(0, policy) }.map(ModuleUnload::new)
     }
@@ -208,7 +208,7 @@ impl FreeExport {
     /// Calls it, on this thread.
     ///
     /// # Safety
-    /// The image is mapped until the call returns, which a lease or a place in its door sees to, and the slots of the
+    /// The image is mapped until the call returns, which a lease or a place in its gate sees to, and the slots of the
     /// buffer are what the signature says.
     ///
     /// # Errors

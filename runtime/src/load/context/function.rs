@@ -12,13 +12,13 @@ use arc_swap::ArcSwapOption;
 use crate::border::CallError;
 use crate::dynamic_call;
 use crate::lease::{Lease, LeaseKind, Leases, place_of};
-use crate::load::context::calls::{CallDoor, Calling};
+use crate::load::context::calls::{Calling, EntryGate};
 use crate::load::context::error::ContextError;
+use crate::load::context::free_context::FreeContext;
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeExport;
 use crate::load::context::id::ContextId;
-use crate::load::context::line::Line;
 use crate::load::context::lookup::{self, Target};
-use crate::load::context::space::Space;
 use crate::object::value::Value;
 use crate::signature::Signature;
 
@@ -32,7 +32,7 @@ pub struct ContextFunction {
 
 /// A function as it was asked for.
 struct NamedFunction {
-    line: Arc<Line>,
+    line: Arc<FreeContext>,
     type_path: String,
     method: String,
     signature: Signature,
@@ -42,10 +42,10 @@ struct NamedFunction {
 
 /// A function as one generation has it.
 struct Bound {
-    /// The number of the door of the generation that was asked.
+    /// The number of the gate of the generation that was asked.
     asked: u64,
-    /// The door of the generation that has it, which may be another context's.
-    door: Arc<CallDoor>,
+    /// The gate of the generation that has it, which may be another context's.
+    gate: Arc<EntryGate>,
     /// Its place there.
     place: u64,
     export: FreeExport,
@@ -60,7 +60,7 @@ impl ContextFunction {
     /// # Errors
     /// When the context is unloading, offers no such function, or offers it with another signature.
     pub(super) fn new(
-        line: &Arc<Line>,
+        line: &Arc<FreeContext>,
         type_path: &str,
         method: &str,
         signature: &Signature,
@@ -72,8 +72,8 @@ impl ContextFunction {
             signature: signature.clone(),
             bound: ArcSwapOption::empty(),
         };
-        let space = line.open(format!("looking up {type_path}:{method}"))?;
-        named.bind(&space)?;
+        let generation = line.open(format!("looking up {type_path}:{method}"))?;
+        named.bind(&generation)?;
         Ok(Self { named: Arc::new(named) })
     }
 
@@ -101,20 +101,20 @@ impl NamedFunction {
     fn call(&self, arguments: &[Value], from: &'static Location<'static>) -> Result<Option<Value>, ContextError> {
         loop {
             let current = self.line.load_current();
-            let Some(space) = &*current else { return Err(self.line.unloading(self.action())) };
+            let Some(generation) = &*current else { return Err(self.line.unloading(self.action())) };
             // Nothing that threads share is written here: not even the count of a share.
             let (cached, fresh) = (self.bound.load(), &mut None);
             let bound = match &*cached {
-                Some(bound) if bound.asked == space.door.number() => bound,
-                _ => &*fresh.insert(self.bind(space)?),
+                Some(bound) if bound.asked == generation.gate.number() => bound,
+                _ => &*fresh.insert(self.bind(generation)?),
             };
             let calling = Calling { function: bound.place, from: Some(from) };
-            let Some(_inside) = bound.door.enter(calling, || Arc::clone(&bound.export.full)) else {
-                self.look_again(space, bound)?;
+            let Some(_inside) = bound.gate.enter(calling, || Arc::clone(&bound.export.full)) else {
+                self.look_again(generation, bound)?;
                 continue;
             };
             let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: this thread is inside the door of the generation whose image it is, so that stays mapped until it
+                // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped until it
                 // leaves; the slots were made by the signature whose fingerprint the function has.
                 unsafe { bound.export.call(buffer) }
             });
@@ -124,25 +124,25 @@ impl NamedFunction {
 
     fn pointer(&self, from: &'static Location<'static>) -> Result<FunctionPointer, ContextError> {
         loop {
-            let space = self.line.open(self.action())?;
-            let bound = self.bind(&space)?;
+            let generation = self.line.open(self.action())?;
+            let bound = self.bind(&generation)?;
             let owner = format!("pointer to {}", bound.export.full);
             match bound.leases.take_at(LeaseKind::Borrow, owner, Some(place_of(from))) {
                 Ok(lease) => {
                     let (export, signature) = (bound.export.clone(), self.signature.clone());
                     return Ok(FunctionPointer { export, signature, context: bound.home, _lease: lease });
                 }
-                Err(_sealed) => self.look_again(&space, &bound)?,
+                Err(_sealed) => self.look_again(&generation, &bound)?,
             }
         }
     }
 
     /// The generation that has it was sealed: a newer one may be there, or somebody else who has it.
-    fn look_again(&self, asked: &Arc<Space>, sealed: &Bound) -> Result<(), ContextError> {
+    fn look_again(&self, asked: &Arc<FreeGeneration>, sealed: &Bound) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
-            Some(_) if sealed.asked != sealed.door.number() => {
-                let is_another = self.bind(asked)?.door.number() != sealed.door.number();
+            Some(_) if sealed.asked != sealed.gate.number() => {
+                let is_another = self.bind(asked)?.gate.number() != sealed.gate.number();
                 let unloading = |sealed| ContextError::sealed(sealed, self.action());
                 let refused = || sealed.leases.take(LeaseKind::Call, self.action()).err().map(unloading);
                 match is_another {
@@ -154,9 +154,9 @@ impl NamedFunction {
         }
     }
 
-    fn bind(&self, space: &Arc<Space>) -> Result<Arc<Bound>, ContextError> {
+    fn bind(&self, generation: &Arc<FreeGeneration>) -> Result<Arc<Bound>, ContextError> {
         let Target { home, place, export } =
-            lookup::function(space, || self.line.hub(), &self.type_path, &self.method)?;
+            lookup::function(generation, || self.line.registry(), &self.type_path, &self.method)?;
         // Two signatures may have one number, by chance or on purpose; they have not one text.
         let is_other = |words: Signature| words != self.signature;
         if export.fingerprint != self.signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
@@ -168,8 +168,8 @@ impl NamedFunction {
             .into());
         }
         self.signature.needs_no_runtime(&export.full)?;
-        let (door, leases) = (Arc::clone(&home.door), Arc::clone(&home.leases));
-        let bound = Arc::new(Bound { asked: space.door.number(), door, place, export, home: home.id, leases });
+        let (gate, leases) = (Arc::clone(&home.gate), Arc::clone(&home.leases));
+        let bound = Arc::new(Bound { asked: generation.gate.number(), gate, place, export, home: home.id, leases });
         self.bound.store(Some(Arc::clone(&bound)));
         Ok(bound)
     }

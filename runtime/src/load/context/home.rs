@@ -1,39 +1,39 @@
 //! The way from what a callback is given back to the context that it is about. It keeps nothing alive, so whatever holds a
-//! request or a notice closes no circle.
+//! request or an event closes no circle.
 
 use std::fmt;
 use std::sync::Weak;
 
+use crate::load::context::free_context::FreeContext;
 use crate::load::context::handle::{Contexts, LoadContext};
-use crate::load::context::hub::Hub;
-use crate::load::context::line::Line;
+use crate::load::context::registry::ContextRegistry;
 
 /// A context of a host. The one of nothing leads nowhere.
 #[derive(Clone, Default)]
 pub(super) struct Home {
-    hub: Weak<Hub>,
-    line: Weak<Line>,
+    registry: Weak<ContextRegistry>,
+    line: Weak<FreeContext>,
 }
 
 impl Home {
     /// The way to a context.
-    pub(super) fn new(hub: &Weak<Hub>, line: &Weak<Line>) -> Self {
-        Self { hub: Weak::clone(hub), line: Weak::clone(line) }
+    pub(super) fn new(registry: &Weak<ContextRegistry>, line: &Weak<FreeContext>) -> Self {
+        Self { registry: Weak::clone(registry), line: Weak::clone(line) }
     }
 
     /// All contexts, while anybody has a handle to them.
     pub(super) fn contexts(&self) -> Option<Contexts> {
-        self.hub.upgrade().as_ref().map(Contexts::of)
+        self.registry.upgrade().as_ref().map(Contexts::of)
     }
 
     /// The context, while anybody has a handle to it.
     pub(super) fn load_context(&self) -> Option<LoadContext> {
-        let (hub, line) = (self.hub.upgrade()?, self.line.upgrade()?);
-        LoadContext::of(&hub, &line)
+        let (registry, line) = (self.registry.upgrade()?, self.line.upgrade()?);
+        LoadContext::of(&registry, &line)
     }
 }
 
-/// Two requests, or notices, are equal by what they say.
+/// Two requests, or events, are equal by what they say.
 impl PartialEq for Home {
     fn eq(&self, _other: &Self) -> bool {
         true

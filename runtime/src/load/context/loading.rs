@@ -10,15 +10,15 @@ use semver::VersionReq;
 
 use crate::lease::LeaseKind;
 use crate::load::context::error::ContextError;
-use crate::load::context::free_module::{FreeModule, Place};
-use crate::load::context::guides::ModuleRequest;
-use crate::load::context::hub::Hub;
+use crate::load::context::event::ContextEventKind;
+use crate::load::context::free_generation::{FreeGeneration, dependent};
+use crate::load::context::free_module::{FreeModule, ModulePlace};
 use crate::load::context::module_calls::ModuleCalls;
-use crate::load::context::notice::ContextHappening;
 use crate::load::context::peek;
+use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Name, claim, will_do};
+use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context::search::{Answer, name_of_bytes, search};
-use crate::load::context::space::{Space, dependent};
 use crate::load::context::under_way;
 use crate::load::context::waits::{Sort, Work};
 use crate::load::error::LoadError;
@@ -83,7 +83,7 @@ impl Library {
     }
 }
 
-/// At most `largest` bytes, and one more by which to notice that there are more.
+/// At most `largest` bytes, and one more by which to see that there are more.
 fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
     let mut bytes = Vec::new();
     let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
@@ -94,39 +94,39 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
     }
 }
 
-/// Loads a library and what it needs into `space`, which is to take the place of `old` if there is one: its modules are
+/// Loads a library and what it needs into `generation`, which is to take the place of `old` if there is one: its modules are
 /// suspended before the first main, and resumed if the load fails after that.
 ///
 /// # Errors
 /// Why not; nothing of it is in the context then.
 pub(super) fn load(
-    hub: &Hub,
-    space: &Arc<Space>,
+    registry: &ContextRegistry,
+    generation: &Arc<FreeGeneration>,
     library: Library,
-    old: Option<&Space>,
+    old: Option<&FreeGeneration>,
 ) -> Result<Arc<FreeModule>, ContextError> {
-    hub.check_budget()?;
-    let _busy = busy(space, &library.info.name)?;
-    if let Some(module) = present(space, &library)? {
+    registry.check_budget()?;
+    let _busy = busy(generation, &library.info.name)?;
+    if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
-    let loading = under_way::begin(Sort::Loading, &[space.module_work(&library.info.name)])?;
+    let loading = under_way::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
     // If another thread was bringing it up it is there by now, or failed.
-    if let Some(module) = present(space, &library)? {
+    if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
-    let mut plan = gather(hub, space, library)?;
-    let claimed = under_way::begin(Sort::Claiming, &plan.works(space))?;
+    let mut plan = gather(registry, generation, library)?;
+    let claimed = under_way::begin(Sort::Claiming, &plan.works(generation))?;
     // From here on nobody else loads what is in the plan. What a resolver or another thread has brought in meanwhile is
     // there already.
-    if let Some(module) = plan.leave_out_present(space)? {
+    if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }
-    let row = plan.order(space)?;
-    let (opened, asked_for) = bring_up(hub, space, plan, &row, old)?;
+    let row = plan.order(generation)?;
+    let (opened, asked_for) = bring_up(registry, generation, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
-        hub.tell(space, ContextHappening::Loaded(module.name().to_owned()));
+        registry.tell(generation, ContextEventKind::Loaded(module.name().to_owned()));
     }
     Ok(asked_for)
 }
@@ -136,38 +136,38 @@ pub(super) fn load(
 /// # Errors
 /// As [`load`], and when nobody knows the name.
 pub(super) fn load_name(
-    hub: &Hub,
-    space: &Arc<Space>,
+    registry: &ContextRegistry,
+    generation: &Arc<FreeGeneration>,
     name: &str,
     range: &VersionReq,
 ) -> Result<Arc<FreeModule>, ContextError> {
-    let _busy = busy(space, name)?;
+    let _busy = busy(generation, name)?;
     let request = ModuleRequest {
         name: name.to_owned(),
         range: range.clone(),
         needed_by: None,
-        context: space.title(),
-        home: space.guides.home(),
+        context: generation.title(),
+        home: generation.resolvers.home(),
     };
-    match search(hub, space, &request)? {
+    match search(registry, generation, &request)? {
         Answer::Module(module, _home) => Ok(module),
-        Answer::Library(library) => load(hub, space, *library, None),
+        Answer::Library(library) => load(registry, generation, *library, None),
     }
 }
 
 /// A load keeps the context like a call: an unload that begins meanwhile waits until it is over.
-fn busy(space: &Space, name: &str) -> Result<crate::lease::Lease, ContextError> {
+fn busy(generation: &FreeGeneration, name: &str) -> Result<crate::lease::Lease, ContextError> {
     let action = format!("loading {name}");
-    let lease = space.leases.take_inside(LeaseKind::Call, action.as_str());
+    let lease = generation.leases.take_inside(LeaseKind::Call, action.as_str());
     lease.map_err(|sealed| ContextError::sealed(sealed, action))
 }
 
 /// The module, when this very build is there already, or one that will do for whoever asked by name.
-fn present(space: &Space, library: &Library) -> Result<Option<Arc<FreeModule>>, ContextError> {
+fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<FreeModule>>, ContextError> {
     let Library { info, range, .. } = library;
-    let loaded = space.find(&info.name);
+    let loaded = generation.find(&info.name);
     if let Some(((module, _), range)) = loaded.as_ref().zip(range.as_ref())
-        && will_do(&module.info().version, range, &space.granted(&info.name))
+        && will_do(&module.info().version, range, &generation.granted(&info.name))
     {
         return Ok(Some(Arc::clone(module)));
     }
@@ -175,7 +175,7 @@ fn present(space: &Space, library: &Library) -> Result<Option<Arc<FreeModule>>, 
         Name::Free => Ok(None),
         Name::Same => Ok(loaded.map(|(module, _)| module)),
         Name::Occupied { loaded } => Err(ContextError::ModuleNameOccupied {
-            context: space.title(),
+            context: generation.title(),
             name: info.name.clone(),
             loaded_build: loaded,
             requested_build: info.build_id,
@@ -192,7 +192,11 @@ struct Plan {
 }
 
 /// Finds everything that `library` needs.
-fn gather(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Plan, ContextError> {
+fn gather(
+    registry: &ContextRegistry,
+    generation: &Arc<FreeGeneration>,
+    library: Library,
+) -> Result<Plan, ContextError> {
     let mut plan = Plan { libraries: vec![library], present: Vec::new() };
     let mut at = 0;
     while at < plan.libraries.len() {
@@ -200,10 +204,10 @@ fn gather(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Plan, Conte
         let _loading = match at {
             // That of the whole load.
             0 => None,
-            _ => Some(under_way::begin(Sort::Loading, &[space.module_work(&info.name)])?),
+            _ => Some(under_way::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
-        refuse_classes(space, &info)?;
-        if hub.require_seal && !plan.libraries[at].image.is_sealed() {
+        refuse_classes(generation, &info)?;
+        if registry.require_seal && !plan.libraries[at].image.is_sealed() {
             let path = info.origin.clone().unwrap_or_else(|| name_of_bytes(&info.name));
             return Err(LoadError::NotSealed { path }.into());
         }
@@ -218,10 +222,10 @@ fn gather(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Plan, Conte
                 name: name.clone(),
                 range: range.clone(),
                 needed_by,
-                context: space.title(),
-                home: space.guides.home(),
+                context: generation.title(),
+                home: generation.resolvers.home(),
             };
-            match search(hub, space, &request)? {
+            match search(registry, generation, &request)? {
                 Answer::Module(module, _home) => plan.present.push(module),
                 Answer::Library(library) => plan.libraries.push(*library),
             }
@@ -232,26 +236,28 @@ fn gather(hub: &Hub, space: &Arc<Space>, library: Library) -> Result<Plan, Conte
 }
 
 /// Classes have objects, and objects have a game thread.
-fn refuse_classes(space: &Space, info: &ModuleInfo) -> Result<(), ContextError> {
+fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), ContextError> {
     match info.classes.first() {
         None => Ok(()),
-        Some(class) => {
-            Err(ContextError::ClassInSlim { context: space.title(), module: info.name.clone(), class: class.clone() })
-        }
+        Some(class) => Err(ContextError::ClassInSlim {
+            context: generation.title(),
+            module: info.name.clone(),
+            class: class.clone(),
+        }),
     }
 }
 
 impl Plan {
     /// Its libraries, the one that was asked for first.
-    fn works(&self, space: &Space) -> Vec<Work> {
-        self.libraries.iter().map(|library| space.module_work(&library.info.name)).collect()
+    fn works(&self, generation: &FreeGeneration) -> Vec<Work> {
+        self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }
 
     /// Takes the libraries out that are in the context by now; the module that was asked for, if it is one of them.
-    fn leave_out_present(&mut self, space: &Space) -> Result<Option<Arc<FreeModule>>, ContextError> {
+    fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
         let mut there = Vec::new();
         for library in &self.libraries {
-            there.push(present(space, library)?);
+            there.push(present(generation, library)?);
         }
         if let Some(asked_for) = there.first_mut().and_then(Option::take) {
             return Ok(Some(asked_for));
@@ -263,7 +269,7 @@ impl Plan {
     }
 
     /// The places of the libraries in the order of their start.
-    fn order(&self, space: &Space) -> Result<Vec<usize>, ContextError> {
+    fn order(&self, generation: &FreeGeneration) -> Result<Vec<usize>, ContextError> {
         let loaded: Vec<_> = self.libraries.iter().map(|library| &library.info).collect();
         let version = |name: &str| {
             let present = self.present.iter().map(|module| module.info());
@@ -271,7 +277,7 @@ impl Plan {
         };
         // A range that a resolver has answered with another version is met by that.
         let met = |(name, range): &(String, VersionReq)| match version(name) {
-            Some(found) if will_do(&found, range, &space.granted(name)) => (name.clone(), VersionReq::STAR),
+            Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),
         };
         let new = loaded.iter().map(|info| OrderInput {
@@ -300,11 +306,11 @@ fn without_stage(version: &semver::Version) -> semver::Version {
 /// Copies the libraries in this order, has a canary load the copies, maps them, runs their mains, and puts them into the
 /// context: all of them, and the one that was asked for.
 fn bring_up(
-    hub: &Hub,
-    space: &Arc<Space>,
+    registry: &ContextRegistry,
+    generation: &Arc<FreeGeneration>,
     plan: Plan,
     row: &[usize],
-    old: Option<&Space>,
+    old: Option<&FreeGeneration>,
 ) -> Result<(Vec<Arc<FreeModule>>, Arc<FreeModule>), ContextError> {
     let Plan { libraries, mut present } = plan;
     let mut libraries: Vec<_> = libraries.into_iter().map(Some).collect();
@@ -313,17 +319,17 @@ fn bring_up(
         let Some(Library { info, image, symbols, .. }) = libraries.get_mut(*at).and_then(Option::take) else {
             continue;
         };
-        staged.push((*at, open::copy(&hub.stage_dir, image, info, symbols.as_deref())?));
+        staged.push((*at, open::copy(&registry.stage_dir, image, info, symbols.as_deref())?));
     }
     let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
-    staged.iter().for_each(|staged| hub.announce(&staged.info));
+    staged.iter().for_each(|staged| registry.announce(&staged.info));
     // Nothing was mapped in this process until here.
-    hub.rehearsal.with(space.guides.canary()).run(&staged)?;
-    space.expect_open("mapping a library")?;
+    registry.rehearsal.with(generation.resolvers.canary()).run(&staged)?;
+    generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;
     for (at, staged) in places.into_iter().zip(staged) {
-        match open_one(hub, space, staged, &present) {
+        match open_one(registry, generation, staged, &present) {
             Ok(module) => {
                 if at == 0 {
                     asked_for = Some(Arc::clone(&module));
@@ -332,20 +338,20 @@ fn bring_up(
                 opened.push(module);
             }
             Err(error) => {
-                hub.abandon(space, &opened);
+                registry.abandon(generation, &opened);
                 return Err(error);
             }
         }
     }
-    let before = old.map(Space::modules).unwrap_or_default();
+    let before = old.map(FreeGeneration::modules).unwrap_or_default();
     let mut suspended = Vec::new();
     let live = suspend(&before, &mut suspended)
-        .and_then(|()| start(hub, &opened, &before))
+        .and_then(|()| start(registry, &opened, &before))
         .map_err(ContextError::from)
-        .and_then(|()| space.add(&opened));
+        .and_then(|()| generation.add(&opened));
     if let Err(error) = live {
         // First the new lets go of what it has taken.
-        hub.abandon(space, &opened);
+        registry.abandon(generation, &opened);
         resume(&suspended);
         return Err(error);
     }
@@ -373,9 +379,9 @@ fn resume(suspended: &[Arc<FreeModule>]) {
 }
 
 /// Runs the mains, dependencies first.
-fn start(hub: &Hub, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
+fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
     for module in modules {
-        if let Err(error) = module.main(&hub.args) {
+        if let Err(error) = module.main(&registry.args) {
             let beside = before.iter().find(|old| old.name() == module.name() && !old.suspends());
             let beside = beside.map(|old| old.generation());
             return Err(LoadError::Main { module: module.name().to_owned(), error, beside });
@@ -385,8 +391,8 @@ fn start(hub: &Hub, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> 
 }
 
 fn open_one(
-    hub: &Hub,
-    space: &Arc<Space>,
+    registry: &ContextRegistry,
+    generation: &Arc<FreeGeneration>,
     staged: Staged,
     present: &[Arc<FreeModule>],
 ) -> Result<Arc<FreeModule>, ContextError> {
@@ -394,10 +400,15 @@ fn open_one(
     let mut needs = Vec::new();
     for (name, _range) in &info.dependencies {
         let Some(module) = present.iter().find(|module| module.name() == name) else { continue };
-        let need = module.lend(&dependent(info, &space.full_title(), name));
+        let need = module.lend(&dependent(info, &generation.full_title(), name));
         needs.push(need.map_err(|sealed| ContextError::sealed(sealed, format!("depending on {name}")))?);
     }
-    let word = hub.word.with_calls(ModuleCalls::new(space, &hub.weak()));
-    let place = Place { id: hub.next_module(), context: space.id, word: &word, logs: &hub.logs };
+    let host_context = registry.host_context.with_calls(ModuleCalls::new(generation, &registry.weak()));
+    let place = ModulePlace {
+        id: registry.next_module(),
+        context: generation.id,
+        host_context: &host_context,
+        logs: &registry.logs,
+    };
     Ok(FreeModule::open(staged, needs, place)?)
 }

@@ -7,48 +7,48 @@ use semver::VersionReq;
 
 use crate::lease::Leases;
 use crate::load::context::error::{Attempt, ContextError};
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::{FreeExport, FreeModule};
-use crate::load::context::guides::ModuleRequest;
-use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
 use crate::load::context::identity::TypeRef;
 use crate::load::context::loading;
+use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after};
+use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context::search::{Answer, in_default};
-use crate::load::context::space::Space;
 use crate::load::context::type_name::TypeName;
 use crate::load::error::LoadError;
 
-/// A function, and the generation that has it: calls go through the door of that one.
+/// A function, and the generation that has it: calls go through the gate of that one.
 pub(super) struct Target {
     /// The generation whose module offers it.
-    pub home: Arc<Space>,
+    pub home: Arc<FreeGeneration>,
     /// Its place there.
     pub place: u64,
     /// The function.
     pub export: FreeExport,
 }
 
-/// Finds a function for `space` by type and method; see [`TypeName`] for how types are named. A module that is named and
+/// Finds a function for `generation` by type and method; see [`TypeName`] for how types are named. A module that is named and
 /// not there is looked for like any dependency, and loaded where somebody finds it.
 ///
 /// # Errors
 /// When nobody or more than one module offers it, the module is not to be found, or the context is unloading.
 pub(super) fn function(
-    space: &Arc<Space>,
-    hub: impl Fn() -> Result<Arc<Hub>, ContextError>,
+    generation: &Arc<FreeGeneration>,
+    registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
     type_path: &str,
     method: &str,
 ) -> Result<Target, ContextError> {
     let no_such = |offered: String| ContextError::NoSuchFunction {
-        context: space.title(),
+        context: generation.title(),
         function: format!("{type_path}:{method}"),
         offered,
     };
     let name = TypeName::read(type_path).map_err(|flaw| no_such(flaw.to_string()))?;
     let mut offered = Vec::new();
     let is_meant = |export: &FreeExport| *export.name == *method && name.is(&export.type_path);
-    let mut found = first(space, &hub, &name, |step, held| {
+    let mut found = first(generation, &registry, &name, |step, held| {
         let mut found = Vec::new();
         let mut full = Vec::new();
         for (module, home) in held {
@@ -71,34 +71,42 @@ pub(super) fn function(
             return Err(no_such(format!("say which of {} is meant, as `module::Type`", full.join(", "))));
         }
     };
-    let home = match home == space.id {
-        true => Arc::clone(space),
+    let home = match home == generation.id {
+        true => Arc::clone(generation),
         // What it depends on stays, with the generation that it is of.
-        false => hub()?.space(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
+        false => registry()?.generation(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     let place = home.place(&module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))?;
     Ok(Target { home, place, export: module.exports()[at].clone() })
 }
 
-/// Finds a type for `space`.
+/// Finds a type for `generation`.
 ///
 /// # Errors
 /// When nobody or more than one module has it, the module is not to be found, or the context is unloading.
-pub(super) fn type_of(space: &Arc<Space>, hub: &Arc<Hub>, path: &str) -> Result<TypeRef, ContextError> {
-    let (context, name) = (space.title(), read(path, || space.title())?);
+pub(super) fn type_of(
+    generation: &Arc<FreeGeneration>,
+    registry: &Arc<ContextRegistry>,
+    path: &str,
+) -> Result<TypeRef, ContextError> {
+    let (context, name) = (generation.title(), read(path, || generation.title())?);
     let mut known = Vec::new();
-    let found = first(space, &|| Ok(Arc::clone(hub)), &name, |step, held| {
+    let found = first(generation, &|| Ok(Arc::clone(registry)), &name, |step, held| {
         let summaries: Vec<_> = held.iter().map(|(module, _)| module.summary()).collect();
         types_in(step, &summaries, &name, &mut known)
     })?;
-    one_of(hub, context, path, found, &known)
+    one_of(registry, context, path, found, &known)
 }
 
 /// Finds a type for a context that is known as a picture only, as the Master is: in its modules, then in the Default.
 ///
 /// # Errors
 /// As [`type_of`].
-pub(super) fn type_in_picture(hub: &Arc<Hub>, info: &ContextInfo, path: &str) -> Result<TypeRef, ContextError> {
+pub(super) fn type_in_picture(
+    registry: &Arc<ContextRegistry>,
+    info: &ContextInfo,
+    path: &str,
+) -> Result<TypeRef, ContextError> {
     let context = title(info.kind, &info.name);
     let name = read(path, || context.clone())?;
     let mut known = Vec::new();
@@ -109,9 +117,12 @@ pub(super) fn type_in_picture(hub: &Arc<Hub>, info: &ContextInfo, path: &str) ->
             (Step::Own, Some(module)) => info.modules.iter().filter(|known| known.name == module).cloned().collect(),
             (Step::Own, None) => info.modules.clone(),
             (Step::Default, Some(module)) => {
-                vec![from_default(hub, &request(hub, &context, module, None), "did not know it".into())?.summary()]
+                vec![
+                    from_default(registry, &request(registry, &context, module, None), "did not know it".into())?
+                        .summary(),
+                ]
             }
-            (_, None) => hub.default_space().held().iter().map(|(module, _)| module.summary()).collect(),
+            (_, None) => registry.default_generation().held().iter().map(|(module, _)| module.summary()).collect(),
             (_, Some(_)) => Vec::new(),
         };
         found = types_in(step, &held, &name, &mut known);
@@ -121,7 +132,7 @@ pub(super) fn type_in_picture(hub: &Arc<Hub>, info: &ContextInfo, path: &str) ->
         }
         step = after(step, Guidance::of_modules_only(false));
     }
-    one_of(hub, context, path, found, &known)
+    one_of(registry, context, path, found, &known)
 }
 
 /// A module of the Default that one of the Master depends on, as far as it concerns that.
@@ -137,30 +148,34 @@ pub(crate) struct Lent {
 /// # Errors
 /// With the ordered trace when the Default does not know it either; when it has another version; when its resolver fails.
 pub(crate) fn lend_to_master(
-    hub: &Hub,
+    registry: &ContextRegistry,
     needed_by: &str,
     name: &str,
     range: &VersionReq,
     own: String,
 ) -> Result<Lent, LoadError> {
-    let request = ModuleRequest { range: range.clone(), ..request(hub, "Master", name, Some(needed_by)) };
-    let module = from_default(hub, &request, own).map_err(|error| LoadError::Dependency(Box::new(error)))?;
+    let request = ModuleRequest { range: range.clone(), ..request(registry, "Master", name, Some(needed_by)) };
+    let module = from_default(registry, &request, own).map_err(|error| LoadError::Dependency(Box::new(error)))?;
     Ok(Lent { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
 /// For a context that is known as a picture only: it is the Default that looks.
-fn request(hub: &Hub, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
+fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
     ModuleRequest {
         name: name.to_owned(),
         range: VersionReq::STAR,
         needed_by: needed_by.map(str::to_owned),
         context: context.to_owned(),
-        home: hub.default_space().guides.home(),
+        home: registry.default_generation().resolvers.home(),
     }
 }
 
-fn from_default(hub: &Hub, request: &ModuleRequest, own: String) -> Result<Arc<FreeModule>, ContextError> {
-    if let Some(Answer::Module(module, _)) = in_default(hub, request)? {
+fn from_default(
+    registry: &ContextRegistry,
+    request: &ModuleRequest,
+    own: String,
+) -> Result<Arc<FreeModule>, ContextError> {
+    if let Some(Answer::Module(module, _)) = in_default(registry, request)? {
         return Ok(module);
     }
     let trace = vec![Attempt::new("own modules", own), Attempt::new("Default", "did not know it")];
@@ -169,28 +184,28 @@ fn from_default(hub: &Hub, request: &ModuleRequest, own: String) -> Result<Arc<F
 
 /// What the first step that has any of it has, as `pick` finds it among the modules of a step.
 fn first<T>(
-    space: &Arc<Space>,
-    hub: &impl Fn() -> Result<Arc<Hub>, ContextError>,
+    generation: &Arc<FreeGeneration>,
+    registry: &impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
     name: &TypeName<'_>,
     mut pick: impl FnMut(Step, &[(Arc<FreeModule>, ContextId)]) -> Vec<T>,
 ) -> Result<Vec<T>, ContextError> {
     if let Some(module) = name.module {
-        let held = match space.find(module) {
+        let held = match generation.find(module) {
             Some(held) => held,
             None => {
-                let module = loading::load_name(&*hub()?, space, module, &VersionReq::STAR)?;
+                let module = loading::load_name(&*registry()?, generation, module, &VersionReq::STAR)?;
                 let home = module.summary().context;
                 (module, home)
             }
         };
         return Ok(pick(Step::Own, &[held]));
     }
-    let guidance = Guidance::of_modules_only(space.kind == ContextKind::Default);
+    let guidance = Guidance::of_modules_only(generation.kind == ContextKind::Default);
     let mut step = Step::Own;
     while step != Step::NotFound {
         let held = match step {
-            Step::Own => space.held(),
-            _ => hub()?.default_space().held(),
+            Step::Own => generation.held(),
+            _ => registry()?.default_generation().held(),
         };
         let found = pick(step, &held);
         if !found.is_empty() {
@@ -237,7 +252,7 @@ fn told(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<Stri
 }
 
 fn one_of(
-    hub: &Hub,
+    registry: &ContextRegistry,
     context: String,
     path: &str,
     mut found: Vec<(String, ModuleSummary)>,
@@ -247,7 +262,7 @@ fn one_of(
     match found.len() {
         1 => {
             let (path, module) = found.remove(0);
-            Ok(TypeRef { context: hub.title_of(module.context), path, module })
+            Ok(TypeRef { context: registry.title_of(module.context), path, module })
         }
         0 => Err(no_such(known.join("; "))),
         _ => {

@@ -1,10 +1,10 @@
 //! Calls by name from a module of a Slim, a pinned context or the Default to what its context has: first what is its
-//! own, then what it has of other contexts, then what the Default has. A call goes through the door of the generation
+//! own, then what it has of other contexts, then what the Default has. A call goes through the gate of the generation
 //! that has the function, like one of the host, so it never meets an image that is gone.
 //!
 //! It loads nothing: a module that calls may be in the middle of a load itself. What a name was found to mean it means
 //! for the rest of the caller's life.
-#![expect(unsafe_code, reason = "calls functions whose image a door keeps, with slots that fit their fingerprint")]
+#![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -13,11 +13,11 @@ use crate::border::CallError;
 use crate::bridge::nm::{Method, is_type};
 use crate::bridge::protocols::built_in;
 use crate::handles::ZCallHandle;
-use crate::load::context::calls::{CallDoor, Calling};
+use crate::load::context::calls::{Calling, EntryGate};
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::{FreeExport, FreeModule};
-use crate::load::context::hub::Hub;
 use crate::load::context::id::ContextId;
-use crate::load::context::space::Space;
+use crate::load::context::registry::ContextRegistry;
 use crate::signature::Signature;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::free::FreeCalls;
@@ -26,8 +26,8 @@ use crate::zcall::name::ZCallName;
 /// The calls of one module. Any thread; no lock is held while a callee runs.
 pub(super) struct ModuleCalls {
     /// The generation that the module is of.
-    space: Weak<Space>,
-    hub: Weak<Hub>,
+    generation: Weak<FreeGeneration>,
+    registry: Weak<ContextRegistry>,
     table: RwLock<Table>,
 }
 
@@ -40,8 +40,8 @@ struct Table {
 
 /// A function as the generation has it that answers.
 struct Bound {
-    /// The door of that generation.
-    door: Arc<CallDoor>,
+    /// The gate of that generation.
+    gate: Arc<EntryGate>,
     /// Its place there.
     place: u64,
     export: FreeExport,
@@ -51,9 +51,9 @@ struct Bound {
 type Held = (Arc<FreeModule>, ContextId);
 
 impl ModuleCalls {
-    /// None yet, for a module of `space`.
-    pub(super) fn new(space: &Arc<Space>, hub: &Weak<Hub>) -> Self {
-        Self { space: Arc::downgrade(space), hub: Weak::clone(hub), table: RwLock::default() }
+    /// None yet, for a module of `generation`.
+    pub(super) fn new(generation: &Arc<FreeGeneration>, registry: &Weak<ContextRegistry>) -> Self {
+        Self { generation: Arc::downgrade(generation), registry: Weak::clone(registry), table: RwLock::default() }
     }
 
     fn known(&self, name: &ZCallName) -> Option<(ZCallHandle, Arc<Bound>)> {
@@ -64,14 +64,15 @@ impl ModuleCalls {
 
     fn bind(&self, name: &ZCallName) -> Result<Bound, CallError> {
         let gone = || CallError::Unavailable { what: format!("`{name}`") };
-        let (space, hub) = (self.space.upgrade().ok_or_else(gone)?, self.hub.upgrade().ok_or_else(gone)?);
-        let (module, home, at) = find(&space, &hub, name)?;
-        let home = match home == space.id {
-            true => space,
-            false => hub.space(home).ok_or_else(gone)?,
+        let (generation, registry) =
+            (self.generation.upgrade().ok_or_else(gone)?, self.registry.upgrade().ok_or_else(gone)?);
+        let (module, home, at) = find(&generation, &registry, name)?;
+        let home = match home == generation.id {
+            true => generation,
+            false => registry.generation(home).ok_or_else(gone)?,
         };
         let place = home.place(&module, at).ok_or_else(gone)?;
-        Ok(Bound { door: Arc::clone(&home.door), place, export: module.exports()[at].clone() })
+        Ok(Bound { gate: Arc::clone(&home.gate), place, export: module.exports()[at].clone() })
     }
 }
 
@@ -102,10 +103,10 @@ impl FreeCalls for ModuleCalls {
         // Where a module calls from is a place in its own image, which no report may point into.
         let calling = Calling { function: bound.place, from: None };
         let _inside = bound
-            .door
+            .gate
             .enter(calling, || Arc::clone(&bound.export.full))
             .ok_or_else(|| CallError::Unavailable { what: format!("`{}`", bound.export.full) })?;
-        // SAFETY: this thread is inside the door of the generation whose image it is, so that stays mapped until it
+        // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped until it
         // leaves; the caller made the slots for the fingerprint that was compared when the name was resolved.
         unsafe { bound.export.call(buffer) }
     }
@@ -140,9 +141,13 @@ impl FreeExport {
 }
 
 /// The function of that name, in the first step that has it.
-fn find(space: &Arc<Space>, hub: &Hub, name: &ZCallName) -> Result<(Arc<FreeModule>, ContextId, usize), CallError> {
-    let default = hub.default_space();
-    let (own, others): (Vec<Held>, _) = space.held().into_iter().partition(|(_, home)| *home == space.id);
+fn find(
+    generation: &Arc<FreeGeneration>,
+    registry: &ContextRegistry,
+    name: &ZCallName,
+) -> Result<(Arc<FreeModule>, ContextId, usize), CallError> {
+    let default = registry.default_generation();
+    let (own, others): (Vec<Held>, _) = generation.held().into_iter().partition(|(_, home)| *home == generation.id);
     let steps = [own, others, default.held()];
     let method = Method::of(name);
     let is_meant = |module: &FreeModule, export: &FreeExport| match method {
@@ -154,7 +159,9 @@ fn find(space: &Arc<Space>, hub: &Hub, name: &ZCallName) -> Result<(Arc<FreeModu
     if method.is_none() && name.protocol() != "ex" {
         let why =
             "its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names";
-        return Err(CallError::NotFound { message: format!("`{name}` cannot be called in {}: {why}", space.title()) });
+        return Err(CallError::NotFound {
+            message: format!("`{name}` cannot be called in {}: {why}", generation.title()),
+        });
     }
     for held in &steps {
         let all = held.iter().flat_map(|(module, home)| {
@@ -186,7 +193,7 @@ fn find(space: &Arc<Space>, hub: &Hub, name: &ZCallName) -> Result<(Arc<FreeModu
     let offered = if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") };
     let message = format!(
         "`{name}` leads nowhere in {}: complete modules of it, of those that it depends on and of the Default offer {offered}",
-        space.title()
+        generation.title()
     );
     Err(CallError::NotFound { message })
 }

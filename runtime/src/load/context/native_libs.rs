@@ -12,9 +12,9 @@ use alcedo_sys::{NativeError, NativeFailure, NativePlace};
 use crate::callback::Share;
 use crate::lease::LeaseKind;
 use crate::load::context::error::{Attempt, ContextError};
-use crate::load::context::guides::{NativeResolver, ask};
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::id::ContextId;
-use crate::load::context::space::Space;
+use crate::load::context::resolvers::{NativeResolver, ask};
 use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
 use crate::load::paths::ensure_absolute;
@@ -99,14 +99,14 @@ pub(super) struct Natives {
 
 impl Natives {
     /// What the generation holds.
-    pub(super) fn list(&self, space: &Space) -> Vec<RetainedNative> {
-        self.found().values().map(|library| retained(space, library, true)).collect()
+    pub(super) fn list(&self, generation: &FreeGeneration) -> Vec<RetainedNative> {
+        self.found().values().map(|library| retained(generation, library, true)).collect()
     }
 
     /// The generation is over: what may be closed is, once nobody has a handle; the rest stays open and is listed.
-    pub(super) fn retire(&self, space: &Space) -> Vec<RetainedNative> {
+    pub(super) fn retire(&self, generation: &FreeGeneration) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *self.found());
-        found.values().map(|library| retained(space, library, false)).collect()
+        found.values().map(|library| retained(generation, library, false)).collect()
     }
 
     fn found(&self) -> MutexGuard<'_, BTreeMap<String, NativeLibrary>> {
@@ -114,10 +114,10 @@ impl Natives {
     }
 }
 
-fn retained(space: &Space, library: &NativeLibrary, is_held: bool) -> RetainedNative {
+fn retained(generation: &FreeGeneration, library: &NativeLibrary, is_held: bool) -> RetainedNative {
     let unloadable = library.opened.library.is_unloadable();
     RetainedNative {
-        context: space.id,
+        context: generation.id,
         name: library.opened.name.clone(),
         path: library.path().to_owned(),
         unloadable,
@@ -125,33 +125,37 @@ fn retained(space: &Space, library: &NativeLibrary, is_held: bool) -> RetainedNa
     }
 }
 
-/// Finds a native library for `space`, and for one of its modules where that is named.
+/// Finds a native library for `generation`, and for one of its modules where that is named.
 ///
 /// # Errors
 /// When nobody knows it, a resolver fails or gives a path that is not absolute, or the loader refuses what was found.
-pub(super) fn find(space: &Arc<Space>, name: &str, module: Option<&str>) -> Result<NativeLibrary, ContextError> {
+pub(super) fn find(
+    generation: &Arc<FreeGeneration>,
+    name: &str,
+    module: Option<&str>,
+) -> Result<NativeLibrary, ContextError> {
     let action = format!("looking up the native library {name}");
-    let lease = space.leases.take_inside(LeaseKind::Call, action.as_str());
+    let lease = generation.leases.take_inside(LeaseKind::Call, action.as_str());
     let _busy = lease.map_err(|sealed| ContextError::sealed(sealed, action))?;
-    let mut search = Search { space, name, trace: Vec::new() };
+    let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
         // To the system's loader that would be this very program.
         let trace = vec![Attempt::new("nobody", "was asked: the name is empty")];
-        return Err(ContextError::NativeNotFound { context: space.title(), name: name.to_owned(), trace });
+        return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
     }
-    if let Some(found) = space.natives.found().get(name) {
+    if let Some(found) = generation.natives.found().get(name) {
         return Ok(found.clone());
     }
-    let _asking = under_way::begin(Sort::Asking, &[space.native_work(name, module)])?;
+    let _asking = under_way::begin(Sort::Asking, &[generation.native_work(name, module)])?;
     search.trace.push(Attempt::new("own libraries", "did not know it"));
-    let guides = space.guides.of_natives(module);
-    let of_module = module.zip(guides.of_module.as_ref());
+    let resolvers = generation.resolvers.of_natives(module);
+    let of_module = module.zip(resolvers.of_module.as_ref());
     if let Some((module, resolver)) = of_module
         && let Some(found) = search.ask(&format!("the resolver of module {module}"), resolver)?
     {
         return Ok(found);
     }
-    if let Some(resolver) = &guides.resolver
+    if let Some(resolver) = &resolvers.resolver
         && let Some(found) = search.ask("the resolver", resolver)?
     {
         return Ok(found);
@@ -159,17 +163,17 @@ pub(super) fn find(space: &Arc<Space>, name: &str, module: Option<&str>) -> Resu
     if let Some(found) = search.probe(module)? {
         return Ok(found);
     }
-    for (at, handler) in guides.handlers.iter().enumerate() {
+    for (at, handler) in resolvers.handlers.iter().enumerate() {
         if let Some(found) = search.ask(&format!("handler {}", at + 1), handler)? {
             return Ok(found);
         }
     }
     let Search { trace, .. } = search;
-    Err(ContextError::NativeNotFound { context: space.title(), name: name.to_owned(), trace })
+    Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace })
 }
 
 struct Search<'a> {
-    space: &'a Arc<Space>,
+    generation: &'a Arc<FreeGeneration>,
     name: &'a str,
     trace: Vec<Attempt>,
 }
@@ -177,7 +181,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Asks a resolver, which answers with a path.
     fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
-        let Some(path) = ask(&self.space.title(), who, self.name, || (resolver.code())(self.name))? else {
+        let Some(path) = ask(&self.generation.title(), who, self.name, || (resolver.code())(self.name))? else {
             self.trace.push(Attempt::new(who, "did not know it"));
             return Ok(None);
         };
@@ -195,7 +199,7 @@ impl Search<'_> {
             self.trace.push(Attempt::new("the path itself", "is no file"));
             return Ok(None);
         }
-        let modules = self.space.modules();
+        let modules = self.generation.modules();
         let asking = modules.iter().filter(|known| module.is_none_or(|module| known.name() == module));
         let mut folders: Vec<_> = asking.filter_map(|module| module.folder()).collect();
         folders.dedup();
@@ -228,7 +232,7 @@ impl Search<'_> {
     fn keep(&self, library: alcedo_sys::NativeLibrary) -> NativeLibrary {
         let opened = Arc::new(Opened { name: self.name.to_owned(), library });
         // Another thread may have been faster: one library per name, and the first stays.
-        self.space.natives.found().entry(self.name.to_owned()).or_insert(NativeLibrary { opened }).clone()
+        self.generation.natives.found().entry(self.name.to_owned()).or_insert(NativeLibrary { opened }).clone()
     }
 }
 

@@ -11,17 +11,17 @@ use std::task::{Context, Poll};
 
 use crate::lease::{Lease, LeaseKind};
 use crate::load::context::error::ContextError;
-use crate::load::context::space::Space;
+use crate::load::context::free_generation::FreeGeneration;
 
 /// Where a thread is: in a generation, or, once a scope said so, in none.
-type Here = Option<Weak<Space>>;
+type Here = Option<Weak<FreeGeneration>>;
 
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(None) };
 }
 
 /// The generation whose scope this thread is in.
-pub(super) fn here() -> Option<Arc<Space>> {
+pub(super) fn here() -> Option<Arc<FreeGeneration>> {
     // A thread that ends, and whose thread-locals still ask, is in none.
     HERE.try_with(|here| here.borrow().as_ref().and_then(Weak::upgrade)).ok().flatten()
 }
@@ -41,9 +41,9 @@ impl ContextScope {
     /// # Errors
     /// When it is unloading.
     #[track_caller]
-    pub(super) fn enter(space: &Arc<Space>) -> Result<Self, ContextError> {
-        let lease = lease(space)?;
-        Ok(Self { before: swap(Some(Arc::downgrade(space))), _lease: Some(lease), not_send: PhantomData })
+    pub(super) fn enter(generation: &Arc<FreeGeneration>) -> Result<Self, ContextError> {
+        let lease = lease(generation)?;
+        Ok(Self { before: swap(Some(Arc::downgrade(generation))), _lease: Some(lease), not_send: PhantomData })
     }
 
     /// Leaves whatever scope this thread is in, for as long as the guard lives.
@@ -61,7 +61,7 @@ impl Drop for ContextScope {
 impl fmt::Debug for ContextScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let before = self.before.as_ref().and_then(Weak::upgrade);
-        write!(f, "a scope; before it: {}", before.map_or_else(|| "none".to_owned(), |space| space.title()))
+        write!(f, "a scope; before it: {}", before.map_or_else(|| "none".to_owned(), |generation| generation.title()))
     }
 }
 
@@ -69,7 +69,7 @@ impl fmt::Debug for ContextScope {
 #[must_use = "a future does nothing until it is polled"]
 pub struct Scoped<F> {
     future: Pin<Box<F>>,
-    space: Arc<Space>,
+    generation: Arc<FreeGeneration>,
     _lease: Lease,
 }
 
@@ -79,9 +79,9 @@ impl<F: Future> Scoped<F> {
     /// # Errors
     /// When the context is unloading.
     #[track_caller]
-    pub(super) fn new(space: Arc<Space>, future: F) -> Result<Self, ContextError> {
-        let lease = lease(&space)?;
-        Ok(Self { future: Box::pin(future), space, _lease: lease })
+    pub(super) fn new(generation: Arc<FreeGeneration>, future: F) -> Result<Self, ContextError> {
+        let lease = lease(&generation)?;
+        Ok(Self { future: Box::pin(future), generation, _lease: lease })
     }
 }
 
@@ -90,7 +90,7 @@ impl<F: Future> Future for Scoped<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         // The lease of the whole future keeps the context; this only says where the thread is.
-        let before = swap(Some(Arc::downgrade(&self.space)));
+        let before = swap(Some(Arc::downgrade(&self.generation)));
         let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
         self.future.as_mut().poll(context)
     }
@@ -98,13 +98,13 @@ impl<F: Future> Future for Scoped<F> {
 
 impl<F> fmt::Debug for Scoped<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a future in {}", self.space.title())
+        write!(f, "a future in {}", self.generation.title())
     }
 }
 
 #[track_caller]
-fn lease(space: &Arc<Space>) -> Result<Lease, ContextError> {
-    let lease = space.leases.take(LeaseKind::Scope, "a contextual scope");
+fn lease(generation: &Arc<FreeGeneration>) -> Result<Lease, ContextError> {
+    let lease = generation.leases.take(LeaseKind::Scope, "a contextual scope");
     lease.map_err(|sealed| ContextError::sealed(sealed, "entering its scope"))
 }
 

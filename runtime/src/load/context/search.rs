@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::callback::Share;
 use crate::load::context::error::{Attempt, ContextError};
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::guides::{FoundModule, ModuleRequest, ModuleResolver, ask};
-use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ContextKind, ModuleSummary};
 use crate::load::context::loading::{self, Library};
+use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after, will_do};
-use crate::load::context::space::Space;
+use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, ask};
 use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
 
@@ -23,19 +23,23 @@ pub(super) enum Answer {
     Library(Box<Library>),
 }
 
-/// Looks up `request` for `space`.
+/// Looks up `request` for `generation`.
 ///
 /// # Errors
 /// When nobody knows it, an answer is wrong, or a resolver fails.
-pub(super) fn search(hub: &Hub, space: &Arc<Space>, request: &ModuleRequest) -> Result<Answer, ContextError> {
-    if let Some(answer) = known(space, request)? {
+pub(super) fn search(
+    registry: &ContextRegistry,
+    generation: &Arc<FreeGeneration>,
+    request: &ModuleRequest,
+) -> Result<Answer, ContextError> {
+    if let Some(answer) = known(generation, request)? {
         return Ok(answer);
     }
     // Another thread may be bringing it up: then it is known afterwards.
-    let _asking = under_way::begin(Sort::Asking, &[space.module_work(&request.name)])?;
-    let (resolver, handlers) = space.guides.of_modules();
+    let _asking = under_way::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
+    let (resolver, handlers) = generation.resolvers.of_modules();
     let guidance = Guidance {
-        is_default: space.kind == ContextKind::Default,
+        is_default: generation.kind == ContextKind::Default,
         has_resolver: resolver.is_some(),
         handlers: handlers.len(),
     };
@@ -43,20 +47,22 @@ pub(super) fn search(hub: &Hub, space: &Arc<Space>, request: &ModuleRequest) -> 
     let mut step = Step::Own;
     loop {
         let (who, found) = match step {
-            Step::Own => ("own modules".to_owned(), known(space, request)?),
+            Step::Own => ("own modules".to_owned(), known(generation, request)?),
             Step::Resolver => {
                 let who = "the resolver".to_owned();
-                let found = resolver.as_ref().map(|resolver| put(hub, space, &who, resolver, request)).transpose()?;
+                let found =
+                    resolver.as_ref().map(|resolver| put(registry, generation, &who, resolver, request)).transpose()?;
                 (who, found.flatten())
             }
-            Step::Default => ("Default".to_owned(), in_default(hub, request)?),
+            Step::Default => ("Default".to_owned(), in_default(registry, request)?),
             Step::Handler(at) => {
                 let who = format!("handler {}", at + 1);
-                let found = handlers.get(at).map(|handler| put(hub, space, &who, handler, request)).transpose()?;
+                let found =
+                    handlers.get(at).map(|handler| put(registry, generation, &who, handler, request)).transpose()?;
                 (who, found.flatten())
             }
             Step::NotFound => {
-                let (context, request) = (space.title(), request.to_string());
+                let (context, request) = (generation.title(), request.to_string());
                 return Err(ContextError::NotFound { context, request, trace });
             }
         };
@@ -69,12 +75,12 @@ pub(super) fn search(hub: &Hub, space: &Arc<Space>, request: &ModuleRequest) -> 
 }
 
 /// Among the modules that a context has, or has borrowed.
-fn known(space: &Space, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
-    let Some((module, home)) = space.find(&request.name) else { return Ok(None) };
+fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
+    let Some((module, home)) = generation.find(&request.name) else { return Ok(None) };
     let found = module.info().version.clone();
-    if !will_do(&found, &request.range, &space.granted(&request.name)) {
+    if !will_do(&found, &request.range, &generation.granted(&request.name)) {
         return Err(ContextError::VersionMismatch {
-            context: space.title(),
+            context: generation.title(),
             name: request.name.clone(),
             found,
             requested: request.range.clone(),
@@ -87,20 +93,20 @@ fn known(space: &Space, request: &ModuleRequest) -> Result<Option<Answer>, Conte
 ///
 /// # Errors
 /// When the version there will not do, or the resolver fails.
-pub(super) fn in_default(hub: &Hub, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
-    let space = &hub.default_space();
-    if let Some(answer) = known(space, request)? {
+pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
+    let generation = &registry.default_generation();
+    if let Some(answer) = known(generation, request)? {
         return Ok(Some(answer));
     }
-    let _asking = under_way::begin(Sort::Asking, &[space.module_work(&request.name)])?;
-    if let Some(answer) = known(space, request)? {
+    let _asking = under_way::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
+    if let Some(answer) = known(generation, request)? {
         return Ok(Some(answer));
     }
-    let (Some(resolver), _handlers) = space.guides.of_modules() else { return Ok(None) };
-    match put(hub, space, "the resolver", &resolver, request)? {
+    let (Some(resolver), _handlers) = generation.resolvers.of_modules() else { return Ok(None) };
+    match put(registry, generation, "the resolver", &resolver, request)? {
         Some(Answer::Library(library)) => {
-            let module = loading::load(hub, space, *library, None)?;
-            Ok(Some(Answer::Module(module, space.id)))
+            let module = loading::load(registry, generation, *library, None)?;
+            Ok(Some(Answer::Module(module, generation.id)))
         }
         other => Ok(other),
     }
@@ -108,13 +114,13 @@ pub(super) fn in_default(hub: &Hub, request: &ModuleRequest) -> Result<Option<An
 
 /// Puts the question to a resolver, and checks the answer.
 fn put(
-    hub: &Hub,
-    space: &Arc<Space>,
+    registry: &ContextRegistry,
+    generation: &Arc<FreeGeneration>,
     who: &str,
     resolver: &Share<ModuleResolver>,
     request: &ModuleRequest,
 ) -> Result<Option<Answer>, ContextError> {
-    let context = space.title();
+    let context = generation.title();
     let Some(found) = ask(&context, who, &request.name, || (resolver.code())(request))? else { return Ok(None) };
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
@@ -127,33 +133,33 @@ fn put(
     };
     match found {
         FoundModule::File(path) => {
-            let library = Library::read(&path, &hub.stage_dir)?;
+            let library = Library::read(&path, &registry.stage_dir)?;
             is_named(&library.info.name)?;
-            grant(space, request, &library.info.version);
+            grant(generation, request, &library.info.version);
             Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
         }
         FoundModule::Bytes { image, symbols } => {
-            let library = Library::from_bytes(&format!("the answer of {who}"), &image, symbols, &hub.stage_dir)?;
+            let library = Library::from_bytes(&format!("the answer of {who}"), &image, symbols, &registry.stage_dir)?;
             is_named(&library.info.name)?;
-            grant(space, request, &library.info.version);
+            grant(generation, request, &library.info.version);
             Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
         }
         FoundModule::Loaded(summary) => {
             is_named(&summary.name)?;
-            let Some(module) = hub.module(&summary) else {
+            let Some(module) = registry.module(&summary) else {
                 let module = format!("{summary} of context {}", summary.context);
                 return Err(ContextError::ForeignModule { context, who: who.to_owned(), module });
             };
-            refuse_collectible(hub, space, request, &summary)?;
-            refuse_unloading(hub, request, &summary)?;
-            grant(space, request, &module.info().version);
-            if summary.context != space.id {
+            refuse_collectible(registry, generation, request, &summary)?;
+            refuse_unloading(registry, request, &summary)?;
+            grant(generation, request, &module.info().version);
+            if summary.context != generation.id {
                 // One name, one module: another thread may be about to have one of that name.
-                let _claimed = under_way::begin(Sort::Claiming, &[space.module_work(&request.name)])?;
-                if let Some(answer) = known(space, request)? {
+                let _claimed = under_way::begin(Sort::Claiming, &[generation.module_work(&request.name)])?;
+                if let Some(answer) = known(generation, request)? {
                     return Ok(Some(answer));
                 }
-                space.borrow(&module, summary.context)?;
+                generation.borrow(&module, summary.context)?;
             }
             Ok(Some(Answer::Module(module, summary.context)))
         }
@@ -161,39 +167,43 @@ fn put(
 }
 
 /// A resolver that answers knows what it does, also where the version is another.
-fn grant(space: &Space, request: &ModuleRequest, found: &semver::Version) {
+fn grant(generation: &FreeGeneration, request: &ModuleRequest, found: &semver::Version) {
     if !request.range.matches(found) {
-        space.grant(&request.name, &request.range);
+        generation.grant(&request.name, &request.range);
     }
 }
 
 /// What stays for ever does not depend on what may go.
 fn refuse_collectible(
-    hub: &Hub,
-    space: &Space,
+    registry: &ContextRegistry,
+    generation: &FreeGeneration,
     request: &ModuleRequest,
     found: &ModuleSummary,
 ) -> Result<(), ContextError> {
     // What is gone by now is of a context that could go.
-    let stays = hub.space(found.context).is_some_and(|home| !home.kind.is_collectible());
-    if space.kind.is_collectible() || stays {
+    let stays = registry.generation(found.context).is_some_and(|home| !home.kind.is_collectible());
+    if generation.kind.is_collectible() || stays {
         return Ok(());
     }
     Err(ContextError::PinnedDependsOnCollectible {
-        context: space.title(),
+        context: generation.title(),
         module: request.needed_by.clone().unwrap_or_else(|| request.name.clone()),
         dependency: found.name.clone(),
-        collectible: hub.title_of(found.context),
+        collectible: registry.title_of(found.context),
     })
 }
 
 /// Who unloads lends nothing more.
-fn refuse_unloading(hub: &Hub, request: &ModuleRequest, found: &ModuleSummary) -> Result<(), ContextError> {
-    let home = hub.space(found.context);
+fn refuse_unloading(
+    registry: &ContextRegistry,
+    request: &ModuleRequest,
+    found: &ModuleSummary,
+) -> Result<(), ContextError> {
+    let home = registry.generation(found.context);
     let ticket = home.as_ref().and_then(|home| home.ticket());
     ticket.map_or(Ok(()), |ticket| {
         let action = format!("lending {} to {}", found.name, request.context);
-        Err(ContextError::ContextUnloading { context: hub.title_of(found.context), since: ticket.age(), action })
+        Err(ContextError::ContextUnloading { context: registry.title_of(found.context), since: ticket.age(), action })
     })
 }
 

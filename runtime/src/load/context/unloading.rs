@@ -7,9 +7,9 @@
 use std::sync::{Arc, Weak};
 
 use crate::lease::Blocker;
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::hub::Hub;
-use crate::load::context::space::Space;
+use crate::load::context::registry::ContextRegistry;
 use crate::unload::blockers::kept_by;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::policy::UnloadPolicy;
@@ -78,7 +78,7 @@ impl Going {
                     }
                 }
                 UnloadStep::EndThreadLocals => self.ended.iter().for_each(|module| module.end_thread_locals_here()),
-                // The door was shut, and leases were sealed, when the unload was asked for; the images are what is left.
+                // The gate was shut, and leases were sealed, when the unload was asked for; the images are what is left.
                 _ => {}
             }
         }
@@ -117,16 +117,20 @@ impl UnloadWork for Abandoned {
 
 /// A generation on its way out.
 pub(super) struct SpaceUnload {
-    hub: Weak<Hub>,
-    space: Arc<Space>,
+    registry: Weak<ContextRegistry>,
+    generation: Arc<FreeGeneration>,
     policy: UnloadPolicy,
     modules: Option<Going>,
 }
 
 impl SpaceUnload {
     /// Of a generation that takes nothing new.
-    pub(super) fn new(hub: &Weak<Hub>, space: &Arc<Space>, policy: UnloadPolicy) -> Box<Self> {
-        Box::new(Self { hub: Weak::clone(hub), space: Arc::clone(space), policy, modules: None })
+    pub(super) fn new(
+        registry: &Weak<ContextRegistry>,
+        generation: &Arc<FreeGeneration>,
+        policy: UnloadPolicy,
+    ) -> Box<Self> {
+        Box::new(Self { registry: Weak::clone(registry), generation: Arc::clone(generation), policy, modules: None })
     }
 
     fn kept(blockers: Vec<Blocker>) -> Progress {
@@ -134,10 +138,10 @@ impl SpaceUnload {
     }
 
     fn over(&self, unloaded: &Unloaded) {
-        self.space.return_borrowed();
-        let parked: Vec<_> = unloaded.parked.iter().map(|image| image.line(&self.space.title())).collect();
-        if let Some(hub) = self.hub.upgrade() {
-            hub.ended(&self.space, parked);
+        self.generation.return_borrowed();
+        let parked: Vec<_> = unloaded.parked.iter().map(|image| image.line(&self.generation.title())).collect();
+        if let Some(registry) = self.registry.upgrade() {
+            registry.ended(&self.generation, parked);
         }
     }
 }
@@ -146,17 +150,17 @@ impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
             // Another thread may hold the ticket while those who listen are still being told.
-            if !self.space.is_announced() {
+            if !self.generation.is_announced() {
                 return Self::kept(Vec::new());
             }
-            if !self.space.held_by().is_empty() {
-                return Self::kept(self.space.kept_by());
+            if !self.generation.held_by().is_empty() {
+                return Self::kept(self.generation.kept_by());
             }
             // Nothing is loaded any more, so what was found elsewhere is needed by modules only, if at all.
-            self.space.return_borrowed();
+            self.generation.return_borrowed();
         }
-        let modules = self.modules.get_or_insert_with(|| Going::new(self.space.close(), self.policy.clone()));
-        let ticket = self.space.ticket();
+        let modules = self.modules.get_or_insert_with(|| Going::new(self.generation.close(), self.policy.clone()));
+        let ticket = self.generation.ticket();
         let progress = modules.advance(|problem| ticket.into_iter().for_each(|ticket| ticket.note(problem.clone())));
         if let Progress::Ended(unloaded) = &progress {
             self.over(unloaded);
@@ -170,8 +174,8 @@ impl UnloadWork for SpaceUnload {
             Some(modules) => modules.park(),
             None => {
                 // A load that is under way finds it closed, and ends what it brings.
-                let mut unloaded = Going::new(self.space.close(), self.policy.clone()).park();
-                let blockers = self.space.held_by();
+                let mut unloaded = Going::new(self.generation.close(), self.policy.clone()).park();
+                let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
                     unloaded.parked.iter_mut().for_each(|image| image.reason = kept_by(&blockers));
                 }

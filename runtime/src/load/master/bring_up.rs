@@ -59,7 +59,7 @@ pub(crate) fn bring_up(
     keep: Option<&Master>,
 ) -> Result<BroughtUp, LoadError> {
     loads.unloads.begin_life(generation);
-    loads.hub.master_begins(generation);
+    loads.registry.master_begins(generation);
     let stage = || {
         let mut inspected = open::inspect_all(paths, &loads.stage_dir, loads.require_seal)?;
         let (mut staying, mut why) = (Vec::new(), BTreeMap::new());
@@ -72,12 +72,12 @@ pub(crate) fn bring_up(
         let lent = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
         let elsewhere: Vec<_> = lent.iter().map(|lent| lent.name.clone()).collect();
         let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
-        staged.iter().for_each(|staged| loads.hub.announce(&staged.info));
+        staged.iter().for_each(|staged| loads.registry.announce(&staged.info));
         loads.canary_took.set(None);
         faults::at(ReloadStep::Canary)?;
-        let _published = core.red.lane().phase("canary");
+        let _published = core.red.activities().phase("canary");
         let begun = Instant::now();
-        let rehearsed = loads.hub.rehearsal.run(&staged);
+        let rehearsed = loads.registry.rehearsal.run(&staged);
         // One that was refused took its time as well.
         let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
         loads.canary_took.set(took);
@@ -88,7 +88,7 @@ pub(crate) fn bring_up(
     let mut new = Vec::new();
     for staged in staged {
         let id = loads.next_module(core);
-        match caught(|| open::open(core, loads.word(), staged, id, generation)) {
+        match caught(|| open::open(core, loads.host_context(), staged, id, generation)) {
             Ok(module) => new.push(module),
             Err(error) => {
                 core.zcalls.end_module(id);
@@ -116,7 +116,7 @@ fn ask_default<'a>(
     let ask = |(by, name, range): (&str, &str, _)| {
         let others = modules.clone().filter(|info| info.name != by).map(|info| info.name.clone());
         let own = format!("did not know it, and {} offered", list(&others.collect::<Vec<_>>()));
-        lend_to_master(&loads.hub, by, name, range, own)
+        lend_to_master(&loads.registry, by, name, range, own)
     };
     beyond.into_iter().map(ask).collect()
 }

@@ -11,7 +11,7 @@ use crate::handles::{Generation, ObjectHandle};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::module::master::MasterModule;
-use crate::object::birth::destroy;
+use crate::object::construction::destroy;
 use crate::unload::generation;
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
@@ -19,7 +19,7 @@ use crate::unload::ticket::UnloadTicket;
 
 use crate::load::master::bring_up::bring_up;
 use crate::load::master::loads::{Loads, Master};
-use crate::load::master::start::{declarers, make_cdos, start, undo_births};
+use crate::load::master::start::{declarers, make_cdos, start, undo_constructions};
 
 /// Creates the Master from a set of libraries.
 ///
@@ -52,7 +52,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
             let unload = GenerationUnload { cause: UnloadCause::NotCreated, generation, modules: &modules, is_known };
             let _ticket = generation::unload(core, loads, &unload, &mut |step| {
                 if step == UnloadStep::EndObjects {
-                    let _births = undo_births(core);
+                    let _births = undo_constructions(core);
                     core.world.types.drop_shadow();
                 }
             });

@@ -14,10 +14,10 @@ use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::HostWord;
+use crate::host_api::HostContext;
 use crate::load::canary::Rehearsal;
-use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ModuleSummary};
+use crate::load::context::registry::ContextRegistry;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
 use crate::load::module::master::MasterModule;
@@ -47,9 +47,9 @@ pub(crate) struct Loads {
     /// Private copies of libraries.
     pub stage_dir: Arc<StageDir>,
     /// The contexts that belong to no thread, and what they may know of the Master.
-    pub hub: Arc<Hub>,
+    pub registry: Arc<ContextRegistry>,
     /// What modules get as their host.
-    pub word: Option<Box<HostWord>>,
+    pub host_context: Option<Box<HostContext>>,
     /// Arguments for the mains of startup modules.
     pub args: Vec<String>,
     /// Whether unsealed libraries are refused.
@@ -90,11 +90,11 @@ impl Loads {
         let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
         // A host that crashes cannot remove it, so whoever reads of the crash has to.
         crash::stage(stage_dir.path());
-        let hub = Hub::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
+        let registry = ContextRegistry::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
         Ok(Self {
             stage_dir,
-            hub,
-            word: Some(HostWord::new(core)),
+            registry,
+            host_context: Some(HostContext::new(core)),
             args,
             require_seal,
             canary_took: Cell::default(),
@@ -113,8 +113,8 @@ impl Loads {
     }
 
     /// What modules get as their host.
-    pub(super) fn word(&self) -> &HostWord {
-        self.word.as_deref().expect("taken only when the loads are dropped")
+    pub(super) fn host_context(&self) -> &HostContext {
+        self.host_context.as_deref().expect("taken only when the loads are dropped")
     }
 
     /// The living Master.
@@ -167,8 +167,8 @@ impl Loads {
             MasterEvent::Startup(_, module) => self.started.borrow_mut().push(module.clone()),
             _ => {}
         }
-        let (generation, happenings) = event.notices(started);
-        happenings.into_iter().for_each(|happening| self.hub.tell_of_master(generation, happening));
+        let (generation, events) = event.events(started);
+        events.into_iter().for_each(|event| self.registry.tell_of_master(generation, event));
     }
 
     /// Tells everybody that a generation is about to end, first those who listen, then the callbacks by priority.
@@ -220,13 +220,13 @@ impl Loads {
             };
             (module.gate().tag().id, summary)
         };
-        self.hub.set_master_modules(generation, modules.map(summary).collect());
+        self.registry.set_master_modules(generation, modules.map(summary).collect());
     }
 
     /// Nothing of the generation was mapped.
     pub(crate) fn never_was(&self, generation: Generation) {
         self.unloads.forget(generation);
-        self.hub.master_never_was(generation);
+        self.registry.master_never_was(generation);
     }
 
     /// How long the last canary took, once; nothing if there was none.
@@ -278,11 +278,11 @@ impl UnloadHost for Loads {
     }
 
     fn begins(&self, generation: Generation, ticket: &UnloadTicket) {
-        self.hub.master_unloads(generation, ticket);
+        self.registry.master_unloads(generation, ticket);
     }
 
     fn is_gone(&self, generation: Generation) {
-        self.hub.master_is_gone(generation);
+        self.registry.master_is_gone(generation);
     }
 
     fn raise(&self, generation: Generation, event: UnloadEvent) {
@@ -300,9 +300,9 @@ impl UnloadHost for Loads {
 
 impl Drop for Loads {
     fn drop(&mut self) {
-        // A parked image may have threads that log: the word they hold stays valid for as long as they are mapped.
+        // A parked image may have threads that log: the host context they hold stays valid for as long as they are mapped.
         if !self.unloads.parked().is_empty() || self.unloads.is_busy() {
-            std::mem::forget(self.word.take());
+            std::mem::forget(self.host_context.take());
         }
     }
 }

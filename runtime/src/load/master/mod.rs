@@ -10,4 +10,4 @@ pub(crate) use bring_up::{BroughtUp, bring_up};
 pub use life::Unload;
 pub(crate) use life::{create, unload};
 pub(crate) use loads::{Loads, Master, Observer, ids};
-pub(crate) use start::{declarers, make_cdos, resume, start, suspend, undo_births};
+pub(crate) use start::{declarers, make_cdos, resume, start, suspend, undo_constructions};

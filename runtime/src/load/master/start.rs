@@ -10,8 +10,8 @@ use crate::handles::{ClassId, Generation};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::module::master::MasterModule;
-use crate::object::birth::{destroy, make_cdo};
 use crate::object::class::Class;
+use crate::object::construction::{destroy, make_cdo};
 
 use crate::load::master::loads::Loads;
 
@@ -98,7 +98,7 @@ pub(crate) fn start(
 /// them.
 ///
 /// # Errors
-/// The step of the birth that failed.
+/// The step of the construction that failed.
 pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
     classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
 }
@@ -121,14 +121,14 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>
 
 /// Destroys what was born since the shadow of the object store was begun, and drops the shadow. How many were born, by
 /// the path of their class.
-pub(crate) fn undo_births(core: &Core) -> BTreeMap<String, u64> {
+pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
     let (_staged, born) = core.world.objects.drop_shadow();
-    let mut births = BTreeMap::new();
+    let mut constructions = BTreeMap::new();
     for class in born.iter().filter_map(|object| core.world.objects.class(*object)) {
-        *births.entry(class.path.to_string()).or_default() += 1;
+        *constructions.entry(class.path.to_string()).or_default() += 1;
     }
     for object in born.into_iter().rev() {
         destroy(&core.world, &core.plugins(), object);
     }
-    births
+    constructions
 }

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::border::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
-use crate::host_api::SharedWord;
+use crate::host_api::SharedHostContext;
 use crate::lease::{Lease, Leases};
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
@@ -40,8 +40,8 @@ pub(crate) struct Module {
     needs: Mutex<Vec<Need>>,
     has_started: AtomicBool,
     logs: Arc<Logs>,
-    /// Its own share of the host's word, where it has one: as long as its code is there.
-    word: Option<Arc<SharedWord>>,
+    /// Its own share of the host context, where it has one: as long as its code is there.
+    host_context: Option<Arc<SharedHostContext>>,
 }
 
 /// Why a module stays where it is for somebody who depends on it: another module, or a context whose resolver has found it.
@@ -67,10 +67,10 @@ impl Module {
         code: Box<dyn ModuleCode>,
         leases: Arc<Leases>,
         logs: &Arc<Logs>,
-        word: Option<Arc<SharedWord>>,
+        host_context: Option<Arc<SharedHostContext>>,
     ) -> Self {
         let (needs, has_started, logs) = (Mutex::default(), AtomicBool::new(false), Arc::clone(logs));
-        Self { info, tag, code, leases, needs, has_started, logs, word }
+        Self { info, tag, code, leases, needs, has_started, logs, host_context }
     }
 
     /// What is known of it before it is loaded.
@@ -195,13 +195,13 @@ impl Module {
     ///
     /// # Safety
     /// Its leases are sealed. Once the last of them has ended, and the finalizers that the unload is driven behind have run,
-    /// nothing of its code is used by anybody whom the host has let in: no plugin half, conjugate, thunk or record of it.
+    /// nothing of its code is used by anybody whom the host has let in: no plugin part, conjugate, thunk or record of it.
     pub(crate) unsafe fn unload_job(&self, calls: u32, policy: &UnloadPolicy) -> Option<UnloadJob> {
         // SAFETY: promised by the caller.
         let code = unsafe { self.code.hand_over(policy) }?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
-        // Code that stays keeps its word: the closure is dropped without being called then.
-        let word = ManuallyDrop::new(self.word.clone());
+        // Code that stays keeps its host context: the closure is dropped without being called then.
+        let host_context = ManuallyDrop::new(self.host_context.clone());
         Some(UnloadJob {
             name: self.info.name.clone(),
             leases: Arc::clone(&self.leases),
@@ -210,7 +210,7 @@ impl Module {
             code,
             forget: Box::new(move || {
                 logs.forget(&tag);
-                drop(ManuallyDrop::into_inner(word));
+                drop(ManuallyDrop::into_inner(host_context));
             }),
         })
     }
@@ -224,7 +224,7 @@ impl Drop for Module {
     fn drop(&mut self) {
         // Nobody ended it: the code stays, and with it all that it may still reach.
         if self.code.abandon() {
-            std::mem::forget(self.word.clone());
+            std::mem::forget(self.host_context.clone());
             std::mem::forget(std::mem::take(&mut *self.needs()));
             tracing::debug!(module = self.info.name, "a module was dropped without an end");
         }

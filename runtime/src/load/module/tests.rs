@@ -38,7 +38,7 @@ fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_t
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
     core.blacks.admit(module.gate(), Arc::clone(module.leases()));
     loads.unloads.begin_life(GENERATION);
-    loads.hub.master_begins(GENERATION);
+    loads.registry.master_begins(GENERATION);
     loads.show(GENERATION, modules.iter());
 
     let declarers = master::declarers(&modules);

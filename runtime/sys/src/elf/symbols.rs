@@ -20,7 +20,7 @@ pub(super) struct Symbols<'a> {
 
 /// Where the value of a symbol lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SymbolPlace {
     /// In another library.
     Elsewhere,
     /// In this section of the file.
@@ -49,10 +49,10 @@ impl<'a> Symbols<'a> {
             let (value, size, kind) = (symbol.st_value.get(LE), symbol.st_size.get(LE), symbol.st_info.0 & 0xf);
             let place = place(symbol);
             match place {
-                Place::Elsewhere => ensure(value == 0, || wrong("is defined elsewhere and has a value"))?,
-                Place::Number => ensure(kind != STT_TLS.0, || wrong("is a thread-local and a number"))?,
-                Place::Unknown => return Err(malformed(wrong("is of no section"))),
-                Place::Here(section) => {
+                SymbolPlace::Elsewhere => ensure(value == 0, || wrong("is defined elsewhere and has a value"))?,
+                SymbolPlace::Number => ensure(kind != STT_TLS.0, || wrong("is a thread-local and a number"))?,
+                SymbolPlace::Unknown => return Err(malformed(wrong("is of no section"))),
+                SymbolPlace::Here(section) => {
                     ensure(section < elf.sections.len(), || wrong("is of no section"))?;
                     let inside = match locals {
                         _ if kind != STT_TLS.0 => elf.load_of(value, size).is_some(),
@@ -63,11 +63,13 @@ impl<'a> Symbols<'a> {
                 }
             }
             // The loader calls these to learn the address that is meant.
-            let called = kind == STT_GNU_IFUNC.0 && place != Place::Elsewhere;
-            let code = matches!(place, Place::Here(_)) && ground.holds(value);
+            let called = kind == STT_GNU_IFUNC.0 && place != SymbolPlace::Elsewhere;
+            let code = matches!(place, SymbolPlace::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by what is no code"))?;
-            ensure(kind != STT_FUNC.0 || place == Place::Elsewhere || code, || wrong("is a function and no code"))?;
-            if place == Place::Elsewhere && !name.is_empty() {
+            ensure(kind != STT_FUNC.0 || place == SymbolPlace::Elsewhere || code, || {
+                wrong("is a function and no code")
+            })?;
+            if place == SymbolPlace::Elsewhere && !name.is_empty() {
                 imports.push(name.to_owned());
                 places.push(index);
             }
@@ -83,7 +85,8 @@ impl<'a> Symbols<'a> {
     /// The names of those that are defined here and of which a process has one.
     pub(super) fn unique(&self, strings: &[u8]) -> Vec<String> {
         let is_unique = |entry: &&Sym64<LE>| {
-            entry.st_info.0 >> 4 == STB_GNU_UNIQUE.0 && matches!(place(entry), Place::Here(_) | Place::Number)
+            entry.st_info.0 >> 4 == STB_GNU_UNIQUE.0
+                && matches!(place(entry), SymbolPlace::Here(_) | SymbolPlace::Number)
         };
         let name = |entry: &Sym64<LE>| text(strings, u64::from(entry.st_name.get(LE)), LONGEST_NAME).map(str::to_owned);
         self.entries.iter().filter(is_unique).filter_map(name).collect()
@@ -102,16 +105,16 @@ impl<'a> Symbols<'a> {
     pub(super) fn is_own_thread_local(&self, symbol: usize) -> bool {
         let Some(entry) = self.entries.get(symbol) else { return false };
         let (is_local, is_hidden) = (entry.st_info.0 >> 4 == STB_LOCAL.0, entry.st_other.0 & 3 != STV_DEFAULT.0);
-        self.is_thread_local(symbol) && matches!(place(entry), Place::Here(_)) && (is_local || is_hidden)
+        self.is_thread_local(symbol) && matches!(place(entry), SymbolPlace::Here(_)) && (is_local || is_hidden)
     }
 }
 
-fn place(symbol: &Sym64<LE>) -> Place {
+fn place(symbol: &Sym64<LE>) -> SymbolPlace {
     match symbol.st_shndx.get(LE).0 {
-        0 => Place::Elsewhere,
-        section if section < SHN_LORESERVE => Place::Here(section.into()),
-        section if section == SHN_ABS.0 => Place::Number,
-        _ => Place::Unknown,
+        0 => SymbolPlace::Elsewhere,
+        section if section < SHN_LORESERVE => SymbolPlace::Here(section.into()),
+        section if section == SHN_ABS.0 => SymbolPlace::Number,
+        _ => SymbolPlace::Unknown,
     }
 }
 

@@ -24,7 +24,7 @@ mod locals;
 mod mapping;
 mod memory;
 mod names;
-mod notices;
+mod notifications;
 mod onstack;
 mod panics;
 mod random;

@@ -10,17 +10,17 @@ use alcedo_sys::process;
 use crate::callback::{Registered, Site};
 use crate::load::context::at_exit;
 use crate::load::context::error::ContextError;
+use crate::load::context::event::{ContextEvent, Listener};
+use crate::load::context::free_context::FreeContext;
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::function::ContextFunction;
-use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind};
 use crate::load::context::identity::{TypeRef, owner_of};
-use crate::load::context::line::Line;
 use crate::load::context::lookup;
 use crate::load::context::native_libs::RetainedNative;
-use crate::load::context::notice::{ContextNotice, Listener};
 use crate::load::context::peek::ManifestInfo;
+use crate::load::context::registry::ContextRegistry;
 use crate::load::context::scope::{self, ContextScope};
-use crate::load::context::space::Space;
 use crate::signature::Signature;
 use crate::unload::report::BlockerReport;
 use crate::unload::ticket::UnloadTicket;
@@ -29,8 +29,8 @@ use super::{Contexts, Kept, LoadContext, WeakContexts};
 
 impl Contexts {
     /// A handle to the contexts of a runtime.
-    pub(crate) fn of(hub: &Arc<Hub>) -> Self {
-        Self { hub: Arc::clone(hub) }
+    pub(crate) fn of(registry: &Arc<ContextRegistry>) -> Self {
+        Self { registry: Arc::clone(registry) }
     }
 
     /// A handle that keeps nothing: for callbacks. A callback belongs to its host, so one that owns a `Contexts` or a
@@ -40,7 +40,7 @@ impl Contexts {
     /// owns a handle, is let go with its Slim or never.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
-        WeakContexts { hub: Arc::downgrade(&self.hub) }
+        WeakContexts { registry: Arc::downgrade(&self.registry) }
     }
 
     /// Makes a Slim: named, without classes, to be loaded, called and unloaded from any thread.
@@ -49,7 +49,7 @@ impl Contexts {
     /// When the name is taken by a living Slim, is that of another kind of context, or is no name.
     #[track_caller]
     pub fn create_slim(&self, name: &str) -> Result<LoadContext, ContextError> {
-        let line = self.hub.create(ContextKind::Slim, name)?;
+        let line = self.registry.create(ContextKind::Slim, name)?;
         Ok(self.handle(line, Location::caller()))
     }
 
@@ -60,7 +60,7 @@ impl Contexts {
     /// When the name is taken by a living Slim or a pinned context, is that of another kind of context, or is no name.
     #[track_caller]
     pub fn create_pinned(&self, name: &str) -> Result<LoadContext, ContextError> {
-        let line = self.hub.create(ContextKind::Pinned, name)?;
+        let line = self.registry.create(ContextKind::Pinned, name)?;
         Ok(self.handle(line, Location::caller()))
     }
 
@@ -68,14 +68,14 @@ impl Contexts {
     #[must_use]
     #[track_caller]
     pub fn pinned(&self, name: &str) -> Option<LoadContext> {
-        let line = self.hub.named(name).filter(|line| line.kind == ContextKind::Pinned)?;
+        let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Pinned)?;
         Some(self.handle(line, Location::caller()))
     }
 
     /// The living Slim of that name. This handle counts like the one that was given when it was made.
     #[must_use]
     pub fn slim(&self, name: &str) -> Option<LoadContext> {
-        let line = self.hub.named(name).filter(|line| line.kind == ContextKind::Slim)?;
+        let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Slim)?;
         line.handle().upgrade().map(|kept| LoadContext { kept })
     }
 
@@ -83,20 +83,20 @@ impl Contexts {
     #[must_use]
     #[track_caller]
     pub fn default_context(&self) -> LoadContext {
-        self.handle(Arc::clone(self.hub.default_line()), Location::caller())
+        self.handle(Arc::clone(self.registry.default_context()), Location::caller())
     }
 
     /// Every generation of every context that is not dead, the Master's included; what cannot die stays listed.
     #[must_use]
     pub fn all(&self) -> Vec<ContextInfo> {
-        self.hub.all()
+        self.registry.all()
     }
 
     /// The unloads of all contexts that have begun and are not over, the Master's included; one that was given up stays
     /// listed. No handle to the context is needed: a Slim whose last handle was dropped is here as well.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
-        self.hub.unloads().into_iter().map(|(_, ticket)| ticket).collect()
+        self.registry.unloads().into_iter().map(|(_, ticket)| ticket).collect()
     }
 
     /// Those of [`Contexts::unloads`] that are of contexts of this name, oldest first: a Slim may have been replaced, and
@@ -104,13 +104,13 @@ impl Contexts {
     #[must_use]
     pub fn unloads_of(&self, name: &str) -> Vec<UnloadTicket> {
         let named: Vec<_> = self.all().into_iter().filter(|info| info.name == name).map(|info| info.id).collect();
-        self.hub.unloads().into_iter().filter(|(id, _)| named.contains(id)).map(|(_, ticket)| ticket).collect()
+        self.registry.unloads().into_iter().filter(|(id, _)| named.contains(id)).map(|(_, ticket)| ticket).collect()
     }
 
     /// The unload of one generation, by the number that [`Contexts::all`] gives; none for one that is alive or dead.
     #[must_use]
     pub fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
-        self.hub.unload_of(id)
+        self.registry.unload_of(id)
     }
 
     /// Who keeps one generation now, whether it unloads or not: calls and other leases, and modules of other contexts that
@@ -118,7 +118,7 @@ impl Contexts {
     /// that of it, on its thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
-        self.hub.report(id)
+        self.registry.report(id)
     }
 
     /// Gives up one generation of a Slim that is unloading: its images stay mapped, and whoever is inside goes on. Its name
@@ -128,10 +128,10 @@ impl Contexts {
     /// [`ContextError::NotLeaving`] for one that is alive or dead, so for the Default and pinned contexts, and for the
     /// Master, which [`Unloads::park`](crate::Unloads::park) gives up.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
-        self.hub.park(id)
+        self.registry.park(id)
     }
 
-    /// From now on who listens to Slims, pinned contexts and the Default ([`Contexts::on_notice`],
+    /// From now on who listens to Slims, pinned contexts and the Default ([`Contexts::on_event`],
     /// [`LoadContext::on_unloading`]) is told `Unloading` also when the process ends by itself: by [`std::process::exit`], or because `main` returns while
     /// the runtime is still there. Each generation is told once in its life, so one that has unloaded hears nothing.
     ///
@@ -148,7 +148,7 @@ impl Contexts {
     /// # Errors
     /// [`ContextError::System`] where the platform has no such handlers, or takes no more.
     pub fn tell_at_exit(&self) -> Result<(), ContextError> {
-        at_exit::tell(&self.hub)
+        at_exit::tell(&self.registry)
     }
 
     /// A function of a living Slim, or of a pinned context, by name, type and method, and its signature as
@@ -163,7 +163,7 @@ impl Contexts {
         method: &str,
         signature: &str,
     ) -> Result<ContextFunction, ContextError> {
-        let line = self.hub.named(context);
+        let line = self.registry.named(context);
         let line = line.ok_or_else(|| ContextError::NoSuchContext { name: context.to_owned() })?;
         ContextFunction::new(&line, type_path, method, &signature.parse::<Signature>()?)
     }
@@ -181,18 +181,18 @@ impl Contexts {
     /// as the context's.
     ///
     /// It stays until its runtime ends, or as long as the contexts. It should own no handle to them, see
-    /// [`Contexts::downgrade`]: the notice leads to them.
+    /// [`Contexts::downgrade`]: the event leads to them.
     #[track_caller]
-    pub fn on_notice(&self, listener: impl Fn(&ContextNotice) + Send + Sync + 'static) {
-        let site = Site::new("listener for notices", &listener);
+    pub fn on_event(&self, listener: impl Fn(&ContextEvent) + Send + Sync + 'static) {
+        let site = Site::new("listener for events", &listener);
         let code: Arc<Listener> = Arc::new(listener);
-        self.hub.listeners.add(0, Registered { code, site });
+        self.registry.listeners.add(0, Registered { code, site });
     }
 
     /// The context whose scope this thread, or the task it polls, is in.
     #[must_use]
     pub fn current() -> Option<ContextInfo> {
-        scope::here().map(|space| space.info())
+        scope::here().map(|generation| generation.info())
     }
 
     /// Leaves every scope for as long as the guard lives.
@@ -206,7 +206,7 @@ impl Contexts {
     /// # Errors
     /// As [`LoadContext::resolve_type`].
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
-        lookup::type_of(&self.here(), &self.hub, path)
+        lookup::type_of(&self.here(), &self.registry, path)
     }
 
     /// A function where no context is named: of the one whose scope this thread is in, else of the Default. It stays that
@@ -220,7 +220,7 @@ impl Contexts {
         method: &str,
         signature: &str,
     ) -> Result<ContextFunction, ContextError> {
-        let line = self.hub.line(self.here().id).unwrap_or_else(|| Arc::clone(self.hub.default_line()));
+        let line = self.registry.line(self.here().id).unwrap_or_else(|| Arc::clone(self.registry.default_context()));
         ContextFunction::new(&line, type_path, method, &signature.parse::<Signature>()?)
     }
 
@@ -230,17 +230,17 @@ impl Contexts {
     /// # Errors
     /// When there is no such generation; as [`LoadContext::resolve_type`].
     pub fn resolve_type_in(&self, context: ContextId, path: &str) -> Result<TypeRef, ContextError> {
-        if let Some(space) = self.hub.space(context) {
-            return lookup::type_of(&space, &self.hub, path);
+        if let Some(generation) = self.registry.generation(context) {
+            return lookup::type_of(&generation, &self.registry, path);
         }
         let all = self.all();
         let info = all.iter().find(|info| info.id == context);
         let info = info.ok_or_else(|| ContextError::NoSuchType {
-            context: self.hub.title_of(context),
+            context: self.registry.title_of(context),
             path: path.to_owned(),
             known: "it is gone".into(),
         })?;
-        lookup::type_in_picture(&self.hub, info, path)
+        lookup::type_in_picture(&self.registry, info, path)
     }
 
     /// The generation that an address of code or data belongs to: the Default for the host's own; none for what belongs
@@ -249,7 +249,7 @@ impl Contexts {
     pub fn context_of_address(&self, address: *const ()) -> Option<ContextInfo> {
         let image = process::file_at(address.addr())?;
         let all = self.all();
-        if let Some(owner) = owner_of(&image, &all, &self.hub.natives()) {
+        if let Some(owner) = owner_of(&image, &all, &self.registry.natives()) {
             return Some(owner.clone());
         }
         let ours = process::file_at(owner_of as *const () as usize);
@@ -259,23 +259,25 @@ impl Contexts {
     /// Native libraries that contexts hold, and those that dead contexts have left open.
     #[must_use]
     pub fn natives(&self) -> Vec<RetainedNative> {
-        self.hub.natives()
+        self.registry.natives()
     }
 
     /// Gives up Slims that have been unloading for this long: their images stay mapped. `None`, as at first, waits for
     /// ever.
     pub fn park_after(&self, after: Option<Duration>) {
-        self.hub.set_park_after(after);
+        self.registry.set_park_after(after);
     }
 
     /// The context whose scope this thread is in, if it is one of these; else the Default.
-    fn here(&self) -> Arc<Space> {
-        let is_ours = |space: &Arc<Space>| self.hub.space(space.id).is_some_and(|known| Arc::ptr_eq(&known, space));
-        scope::here().filter(is_ours).unwrap_or_else(|| self.hub.default_space())
+    fn here(&self) -> Arc<FreeGeneration> {
+        let is_ours = |generation: &Arc<FreeGeneration>| {
+            self.registry.generation(generation.id).is_some_and(|known| Arc::ptr_eq(&known, generation))
+        };
+        scope::here().filter(is_ours).unwrap_or_else(|| self.registry.default_generation())
     }
 
-    pub(super) fn handle(&self, line: Arc<Line>, made_at: &'static Location<'static>) -> LoadContext {
-        let kept = Arc::new(Kept { hub: Arc::clone(&self.hub), line, made_at });
+    pub(super) fn handle(&self, line: Arc<FreeContext>, made_at: &'static Location<'static>) -> LoadContext {
+        let kept = Arc::new(Kept { registry: Arc::clone(&self.registry), line, made_at });
         kept.line.set_handle(Arc::downgrade(&kept));
         LoadContext { kept }
     }

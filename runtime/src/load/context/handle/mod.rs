@@ -10,16 +10,16 @@ use std::sync::{Arc, Weak};
 use alcedo_sys::process;
 
 use crate::callback::handle_goes;
-use crate::load::context::hub::Hub;
+use crate::load::context::free_context::FreeContext;
 use crate::load::context::id::ContextKind;
-use crate::load::context::line::Line;
+use crate::load::context::registry::ContextRegistry;
 
 /// The load contexts of one runtime: the Default, every Slim and pinned one, and what any thread may know of the Master. A
 /// clone is another handle to the same; it may outlive the runtime, whose end unloads the Slims that there are then. Any
 /// thread. How-tos, and each member of .NET's `AssemblyLoadContext` beside ours: `runtime/docs/load-contexts.md`.
 #[derive(Clone)]
 pub struct Contexts {
-    hub: Arc<Hub>,
+    registry: Arc<ContextRegistry>,
 }
 
 /// One context that belongs to no thread: a Slim, a pinned one, or the Default. A clone is another handle to it. When the
@@ -33,21 +33,21 @@ pub struct LoadContext {
 /// A handle to the contexts of a runtime that keeps nothing of them: for callbacks. Any thread.
 #[derive(Clone)]
 pub struct WeakContexts {
-    hub: Weak<Hub>,
+    registry: Weak<ContextRegistry>,
 }
 
 /// A handle to a context that does not keep it from unloading: for its callbacks. Any thread.
 #[derive(Clone)]
 pub struct WeakLoadContext {
-    hub: Weak<Hub>,
-    line: Weak<Line>,
+    registry: Weak<ContextRegistry>,
+    line: Weak<FreeContext>,
 }
 
 impl WeakContexts {
     /// The contexts, while anybody has a handle to them, or to one of them, or to their runtime.
     #[must_use]
     pub fn upgrade(&self) -> Option<Contexts> {
-        self.hub.upgrade().as_ref().map(Contexts::of)
+        self.registry.upgrade().as_ref().map(Contexts::of)
     }
 }
 
@@ -55,7 +55,7 @@ impl WeakLoadContext {
     /// The context: a Slim while anybody has a handle to it, the Default and a pinned one as long as their runtime is there.
     #[must_use]
     pub fn upgrade(&self) -> Option<LoadContext> {
-        LoadContext::of(&self.hub.upgrade()?, &self.line.upgrade()?)
+        LoadContext::of(&self.registry.upgrade()?, &self.line.upgrade()?)
     }
 }
 
@@ -77,8 +77,8 @@ impl fmt::Debug for WeakLoadContext {
 /// Lives as long as any handle to the context.
 pub(super) struct Kept {
     /// The registry stays as long as any context in it can be reached.
-    hub: Arc<Hub>,
-    line: Arc<Line>,
+    registry: Arc<ContextRegistry>,
+    line: Arc<FreeContext>,
     made_at: &'static Location<'static>,
 }
 
@@ -105,20 +105,20 @@ impl fmt::Debug for Contexts {
 
 impl Drop for Contexts {
     fn drop(&mut self) {
-        handle_goes(self.hub.id());
+        handle_goes(self.registry.id());
     }
 }
 
 impl Drop for LoadContext {
     fn drop(&mut self) {
-        handle_goes(self.kept.hub.id());
+        handle_goes(self.kept.registry.id());
     }
 }
 
 impl fmt::Display for LoadContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line().current() {
-            Some(space) => space.info().fmt(f),
+            Some(generation) => generation.info().fmt(f),
             None => write!(f, "{} #{}: {}", self.line().title(), self.line().index, self.state()),
         }
     }

@@ -9,19 +9,19 @@ use std::sync::Arc;
 use semver::VersionReq;
 
 use crate::callback::{Registered, Site};
-use crate::lease::{Blocker, Lease, LeaseKind, door};
+use crate::lease::{Blocker, Lease, LeaseKind, host_verb};
 use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
+use crate::load::context::event::{ContextEvent, Listener};
+use crate::load::context::free_context::FreeContext;
 use crate::load::context::function::{ContextFunction, FunctionPointer};
-use crate::load::context::guides::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
-use crate::load::context::hub::Hub;
 use crate::load::context::id::{ContextId, ContextKind, ModuleSummary};
 use crate::load::context::identity::TypeRef;
-use crate::load::context::line::Line;
 use crate::load::context::loading::Library;
 use crate::load::context::lookup;
 use crate::load::context::native_libs::{self, NativeLibrary};
-use crate::load::context::notice::{ContextNotice, Listener};
+use crate::load::context::registry::ContextRegistry;
+use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
 use crate::load::context::scope::{ContextScope, Scoped};
 use crate::signature::Signature;
 use crate::unload::state::ContextState;
@@ -32,10 +32,12 @@ use super::{Contexts, LoadContext, WeakLoadContext};
 impl LoadContext {
     /// A handle to a context: to a Slim where anybody has one, to what is never unloaded always.
     #[track_caller]
-    pub(in crate::load::context) fn of(hub: &Arc<Hub>, line: &Arc<Line>) -> Option<Self> {
+    pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
         match line.handle().upgrade() {
             Some(kept) => Some(Self { kept }),
-            None if !line.kind.is_collectible() => Some(Contexts::of(hub).handle(Arc::clone(line), Location::caller())),
+            None if !line.kind.is_collectible() => {
+                Some(Contexts::of(registry).handle(Arc::clone(line), Location::caller()))
+            }
             None => None,
         }
     }
@@ -44,13 +46,13 @@ impl LoadContext {
     /// [`Contexts::downgrade`].
     #[must_use]
     pub fn downgrade(&self) -> WeakLoadContext {
-        WeakLoadContext { hub: Arc::downgrade(&self.kept.hub), line: Arc::downgrade(self.line()) }
+        WeakLoadContext { registry: Arc::downgrade(&self.kept.registry), line: Arc::downgrade(self.line()) }
     }
 
     /// All contexts of its host.
     #[must_use]
     pub fn contexts(&self) -> Contexts {
-        Contexts::of(&self.kept.hub)
+        Contexts::of(&self.kept.registry)
     }
 
     /// Its name.
@@ -74,17 +76,17 @@ impl LoadContext {
     /// Its current generation; none once it unloads.
     #[must_use]
     pub fn id(&self) -> Option<ContextId> {
-        self.line().current().map(|space| space.id)
+        self.line().current().map(|generation| generation.id)
     }
 
     /// The modules of its current generation, dependencies first.
     #[must_use]
     pub fn modules(&self) -> Vec<ModuleSummary> {
-        self.line().current().map(|space| space.info().modules).unwrap_or_default()
+        self.line().current().map(|generation| generation.info().modules).unwrap_or_default()
     }
 
     /// Loads a library file and what it needs. Their mains run on this thread, before anybody finds them in the context;
-    /// the `Loaded` notices come after. The file is copied first, so it may be overwritten at once.
+    /// the `Loaded` events come after. The file is copied first, so it may be overwritten at once.
     ///
     /// Threads that load one module at once get one: its main runs once, and the others wait for it. If it fails they try
     /// themselves. Loads of other modules wait for nothing.
@@ -96,7 +98,7 @@ impl LoadContext {
     /// threads would wait for each other's modules in a ring.
     #[track_caller]
     pub fn load_path(&self, path: impl AsRef<Path>) -> Result<ModuleSummary, ContextError> {
-        let (_door, _open) = (door(), self.line().open("loading a file")?);
+        let (_door, _open) = (host_verb(), self.line().open("loading a file")?);
         self.load(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
     }
 
@@ -107,7 +109,7 @@ impl LoadContext {
     /// As [`LoadContext::load_path`].
     #[track_caller]
     pub fn load_bytes(&self, name: &str, image: &[u8], symbols: Option<&[u8]>) -> Result<ModuleSummary, ContextError> {
-        let (_door, _open) = (door(), self.line().open("loading from memory")?);
+        let (_door, _open) = (host_verb(), self.line().open("loading from memory")?);
         let dir = self.line().stage_dir()?;
         self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
     }
@@ -125,7 +127,7 @@ impl LoadContext {
         image: impl Read,
         symbols: Option<&mut dyn Read>,
     ) -> Result<ModuleSummary, ContextError> {
-        let (_door, _open) = (door(), self.line().open("loading from a reader")?);
+        let (_door, _open) = (host_verb(), self.line().open("loading from a reader")?);
         self.load(Library::from_reader(name, image, symbols, &*self.line().stage_dir()?)?)
     }
 
@@ -136,7 +138,7 @@ impl LoadContext {
     /// As [`LoadContext::load_path`]; with the ordered trace when nobody knows the name.
     #[track_caller]
     pub fn load_name(&self, name: &str, range: &VersionReq) -> Result<ModuleSummary, ContextError> {
-        let _door = door();
+        let _door = host_verb();
         let module = self.line().load_name(name, range)?;
         Ok(module.summary())
     }
@@ -151,7 +153,7 @@ impl LoadContext {
     /// As [`LoadContext::load_path`], and when a `suspend` fails; [`ContextError::NotCollectible`] for the Default and for pinned contexts.
     #[track_caller]
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
-        let _door = door();
+        let _door = host_verb();
         self.line().replace(Library::read(path.as_ref(), &*self.line().stage_dir()?)?)
     }
 
@@ -166,7 +168,7 @@ impl LoadContext {
         image: &[u8],
         symbols: Option<&[u8]>,
     ) -> Result<UnloadTicket, ContextError> {
-        let (_door, dir) = (door(), self.line().stage_dir()?);
+        let (_door, dir) = (host_verb(), self.line().stage_dir()?);
         self.line().replace(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), &dir)?)
     }
 
@@ -181,11 +183,11 @@ impl LoadContext {
         image: impl Read,
         symbols: Option<&mut dyn Read>,
     ) -> Result<UnloadTicket, ContextError> {
-        let _door = door();
+        let _door = host_verb();
         self.line().replace(Library::from_reader(name, image, symbols, &*self.line().stage_dir()?)?)
     }
 
-    /// Begins to unload it, and waits for nobody. Asked again, it gives the same ticket. The `Unloading` notice and the
+    /// Begins to unload it, and waits for nobody. Asked again, it gives the same ticket. The `Unloading` event and the
     /// callbacks run in here, and the exit hooks and destructors as well when nobody is inside.
     ///
     /// # Errors
@@ -203,7 +205,7 @@ impl LoadContext {
     /// The calls and other leases that its current generation has now, longest first.
     #[must_use]
     pub fn held_by(&self) -> Vec<Blocker> {
-        self.line().current().map(|space| space.held_by()).unwrap_or_default()
+        self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
     /// Keeps its current generation mapped for as long as the lease lives, on whichever thread: for a host that has borrowed
@@ -227,10 +229,10 @@ impl LoadContext {
     /// Is called once when a generation of it begins to unload, smaller priorities first; for the Default and pinned contexts
     /// that is when their runtime ends. A panic in here stops nothing and stands on the ticket.
     ///
-    /// It stays until the context has ended, and should own no handle to it, see [`LoadContext::downgrade`]: the notice
+    /// It stays until the context has ended, and should own no handle to it, see [`LoadContext::downgrade`]: the event
     /// leads to it.
     #[track_caller]
-    pub fn on_unloading(&self, priority: i32, callback: impl Fn(&ContextNotice) + Send + Sync + 'static) {
+    pub fn on_unloading(&self, priority: i32, callback: impl Fn(&ContextEvent) + Send + Sync + 'static) {
         let site = Site::new("unloading callback", &callback);
         let code: Arc<Listener> = Arc::new(callback);
         self.line().unloading.add(priority, Registered { code, site });
@@ -273,14 +275,14 @@ impl LoadContext {
     /// # Errors
     /// When it is not there, several modules have one, the module that is named is not to be found, or the context unloads.
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
-        let space = self.line().open(format!("looking up the type {path}"))?;
-        lookup::type_of(&space, &self.line().hub()?, path)
+        let generation = self.line().open(format!("looking up the type {path}"))?;
+        lookup::type_of(&generation, &self.line().registry()?, path)
     }
 
     /// Who loads new modules of this context before the host does, from the next load on: [`Canary::Off`] spares a load
     /// of trusted libraries a few milliseconds. What [`Builder::canary`](crate::Builder::canary) says holds until then.
     pub fn set_canary(&self, canary: Canary) {
-        self.line().guides.set_canary(canary);
+        self.line().resolvers.set_canary(canary);
     }
 
     /// Who is asked for modules that are not here, before the Default. It may be called on any thread.
@@ -294,7 +296,7 @@ impl LoadContext {
     ) {
         let site = Site::new("resolver", &resolver);
         let code: Arc<ModuleResolver> = Arc::new(resolver);
-        self.line().guides.set_resolver(Registered { code, site });
+        self.line().resolvers.set_resolver(Registered { code, site });
     }
 
     /// Who is asked for modules that neither the resolver nor the Default knows, in the order in which they were added.
@@ -305,7 +307,7 @@ impl LoadContext {
     ) {
         let site = Site::new("handler for modules", &handler);
         let code: Arc<ModuleResolver> = Arc::new(handler);
-        self.line().guides.add_handler(Registered { code, site });
+        self.line().resolvers.add_handler(Registered { code, site });
     }
 
     /// Finds a native library: what it has, the resolver of the module, its own resolver, the folders of its modules and
@@ -315,9 +317,9 @@ impl LoadContext {
     /// With the ordered trace when nobody knows it; when a resolver fails or gives no absolute path.
     #[track_caller]
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
-        let _door = door();
-        let space = self.line().open(format!("looking up the native library {name}"))?;
-        native_libs::find(&space, name, for_module)
+        let _door = host_verb();
+        let generation = self.line().open(format!("looking up the native library {name}"))?;
+        native_libs::find(&generation, name, for_module)
     }
 
     /// Who is asked for the native libraries of one module, first.
@@ -329,7 +331,7 @@ impl LoadContext {
     ) {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().guides.set_native_resolver_of(module, Registered { code, site });
+        self.line().resolvers.set_native_resolver_of(module, Registered { code, site });
     }
 
     /// Who is asked for native libraries before the folders and the system.
@@ -340,7 +342,7 @@ impl LoadContext {
     ) {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().guides.set_native_resolver(Registered { code, site });
+        self.line().resolvers.set_native_resolver(Registered { code, site });
     }
 
     /// Who is asked for native libraries after all others, in the order in which they were added.
@@ -351,7 +353,7 @@ impl LoadContext {
     ) {
         let site = Site::new("handler for native libraries", &handler);
         let code: Arc<NativeResolver> = Arc::new(handler);
-        self.line().guides.add_native_handler(Registered { code, site });
+        self.line().resolvers.add_native_handler(Registered { code, site });
     }
 
     /// This thread is in the context until the guard is dropped.
@@ -377,7 +379,7 @@ impl LoadContext {
         Ok(module.summary())
     }
 
-    pub(super) fn line(&self) -> &Arc<Line> {
+    pub(super) fn line(&self) -> &Arc<FreeContext> {
         &self.kept.line
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use super::c::descriptors::{self, Command, Identity, identity};
 use super::c::kernel::set_errno;
 use super::c::signals::bit;
-use super::notices::{self, Event};
+use super::notifications::{self, Event};
 use super::{fds, lock};
 use crate::ledger::Ledger;
 
@@ -25,8 +25,8 @@ struct Asked {
 enum How {
     /// `O_ASYNC`, an owner, a signal, a lease, changes of a folder.
     Signals,
-    /// `mq_notify`, with the number of the notice and the signal, if it is by one of them.
-    Message { notice: Option<usize>, signal: Option<c_int> },
+    /// `mq_notify`, with the number of the notification and the signal, if it is by one of them.
+    Message { notification: Option<usize>, signal: Option<c_int> },
 }
 
 /// An image has asked a descriptor for signals, or to stop it.
@@ -55,20 +55,20 @@ pub(super) fn tell_of_message(
         set_errno(libc::EBUSY);
         return -1;
     }
-    let (told, notice) = event.map_or((None, None), |event| {
-        let (event, notice) = event.through_host(owner, "a message queue", true);
-        (Some(event), notice)
+    let (told, notification) = event.map_or((None, None), |event| {
+        let (event, notification) = event.through_host(owner, "a message queue", true);
+        (Some(event), notification)
     });
     let told_at = told.as_ref().map_or(ptr::null(), ptr::from_ref);
     let result = ask(told_at.cast());
     if result != 0 {
-        notice.into_iter().for_each(notices::strike);
+        notification.into_iter().for_each(notifications::strike);
         return result;
     }
     let Some(identity) = identity(queue) else { return result };
     book.retain(|asked| asked.identity != identity || asked.how == How::Signals);
     if let Some(event) = event {
-        let how = How::Message { notice, signal: event.raises() };
+        let how = How::Message { notification, signal: event.raises() };
         book.push(Asked { owner, fd: queue, identity, how });
     }
     result
@@ -98,10 +98,10 @@ pub(super) fn disarm(owner: usize) -> u64 {
                 same.for_each(|fd| raised |= calm(fd));
                 raised |= bit(libc::SIGIO) | bit(libc::SIGURG);
             }
-            How::Message { notice, signal } => {
+            How::Message { notification, signal } => {
                 raised |= signal.map_or(0, bit);
-                let is_open = notice.is_none_or(notices::is_open);
-                notice.into_iter().for_each(notices::strike);
+                let is_open = notification.is_none_or(notifications::is_open);
+                notification.into_iter().for_each(notifications::strike);
                 if is_open && identity(fd) == Some(identified) {
                     descriptors::forget_asker(fd);
                 }

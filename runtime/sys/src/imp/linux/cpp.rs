@@ -106,7 +106,7 @@ enum Access {
 }
 
 /// One thing that the library keeps.
-struct Place {
+struct FacetPlace {
     access: Access,
     is_function: bool,
     /// What the library has there by itself; null where that is not known.
@@ -118,7 +118,7 @@ struct Place {
 /// What is known of the library.
 struct Known {
     library: Loaded,
-    places: Vec<Place>,
+    places: Vec<FacetPlace>,
 }
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
@@ -156,7 +156,7 @@ pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
 }
 
 /// Hands over what the library keeps, with all libraries that there are; does nothing where it is not mapped.
-fn with_places(act: impl FnOnce(&mut [Place], &[Loaded])) {
+fn with_places(act: impl FnOnce(&mut [FacetPlace], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };
     let Some(share) = Share::of(&library.name) else { return };
@@ -169,14 +169,14 @@ fn with_places(act: impl FnOnce(&mut [Place], &[Loaded])) {
     }
 }
 
-fn places(share: &Share) -> Vec<Place> {
+fn places(share: &Share) -> Vec<FacetPlace> {
     let mut places = Vec::new();
     for Single { get, set, first, is_function } in SINGLES {
         let (Some(get), Some(set)) = (share.address(get), share.address(set)) else { continue };
         // SAFETY: the functions of these names take nothing or an address, and give one back.
         let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
         let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
-        places.push(Place { access: Access::Single { get, set }, is_function, first, before: first });
+        places.push(FacetPlace { access: Access::Single { get, set }, is_function, first, before: first });
     }
     for Streams { objects, parts } in STREAMS {
         for stream in objects.iter().filter_map(|name| share.address(name)) {
@@ -186,7 +186,7 @@ fn places(share: &Share) -> Vec<Place> {
                 let (get, set) =
                     unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
                 let access = Access::Of { stream: stream.addr(), get, set };
-                places.push(Place { access, is_function: false, first: 0, before: 0 });
+                places.push(FacetPlace { access, is_function: false, first: 0, before: 0 });
             }
         }
     }
@@ -227,7 +227,7 @@ fn base_of(stream: usize) -> Option<usize> {
     Some(stream.wrapping_add(peek::word(table.checked_sub(BASE_OFFSET)?)?))
 }
 
-impl Place {
+impl FacetPlace {
     /// Sets what was there before, unless that goes as well.
     fn lead_back(&self, goes: impl Fn(usize) -> bool) {
         self.access.set(if goes(self.before) { self.first } else { self.before });

@@ -15,7 +15,7 @@ use std::time::Instant;
 use super::c::peek;
 use super::c::signals::bit;
 use super::lock;
-use super::notices::{self, Event};
+use super::notifications::{self, Event};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// Where blocks of requests have ever been. The C library has the address of one until it uses the place for another, long
@@ -42,7 +42,7 @@ struct Request {
     /// The C library has it. Before that, its block says nothing.
     is_given: bool,
     is_done: bool,
-    /// The number of the notice and what the image had written there, where the host's function stands now.
+    /// The number of the notification and what the image had written there, where the host's function stands now.
     event: Option<(usize, Event)>,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn begin_io(
     let result = submit();
     if result != 0 {
         book.requests.retain(|request| request.block != block);
-        serial.into_iter().for_each(notices::strike);
+        serial.into_iter().for_each(notifications::strike);
         put(own);
     }
     result

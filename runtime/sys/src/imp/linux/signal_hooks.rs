@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use super::c::kernel::set_errno;
 use super::c::kernel::{self, Timer};
 use super::hooks::{borrow, gives_own_memory, hooks, share};
-use super::notices::Event;
+use super::notifications::Event;
 use super::requests::IoBlock;
 use super::{altstack, async_fds, children, fork, requests, signals, timers};
 

@@ -6,7 +6,7 @@ use std::ptr;
 use super::before::Undone;
 use super::c::signals as signal_sets;
 use super::locals::thread_in_words;
-use super::{async_fds, handlers, notices, requests, signals, timers};
+use super::{async_fds, handlers, notifications, requests, signals, timers};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// What has to be over before the image's handlers may go: it will raise a signal, or call, when it is done.
@@ -37,7 +37,7 @@ pub(super) fn release(ledger: &Ledger) -> (u64, Vec<String>) {
     let owner = owner(ledger);
     ledger.records.close();
     let raised = timers::disarm(owner) | async_fds::disarm(owner);
-    notices::strike_all(owner);
+    notifications::strike_all(owner);
     let undone = ledger.records.before.put_back(signals::handled(owner));
     let count = signals::release(owner, raised | undone.raised, requests::take(owner) | undone.late);
     (count, undone.words)
@@ -54,14 +54,14 @@ pub(super) fn release_again(ledger: &Ledger) -> Vec<String> {
 
 /// Whether a function of the image may still be running that a signal or the C library has called.
 pub(super) fn may_call(owner: usize) -> bool {
-    signals::may_run(owner) || notices::runs(owner)
+    signals::may_run(owner) || notifications::runs(owner)
 }
 
 /// All of the above that keeps the image now.
 pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
     let owner = owner(ledger);
     let mut holders = requests::holders(owner);
-    holders.extend(notices::holders(owner));
+    holders.extend(notifications::holders(owner));
     holders.extend(super::altstack::holders(ledger));
     if is_filtered(ledger) {
         let signal = signal_sets::in_words(libc::SIGSYS);

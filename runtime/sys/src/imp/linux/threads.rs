@@ -40,7 +40,7 @@ pub(super) struct Started {
     pub(super) is_asked: AtomicBool,
     /// It was led out.
     pub(super) is_evicted: AtomicBool,
-    life: Mutex<Life>,
+    life: Mutex<ThreadEnd>,
 }
 
 /// A place to return to: the stack pointer and the address of the code.
@@ -51,7 +51,7 @@ pub(super) struct WayBack {
     pub(super) code: AtomicUsize,
 }
 
-struct Life {
+struct ThreadEnd {
     /// The `pthread_t`, once it is known.
     handle: Option<usize>,
     ended: bool,
@@ -78,7 +78,7 @@ pub(super) struct Threads {
 }
 
 /// What the new thread is given; lives until it has read it.
-struct Errand {
+struct NewThread {
     started: Arc<Started>,
     argument: *mut c_void,
 }
@@ -155,13 +155,13 @@ pub(super) unsafe fn create(
         way_back: WayBack::default(),
         is_asked: AtomicBool::new(false),
         is_evicted: AtomicBool::new(false),
-        life: Mutex::new(Life { handle: None, ended: false, hold }),
+        life: Mutex::new(ThreadEnd { handle: None, ended: false, hold }),
     });
     lock(&STARTED).push(Arc::clone(&started));
     ledger.records.threads.started.fetch_add(1, Ordering::SeqCst);
-    let errand = Box::into_raw(Box::new(Errand { started: Arc::clone(&started), argument }));
-    // SAFETY: our caller promises the place and the attributes; the errand is the new thread's alone.
-    let result = unsafe { c_thread_create(thread, attributes, begin, errand.cast()) };
+    let new_thread = Box::into_raw(Box::new(NewThread { started: Arc::clone(&started), argument }));
+    // SAFETY: our caller promises the place and the attributes; it is the new thread's alone.
+    let result = unsafe { c_thread_create(thread, attributes, begin, new_thread.cast()) };
     if result == 0 {
         // SAFETY: the C library has written the handle to the place that our caller promised.
         let handle = unsafe { thread.read() };
@@ -173,8 +173,8 @@ pub(super) unsafe fn create(
     } else {
         strike(&started);
         ledger.records.threads.started.fetch_sub(1, Ordering::SeqCst);
-        // SAFETY: no thread was made, so the errand is still ours.
-        drop(unsafe { Box::from_raw(errand) });
+        // SAFETY: no thread was made, so it is still ours.
+        drop(unsafe { Box::from_raw(new_thread) });
     }
     result
 }
@@ -324,14 +324,14 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
 ///
 /// A start routine may leave by `pthread_exit`, which takes this frame away without a word; nothing here may need a
 /// destructor while it runs, and [`super::locals`] notes the end then.
-unsafe extern "C-unwind" fn begin(errand: *mut c_void) -> *mut c_void {
+unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     let (start, argument, way_back) = {
-        // SAFETY: `create` made the errand for this thread alone.
-        let errand = unsafe { Box::from_raw(errand.cast::<Errand>()) };
-        let started = Arc::clone(&errand.started);
+        // SAFETY: `create` made it for this thread alone.
+        let new_thread = unsafe { Box::from_raw(new_thread.cast::<NewThread>()) };
+        let started = Arc::clone(&new_thread.started);
         started.tid.store(kernel::own_tid(), Ordering::SeqCst);
         lock(&started.life).handle = Some(kernel::own_handle());
-        let known = (started.start, errand.argument, &raw const started.way_back);
+        let known = (started.start, new_thread.argument, &raw const started.way_back);
         become_started(Arc::clone(&started));
         evict::enter(&started);
         known

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use super::c::kernel::{self, Timer, set_errno};
 use super::c::signals::{Quiet, bit};
 use super::lock;
-use super::notices::{self, Event};
+use super::notifications::{self, Event};
 use crate::ledger::Ledger;
 
 /// Whose each of the process's timers is: the address of a ledger, or zero.
@@ -24,7 +24,7 @@ struct Made {
     owner: usize,
     timer: Timer,
     signal: Option<c_int>,
-    notice: Option<usize>,
+    notification: Option<usize>,
 }
 
 /// The signal of each of the process's timers.
@@ -80,19 +80,19 @@ pub(super) fn create(
         set_errno(libc::EAGAIN);
         return -1;
     }
-    let (told, notice) = event.map_or((None, None), |event| {
-        let (event, notice) = event.through_host(owner, "a timer", false);
-        (Some(event), notice)
+    let (told, notification) = event.map_or((None, None), |event| {
+        let (event, notification) = event.through_host(owner, "a timer", false);
+        (Some(event), notification)
     });
     let told = told.as_ref().map_or(ptr::null(), ptr::from_ref);
     match make(told.cast()) {
         Ok(timer) => {
             let signal = event.map_or(Some(libc::SIGALRM), |event| event.raises());
-            made.push(Made { owner, timer, signal, notice });
+            made.push(Made { owner, timer, signal, notification });
             0
         }
         Err(result) => {
-            notice.into_iter().for_each(notices::strike);
+            notification.into_iter().for_each(notifications::strike);
             result
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn create(
 pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
     let mut made = lock(&MADE);
     if let Some(at) = made.iter().position(|known| known.timer.number() == timer) {
-        made.swap_remove(at).notice.into_iter().for_each(notices::strike);
+        made.swap_remove(at).notification.into_iter().for_each(notifications::strike);
     }
     delete()
 }
@@ -120,7 +120,7 @@ pub(super) fn held(owner: usize) -> u64 {
 pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
     for made in lock(&MADE).extract_if(.., |made| made.owner == owner) {
-        made.notice.into_iter().for_each(notices::strike);
+        made.notification.into_iter().for_each(notifications::strike);
         raised |= made.signal.map_or(0, bit);
         made.timer.delete();
     }

@@ -82,29 +82,29 @@ pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailur
 
 /// All that a context was told about where to look.
 #[derive(Default)]
-pub(super) struct Guides {
+pub(super) struct Resolvers {
     /// The context that they belong to.
     home: Home,
     told: Mutex<Told>,
 }
 
 /// A resolver or a handler for modules, as it was registered.
-pub(super) type ModuleGuide = Registered<Arc<ModuleResolver>>;
+pub(super) type RegisteredModuleResolver = Registered<Arc<ModuleResolver>>;
 
 /// The same for native libraries.
-pub(super) type NativeGuide = Registered<Arc<NativeResolver>>;
+pub(super) type RegisteredNativeResolver = Registered<Arc<NativeResolver>>;
 
 #[derive(Default)]
 struct Told {
-    resolver: Option<ModuleGuide>,
-    handlers: Vec<ModuleGuide>,
-    native_resolver: Option<NativeGuide>,
-    native_by_module: HashMap<String, NativeGuide>,
-    native_handlers: Vec<NativeGuide>,
+    resolver: Option<RegisteredModuleResolver>,
+    handlers: Vec<RegisteredModuleResolver>,
+    native_resolver: Option<RegisteredNativeResolver>,
+    native_by_module: HashMap<String, RegisteredNativeResolver>,
+    native_handlers: Vec<RegisteredNativeResolver>,
     canary: Option<Canary>,
 }
 
-impl Guides {
+impl Resolvers {
     /// None yet, for a context.
     pub(super) fn new(home: Home) -> Self {
         Self { home, told: Mutex::default() }
@@ -116,7 +116,7 @@ impl Guides {
     }
 
     /// Takes all of them out.
-    pub(super) fn take(&self) -> (Vec<ModuleGuide>, Vec<NativeGuide>) {
+    pub(super) fn take(&self) -> (Vec<RegisteredModuleResolver>, Vec<RegisteredNativeResolver>) {
         let mut told = self.told();
         let mut modules: Vec<_> = told.resolver.take().into_iter().collect();
         modules.append(&mut told.handlers);
@@ -135,42 +135,42 @@ impl Guides {
         self.told().canary.clone()
     }
 
-    pub(super) fn set_resolver(&self, resolver: ModuleGuide) {
+    pub(super) fn set_resolver(&self, resolver: RegisteredModuleResolver) {
         let before = self.told().resolver.replace(resolver);
         // What it owned may come back in here when it is dropped, so not under the lock. The others likewise.
         drop(before);
     }
 
-    pub(super) fn add_handler(&self, handler: ModuleGuide) {
+    pub(super) fn add_handler(&self, handler: RegisteredModuleResolver) {
         self.told().handlers.push(handler);
     }
 
-    pub(super) fn set_native_resolver(&self, resolver: NativeGuide) {
+    pub(super) fn set_native_resolver(&self, resolver: RegisteredNativeResolver) {
         let before = self.told().native_resolver.replace(resolver);
         drop(before);
     }
 
-    pub(super) fn set_native_resolver_of(&self, module: &str, resolver: NativeGuide) {
+    pub(super) fn set_native_resolver_of(&self, module: &str, resolver: RegisteredNativeResolver) {
         let before = self.told().native_by_module.insert(module.to_owned(), resolver);
         drop(before);
     }
 
-    pub(super) fn add_native_handler(&self, handler: NativeGuide) {
+    pub(super) fn add_native_handler(&self, handler: RegisteredNativeResolver) {
         self.told().native_handlers.push(handler);
     }
 
     /// The resolver and the handlers, to be asked while nothing is locked.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let told = self.told();
-        let code = |guide: &ModuleGuide| Share::of(&guide.code);
+        let code = |resolver: &RegisteredModuleResolver| Share::of(&resolver.code);
         (told.resolver.as_ref().map(code), told.handlers.iter().map(code).collect())
     }
 
     /// The resolver of a module, that of the context, and the handlers.
-    pub(super) fn of_natives(&self, module: Option<&str>) -> NativeGuides {
+    pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
         let told = self.told();
-        let code = |guide: &NativeGuide| Share::of(&guide.code);
-        NativeGuides {
+        let code = |resolver: &RegisteredNativeResolver| Share::of(&resolver.code);
+        NativeResolvers {
             of_module: module.and_then(|module| told.native_by_module.get(module)).map(code),
             resolver: told.native_resolver.as_ref().map(code),
             handlers: told.native_handlers.iter().map(code).collect(),
@@ -183,7 +183,7 @@ impl Guides {
 }
 
 /// Whom to ask for a native library.
-pub(super) struct NativeGuides {
+pub(super) struct NativeResolvers {
     pub(super) of_module: Option<Share<NativeResolver>>,
     pub(super) resolver: Option<Share<NativeResolver>>,
     pub(super) handlers: Vec<Share<NativeResolver>>,

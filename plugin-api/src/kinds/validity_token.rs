@@ -1,4 +1,4 @@
-//! Where a value in host memory lies, and by what it is known that it is still there. A face asks before each access:
+//! Where a value in host memory lies, and by what it is known that it is still there. A view asks before each access:
 //! the object it belongs to lives, and no container on the way to it has moved or ended a value since.
 #![expect(unsafe_code, reason = "reads the change counters of containers in host memory")]
 
@@ -15,7 +15,7 @@ use crate::host;
 /// How many containers a value may be deep inside of.
 const DEPTH: usize = 4;
 
-/// One container on the way to a value. In two words, since a spot has four of them.
+/// One container on the way to a value. In two words, since a token has four of them.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// Null where there is none; a row; or, at [`Link::SET`], the byte of an optional that is one while there is a value.
@@ -45,7 +45,7 @@ enum Home {
 
 /// Where a value lies, for the frame `'f`.
 #[derive(Clone, Copy, Debug)]
-pub struct Spot<'f> {
+pub struct ValidityToken<'f> {
     home: Home,
     /// The containers it is inside of, outermost first.
     links: [Link; DEPTH],
@@ -54,7 +54,7 @@ pub struct Spot<'f> {
     frame: PhantomData<&'f ()>,
 }
 
-impl Spot<'_> {
+impl ValidityToken<'_> {
     /// A property of an object, whose memory stays for the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
@@ -85,7 +85,7 @@ impl Spot<'_> {
     /// A value in the row of a container that lies here.
     ///
     /// # Safety
-    /// The row is live as long as this spot is good, and so is the value while the row's counter stands still.
+    /// The row is live as long as this token is good, and so is the value while the row's counter stands still.
     pub(crate) unsafe fn in_row(self, row: *const ArrayRaw) -> Self {
         // SAFETY: the row is live by contract.
         let epoch = unsafe { epoch(row) };
@@ -95,7 +95,7 @@ impl Spot<'_> {
     /// The value of an optional that lies here.
     ///
     /// # Safety
-    /// The byte is live as long as this spot is good, and so is the value while the byte is not zero.
+    /// The byte is live as long as this token is good, and so is the value while the byte is not zero.
     pub(crate) unsafe fn in_optional(self, is_set: *const u8) -> Self {
         self.with(Link { at: is_set.cast(), then: Link::SET })
     }
@@ -109,7 +109,7 @@ impl Spot<'_> {
     fn with(mut self, link: Link) -> Self {
         let Some(free) = self.links.iter_mut().find(|link| link.at.is_null()) else {
             alcedo_rt::fail(CallError::other(format!(
-                "a face reaches through {DEPTH} containers: take a `clone()` of an inner one, and go on from that"
+                "a view reaches through {DEPTH} containers: take a `clone()` of an inner one, and go on from that"
             )));
         };
         *free = link;

@@ -12,17 +12,17 @@ use crate::row::Row;
 
 /// What the floors above keep beside an object. The store copies it and knows no meaning; all zero is nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Half {
+pub struct PluginPart {
     /// Which conjugate it is; zero is none.
     pub word: u64,
     /// Its part for its most derived class.
     part: *mut (),
     /// The number of that class, as wide as the other fields: what is copied along with padding just after it was written
-    /// makes a processor wait, and two of these are for each birth.
+    /// makes a processor wait, and two of these are for each construction.
     class: u64,
 }
 
-impl Half {
+impl PluginPart {
     /// No conjugate.
     pub const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: 0 };
 
@@ -62,7 +62,7 @@ impl PartOf {
 
 /// The two rows, and the head by which plugins find the first.
 #[derive(Debug)]
-pub(super) struct Seats {
+pub(super) struct HotColumns {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
     /// Plugins know its address, which stays: it lies in an `Rc`.
@@ -75,7 +75,7 @@ const NOBODY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE,
 /// A part of nobody.
 const NO_PART: PartEntry = PartEntry { of: PartOf(0), part: std::ptr::null_mut() };
 
-impl Seats {
+impl HotColumns {
     /// No slots.
     pub(super) fn new() -> Self {
         let head = Rc::new(Cell::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 }));
@@ -130,26 +130,26 @@ impl Seats {
     }
 
     /// Somebody stands in the slot now.
-    pub(super) fn put(&self, index: u32, entry: DirectoryEntry, half: Half) {
+    pub(super) fn put(&self, index: u32, entry: DirectoryEntry, plugin_part: PluginPart) {
         self.entries.set(index, entry);
-        self.put_part(index, entry.serial, half);
+        self.put_part(index, entry.serial, plugin_part);
     }
 
     /// Nobody stands in the slot any more.
     pub(super) fn clear(&self, index: u32) {
-        self.put(index, NOBODY, Half::NONE);
+        self.put(index, NOBODY, PluginPart::NONE);
     }
 
     /// What stands beside an object is another thing now.
     ///
     /// # Panics
     /// When there is no such slot.
-    pub(super) fn put_half(&self, object: ObjectHandle, half: Half) {
-        self.put_part(object.index(), object.serial(), half);
+    pub(super) fn put_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
+        self.put_part(object.index(), object.serial(), plugin_part);
     }
 
-    fn put_part(&self, index: u32, serial: u32, half: Half) {
-        self.parts.set(index, PartEntry { of: PartOf::new(serial, half.class), part: half.part });
+    fn put_part(&self, index: u32, serial: u32, plugin_part: PluginPart) {
+        self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 
     /// Addresses inside some object are wrong from now on.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One thing a thread is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum Activity {
     /// The host is at this step of something.
     Phase(String),
     /// A call into a module has not returned.
@@ -18,32 +18,32 @@ pub(crate) enum Doing {
     },
 }
 
-/// A doing with its number. Later ones have higher numbers, and none is given twice on a thread.
+/// An activity with its number. Later ones have higher numbers, and none is given twice on a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
     /// The number.
     pub id: u64,
     /// What it is.
-    pub doing: Doing,
+    pub activity: Activity,
 }
 
 impl Published {
     /// A step of the host's.
     #[cfg(test)]
     pub(crate) fn phase(id: u64, phase: &str) -> Self {
-        Self { id, doing: Doing::Phase(phase.to_owned()) }
+        Self { id, activity: Activity::Phase(phase.to_owned()) }
     }
 
     /// A call into a module.
     pub(crate) fn call(id: u64, module: &str, function: &str) -> Self {
         let (module, function) = (module.to_owned(), function.to_owned());
-        Self { id, doing: Doing::Call { module, function } }
+        Self { id, activity: Activity::Call { module, function } }
     }
 }
 
 /// What one thread publishes. That thread enters and leaves; any thread may read.
 #[derive(Debug, Default)]
-pub(crate) struct Lane {
+pub(crate) struct Activities {
     on: AtomicBool,
     stack: Mutex<Stack>,
 }
@@ -66,17 +66,17 @@ struct Entry {
 
 /// Something is published until this is dropped.
 #[must_use]
-pub(crate) struct Entered<'a>(Option<&'a Lane>);
+pub(crate) struct Entered<'a>(Option<&'a Activities>);
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        if let Some(lane) = self.0 {
-            lane.lock().depth -= 1;
+        if let Some(activities) = self.0 {
+            activities.lock().depth -= 1;
         }
     }
 }
 
-impl Lane {
+impl Activities {
     /// From now on what is entered is published.
     pub(crate) fn turn_on(&self) {
         self.on.store(true, Ordering::Relaxed);
@@ -105,7 +105,7 @@ impl Lane {
         let stack = self.lock();
         let open = stack.entries.iter().take(stack.depth);
         open.map(|entry| match entry.is_phase {
-            true => Published { id: entry.id, doing: Doing::Phase(entry.what.clone()) },
+            true => Published { id: entry.id, activity: Activity::Phase(entry.what.clone()) },
             false => Published::call(entry.id, &entry.module, &entry.what),
         })
         .collect()
@@ -135,23 +135,23 @@ impl Lane {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lane, Published};
+    use super::{Activities, Published};
 
     #[test]
     fn what_is_entered_is_seen_until_it_is_left() {
-        let lane = Lane::default();
-        let unseen = lane.call("m", "before there was a watchdog");
-        assert_eq!(lane.snapshot(), []);
-        lane.turn_on();
-        let reload = lane.phase("a reload");
-        let first = lane.call("m", "f");
-        assert_eq!(lane.snapshot(), [Published::phase(1, "a reload"), Published::call(2, "m", "f")]);
+        let activities = Activities::default();
+        let unseen = activities.call("m", "before there was a watchdog");
+        assert_eq!(activities.snapshot(), []);
+        activities.turn_on();
+        let reload = activities.phase("a reload");
+        let first = activities.call("m", "f");
+        assert_eq!(activities.snapshot(), [Published::phase(1, "a reload"), Published::call(2, "m", "f")]);
         drop(first);
-        let second = lane.call("n", "gg");
-        assert_eq!(lane.snapshot(), [Published::phase(1, "a reload"), Published::call(3, "n", "gg")]);
+        let second = activities.call("n", "gg");
+        assert_eq!(activities.snapshot(), [Published::phase(1, "a reload"), Published::call(3, "n", "gg")]);
         drop(second);
         drop(reload);
         drop(unseen);
-        assert_eq!(lane.snapshot(), []);
+        assert_eq!(activities.snapshot(), []);
     }
 }

@@ -1,6 +1,6 @@
-//! The word that a module hands back with every call. It leads to a [`HostWord`], of which foreign threads read only the parts
+//! The host context that a module hands back with every call. It leads to a [`HostContext`], of which foreign threads read only the parts
 //! that are meant for every thread.
-#![expect(unsafe_code, reason = "follows the word that a module hands back")]
+#![expect(unsafe_code, reason = "follows the host_context that a module hands back")]
 
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::zcall::free::FreeCalls;
 /// What a [`HostRef`] points to, as far as every thread may read it. Modules of contexts that belong to no thread get
 /// one that stands alone; it lives as long as any of them.
 #[repr(C)]
-pub(crate) struct SharedWord {
+pub(crate) struct SharedHostContext {
     game_thread: GameThreadId,
     /// Who listens to what modules log.
     pub(super) logs: Arc<Logs>,
@@ -26,24 +26,24 @@ pub(crate) struct SharedWord {
     pub(super) inbox: Arc<Inbox>,
     /// Where foreign threads leave the values that they have dropped.
     pub(super) drops: Drops,
-    /// What a module without objects reaches by name; none in the words of the Master and of a whole runtime.
+    /// What a module without objects reaches by name; none in the host contexts of the Master and of a whole runtime.
     pub(super) calls: Option<Box<dyn FreeCalls>>,
-    /// Whether this is the first part of a [`HostWord`].
+    /// Whether this is the first part of a [`HostContext`].
     has_core: bool,
 }
 
-/// The word of the Master's modules. It lives as long as the runtime, and so longer than any of them.
+/// The host context of the Master's modules. It lives as long as the runtime, and so longer than any of them.
 #[repr(C)]
-pub(crate) struct HostWord {
-    shared: SharedWord,
+pub(crate) struct HostContext {
+    shared: SharedHostContext,
     /// Followed on the game thread only.
     core: Weak<Core>,
 }
 
-impl HostWord {
-    /// The word of a runtime.
+impl HostContext {
+    /// The host context of a runtime.
     pub(crate) fn new(core: &Rc<Core>) -> Box<Self> {
-        let shared = SharedWord {
+        let shared = SharedHostContext {
             game_thread: core.game_thread,
             logs: Arc::clone(&core.logs),
             inbox: Arc::clone(core.tasks.inbox()),
@@ -60,8 +60,8 @@ impl HostWord {
     }
 }
 
-impl SharedWord {
-    /// The word for modules that have no objects: logs on any thread, and what [`SharedWord::with_calls`] adds. Whatever they
+impl SharedHostContext {
+    /// The host context for modules that have no objects: logs on any thread, and what [`SharedHostContext::with_calls`] adds. Whatever they
     /// post is refused, since the inbox does not know them.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         let (logs, inbox) = (Arc::clone(&core.logs), Arc::clone(core.tasks.inbox()));
@@ -69,7 +69,7 @@ impl SharedWord {
         Arc::new(Self { game_thread: core.game_thread, logs, inbox, drops, calls: None, has_core: false })
     }
 
-    /// The same word for one module, which calls others by name.
+    /// The same host context for one module, which calls others by name.
     pub(crate) fn with_calls(&self, calls: impl FreeCalls + 'static) -> Arc<Self> {
         let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
         let calls: Option<Box<dyn FreeCalls>> = Some(Box::new(calls));
@@ -82,24 +82,24 @@ impl SharedWord {
     }
 }
 
-/// A word that a module handed back for a call.
+/// A host context that a module handed back for a call.
 #[derive(Clone, Copy)]
-pub(super) struct Word<'a> {
+pub(super) struct CallerContext<'a> {
     raw: HostRef,
-    shared: &'a SharedWord,
+    shared: &'a SharedHostContext,
     /// What the call does, as errors say it.
     action: &'static str,
 }
 
-impl std::ops::Deref for Word<'_> {
-    type Target = SharedWord;
+impl std::ops::Deref for CallerContext<'_> {
+    type Target = SharedHostContext;
 
-    fn deref(&self) -> &SharedWord {
+    fn deref(&self) -> &SharedHostContext {
         self.shared
     }
 }
 
-impl Word<'_> {
+impl CallerContext<'_> {
     /// Proves the thread, then runs `code` on the stores. Whoever calls this stops its panics: the shells do.
     ///
     /// # Errors
@@ -118,19 +118,19 @@ impl Word<'_> {
             let message = format!("{} is for modules of the Master: a Slim has no objects", self.action);
             return Err(CallError::Other { message });
         }
-        // SAFETY: only `HostWord::new` says so of its first part, which `repr(C)` puts at the address of the whole; the
+        // SAFETY: only `HostContext::new` says so of its first part, which `repr(C)` puts at the address of the whole; the
         // runtime owns that, and this is its thread.
-        let whole = unsafe { &*self.raw.0.cast::<HostWord>() };
+        let whole = unsafe { &*self.raw.0.cast::<HostContext>() };
         whole.core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
     }
 }
 
-/// Follows the word.
+/// Follows the host context.
 ///
 /// # Safety
-/// `host` is the word of a runtime that lives: a module is detached before its runtime goes.
-pub(super) unsafe fn word<'a>(host: HostRef, action: &'static str) -> Word<'a> {
-    // SAFETY: promised by the caller; both kinds of words begin with what all threads may read.
-    let shared = unsafe { &*host.0.cast::<SharedWord>() };
-    Word { raw: host, shared, action }
+/// `host` is the host context of a runtime that lives: a module is detached before its runtime goes.
+pub(super) unsafe fn host_context<'a>(host: HostRef, action: &'static str) -> CallerContext<'a> {
+    // SAFETY: promised by the caller; both kinds of host contexts begin with what all threads may read.
+    let shared = unsafe { &*host.0.cast::<SharedHostContext>() };
+    CallerContext { raw: host, shared, action }
 }

@@ -7,7 +7,7 @@ use crate::handles::ModuleId;
 
 /// Whether a module's entries count now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub enum ModuleStatus {
     /// They do.
     Running,
     /// They are set aside, and may come back.
@@ -16,9 +16,9 @@ pub enum Standing {
     Ended,
 }
 
-/// The standing of every module there was or will be. The host's own is always running.
+/// The status of every module there was or will be. The host's own is always running.
 #[derive(Clone, Default, Debug)]
-pub struct Standings {
+pub struct ModuleStatuses {
     suspended: BTreeSet<ModuleId>,
     ended: Ranges,
 }
@@ -58,25 +58,25 @@ impl Ranges {
     }
 }
 
-impl Standings {
+impl ModuleStatuses {
     /// How `module` stands. One that was never heard of is running.
     #[must_use]
     #[inline]
-    pub fn standing(&self, module: ModuleId) -> Standing {
+    pub fn status(&self, module: ModuleId) -> ModuleStatus {
         if module == ModuleId::HOST {
-            Standing::Running
+            ModuleStatus::Running
         } else if self.suspended.contains(&module) {
-            Standing::Suspended
+            ModuleStatus::Suspended
         } else if self.ended.has(module.0) {
-            Standing::Ended
+            ModuleStatus::Ended
         } else {
-            Standing::Running
+            ModuleStatus::Running
         }
     }
 
     /// Sets a running module aside. Nothing happens to the host's own or to one that has ended.
     pub fn suspend(&mut self, module: ModuleId) {
-        if module != ModuleId::HOST && self.standing(module) == Standing::Running {
+        if module != ModuleId::HOST && self.status(module) == ModuleStatus::Running {
             self.suspended.insert(module);
         }
     }
@@ -103,29 +103,29 @@ impl Standings {
 
 #[cfg(test)]
 mod tests {
-    use super::{Standing, Standings};
+    use super::{ModuleStatus, ModuleStatuses};
     use crate::handles::ModuleId;
 
     /// `s3` suspends module 3, `r3` resumes it, `e3` ends it.
-    fn check(verbs: &str, expected: [Standing; 4]) {
-        let mut standings = Standings::default();
+    fn check(verbs: &str, expected: [ModuleStatus; 4]) {
+        let mut statuses = ModuleStatuses::default();
         for verb in verbs.split_whitespace() {
             let (verb, module) = verb.split_at(1);
             let module = ModuleId(module.parse().expect("a number"));
             match verb {
-                "s" => standings.suspend(module),
-                "r" => standings.resume(module),
-                "e" => standings.end(module),
+                "s" => statuses.suspend(module),
+                "r" => statuses.resume(module),
+                "e" => statuses.end(module),
                 _ => unreachable!("{verb}"),
             }
         }
-        let found: Vec<_> = (0..4).map(|number| standings.standing(ModuleId(number))).collect();
+        let found: Vec<_> = (0..4).map(|number| statuses.status(ModuleId(number))).collect();
         assert_eq!(found, expected, "{verbs}");
     }
 
     #[test]
     fn a_generation_is_running_suspended_or_ended() {
-        use Standing::{Ended as E, Running as R, Suspended as S};
+        use ModuleStatus::{Ended as E, Running as R, Suspended as S};
         check("", [R, R, R, R]);
         check("s1", [R, S, R, R]);
         check("s1 s1 r1", [R, R, R, R]);
@@ -142,29 +142,29 @@ mod tests {
 
     #[test]
     fn a_thousand_ended_generations_are_one_number() {
-        let mut standings = Standings::default();
-        (1..=1000).for_each(|number| standings.end(ModuleId(number)));
-        assert_eq!(standings.ended.0, [(1, 1000)]);
-        assert_eq!(standings.standing(ModuleId(1000)), Standing::Ended);
-        assert_eq!(standings.standing(ModuleId(1001)), Standing::Running);
+        let mut statuses = ModuleStatuses::default();
+        (1..=1000).for_each(|number| statuses.end(ModuleId(number)));
+        assert_eq!(statuses.ended.0, [(1, 1000)]);
+        assert_eq!(statuses.status(ModuleId(1000)), ModuleStatus::Ended);
+        assert_eq!(statuses.status(ModuleId(1001)), ModuleStatus::Running);
     }
 
     #[test]
     fn modules_that_live_on_and_those_of_other_contexts_cost_one_piece_each_and_not_one_for_each_reload() {
-        let mut standings = Standings::default();
+        let mut statuses = ModuleStatuses::default();
         // Module 3 lives on, every third number is of a module that has no entries here.
         for number in (1..=3000u64).filter(|number| number % 3 != 0 || *number == 3) {
             if number > 4 && number % 3 == 1 {
-                standings.pass_over(ModuleId(number - 2), ModuleId(number));
+                statuses.pass_over(ModuleId(number - 2), ModuleId(number));
             }
             if number != 3 {
-                standings.end(ModuleId(number));
+                statuses.end(ModuleId(number));
             }
         }
-        assert_eq!(standings.ended.0, [(1, 2), (4, 2999)]);
-        assert_eq!(standings.standing(ModuleId(3)), Standing::Running);
-        standings.end(ModuleId(3));
-        assert_eq!(standings.ended.0, [(1, 2999)]);
+        assert_eq!(statuses.ended.0, [(1, 2), (4, 2999)]);
+        assert_eq!(statuses.status(ModuleId(3)), ModuleStatus::Running);
+        statuses.end(ModuleId(3));
+        assert_eq!(statuses.ended.0, [(1, 2999)]);
     }
 
     #[test]

@@ -13,17 +13,17 @@ use alcedo_sys::StageDir;
 use crate::bridge::core::Core;
 use crate::callback::{HostId, let_go};
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::SharedWord;
+use crate::host_api::SharedHostContext;
 use crate::lease::Blocker;
 use crate::load::canary::Rehearsal;
 use crate::load::context::error::ContextError;
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners};
+use crate::load::context::free_context::FreeContext;
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::home::Home;
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
-use crate::load::context::line::Line;
 use crate::load::context::native_libs::RetainedNative;
-use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
-use crate::load::context::space::Space;
 use crate::load::context::unloading::Abandoned;
 use crate::load::error::LoadError;
 use crate::load::module::info::ModuleInfo;
@@ -55,10 +55,10 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The contexts of one runtime. Any thread.
-pub(crate) struct Hub {
+pub(crate) struct ContextRegistry {
     own: Weak<Self>,
     /// What modules of these contexts get as their host, but for the calls that each of them makes.
-    pub(super) word: Arc<SharedWord>,
+    pub(super) host_context: Arc<SharedHostContext>,
     /// Where they log.
     pub(super) logs: Arc<Logs>,
     /// Private copies of libraries.
@@ -74,7 +74,7 @@ pub(crate) struct Hub {
     reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
-    default: Arc<Line>,
+    default: Arc<FreeContext>,
     slims: Mutex<Slims>,
     master: Mutex<BTreeMap<Generation, Picture>>,
     retained: Mutex<Vec<RetainedNative>>,
@@ -125,7 +125,7 @@ pub(crate) struct Unended {
 #[derive(Default)]
 struct Slims {
     last: u64,
-    lines: BTreeMap<u64, Arc<Line>>,
+    lines: BTreeMap<u64, Arc<FreeContext>>,
 }
 
 /// What is known of a generation of the Master outside the game thread.
@@ -142,7 +142,7 @@ impl Picture {
     }
 }
 
-impl Hub {
+impl ContextRegistry {
     /// No Slim yet, and an empty Default.
     pub(crate) fn new(
         core: &Core,
@@ -154,7 +154,7 @@ impl Hub {
     ) -> Arc<Self> {
         Arc::new_cyclic(|own| Self {
             own: Weak::clone(own),
-            word: SharedWord::without_core(core),
+            host_context: SharedHostContext::without_core(core),
             logs: Arc::clone(&core.logs),
             stage_dir: Arc::clone(stage_dir),
             args,
@@ -164,7 +164,7 @@ impl Hub {
             reaper: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
-            default: Line::new(own, ContextId::DEFAULT.index, ContextKind::Default, "Default"),
+            default: FreeContext::new(own, ContextId::DEFAULT.index, ContextKind::Default, "Default"),
             slims: Mutex::new(Slims { last: 1, lines: BTreeMap::new() }),
             master: Mutex::default(),
             retained: Mutex::default(),
@@ -187,7 +187,7 @@ impl Hub {
     ///
     /// # Errors
     /// When the name is taken by a living one, or is none.
-    pub(super) fn create(&self, kind: ContextKind, name: &str) -> Result<Arc<Line>, ContextError> {
+    pub(super) fn create(&self, kind: ContextKind, name: &str) -> Result<Arc<FreeContext>, ContextError> {
         let refuse = |reason: String| ContextError::Name { kind, name: name.to_owned(), reason };
         if RESERVED.contains(&name) {
             return Err(refuse("that is the name of a context of another kind".into()));
@@ -204,33 +204,33 @@ impl Hub {
             return Err(refuse(format!("one is {} under this name: {way_out}", living.state())));
         }
         slims.last += 1;
-        let line = Line::new(&self.own, slims.last, kind, name);
+        let line = FreeContext::new(&self.own, slims.last, kind, name);
         slims.lines.insert(line.index, Arc::clone(&line));
         Ok(line)
     }
 
     /// The Default.
-    pub(super) fn default_line(&self) -> &Arc<Line> {
+    pub(super) fn default_context(&self) -> &Arc<FreeContext> {
         &self.default
     }
 
     /// The one generation of the Default.
-    pub(super) fn default_space(&self) -> Arc<Space> {
+    pub(super) fn default_generation(&self) -> Arc<FreeGeneration> {
         self.default.current().expect("the Default has one generation, which never ends")
     }
 
     /// The living Slim, or the pinned context, of that name.
-    pub(super) fn named(&self, name: &str) -> Option<Arc<Line>> {
+    pub(super) fn named(&self, name: &str) -> Option<Arc<FreeContext>> {
         self.slims().lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
     }
 
     /// Every generation of every context that is not dead.
     pub(super) fn all(&self) -> Vec<ContextInfo> {
-        let mut all: Vec<_> = self.default.spaces().iter().map(|space| space.info()).collect();
+        let mut all: Vec<_> = self.default.generations().iter().map(|generation| generation.info()).collect();
         all.extend(self.masters());
         let lines = self.lines();
-        let spaces = lines.iter().flat_map(|line| line.spaces());
-        all.extend(spaces.map(|space| space.info()).filter(|info| info.state != ContextState::Dead));
+        let generations = lines.iter().flat_map(|line| line.generations());
+        all.extend(generations.map(|generation| generation.info()).filter(|info| info.state != ContextState::Dead));
         all
     }
 
@@ -249,8 +249,8 @@ impl Hub {
 
     /// The module that a summary is of, while it lives in a context that belongs to no thread.
     pub(super) fn module(&self, summary: &ModuleSummary) -> Option<Arc<FreeModule>> {
-        let space = self.space(summary.context)?;
-        space
+        let generation = self.generation(summary.context)?;
+        generation
             .modules()
             .into_iter()
             // Each module has a copy of its own in this process; one of another runtime may agree in all else.
@@ -258,12 +258,12 @@ impl Hub {
     }
 
     /// The generation with that number.
-    pub(super) fn space(&self, id: ContextId) -> Option<Arc<Space>> {
-        self.line(id)?.spaces().into_iter().find(|space| space.id == id)
+    pub(super) fn generation(&self, id: ContextId) -> Option<Arc<FreeGeneration>> {
+        self.line(id)?.generations().into_iter().find(|generation| generation.id == id)
     }
 
     /// The context that a generation is of, if it belongs to no thread.
-    pub(super) fn line(&self, id: ContextId) -> Option<Arc<Line>> {
+    pub(super) fn line(&self, id: ContextId) -> Option<Arc<FreeContext>> {
         match id.index == self.default.index {
             true => Some(Arc::clone(&self.default)),
             false => self.slims().lines.get(&id.index).cloned(),
@@ -272,7 +272,7 @@ impl Hub {
 
     /// How errors name a generation.
     pub(super) fn title_of(&self, id: ContextId) -> String {
-        let known = self.space(id).map(|space| space.title());
+        let known = self.generation(id).map(|generation| generation.title());
         known.unwrap_or_else(|| if id.index == 1 { "Master".into() } else { format!("a context that is gone ({id})") })
     }
 
@@ -282,29 +282,30 @@ impl Hub {
     }
 
     /// Tells everybody who listens; what goes wrong stands in the log, and on the ticket if there is one.
-    pub(super) fn tell(&self, space: &Space, event: ContextHappening) {
-        let home = space.guides.home();
-        let notice = ContextNotice { id: space.id, kind: space.kind, name: space.name.to_string(), event, home };
-        for problem in self.listeners.tell(&notice) {
-            space.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
+    pub(super) fn tell(&self, generation: &FreeGeneration, event: ContextEventKind) {
+        let home = generation.resolvers.home();
+        let event =
+            ContextEvent { id: generation.id, kind: generation.kind, name: generation.name.to_string(), event, home };
+        for problem in self.listeners.tell(&event) {
+            generation.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
     }
 
     /// Tells everybody who listens what happened to a generation of the Master. Only on the game thread.
-    pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextHappening) {
+    pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
         let home = Home::new(&self.own, &Weak::new());
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // What goes wrong stands in the log.
-        let _problems = self.listeners.tell(&ContextNotice { id, kind, name: kind.to_string(), event, home });
+        let _problems = self.listeners.tell(&ContextEvent { id, kind, name: kind.to_string(), event, home });
     }
 
     /// Begins to end modules that never came into their context.
-    pub(super) fn abandon(&self, space: &Space, modules: &[Arc<FreeModule>]) {
+    pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
         if modules.is_empty() {
             return;
         }
         let work = Abandoned::new(modules, self.policy());
-        self.drive(self.ticket(format!("what {} did not take", space.title()), work));
+        self.drive(self.ticket(format!("what {} did not take", generation.title()), work));
     }
 
     /// A ticket for a generation on its way out.
@@ -359,21 +360,21 @@ impl Hub {
     }
 
     /// A generation has come to its end.
-    pub(super) fn ended(&self, space: &Arc<Space>, parked: Vec<String>) {
-        self.retained().extend(space.natives.retire(space));
+    pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
+        self.retained().extend(generation.natives.retire(generation));
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).extend(parked.iter().cloned());
-        let line = self.slims().lines.get(&space.id.index).cloned();
+        let line = self.slims().lines.get(&generation.id.index).cloned();
         if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
-            && line.forget(space)
+            && line.forget(generation)
         {
             self.slims().lines.remove(&line.index);
         }
-        let line = line.filter(|line| line.is_over(space));
+        let line = line.filter(|line| line.is_over(generation));
         self.tell(
-            space,
+            generation,
             match parked.is_empty() {
-                true => ContextHappening::Dead,
-                false => ContextHappening::Parked(parked),
+                true => ContextEventKind::Dead,
+                false => ContextEventKind::Parked(parked),
             },
         );
         // Nothing is asked of them any more. One that owns a handle to the context would keep it in memory for ever.
@@ -391,7 +392,7 @@ impl Hub {
         Weak::clone(&self.own)
     }
 
-    /// Which host it is the hub of.
+    /// Which host it is the registry of.
     pub(crate) fn id(&self) -> HostId {
         HostId::of(&self.own)
     }
@@ -401,8 +402,8 @@ impl Hub {
         self.retained().retain(RetainedNative::is_open);
         let mut natives = self.retained().clone();
         let lines: Vec<_> = self.slims().lines.values().cloned().chain([Arc::clone(&self.default)]).collect();
-        for space in lines.iter().flat_map(|line| line.spaces()) {
-            natives.extend(space.natives.list(&space));
+        for generation in lines.iter().flat_map(|line| line.generations()) {
+            natives.extend(generation.natives.list(&generation));
         }
         natives
     }
@@ -458,13 +459,13 @@ impl Hub {
             };
             pictures.iter().filter_map(of).collect()
         };
-        let spaces = self.lines().into_iter().flat_map(|line| line.spaces());
-        let slims = spaces.filter_map(|space| Some((space.id, space.ticket()?.clone())));
+        let generations = self.lines().into_iter().flat_map(|line| line.generations());
+        let slims = generations.filter_map(|generation| Some((generation.id, generation.ticket()?.clone())));
         let all = masters.into_iter().chain(slims);
         all.filter(|(_, ticket)| ticket.state() != ContextState::Dead).collect()
     }
 
-    /// The unload of one generation, as [`Hub::unloads`] has it.
+    /// The unload of one generation, as [`ContextRegistry::unloads`] has it.
     pub(super) fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
         self.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
     }
@@ -476,7 +477,7 @@ impl Hub {
         }
         let info = self.all().into_iter().find(|info| info.id == id)?;
         // Who keeps the Master is for the game thread to say.
-        let blockers = self.space(id).map(|space| space.kept_by()).unwrap_or_default();
+        let blockers = self.generation(id).map(|generation| generation.kept_by()).unwrap_or_default();
         Some(BlockerReport {
             subject: title(info.kind, &info.name),
             state: info.state,
@@ -484,7 +485,7 @@ impl Hub {
             blockers,
             parked: Vec::new(),
             problems: Vec::new(),
-            errands: Vec::new(),
+            jobs: Vec::new(),
         })
     }
 
@@ -505,8 +506,8 @@ impl Hub {
                 ticket.park();
                 Ok(())
             }
-            None => match self.space(id) {
-                Some(space) if space.kind.is_collectible() => refuse("it is alive: begin its unload first"),
+            None => match self.generation(id) {
+                Some(generation) if generation.kind.is_collectible() => refuse("it is alive: begin its unload first"),
                 Some(_) => refuse("it is never unloaded"),
                 None => refuse("nothing of it is left"),
             },
@@ -533,20 +534,20 @@ impl Hub {
                 end.blockers.extend(report.blockers);
             }
         }
-        lines.iter().for_each(|line| self.tell_line(line));
+        lines.iter().for_each(|line| self.tell_context(line));
         end
     }
 
     /// The process ends: tells every context that was not told to unload. Nothing of any module runs.
     pub(super) fn tell_end(&self) {
-        self.lines().iter().chain([&self.default]).for_each(|line| self.tell_line(line));
+        self.lines().iter().chain([&self.default]).for_each(|line| self.tell_context(line));
     }
 
-    fn tell_line(&self, line: &Line) {
-        line.spaces().iter().for_each(|space| line.tell_unloading(self, space));
+    fn tell_context(&self, line: &FreeContext) {
+        line.generations().iter().for_each(|generation| line.tell_unloading(self, generation));
     }
 
-    fn lines(&self) -> Vec<Arc<Line>> {
+    fn lines(&self) -> Vec<Arc<FreeContext>> {
         self.slims().lines.values().cloned().collect()
     }
 

@@ -1,4 +1,4 @@
-//! What may be given where a value of some type is wanted: the type itself, a face of it, or what std has for it.
+//! What may be given where a value of some type is wanted: the type itself, a view of it, or what std has for it.
 #![expect(unsafe_code, reason = "writes values in host form")]
 
 use core::hash::{BuildHasher, Hash};
@@ -22,12 +22,12 @@ use crate::{UAnsiString, UString, UText, UUtf8String, Value};
 /// `names.push("red")` for an array of texts and `map.get("red")` for a map of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given for a `{T}`",
-    label = "neither a `{T}`, nor a face of one, nor what std has for it"
+    label = "neither a `{T}`, nor a view of one, nor what std has for it"
 )]
 ///
 /// # Safety
 /// Where `lies_at` gives an address, it is that of a live value of type `T` until something is written or called.
-pub unsafe trait Give<T: Value> {
+pub unsafe trait IntoHost<T: Value> {
     /// Where the value lies in host form, if it does.
     #[doc(hidden)]
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
@@ -43,7 +43,7 @@ pub unsafe trait Give<T: Value> {
 }
 
 /// Runs `code` with what is given, in host form.
-pub(crate) fn with_raw<T: Value, G: Give<T> + ?Sized, R>(
+pub(crate) fn with_raw<T: Value, G: IntoHost<T> + ?Sized, R>(
     given: &G,
     code: impl FnOnce(*const T::Raw) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
@@ -55,7 +55,7 @@ pub(crate) fn with_raw<T: Value, G: Give<T> + ?Sized, R>(
 }
 
 /// What is given, in host form on this stack.
-pub(crate) fn staged<T: Value, G: Give<T> + ?Sized>(given: &G) -> Result<Temp<T>, CallError> {
+pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(given: &G) -> Result<Temp<T>, CallError> {
     let mut temp = Temp::zeroed();
     // SAFETY: zero bytes are a value of every type.
     unsafe { given.put(temp.at_mut()) }?;
@@ -67,7 +67,7 @@ pub(crate) fn staged<T: Value, G: Give<T> + ?Sized>(given: &G) -> Result<Temp<T>
 /// # Errors
 /// As `new` of the kind, and what the host refuses to take in.
 #[track_caller]
-pub(super) fn owned<K: Kind>(given: impl Give<K>) -> Result<K, CallError> {
+pub(super) fn owned<K: Kind>(given: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
     // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
     unsafe { given.put(value.owned().at()?) }?;
@@ -75,7 +75,7 @@ pub(super) fn owned<K: Kind>(given: impl Give<K>) -> Result<K, CallError> {
 }
 
 // SAFETY: the value answers for itself.
-unsafe impl<T: Value> Give<T> for T {
+unsafe impl<T: Value> IntoHost<T> for T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Value::lies_at(self)
     }
@@ -87,7 +87,7 @@ unsafe impl<T: Value> Give<T> for T {
 }
 
 // SAFETY: as above.
-unsafe impl<T: Value> Give<T> for &T {
+unsafe impl<T: Value> IntoHost<T> for &T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Value::lies_at(*self)
     }
@@ -98,8 +98,8 @@ unsafe impl<T: Value> Give<T> for &T {
     }
 }
 
-// SAFETY: the face has just looked whether the value lies there.
-unsafe impl<K: Kind> Give<K> for Lent<'_, K> {
+// SAFETY: the view has just looked whether the value lies there.
+unsafe impl<K: Kind> IntoHost<K> for Lent<'_, K> {
     fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
         self.raw().map(Some)
     }
@@ -111,7 +111,7 @@ unsafe impl<K: Kind> Give<K> for Lent<'_, K> {
 }
 
 // SAFETY: as above.
-unsafe impl<K: Kind> Give<K> for &Lent<'_, K> {
+unsafe impl<K: Kind> IntoHost<K> for &Lent<'_, K> {
     fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
         self.raw().map(Some)
     }
@@ -133,7 +133,7 @@ unsafe fn put_copy<T: Value>(from: *const T::Raw, target: *mut T::Raw) -> Result
 macro_rules! texts {
     ($($given:ty => $wanted:ident),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
-        unsafe impl Give<$wanted> for $given {
+        unsafe impl IntoHost<$wanted> for $given {
             unsafe fn put(&self, target: *mut <$wanted as Value>::Raw) -> Result<(), CallError> {
                 let text: &str = AsRef::<str>::as_ref(self);
                 // SAFETY: promised by the caller.
@@ -151,7 +151,7 @@ texts!(
 macro_rules! rows {
     ($([$($params:tt)*] $given:ty),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
-        unsafe impl<T: Value, G: Give<T>, $($params)*> Give<UArray<T>> for $given {
+        unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $given {
             unsafe fn put(&self, target: *mut <UArray<T> as Value>::Raw) -> Result<(), CallError> {
                 // SAFETY: promised by the caller.
                 unsafe { put_row::<UArray<T>, T, G>(self.iter(), target) }
@@ -164,7 +164,7 @@ rows!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize] 
 macro_rules! keys {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
-        unsafe impl<T: Value, G: Give<T> + $($bound)*, $($params)*> Give<USet<T>> for $given {
+        unsafe impl<T: Value, G: IntoHost<T> + $($bound)*, $($params)*> IntoHost<USet<T>> for $given {
             unsafe fn put(&self, target: *mut <USet<T> as Value>::Raw) -> Result<(), CallError> {
                 // SAFETY: promised by the caller.
                 unsafe { put_keys::<USet<T>, T, G>(self.iter(), target) }
@@ -183,7 +183,7 @@ keys!(
 macro_rules! entries {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
-        unsafe impl<K: Value, V: Value, G: Give<K> + $($bound)*, H: Give<V>, $($params)*> Give<UMap<K, V>> for $given {
+        unsafe impl<K: Value, V: Value, G: IntoHost<K> + $($bound)*, H: IntoHost<V>, $($params)*> IntoHost<UMap<K, V>> for $given {
             unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
                 // SAFETY: promised by the caller.
                 unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter(), target) }
@@ -199,7 +199,7 @@ entries!(
 );
 
 // SAFETY: it does not lie in host form.
-unsafe impl<K: Value, V: Value, G: Give<K>, H: Give<V>, const N: usize> Give<UMap<K, V>> for [(G, H); N] {
+unsafe impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>, const N: usize> IntoHost<UMap<K, V>> for [(G, H); N] {
     unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
         // SAFETY: promised by the caller.
         unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter().map(|(key, value)| (key, value)), target) }
@@ -207,7 +207,7 @@ unsafe impl<K: Value, V: Value, G: Give<K>, H: Give<V>, const N: usize> Give<UMa
 }
 
 // SAFETY: it does not lie in host form.
-unsafe impl<T: Value, G: Give<T>> Give<UOptional<T>> for Option<G> {
+unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
     unsafe fn put(&self, target: *mut <UOptional<T> as Value>::Raw) -> Result<(), CallError> {
         // SAFETY: promised by the caller.
         unsafe { put_optional::<UOptional<T>, T, G>(self.as_ref(), target) }

@@ -1,6 +1,6 @@
 //! What the host gets of a task, a timer or a posted closure: one address, and the two functions that run and drop what
 //! is there. There is one pair of functions for all.
-#![expect(unsafe_code, reason = "makes addresses of errands for the host, and errands of addresses again")]
+#![expect(unsafe_code, reason = "makes addresses of jobs for the host, and jobs of addresses again")]
 
 use core::future::Future;
 use core::panic::Location;
@@ -11,13 +11,13 @@ use core::time::Duration;
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_abi::task::{Errand, ErrandDrop, ErrandKind, ErrandRun, ErrandStep};
+use alcedo_abi::task::{Job, JobDrop, JobKind, JobRun, JobStep};
 use alcedo_rt::{CallError, trap};
 
 use super::{Bound, TaskHandle, frame, waker};
 use crate::host;
 
-/// What an errand consists of.
+/// What a job consists of.
 pub(crate) enum Work {
     /// A future.
     Task(Pin<Box<dyn Future<Output = Result<(), CallError>>>>),
@@ -55,28 +55,28 @@ impl Work {
 /// Why the host does not take it; it is dropped here then.
 pub(crate) fn hand_over(
     work: Work,
-    kind: ErrandKind,
+    kind: JobKind,
     object: ObjectHandle,
     when: When,
     place: &'static Location<'static>,
 ) -> Result<TaskHandle, CallError> {
     let data = Box::into_raw(Box::new(work));
-    let errand = Errand {
+    let job = Job {
         kind,
         line: place.line(),
         object,
         delay: nanos(when.delay),
         period: nanos(when.period),
         data: data.cast(),
-        run: ErrandRun(run),
-        drop: ErrandDrop(drop_work),
+        run: JobRun(run),
+        drop: JobDrop(drop_work),
         file: RStr::from_str(place.file()),
     };
     // SAFETY: the two functions below are those of a boxed `Work`, and what is posted from other threads is `Send`, which
     // `post` and `post_to` demand of it.
-    let taken = unsafe { host::errand_take(&errand) };
+    let taken = unsafe { host::job_take(&job) };
     match taken {
-        Ok(errand) => Ok(TaskHandle { errand }),
+        Ok(job) => Ok(TaskHandle { job }),
         Err(error) => {
             // SAFETY: the host did not take it, so the box is still this function's.
             drop(unsafe { Box::from_raw(data) });
@@ -90,9 +90,9 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// # Safety
-/// As [`ErrandRun`] says, of a boxed [`Work`].
-unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure) -> ErrandStep {
-    let mut step = ErrandStep::PENDING;
+/// As [`JobRun`] says, of a boxed [`Work`].
+unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep {
+    let mut step = JobStep::PENDING;
     let status = trap(failure, || {
         // SAFETY: the box that `hand_over` gave away, not dropped yet, and nobody else runs it.
         let work = unsafe { &mut *data.cast::<Work>() };
@@ -102,20 +102,20 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
             Poll::Pending => Ok(()),
             // The object went while the closure was on its way to it: it has nothing left to do.
             Poll::Ready(Err(error)) if error.kind() == FailureKind::STALE && !matches!(work, Work::Task(_)) => {
-                step = ErrandStep::DONE;
+                step = JobStep::DONE;
                 Ok(())
             }
             Poll::Ready(outcome) => {
-                step = ErrandStep::DONE;
+                step = JobStep::DONE;
                 outcome
             }
         }
     });
-    if status == Status::OK { step } else { ErrandStep::FAILED }
+    if status == Status::OK { step } else { JobStep::FAILED }
 }
 
 /// # Safety
-/// As [`ErrandDrop`] says, of a boxed [`Work`].
+/// As [`JobDrop`] says, of a boxed [`Work`].
 unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
     trap(failure, || {
         // SAFETY: the box that `hand_over` gave away, which the host gives back for good.

@@ -1,4 +1,4 @@
-//! One generation of a context that belongs to no thread: its modules, the door for calls, and the leases that keep it.
+//! One generation of a context that belongs to no thread: its modules, the gate for calls, and the leases that keep it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +8,12 @@ use std::time::Duration;
 use semver::VersionReq;
 
 use crate::lease::{Blocker, Leases};
-use crate::load::context::calls::CallDoor;
+use crate::load::context::calls::EntryGate;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::{FreeExport, FreeModule};
-use crate::load::context::guides::Guides;
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind, title};
 use crate::load::context::native_libs::Natives;
+use crate::load::context::resolvers::Resolvers;
 use crate::load::context::under_way;
 use crate::load::context::waits::{Wanted, Work};
 use crate::load::module::Need;
@@ -22,7 +22,7 @@ use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 /// One generation. Any thread.
-pub(super) struct Space {
+pub(super) struct FreeGeneration {
     /// Which.
     pub id: ContextId,
     /// What sort of context it is of.
@@ -30,11 +30,11 @@ pub(super) struct Space {
     /// The context's name.
     pub name: Arc<str>,
     /// Whom it asks.
-    pub guides: Arc<Guides>,
+    pub resolvers: Arc<Resolvers>,
     /// Everything that keeps it, but calls that found a place.
     pub leases: Arc<Leases>,
     /// Who calls it.
-    pub door: Arc<CallDoor>,
+    pub gate: Arc<EntryGate>,
     /// Native libraries it looked up.
     pub natives: Natives,
     /// Tells its loads from those of others.
@@ -66,16 +66,16 @@ struct Foreign {
     _need: Need,
 }
 
-impl Space {
+impl FreeGeneration {
     /// An empty generation.
-    pub(super) fn new(id: ContextId, kind: ContextKind, name: &Arc<str>, guides: &Arc<Guides>) -> Arc<Self> {
+    pub(super) fn new(id: ContextId, kind: ContextKind, name: &Arc<str>, resolvers: &Arc<Resolvers>) -> Arc<Self> {
         let leases = Leases::new(title(kind, name));
         Arc::new(Self {
             id,
             kind,
             name: Arc::clone(name),
-            guides: Arc::clone(guides),
-            door: Arc::new(CallDoor::new(Arc::clone(&leases))),
+            resolvers: Arc::clone(resolvers),
+            gate: Arc::new(EntryGate::new(Arc::clone(&leases))),
             leases,
             natives: Natives::default(),
             place: under_way::next_place(),
@@ -213,7 +213,7 @@ impl Space {
         Some(join(at, export))
     }
 
-    /// The function at a place that [`Space::place`] gave.
+    /// The function at a place that [`FreeGeneration::place`] gave.
     pub(super) fn function(&self, place: u64) -> Option<FreeExport> {
         let (module, export) = split(place);
         self.table().modules.get(module)?.exports().get(export).cloned()
@@ -222,7 +222,7 @@ impl Space {
     /// Everybody who is inside or holds a lease, longest first.
     pub(super) fn held_by(&self) -> Vec<Blocker> {
         let name = |place| self.function(place).map_or_else(|| "a call".into(), |export| export.full);
-        let mut blockers = self.door.inside(name);
+        let mut blockers = self.gate.inside(name);
         blockers.extend(self.leases.report());
         blockers.sort_by_key(|blocker| std::cmp::Reverse(blocker.age));
         blockers
@@ -250,7 +250,7 @@ impl Space {
         let mut is_first = false;
         let ticket = self.ticket.get_or_init(|| {
             is_first = true;
-            self.door.shut();
+            self.gate.shut();
             self.leases.seal();
             ticket()
         });

@@ -10,7 +10,7 @@ use crate::load::context::id::{ContextId, ContextKind, title};
 
 /// Something happened to a load context: a Slim, a pinned one, the Default or the Master.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ContextNotice {
+pub struct ContextEvent {
     /// To which generation of which context.
     pub id: ContextId,
     /// What sort of context that is.
@@ -18,12 +18,12 @@ pub struct ContextNotice {
     /// Its name.
     pub name: String,
     /// What happened.
-    pub event: ContextHappening,
+    pub event: ContextEventKind,
     /// The way back to it.
     pub(super) home: Home,
 }
 
-impl ContextNotice {
+impl ContextEvent {
     /// The context that this happened to, for as long as anybody has a handle to it: none for a Slim whose last handle was
     /// dropped, and for the Master, which has no such handle.
     #[must_use]
@@ -39,7 +39,7 @@ impl ContextNotice {
 }
 
 /// What can happen to a load context. The words are those of [`MasterEvent`](crate::MasterEvent), which says the same to
-/// listeners on the game thread; here the generation stands in [`ContextNotice::id`].
+/// listeners on the game thread; here the generation stands in [`ContextEvent::id`].
 ///
 /// | here | [`MasterEvent`](crate::MasterEvent) | told of | state from then on |
 /// | --- | --- | --- | --- |
@@ -60,7 +60,7 @@ impl ContextNotice {
 /// ticket says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum ContextHappening {
+pub enum ContextEventKind {
     /// A generation is about to start; none of its mains has run.
     PreStartup,
     /// These modules of older generations stay, and belong to this one.
@@ -85,28 +85,28 @@ pub enum ContextHappening {
     Parked(Vec<String>),
 }
 
-impl fmt::Display for ContextNotice {
+impl fmt::Display for ContextEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = title(self.kind, &self.name);
         let generation = self.id.generation;
         match &self.event {
-            ContextHappening::PreStartup => write!(f, "PreStartup {name} {generation}"),
-            ContextHappening::Kept(modules) => write!(f, "Kept {name} {generation}: {}", modules.join(", ")),
-            ContextHappening::Startup(module) => write!(f, "Startup {name} {generation} {module}"),
-            ContextHappening::PostStartup => write!(f, "PostStartup {name} {generation}"),
-            ContextHappening::Resumed => write!(f, "Resumed {name} {generation}"),
-            ContextHappening::Unloaded => write!(f, "Unloaded {name} {generation}"),
-            ContextHappening::Blocked(by) => write!(f, "Blocked {name} {generation}: {}", by.join(", ")),
-            ContextHappening::Loaded(module) => write!(f, "Loaded {name} {generation} {module}"),
-            ContextHappening::Unloading => write!(f, "Unloading {name} {generation}"),
-            ContextHappening::Dead => write!(f, "Dead {name} {generation}"),
-            ContextHappening::Parked(images) => write!(f, "Parked {name} {generation}: {}", images.join(", ")),
+            ContextEventKind::PreStartup => write!(f, "PreStartup {name} {generation}"),
+            ContextEventKind::Kept(modules) => write!(f, "Kept {name} {generation}: {}", modules.join(", ")),
+            ContextEventKind::Startup(module) => write!(f, "Startup {name} {generation} {module}"),
+            ContextEventKind::PostStartup => write!(f, "PostStartup {name} {generation}"),
+            ContextEventKind::Resumed => write!(f, "Resumed {name} {generation}"),
+            ContextEventKind::Unloaded => write!(f, "Unloaded {name} {generation}"),
+            ContextEventKind::Blocked(by) => write!(f, "Blocked {name} {generation}: {}", by.join(", ")),
+            ContextEventKind::Loaded(module) => write!(f, "Loaded {name} {generation} {module}"),
+            ContextEventKind::Unloading => write!(f, "Unloading {name} {generation}"),
+            ContextEventKind::Dead => write!(f, "Dead {name} {generation}"),
+            ContextEventKind::Parked(images) => write!(f, "Parked {name} {generation}: {}", images.join(", ")),
         }
     }
 }
 
 /// Who is told. Called on the thread on which it happens.
-pub(super) type Listener = dyn Fn(&ContextNotice) + Send + Sync;
+pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
 /// Listeners in the order they came, or by priority where they have one.
 #[derive(Default)]
@@ -129,7 +129,7 @@ impl Listeners {
     }
 
     /// Tells all of them; none hears of another's panic. Returns what went wrong.
-    pub(super) fn tell(&self, notice: &ContextNotice) -> Vec<String> {
+    pub(super) fn tell(&self, event: &ContextEvent) -> Vec<String> {
         let list: Vec<_> = {
             let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
             list.iter().map(|(priority, listener)| (*priority, Share::of(&listener.code), listener.site)).collect()
@@ -137,11 +137,11 @@ impl Listeners {
         let mut problems = Vec::new();
         for (priority, listener, site) in list {
             let told = crate::border::trap(|| {
-                (listener.code())(notice);
+                (listener.code())(event);
                 Ok(())
             });
             if let Err(error) = told {
-                tracing::error!(%notice, priority, callback = %site, %error, "a listener of a load context failed");
+                tracing::error!(%event, priority, callback = %site, %error, "a listener of a load context failed");
                 problems.push(format!("a callback of priority {priority} {error}"));
             }
         }
@@ -153,7 +153,7 @@ impl Listeners {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use super::{ContextHappening, ContextNotice, Listener, Listeners};
+    use super::{ContextEvent, ContextEventKind, Listener, Listeners};
     use crate::callback::{Registered, Site};
     use crate::load::context::home::Home;
     use crate::load::context::id::{ContextId, ContextKind};
@@ -169,14 +169,14 @@ mod tests {
             });
             listeners.add(priority, Registered { code: listener, site: Site::new("test", &()) });
         }
-        let notice = ContextNotice {
+        let event = ContextEvent {
             id: ContextId::DEFAULT,
             kind: ContextKind::Default,
             name: "Default".into(),
-            event: ContextHappening::Unloading,
+            event: ContextEventKind::Unloading,
             home: Home::default(),
         };
-        let problems = listeners.tell(&notice);
+        let problems = listeners.tell(&event);
         assert_eq!(*heard.lock().expect("no panic while it is held"), ["first", "five", "five again"]);
         assert_eq!(problems, ["a callback of priority 0 panicked: \"on purpose\""]);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use alcedo_runtime::{ContextHappening, ContextKind, ContextState};
+use alcedo_runtime::{ContextEventKind, ContextKind, ContextState};
 
 use super::{gone, reports, runtime, slim};
 
@@ -12,18 +12,18 @@ fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
     let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let (told, own) = (Arc::clone(&heard), contexts.downgrade());
-    contexts.on_notice(move |notice| {
-        let line = notice.to_string();
-        if notice.kind == ContextKind::Master {
-            assert!(notice.load_context().is_none(), "{line}: the Master has no such handle");
+    contexts.on_event(move |event| {
+        let line = event.to_string();
+        if event.kind == ContextKind::Master {
+            assert!(event.load_context().is_none(), "{line}: the Master has no such handle");
         }
-        let contexts = notice.contexts().or_else(|| own.upgrade()).expect("the runtime lives");
-        let state = contexts.all().into_iter().find(|info| info.id == notice.id).map(|info| info.state);
-        match notice.event {
-            ContextHappening::Loaded(_) | ContextHappening::PreStartup => {
+        let contexts = event.contexts().or_else(|| own.upgrade()).expect("the runtime lives");
+        let state = contexts.all().into_iter().find(|info| info.id == event.id).map(|info| info.state);
+        match event.event {
+            ContextEventKind::Loaded(_) | ContextEventKind::PreStartup => {
                 assert_eq!(state, Some(ContextState::Alive), "{line}");
             }
-            ContextHappening::Dead => assert_eq!(state, None, "{line}"),
+            ContextEventKind::Dead => assert_eq!(state, None, "{line}"),
             _ => {}
         }
         told.lock().expect("nobody panics with it").push(line);
@@ -60,7 +60,7 @@ fn a_master_that_does_not_come_up_is_loaded_to_nobody_and_the_old_one_resumes() 
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);
-    contexts.on_notice(move |notice| told.lock().expect("nobody panics with it").push(notice.to_string()));
+    contexts.on_event(move |event| told.lock().expect("nobody panics with it").push(event.to_string()));
     let broken = super::support::plugin("reports", &["panic-in-main"]);
     assert!(runtime.reload(&[broken]).is_ok_and(|reload| format!("{reload:?}").contains("broken on purpose")));
     let lines = heard.lock().expect("nobody panics with it").clone();

@@ -1,6 +1,6 @@
 //! A context as its name is known: generation follows generation, one of them is the current one. Callers read which
 //! without a lock; a replacement puts the new one there first and seals the old one then, so that a caller who finds
-//! a shut door looks again and finds an open one.
+//! a shut gate looks again and finds an open one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,25 +12,25 @@ use crate::callback::{HostId, let_go};
 use crate::lease::LeaseKind;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::guides::Guides;
 use crate::load::context::handle::Kept;
 use crate::load::context::home::Home;
+use crate::load::context::resolvers::Resolvers;
 use crate::load::context::unloading::SpaceUnload;
 use alcedo_sys::StageDir;
 
-use crate::load::context::hub::Hub;
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners};
+use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::id::{ContextId, ContextKind, title};
 use crate::load::context::loading::{self, Library};
-use crate::load::context::notice::{ContextHappening, ContextNotice, Listeners};
-use crate::load::context::space::Space;
+use crate::load::context::registry::ContextRegistry;
 use crate::load::context::under_way;
 use crate::load::context::waits::{Sort, Wanted, Work};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 /// One context through all its generations. Any thread.
-pub(super) struct Line {
-    hub: Weak<Hub>,
+pub(super) struct FreeContext {
+    registry: Weak<ContextRegistry>,
     /// The number of the context.
     pub(super) index: u64,
     /// What sort of context it is.
@@ -38,43 +38,43 @@ pub(super) struct Line {
     /// Its name.
     pub(super) name: Arc<str>,
     /// Whom it asks.
-    pub(super) guides: Arc<Guides>,
+    pub(super) resolvers: Arc<Resolvers>,
     /// Who hears that it unloads.
     pub(super) unloading: Listeners,
-    current: ArcSwapOption<Space>,
+    current: ArcSwapOption<FreeGeneration>,
     generation: AtomicU64,
     /// Tells its replacements from those of others.
     place: u64,
-    life: Mutex<Life>,
+    life: Mutex<Generations>,
     /// The handles that keep it from unloading.
     handle: Mutex<Weak<Kept>>,
 }
 
-struct Life {
+struct Generations {
     /// Generations that are not dead, oldest first.
-    spaces: Vec<Arc<Space>>,
+    generations: Vec<Arc<FreeGeneration>>,
     /// The unload of the whole context.
     unload: Option<(Instant, UnloadTicket)>,
 }
 
-impl Line {
+impl FreeContext {
     /// A context with an empty first generation.
-    pub(super) fn new(hub: &Weak<Hub>, index: u64, kind: ContextKind, name: &str) -> Arc<Self> {
+    pub(super) fn new(registry: &Weak<ContextRegistry>, index: u64, kind: ContextKind, name: &str) -> Arc<Self> {
         let name: Arc<str> = name.into();
         Arc::new_cyclic(|own| {
-            let guides = Arc::new(Guides::new(Home::new(hub, own)));
-            let first = Space::new(ContextId { index, generation: 1 }, kind, &name, &guides);
+            let resolvers = Arc::new(Resolvers::new(Home::new(registry, own)));
+            let first = FreeGeneration::new(ContextId { index, generation: 1 }, kind, &name, &resolvers);
             Self {
-                hub: Weak::clone(hub),
+                registry: Weak::clone(registry),
                 index,
                 kind,
                 name,
-                guides,
+                resolvers,
                 unloading: Listeners::default(),
                 current: ArcSwapOption::new(Some(Arc::clone(&first))),
                 generation: AtomicU64::new(1),
                 place: under_way::next_place(),
-                life: Mutex::new(Life { spaces: vec![first], unload: None }),
+                life: Mutex::new(Generations { generations: vec![first], unload: None }),
                 handle: Mutex::default(),
             }
         })
@@ -82,17 +82,20 @@ impl Line {
 
     /// Lets its callbacks go: it has ended, or its host has. `host` is what they may own handles to.
     pub(super) fn let_go(&self, host: HostId) {
-        let (modules, natives) = self.guides.take();
+        let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());
         let_go(host, modules);
         let_go(host, natives);
     }
 
     /// Whether nothing is left of it but what stays for ever, once `ended` has come to its end.
-    pub(super) fn is_over(&self, ended: &Arc<Space>) -> bool {
-        let stays = |space: &Space| space.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked);
+    pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
+        let stays = |generation: &FreeGeneration| {
+            generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
+        };
         let life = self.life();
-        life.unload.is_some() && life.spaces.iter().all(|space| Arc::ptr_eq(space, ended) || stays(space))
+        life.unload.is_some()
+            && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || stays(generation))
     }
 
     /// The handles that keep it from unloading.
@@ -111,12 +114,12 @@ impl Line {
     }
 
     /// The current generation, without a lock and without a share of it; none once the context unloads.
-    pub(super) fn load_current(&self) -> arc_swap::Guard<Option<Arc<Space>>> {
+    pub(super) fn load_current(&self) -> arc_swap::Guard<Option<Arc<FreeGeneration>>> {
         self.current.load()
     }
 
     /// The current generation; none once the context unloads.
-    pub(super) fn current(&self) -> Option<Arc<Space>> {
+    pub(super) fn current(&self) -> Option<Arc<FreeGeneration>> {
         self.current.load_full()
     }
 
@@ -124,7 +127,7 @@ impl Line {
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] once the context unloads.
-    pub(super) fn open(&self, action: impl Into<String>) -> Result<Arc<Space>, ContextError> {
+    pub(super) fn open(&self, action: impl Into<String>) -> Result<Arc<FreeGeneration>, ContextError> {
         self.current().ok_or_else(|| self.unloading(action))
     }
 
@@ -150,13 +153,13 @@ impl Line {
     }
 
     /// The generations that are not dead, oldest first.
-    pub(super) fn spaces(&self) -> Vec<Arc<Space>> {
-        self.life().spaces.clone()
+    pub(super) fn generations(&self) -> Vec<Arc<FreeGeneration>> {
+        self.life().generations.clone()
     }
 
     /// The tickets of generations that were replaced and are not dead.
     pub(super) fn old_tickets(&self) -> Vec<UnloadTicket> {
-        self.life().spaces.iter().filter_map(|space| space.ticket().cloned()).collect()
+        self.life().generations.iter().filter_map(|generation| generation.ticket().cloned()).collect()
     }
 
     /// Loads a library into the current generation.
@@ -165,8 +168,8 @@ impl Line {
     /// Why not; nothing of it is in the context then.
     pub(super) fn load(&self, library: Library) -> Result<Arc<FreeModule>, ContextError> {
         let name = library.info.name.clone();
-        let space = self.open(format!("loading {name}"))?;
-        loading::load(&*self.hub()?, &space, library, None)
+        let generation = self.open(format!("loading {name}"))?;
+        loading::load(&*self.registry()?, &generation, library, None)
     }
 
     /// Loads what a name stands for into the current generation.
@@ -174,8 +177,8 @@ impl Line {
     /// # Errors
     /// Why not; nothing of it is in the context then.
     pub(super) fn load_name(&self, name: &str, range: &semver::VersionReq) -> Result<Arc<FreeModule>, ContextError> {
-        let space = self.open(format!("loading {name}"))?;
-        loading::load_name(&*self.hub()?, &space, name, range)
+        let generation = self.open(format!("loading {name}"))?;
+        loading::load_name(&*self.registry()?, &generation, name, range)
     }
 
     /// Makes a new generation of `library` and what it needs, and lets the old one go. Until the new one is complete the
@@ -192,26 +195,26 @@ impl Line {
         // An unload that begins meanwhile waits until the new generation is in its place, or is known as one that ends.
         let busy = current.leases.take_inside(LeaseKind::Call, action.as_str());
         let busy = busy.map_err(|sealed| ContextError::sealed(sealed, action.as_str()))?;
-        let hub = self.hub()?;
+        let registry = self.registry()?;
         let id = ContextId { index: self.index, generation: self.generation.load(Ordering::Relaxed) + 1 };
-        let next = Space::new(id, self.kind, &self.name, &self.guides);
-        loading::load(&hub, &next, library, Some(&current))?;
+        let next = FreeGeneration::new(id, self.kind, &self.name, &self.resolvers);
+        loading::load(&registry, &next, library, Some(&current))?;
         let old = {
             let mut life = self.life();
             if life.unload.is_some() {
                 // It never was the current one, and is listed until it has ended.
-                life.spaces.push(Arc::clone(&next));
+                life.generations.push(Arc::clone(&next));
                 drop(life);
-                let _ticket = self.seal(&hub, &next, format!("{} generation {}", self.title(), id.generation));
+                let _ticket = self.seal(&registry, &next, format!("{} generation {}", self.title(), id.generation));
                 return Err(self.unloading(action));
             }
             self.generation.store(id.generation, Ordering::Relaxed);
-            life.spaces.push(Arc::clone(&next));
+            life.generations.push(Arc::clone(&next));
             self.current.swap(Some(next))
         };
         drop(busy);
         let old = old.ok_or_else(|| self.unloading(action))?;
-        Ok(self.seal(&hub, &old, format!("{} generation {}", self.title(), old.id.generation)))
+        Ok(self.seal(&registry, &old, format!("{} generation {}", self.title(), old.id.generation)))
     }
 
     /// Begins to unload the context. Asked again, it gives the same ticket. It waits for nobody; exit hooks run in here
@@ -221,22 +224,22 @@ impl Line {
     /// [`ContextError::NotCollectible`] for the Default and pinned ones.
     pub(super) fn begin_unload(&self, why: &str) -> Result<UnloadTicket, ContextError> {
         self.expect_collectible()?;
-        let hub = self.hub()?;
-        let (space, ticket) = {
+        let registry = self.registry()?;
+        let (generation, ticket) = {
             let mut life = self.life();
             if let Some((_, ticket)) = &life.unload {
                 return Ok(ticket.clone());
             }
-            let space = self.current.swap(None);
+            let generation = self.current.swap(None);
             // The current generation is taken away only here, under this lock.
-            let Some(space) = space else { return Err(self.unloading("unloading it")) };
-            let ticket = self.begin(&hub, &space, self.title());
+            let Some(generation) = generation else { return Err(self.unloading("unloading it")) };
+            let ticket = self.begin(&registry, &generation, self.title());
             life.unload = Some((Instant::now(), ticket.0.clone()));
-            (space, ticket)
+            (generation, ticket)
         };
         // Not under the lock: a subscriber may look at contexts.
         tracing::debug!(context = self.title(), why, "a load context begins to unload");
-        Ok(self.announce(&hub, &space, ticket))
+        Ok(self.announce(&registry, &generation, ticket))
     }
 
     /// Gives up on whatever is unloading: those images stay mapped.
@@ -245,43 +248,53 @@ impl Line {
     }
 
     /// A generation is gone. Whether that was the last of a context that unloads.
-    pub(super) fn forget(&self, space: &Arc<Space>) -> bool {
+    pub(super) fn forget(&self, generation: &Arc<FreeGeneration>) -> bool {
         let mut life = self.life();
-        life.spaces.retain(|known| !Arc::ptr_eq(known, space));
-        life.unload.is_some() && life.spaces.is_empty()
+        life.generations.retain(|known| !Arc::ptr_eq(known, generation));
+        life.unload.is_some() && life.generations.is_empty()
     }
 
-    fn seal(&self, hub: &Hub, space: &Arc<Space>, subject: String) -> UnloadTicket {
-        let begun = self.begin(hub, space, subject);
-        self.announce(hub, space, begun)
+    fn seal(&self, registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: String) -> UnloadTicket {
+        let begun = self.begin(registry, generation, subject);
+        self.announce(registry, generation, begun)
     }
 
-    fn begin(&self, hub: &Hub, space: &Arc<Space>, subject: String) -> (UnloadTicket, bool) {
-        space.seal(|| hub.ticket(subject, SpaceUnload::new(&self.hub, space, hub.policy())))
+    fn begin(
+        &self,
+        registry: &ContextRegistry,
+        generation: &Arc<FreeGeneration>,
+        subject: String,
+    ) -> (UnloadTicket, bool) {
+        generation.seal(|| registry.ticket(subject, SpaceUnload::new(&self.registry, generation, registry.policy())))
     }
 
     /// Tells everybody once, then takes the unload as far as it goes.
-    fn announce(&self, hub: &Hub, space: &Arc<Space>, (ticket, is_first): (UnloadTicket, bool)) -> UnloadTicket {
+    fn announce(
+        &self,
+        registry: &ContextRegistry,
+        generation: &Arc<FreeGeneration>,
+        (ticket, is_first): (UnloadTicket, bool),
+    ) -> UnloadTicket {
         if is_first {
-            self.tell_unloading(hub, space);
-            space.modules().iter().for_each(|module| module.ask_to_stop());
-            space.set_announced();
-            hub.drive(ticket.clone());
+            self.tell_unloading(registry, generation);
+            generation.modules().iter().for_each(|module| module.ask_to_stop());
+            generation.set_announced();
+            registry.drive(ticket.clone());
         }
         ticket
     }
 
     /// Tells everybody that a generation takes nothing new any more, or that its process ends: once, whichever comes first.
-    pub(super) fn tell_unloading(&self, hub: &Hub, space: &Space) {
-        if !space.begin_telling() {
+    pub(super) fn tell_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
+        if !generation.begin_telling() {
             return;
         }
-        hub.tell(space, ContextHappening::Unloading);
-        let event = ContextHappening::Unloading;
-        let home = self.guides.home();
-        let notice = ContextNotice { id: space.id, kind: self.kind, name: self.name.to_string(), event, home };
-        for problem in self.unloading.tell(&notice) {
-            space.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
+        registry.tell(generation, ContextEventKind::Unloading);
+        let event = ContextEventKind::Unloading;
+        let home = self.resolvers.home();
+        let event = ContextEvent { id: generation.id, kind: self.kind, name: self.name.to_string(), event, home };
+        for problem in self.unloading.tell(&event) {
+            generation.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
     }
 
@@ -296,18 +309,18 @@ impl Line {
 
     /// Where its libraries are copied to before they are looked at.
     pub(super) fn stage_dir(&self) -> Result<Arc<StageDir>, ContextError> {
-        Ok(Arc::clone(&self.hub()?.stage_dir))
+        Ok(Arc::clone(&self.registry()?.stage_dir))
     }
 
     /// Where all contexts of its runtime meet.
     ///
     /// # Errors
     /// When the runtime is gone.
-    pub(super) fn hub(&self) -> Result<Arc<Hub>, ContextError> {
-        self.hub.upgrade().ok_or_else(|| self.unloading("using it after its runtime"))
+    pub(super) fn registry(&self) -> Result<Arc<ContextRegistry>, ContextError> {
+        self.registry.upgrade().ok_or_else(|| self.unloading("using it after its runtime"))
     }
 
-    fn life(&self) -> MutexGuard<'_, Life> {
+    fn life(&self) -> MutexGuard<'_, Generations> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Event {
 /// The function of an event, which is called with its value.
 type Function = unsafe extern "C-unwind" fn(usize);
 
-struct Notice {
+struct Notification {
     /// The address of the ledger of whoever shall be called.
     owner: usize,
     function: usize,
@@ -50,7 +50,7 @@ struct Running {
 
 #[derive(Default)]
 struct Book {
-    notices: HashMap<usize, Notice>,
+    notifications: HashMap<usize, Notification>,
     running: Vec<Running>,
 }
 
@@ -79,14 +79,14 @@ impl Event {
         [libc::SIGEV_SIGNAL, libc::SIGEV_THREAD_ID].contains(&self.how).then_some(self.signal)
     }
 
-    /// The same event, with the host's function in the place of the image's; and the number of that notice.
+    /// The same event, with the host's function in the place of the image's; and the number of that notification.
     pub(super) fn through_host(self, owner: usize, what: &'static str, is_for_once: bool) -> (Self, Option<usize>) {
         if !self.calls() {
             return (self, None);
         }
         let serial = SERIAL.fetch_add(1, Ordering::SeqCst);
-        let notice = Notice { owner, function: self.function, value: self.value, what, is_for_once };
-        lock(&BOOK).notices.insert(serial, notice);
+        let notification = Notification { owner, function: self.function, value: self.value, what, is_for_once };
+        lock(&BOOK).notifications.insert(serial, notification);
         (Self { value: serial, function: notify as *const () as usize, ..self }, Some(serial))
     }
 
@@ -95,8 +95,8 @@ impl Event {
         if !self.calls() || self.function != notify as *const () as usize {
             return self;
         }
-        match lock(&BOOK).notices.get(&self.value) {
-            Some(notice) => Self { value: notice.value, function: notice.function, ..self },
+        match lock(&BOOK).notifications.get(&self.value) {
+            Some(notification) => Self { value: notification.value, function: notification.function, ..self },
             None => self,
         }
     }
@@ -104,17 +104,17 @@ impl Event {
 
 /// Nobody is to be called any more.
 pub(super) fn strike(serial: usize) {
-    lock(&BOOK).notices.remove(&serial);
+    lock(&BOOK).notifications.remove(&serial);
 }
 
 /// Nobody of an image is to be called any more.
 pub(super) fn strike_all(owner: usize) {
-    lock(&BOOK).notices.retain(|_, notice| notice.owner != owner);
+    lock(&BOOK).notifications.retain(|_, notification| notification.owner != owner);
 }
 
 /// Whether the one of this number is still waited for.
 pub(super) fn is_open(serial: usize) -> bool {
-    lock(&BOOK).notices.contains_key(&serial)
+    lock(&BOOK).notifications.contains_key(&serial)
 }
 
 pub(super) fn runs(owner: usize) -> bool {
@@ -138,15 +138,16 @@ pub(super) fn holders(owner: usize) -> Vec<Holder> {
 unsafe extern "C-unwind" fn notify(serial: usize) {
     let (function, value, running) = {
         let mut book = lock(&BOOK);
-        let Some(notice) = book.notices.get(&serial) else { return };
-        let (function, value, is_for_once) = (notice.function, notice.value, notice.is_for_once);
+        let Some(notification) = book.notifications.get(&serial) else { return };
+        let (function, value, is_for_once) = (notification.function, notification.value, notification.is_for_once);
         let tid = kernel::own_tid();
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
-        let running = Running { owner: notice.owner, what: notice.what, tid, since: Instant::now(), serial: number };
+        let running =
+            Running { owner: notification.owner, what: notification.what, tid, since: Instant::now(), serial: number };
         // In the same moment as it is taken off its list: in between, nobody would hold the image.
         book.running.push(running);
         if is_for_once {
-            book.notices.remove(&serial);
+            book.notifications.remove(&serial);
         }
         (function, value, number)
     };

@@ -1,4 +1,4 @@
-//! Births and deaths with hooks that write down what they were asked for.
+//! Beginnings and ends with hooks that write down what they were asked for.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,7 +7,8 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::handles::ObjectHandle;
 
 use super::{
-    BirthArgs, BirthFailed, BirthHooks, StepError, add_subobject, birth, destroy, make_cdo, run_class_constructor,
+    ConstructionArgs, ConstructionFailed, ConstructionHooks, StepError, add_subobject, construct, destroy, make_cdo,
+    run_class_constructor,
 };
 use crate::World;
 use crate::class::{Class, SubobjectRole};
@@ -79,8 +80,8 @@ impl Recorder {
         order
     }
 
-    fn birth(&self, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
-        birth(&self.world, self, class, BirthArgs::default())
+    fn construct(&self, class: &Rc<Class>) -> Result<ObjectHandle, ConstructionFailed> {
+        construct(&self.world, self, class, ConstructionArgs::default())
     }
 
     fn number(&self, object: ObjectHandle, property: &str) -> Value {
@@ -88,7 +89,7 @@ impl Recorder {
     }
 }
 
-impl BirthHooks for Recorder {
+impl ConstructionHooks for Recorder {
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         for part in class.dynamic_chain() {
             let built = self.hook("red", object, &part);
@@ -151,11 +152,11 @@ fn garage() -> (Recorder, Rc<Class>) {
 }
 
 #[test]
-fn a_birth_goes_through_its_steps_in_order() {
+fn a_construction_goes_through_its_steps_in_order() {
     let (recorder, big) = garage();
     make_cdo(&recorder.world, &recorder, &big).unwrap();
     recorder.taken();
-    recorder.birth(&big).unwrap();
+    recorder.construct(&big).unwrap();
     assert_eq!(
         recorder.taken(),
         [
@@ -211,7 +212,7 @@ fn a_cdo_is_born_after_that_of_its_base_and_those_of_its_subobjects() {
 #[test]
 fn an_object_starts_with_its_defaults_and_its_own_subobjects() {
     let (recorder, big) = garage();
-    let object = recorder.birth(&big).unwrap();
+    let object = recorder.construct(&big).unwrap();
     let objects = &recorder.world.objects;
     for (property, value) in [("seed", 1.0), ("speed", 180.0), ("mass", 9.0)] {
         assert_eq!(recorder.number(object, property), Value::F64(value));
@@ -228,10 +229,10 @@ fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
     let (recorder, big) = garage();
     // Inherited and own properties alike; what is written on an instance is overwritten by the CDO's value.
     recorder.writes.borrow_mut().extend([("class Big", "speed", 240.0), ("class Big", "mass", 7.0)]);
-    let first = recorder.birth(&big).unwrap();
+    let first = recorder.construct(&big).unwrap();
     recorder.writes.borrow_mut().clear();
     recorder.writes.borrow_mut().push(("class Big", "mass", 1.0));
-    let second = recorder.birth(&big).unwrap();
+    let second = recorder.construct(&big).unwrap();
     for object in [first, second] {
         assert_eq!(recorder.number(object, "speed"), Value::F64(240.0));
         assert_eq!(recorder.number(object, "mass"), Value::F64(7.0));
@@ -245,7 +246,7 @@ fn post_init_is_the_place_to_differ_also_for_subobjects() {
     let (recorder, big) = garage();
     make_cdo(&recorder.world, &recorder, &big).unwrap();
     recorder.writes.borrow_mut().extend([("post_init Big", "mass", 5.0), ("post_init Gear", "teeth", 99.0)]);
-    let object = recorder.birth(&big).unwrap();
+    let object = recorder.construct(&big).unwrap();
     let gear = recorder.world.objects.subobject(object, "gear").unwrap();
     assert_eq!((recorder.number(object, "mass"), recorder.number(gear, "teeth")), (Value::F64(5.0), Value::F64(99.0)));
     assert_eq!(recorder.number(big.cdo.get(), "mass"), Value::F64(9.0));
@@ -255,13 +256,13 @@ fn post_init_is_the_place_to_differ_also_for_subobjects() {
 fn the_archetypes_subobjects_give_their_values_not_themselves() {
     let (recorder, big) = garage();
     let objects = &recorder.world.objects;
-    let archetype = recorder.birth(&big).unwrap();
+    let archetype = recorder.construct(&big).unwrap();
     let (root, gear) = (objects.subobject(archetype, "root").unwrap(), objects.subobject(archetype, "gear").unwrap());
     objects.write_value(gear, "teeth", &Value::F64(40.0)).unwrap();
     objects.write_value(archetype, "mass", &Value::F64(3.0)).unwrap();
     objects.write_value(archetype, "focus", &Value::Object(root)).unwrap();
-    let args = BirthArgs { archetype: Some(archetype), root: true, ..BirthArgs::default() };
-    let object = birth(&recorder.world, &recorder, &big, args).unwrap();
+    let args = ConstructionArgs { archetype: Some(archetype), root: true, ..ConstructionArgs::default() };
+    let object = construct(&recorder.world, &recorder, &big, args).unwrap();
     let (own_root, own_gear) = (objects.subobject(object, "root").unwrap(), objects.subobject(object, "gear").unwrap());
     assert_eq!(recorder.number(own_gear, "teeth"), Value::F64(40.0));
     assert_eq!(recorder.number(object, "mass"), Value::F64(3.0));
@@ -271,7 +272,7 @@ fn the_archetypes_subobjects_give_their_values_not_themselves() {
 }
 
 #[test]
-fn a_birth_that_fails_leaves_nothing_behind() {
+fn a_construction_that_fails_leaves_nothing_behind() {
     for (at, how, expected) in [
         ("red Cube", "no fuel", "red constructor of Game.Cube (Big_1): \"no fuel\""),
         ("red Big", "panic", "red constructor of Game.Big (Big_1): \"red Big panicked\""),
@@ -291,24 +292,24 @@ fn a_birth_that_fails_leaves_nothing_behind() {
         make_cdo(&recorder.world, &recorder, &big).unwrap();
         let before = recorder.world.objects.alive();
         *recorder.fails.borrow_mut() = Some((at, how));
-        let failed = recorder.birth(&big).unwrap_err();
+        let failed = recorder.construct(&big).unwrap_err();
         if expected.is_empty() {
-            assert_eq!(failed.message, "the object was destroyed in the middle of its birth", "{at}");
+            assert_eq!(failed.message, "the object was destroyed in the middle of its construct", "{at}");
         } else {
             assert_eq!(failed.to_string(), format!("Game.Big was not born: {expected}"));
         }
         assert_eq!(recorder.world.objects.alive(), before, "{at}");
         let ends = recorder.taken().iter().filter(|line| line.starts_with("end")).count();
         assert!((1..=3).contains(&ends), "{at}: {ends} conjugates ended");
-        assert_eq!(recorder.world.counters.births.get(), 0, "{at}");
+        assert_eq!(recorder.world.counters.constructions.get(), 0, "{at}");
         *recorder.fails.borrow_mut() = None;
-        recorder.birth(&big).unwrap();
+        recorder.construct(&big).unwrap();
         assert_eq!(recorder.world.objects.len(), before.len() + 3, "{at}");
     }
 }
 
 #[test]
-fn a_native_hook_fails_a_birth_too() {
+fn a_native_hook_fails_a_construction_too() {
     let world = world();
     let fail: fn(&World, ObjectHandle) -> Result<(), String> = |_, _| Err("no engine".to_owned());
     let classes = declare(
@@ -323,7 +324,7 @@ fn a_native_hook_fails_a_birth_too() {
         "Engine.Early was not born: native constructor of Engine.Early (Default__Early): \"no engine\"",
         "Engine.Late was not born: native PostInitProperties of Engine.Late (Default__Late): \"no engine\"",
     ]) {
-        assert_eq!(recorder.birth(class).unwrap_err().to_string(), expected);
+        assert_eq!(recorder.construct(class).unwrap_err().to_string(), expected);
     }
     assert_eq!(recorder.world.objects.len(), 1, "only the CDO of the base is there");
 }
@@ -342,7 +343,7 @@ fn a_subobject_of_its_own_class_is_refused() {
     );
     let recorder = Recorder::new(world);
     for class in &classes {
-        let failed = recorder.birth(class).unwrap_err();
+        let failed = recorder.construct(class).unwrap_err();
         assert!(failed.message.contains("would never end") || failed.message.contains("it needs itself"), "{failed}");
     }
     assert_eq!(recorder.world.objects.len(), 1, "only the CDO of the base is there");
@@ -362,7 +363,7 @@ fn a_subclass_may_ask_for_another_class_of_subobject() {
     let actor_cdo = make_cdo(&recorder.world, &recorder, &actor).unwrap();
     let its_root = recorder.world.objects.subobject(actor_cdo, "root").unwrap();
     recorder.world.objects.write_value(its_root, "height", &Value::F64(50.0)).unwrap();
-    let object = recorder.birth(&class).unwrap();
+    let object = recorder.construct(&class).unwrap();
     let root = recorder.world.objects.subobject(object, "root").unwrap();
     assert_eq!(&*recorder.world.objects.class(root).unwrap().path, "/Script/Game.Gear");
     assert_eq!((recorder.number(root, "teeth"), recorder.number(root, "height")), (Value::F64(12.0), Value::F64(50.0)));
@@ -371,7 +372,7 @@ fn a_subclass_may_ask_for_another_class_of_subobject() {
 #[test]
 fn destroying_ends_subobjects_first_and_only_once() {
     let (recorder, big) = garage();
-    let object = recorder.birth(&big).unwrap();
+    let object = recorder.construct(&big).unwrap();
     let left = recorder.world.objects.len() - 3;
     recorder.taken();
     destroy(&recorder.world, &recorder, object);
@@ -386,7 +387,7 @@ fn a_dead_cdo_is_born_again_when_it_is_needed() {
     let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
     destroy(&recorder.world, &recorder, cdo);
     assert_eq!(big.cdo.get(), ObjectHandle::NONE);
-    recorder.birth(&big).unwrap();
+    recorder.construct(&big).unwrap();
     assert!(recorder.world.objects.is_alive(big.cdo.get()));
 }
 
@@ -394,24 +395,24 @@ fn a_dead_cdo_is_born_again_when_it_is_needed() {
 fn an_archetype_of_another_class_is_refused() {
     let (recorder, big) = garage();
     let gear = recorder.world.types.class_by_path("/Script/Game.Gear").unwrap();
-    let archetype = recorder.birth(&gear).unwrap();
-    let args = BirthArgs { archetype: Some(archetype), ..BirthArgs::default() };
-    let failed = birth(&recorder.world, &recorder, &big, args).unwrap_err();
+    let archetype = recorder.construct(&gear).unwrap();
+    let args = ConstructionArgs { archetype: Some(archetype), ..ConstructionArgs::default() };
+    let failed = construct(&recorder.world, &recorder, &big, args).unwrap_err();
     assert_eq!(failed.message, "a /Script/Game.Gear has no values for a /Script/Game.Big");
-    let args = BirthArgs { archetype: Some(ObjectHandle::new(99, 1)), ..BirthArgs::default() };
-    assert!(birth(&recorder.world, &recorder, &big, args).unwrap_err().message.contains("is gone"));
+    let args = ConstructionArgs { archetype: Some(ObjectHandle::new(99, 1)), ..ConstructionArgs::default() };
+    assert!(construct(&recorder.world, &recorder, &big, args).unwrap_err().message.contains("is gone"));
 }
 
 #[test]
 fn class_constructors_are_counted_where_they_run() {
     let (recorder, big) = garage();
-    let object = recorder.birth(&big).unwrap();
+    let object = recorder.construct(&big).unwrap();
     let counters = &recorder.world.counters;
     // Gear's own CDO; Cube's CDO and its gear; Big's CDO with two classes, and its gear.
     assert_eq!(counters.class_constructors_on_cdos.get(), 6);
     assert_eq!((counters.class_constructors_on_instances.get(), counters.class_constructors_rerun.get()), (3, 0));
     // Actor, Component, Gear, Cube, Big and their root Object; and the instance with two subobjects.
-    assert_eq!((counters.cdos.get(), counters.births.get()), (6, 3));
+    assert_eq!((counters.cdos.get(), counters.constructions.get()), (6, 3));
     run_class_constructor(&recorder.world, &recorder, object, &big).unwrap();
     assert_eq!(counters.class_constructors_rerun.get(), 1);
 }
@@ -419,7 +420,7 @@ fn class_constructors_are_counted_where_they_run() {
 #[test]
 fn a_living_object_can_get_one_more_subobject() {
     let (recorder, big) = garage();
-    let object = recorder.birth(&big).unwrap();
+    let object = recorder.construct(&big).unwrap();
     let objects = &recorder.world.objects;
     let gear = objects.subobject(object, "gear").unwrap();
     destroy(&recorder.world, &recorder, gear);
@@ -444,7 +445,7 @@ fn scripts_have_defaults_and_no_constructor() {
     };
     let class = declare(&world, [script]).remove(0);
     let recorder = Recorder::new(world);
-    let object = recorder.birth(&class).unwrap();
+    let object = recorder.construct(&class).unwrap();
     assert_eq!(recorder.number(object, "x"), Value::F64(3.0));
     assert!(recorder.taken().is_empty());
 }
@@ -468,7 +469,7 @@ fn natives_are_told_before_anything_of_an_object_ends() {
         ],
     );
     let recorder = Recorder::new(world);
-    let object = recorder.birth(&classes[2]).unwrap();
+    let object = recorder.construct(&classes[2]).unwrap();
     recorder.taken();
     destroy(&recorder.world, &recorder, object);
     assert_eq!(recorder.taken(), ["begin_destroy Cube_1", "end Cube_1"]);
@@ -480,7 +481,7 @@ fn an_object_is_shown_by_class_and_name_and_by_its_handle_once_it_is_gone() {
     let world = world();
     let classes = declare(&world, [native("Thing", OBJECT, &[])]);
     let recorder = Recorder::new(world);
-    let object = recorder.birth(&classes[0]).unwrap();
+    let object = recorder.construct(&classes[0]).unwrap();
     let shown = || recorder.world.objects.shown(object).to_string();
     assert_eq!(shown(), "Engine.Thing (Thing_1)");
     destroy(&recorder.world, &recorder, object);
@@ -488,12 +489,13 @@ fn an_object_is_shown_by_class_and_name_and_by_its_handle_once_it_is_gone() {
 }
 
 #[test]
-fn a_name_that_is_taken_in_its_place_is_refused_at_birth() {
+fn a_name_that_is_taken_in_its_place_is_refused_at_construction() {
     let (recorder, big) = garage();
     let name = Some(recorder.world.names.intern("one"));
-    let args = BirthArgs { name, ..BirthArgs::default() };
-    let first = birth(&recorder.world, &recorder, &big, args).unwrap();
-    let failed = birth(&recorder.world, &recorder, &big, args).unwrap_err();
+    let args = ConstructionArgs { name, ..ConstructionArgs::default() };
+    let first = construct(&recorder.world, &recorder, &big, args).unwrap();
+    let failed = construct(&recorder.world, &recorder, &big, args).unwrap_err();
     assert!(failed.to_string().contains("name for an object of Game.Big (one)"), "{failed}");
-    birth(&recorder.world, &recorder, &big, BirthArgs { outer: first, ..args }).expect("it is free in there");
+    construct(&recorder.world, &recorder, &big, ConstructionArgs { outer: first, ..args })
+        .expect("it is free in there");
 }

@@ -1,7 +1,7 @@
-//! Birth and death of objects: what happens in which order. The floors above run the plugins' parts of it; this file
-//! knows when, and that a birth that fails anywhere leaves nothing behind.
+//! Construction and end of objects: what happens in which order. The floors above run the plugins' parts of it; this file
+//! knows when, and that a construction that fails anywhere leaves nothing behind.
 //!
-//! The order: memory; the plugin half; class by class from the root subobjects, defaults and constructor; the
+//! The order: memory; the plugin part; class by class from the root subobjects, defaults and constructor; the
 //! archetype's values; PostInitProperties of the plugin, then of the host. Subobjects go through the first half when
 //! their owner's class comes to them, and through PostInitProperties when the owner's archetype has been copied, so that
 //! nothing overwrites what it sets.
@@ -28,12 +28,12 @@ mod whole;
 
 pub use failure::StepError;
 use failure::StepFacts;
-pub use failure::{BirthFailed, BirthStep};
-pub use living::{add_subobject, rebirth};
+pub use failure::{ConstructionFailed, ConstructionStep};
+pub use living::{add_subobject, reconstruct};
 
 /// What the floors above do in an object's life; this floor says when. No store is borrowed while they do.
-pub trait BirthHooks {
-    /// Builds the plugin half: all parts, the red constructors of the dynamic classes base to derived.
+pub trait ConstructionHooks {
+    /// Builds the plugin part: all parts, the red constructors of the dynamic classes base to derived.
     ///
     /// # Errors
     /// When a part cannot be built; the error names its class.
@@ -57,13 +57,13 @@ pub trait BirthHooks {
     /// When it fails.
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// The object goes, also when its birth failed: its conjugate ends, where there is one.
+    /// The object goes, also when its construction failed: its conjugate ends, where there is one.
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
 /// How an object is to be born.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BirthArgs {
+pub struct ConstructionArgs {
     /// Its name; without one it gets one of its own.
     pub name: Option<Name>,
     /// The object it lies in, or none.
@@ -77,54 +77,58 @@ pub struct BirthArgs {
 /// Brings an object of `class` into the world. Game thread only.
 ///
 /// # Errors
-/// [`BirthFailed`] when a step fails or panics; object and subobjects are gone then.
-pub fn birth(
+/// [`ConstructionFailed`] when a step fails or panics; object and subobjects are gone then.
+pub fn construct(
     world: &World,
-    hooks: &dyn BirthHooks,
+    hooks: &dyn ConstructionHooks,
     class: &Rc<Class>,
-    args: BirthArgs,
-) -> Result<ObjectHandle, BirthFailed> {
-    let midwife = Midwife { world, hooks, asked: class };
+    args: ConstructionArgs,
+) -> Result<ObjectHandle, ConstructionFailed> {
+    let constructor = Constructor { world, hooks, asked: class };
     let is_whole = |template| !class.has_subobjects() && world.objects.class_id(template) == Some(class.id);
     if args.name.is_none() && args.archetype.is_none() && is_whole(class.cdo.get()) {
-        return midwife.bear_whole(&args, class.cdo.get());
+        return constructor.construct_whole(&args, class.cdo.get());
     }
-    midwife.check_name(&args)?;
+    constructor.check_name(&args)?;
     let template = match args.archetype {
-        Some(archetype) => midwife.check_archetype(archetype)?,
-        None => midwife.cdo_of(class)?,
+        Some(archetype) => constructor.check_archetype(archetype)?,
+        None => constructor.cdo_of(class)?,
     };
     if is_whole(template) {
-        return midwife.bear_whole(&args, template);
+        return constructor.construct_whole(&args, template);
     }
     let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
     let mut pairs = Vec::new();
-    let newborn = midwife.begin(&order, Copying::Later, &mut pairs)?;
-    midwife.or_destroy(&newborn, midwife.copy_values(&newborn, &pairs))?;
-    midwife.or_destroy(&newborn, midwife.post_init(&newborn))?;
+    let new_object = constructor.begin(&order, Copying::Later, &mut pairs)?;
+    constructor.or_destroy(&new_object, constructor.copy_values(&new_object, &pairs))?;
+    constructor.or_destroy(&new_object, constructor.post_init(&new_object))?;
     if args.root {
-        world.objects.add_root(newborn.object);
+        world.objects.add_root(new_object.object);
     }
-    midwife.count(&newborn);
-    Ok(newborn.object)
+    constructor.count(&new_object);
+    Ok(new_object.object)
 }
 
 /// The CDO of `class`; where there is none it is born, after the CDO of its base. Game thread only.
 ///
 /// # Errors
-/// [`BirthFailed`] when a step fails or panics, or when the CDO needs itself.
-pub fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+/// [`ConstructionFailed`] when a step fails or panics, or when the CDO needs itself.
+pub fn make_cdo(
+    world: &World,
+    hooks: &dyn ConstructionHooks,
+    class: &Rc<Class>,
+) -> Result<ObjectHandle, ConstructionFailed> {
     let existing = class.cdo.get();
     if world.objects.is_alive(existing) {
         return Ok(existing);
     }
-    let midwife = Midwife { world, hooks, asked: class };
+    let constructor = Constructor { world, hooks, asked: class };
     let name = format!("{DEFAULT_PREFIX}{}", class.name);
     if class.members.cdo_in_making.replace(true) {
         let circle = StepError::new("it needs itself: one of its subobjects is of this class or of a derived one");
-        return Err(midwife.failed(&name, BirthStep::Cdo(class.path.to_string()), circle));
+        return Err(constructor.failed(&name, ConstructionStep::Cdo(class.path.to_string()), circle));
     }
-    let made = midwife.make_cdo(&name);
+    let made = constructor.make_cdo(&name);
     class.members.cdo_in_making.set(false);
     let cdo = made?;
     class.cdo.set(cdo);
@@ -137,7 +141,7 @@ pub fn make_cdo(world: &World, hooks: &dyn BirthHooks, class: &Rc<Class>) -> Res
 /// [`StepError`] when it fails or panics.
 pub fn run_class_constructor(
     world: &World,
-    hooks: &dyn BirthHooks,
+    hooks: &dyn ConstructionHooks,
     object: ObjectHandle,
     class: &Rc<Class>,
 ) -> Result<(), StepError> {
@@ -145,7 +149,7 @@ pub fn run_class_constructor(
     trap_as(|| hooks.class_constructor(object, class))
 }
 
-/// Runs what a native class does in a birth. Nobody refers to the newborn yet, so it is held: the host may collect in there.
+/// Runs what a native class does in a construction. Nobody refers to the new object yet, so it is held: the host may collect in there.
 fn run_native(world: &World, object: ObjectHandle, hook: &NativeHook) -> Result<(), StepError> {
     let _held = world.stack.hold([object]);
     hook(world.context(), object).map_err(StepError::new)
@@ -165,7 +169,7 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
 
 /// Ends an object: first its native classes are told, then its subobjects end, the last born first; then its conjugate ends and its handle is stale. Doing so
 /// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
-pub fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
+pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
     // Subobjects of subobjects may be as deep as somebody has nested them, so this does not call itself.
     enum Step {
         Begin(ObjectHandle),
@@ -188,7 +192,7 @@ pub fn destroy(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle) {
 }
 
 /// The conjugate of an object ends, and its handle is stale.
-fn end(world: &World, hooks: &dyn BirthHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
+fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
     if let Err(error) = trap_as(|| {
         hooks.end_conjugate(object);
         Ok::<_, StepError>(())
@@ -219,9 +223,9 @@ fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     }
 }
 
-struct Midwife<'a> {
+struct Constructor<'a> {
     world: &'a World,
-    hooks: &'a dyn BirthHooks,
+    hooks: &'a dyn ConstructionHooks,
     /// The class the creator asked for.
     asked: &'a Rc<Class>,
 }
@@ -238,13 +242,13 @@ struct Order<'a> {
 }
 
 /// An object that is constructed, and not yet initialized.
-struct Newborn {
+struct NewObject {
     object: ObjectHandle,
     class: Rc<Class>,
     /// Where its values come from.
     template: Option<ObjectHandle>,
     origin: TemplateOrigin,
-    parts: Vec<Newborn>,
+    parts: Vec<NewObject>,
 }
 
 /// How an object came by its template, which says whether it is copied from again when its owner is.
@@ -271,36 +275,36 @@ enum Copying {
 /// values has to become.
 type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
 
-impl Midwife<'_> {
-    fn make_cdo(&self, name: &str) -> Result<ObjectHandle, BirthFailed> {
+impl Constructor<'_> {
+    fn make_cdo(&self, name: &str) -> Result<ObjectHandle, ConstructionFailed> {
         let class = self.asked;
         let template = class.base.as_ref().map(|base| self.cdo_of(base)).transpose()?;
         let (name, outer) = (Some(self.world.names.intern(name)), ObjectHandle::NONE);
         let order = Order { class, name, outer, part: None, flags: object_flags::CDO, template };
-        let newborn = self.begin(&order, Copying::BeforeOwnClass, &mut Vec::new())?;
-        self.or_destroy(&newborn, self.post_init(&newborn))?;
-        self.count(&newborn);
-        Ok(newborn.object)
+        let new_object = self.begin(&order, Copying::BeforeOwnClass, &mut Vec::new())?;
+        self.or_destroy(&new_object, self.post_init(&new_object))?;
+        self.count(&new_object);
+        Ok(new_object.object)
     }
 
-    /// The CDO of a class that the birth needs; where it fails, the creator still learns about the class it asked for.
-    fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, BirthFailed> {
+    /// The CDO of a class that the construction needs; where it fails, the creator still learns about the class it asked for.
+    fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, ConstructionFailed> {
         make_cdo(self.world, self.hooks, class)
-            .map_err(|failed| BirthFailed { class: self.asked.path.to_string(), ..failed })
+            .map_err(|failed| ConstructionFailed { class: self.asked.path.to_string(), ..failed })
     }
 
-    fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, BirthFailed> {
+    fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, ConstructionFailed> {
         let problem = match self.world.objects.class(archetype) {
             None => CallError::Stale { handle: archetype }.to_string(),
             Some(class) if self.asked.is_a(&class) || class.is_a(self.asked) => return Ok(archetype),
             Some(class) => format!("a {} has no values for a {}", class.path, self.asked.path),
         };
-        let step = BirthStep::Archetype(self.asked.path.to_string());
+        let step = ConstructionStep::Archetype(self.asked.path.to_string());
         Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
     }
 
-    /// Memory, plugin half, and every class's turn.
-    fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<Newborn, BirthFailed> {
+    /// Memory, plugin part, and every class's turn.
+    fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<NewObject, ConstructionFailed> {
         let Order { class, name, outer, part, flags, template } = *order;
         let object = self.world.objects.allocate(class, name, outer, flags);
         if let Some(part) = part {
@@ -309,44 +313,54 @@ impl Midwife<'_> {
         }
         pairs.extend(template.map(|template| (template, object)));
         let (origin, parts) = (TemplateOrigin::Asked, Vec::new());
-        let mut newborn = Newborn { object, class: class.clone(), template, origin, parts };
-        let grown = self.grow(&mut newborn, flags, copying, pairs);
-        self.or_destroy(&newborn, grown)?;
-        Ok(newborn)
+        let mut new_object = NewObject { object, class: class.clone(), template, origin, parts };
+        let grown = self.grow(&mut new_object, flags, copying, pairs);
+        self.or_destroy(&new_object, grown)?;
+        Ok(new_object)
     }
 
-    fn grow(&self, newborn: &mut Newborn, flags: u32, copying: Copying, pairs: &mut Pairs) -> Result<(), BirthFailed> {
-        let (object, class) = (newborn.object, newborn.class.clone());
-        if class.has_plugin_half() {
+    fn grow(
+        &self,
+        new_object: &mut NewObject,
+        flags: u32,
+        copying: Copying,
+        pairs: &mut Pairs,
+    ) -> Result<(), ConstructionFailed> {
+        let (object, class) = (new_object.object, new_object.class.clone());
+        if class.has_plugin_part() {
             let build = || self.hooks.build_conjugate(object, &class);
-            self.step(object, || BirthStep::RedConstructor(class.path.to_string()), build)?;
+            self.step(object, || ConstructionStep::RedConstructor(class.path.to_string()), build)?;
         }
         for turn in class.lineage() {
             if copying == Copying::BeforeOwnClass && Rc::ptr_eq(turn, &class) {
-                self.copy_values(newborn, pairs)?;
+                self.copy_values(new_object, pairs)?;
             }
             for subobject in &turn.subobjects {
-                let part = self.part(newborn, flags, subobject, pairs)?;
-                newborn.parts.extend(part);
+                let part = self.part(new_object, flags, subobject, pairs)?;
+                new_object.parts.extend(part);
             }
-            self.step(object, || BirthStep::Defaults(turn.path.to_string()), || self.set_defaults(object, turn))?;
+            self.step(
+                object,
+                || ConstructionStep::Defaults(turn.path.to_string()),
+                || self.set_defaults(object, turn),
+            )?;
             self.construct(object, turn)?;
         }
-        if copying == Copying::AfterClasses { self.copy_values(newborn, pairs) } else { Ok(()) }
+        if copying == Copying::AfterClasses { self.copy_values(new_object, pairs) } else { Ok(()) }
     }
 
     /// One default subobject, of the class that the most derived class of its owner asks for. None is made where an
     /// owner that is born anew has it already.
     fn part(
         &self,
-        owner: &Newborn,
+        owner: &NewObject,
         owner_flags: u32,
         subobject: &Subobject,
         pairs: &mut Pairs,
-    ) -> Result<Option<Newborn>, BirthFailed> {
+    ) -> Result<Option<NewObject>, ConstructionFailed> {
         let objects = &self.world.objects;
         let path = owner.class.subobject_class(subobject);
-        let step = || BirthStep::Subobject(owner.class.path.to_string(), subobject.name.to_string());
+        let step = || ConstructionStep::Subobject(owner.class.path.to_string(), subobject.name.to_string());
         let refuse = |message: String| Err(self.failed_for(owner.object, step(), StepError::new(message)));
         let Some(class) = self.world.types.class_by_path(&path) else {
             return refuse(format!("its class {path} is not declared any more: load its module again"));
@@ -411,7 +425,7 @@ impl Midwife<'_> {
         Ok(())
     }
 
-    fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), BirthFailed> {
+    fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), ConstructionFailed> {
         let path = || turn.path.to_string();
         // Counted without a step of its own: nearly all classes have no constructor.
         if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
@@ -421,11 +435,11 @@ impl Midwife<'_> {
         match (turn.origin, &turn.native_constructor) {
             (Origin::Dynamic, _) => {
                 let run = || run_class_constructor(self.world, self.hooks, object, turn);
-                return self.step(object, || BirthStep::ClassConstructor(path()), run);
+                return self.step(object, || ConstructionStep::ClassConstructor(path()), run);
             }
             (Origin::Native, Some(hook)) => {
                 let run = || run_native(self.world, object, hook);
-                self.step(object, || BirthStep::NativeConstructor(path()), run)?;
+                self.step(object, || ConstructionStep::NativeConstructor(path()), run)?;
             }
             (Origin::Native, None) | (Origin::Script, _) => {}
         }
@@ -434,88 +448,92 @@ impl Midwife<'_> {
     }
 
     /// Copies the template's values into the object, and those of the template's subobjects into its own.
-    fn copy_values(&self, newborn: &Newborn, pairs: &Pairs) -> Result<(), BirthFailed> {
+    fn copy_values(&self, new_object: &NewObject, pairs: &Pairs) -> Result<(), ConstructionFailed> {
         let objects = &self.world.objects;
-        if let Some(template) = newborn.template {
+        if let Some(template) = new_object.template {
             let copy = || {
                 let of = objects.class(template).ok_or(CallError::Stale { handle: template })?;
-                let shared = newborn.class.common_base(&of);
+                let shared = new_object.class.common_base(&of);
                 let properties = shared.as_ref().map_or(&[][..], |shared| &shared.properties);
-                Ok(objects.copy_values(newborn.object, template, properties, pairs)?)
+                Ok(objects.copy_values(new_object.object, template, properties, pairs)?)
             };
-            self.step(newborn.object, || BirthStep::CopyValues(newborn.class.path.to_string()), copy)?;
+            self.step(new_object.object, || ConstructionStep::CopyValues(new_object.class.path.to_string()), copy)?;
         }
-        let asked = newborn.parts.iter().filter(|part| part.origin == TemplateOrigin::Asked);
+        let asked = new_object.parts.iter().filter(|part| part.origin == TemplateOrigin::Asked);
         asked.into_iter().try_for_each(|part| self.copy_values(part, pairs))
     }
 
     /// PostInitProperties of the subobjects, then of the object: the plugin's, then the host's from the root on.
-    fn post_init(&self, newborn: &Newborn) -> Result<(), BirthFailed> {
-        newborn.parts.iter().try_for_each(|part| self.post_init(part))?;
-        self.init(newborn.object, &newborn.class)
+    fn post_init(&self, new_object: &NewObject) -> Result<(), ConstructionFailed> {
+        new_object.parts.iter().try_for_each(|part| self.post_init(part))?;
+        self.init(new_object.object, &new_object.class)
     }
 
-    fn init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), BirthFailed> {
-        if class.has_plugin_half() {
+    fn init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), ConstructionFailed> {
+        if class.has_plugin_part() {
             let run = || self.hooks.plugin_post_init(object, class);
-            self.step(object, || BirthStep::PluginPostInit(class.path.to_string()), run)?;
+            self.step(object, || ConstructionStep::PluginPostInit(class.path.to_string()), run)?;
         }
         for native in class.lineage() {
             if let Some(hook) = &native.native_post_init {
                 let run = || run_native(self.world, object, hook);
-                self.step(object, || BirthStep::NativePostInit(native.path.to_string()), run)?;
+                self.step(object, || ConstructionStep::NativePostInit(native.path.to_string()), run)?;
             }
         }
         Ok(())
     }
 
     /// Counts an object and its subobjects, now that all of them are born whole.
-    fn count(&self, newborn: &Newborn) {
+    fn count(&self, new_object: &NewObject) {
         let counters = &self.world.counters;
-        match self.world.objects.flags(newborn.object) {
+        match self.world.objects.flags(new_object.object) {
             Some(flags) if flags & object_flags::CDO != 0 => counters.cdos.bump(),
-            Some(flags) if flags & object_flags::IN_CDO == 0 => counters.births.bump(),
+            Some(flags) if flags & object_flags::IN_CDO == 0 => counters.constructions.bump(),
             _ => {}
         }
-        newborn.parts.iter().for_each(|part| self.count(part));
+        new_object.parts.iter().for_each(|part| self.count(part));
     }
 
-    /// Runs one step. Afterwards the object must still be there: code that is handed a newborn may destroy it.
+    /// Runs one step. Afterwards the object must still be there: code that is handed a new object may destroy it.
     fn step(
         &self,
         object: ObjectHandle,
-        step: impl FnOnce() -> BirthStep,
+        step: impl FnOnce() -> ConstructionStep,
         work: impl FnOnce() -> Result<(), StepError>,
-    ) -> Result<(), BirthFailed> {
+    ) -> Result<(), ConstructionFailed> {
         match trap_as(work) {
             Ok(()) if self.world.objects.is_alive(object) => Ok(()),
             Ok(()) => {
-                let ended = StepError::new("the object was destroyed in the middle of its birth");
+                let ended = StepError::new("the object was destroyed in the middle of its construction");
                 Err(self.failed_for(object, step(), ended))
             }
             Err(error) => Err(self.failed_for(object, step(), error)),
         }
     }
 
-    fn or_destroy(&self, newborn: &Newborn, outcome: Result<(), BirthFailed>) -> Result<(), BirthFailed> {
-        outcome.inspect_err(|_| destroy(self.world, self.hooks, newborn.object))
+    fn or_destroy(
+        &self,
+        new_object: &NewObject,
+        outcome: Result<(), ConstructionFailed>,
+    ) -> Result<(), ConstructionFailed> {
+        outcome.inspect_err(|_| destroy(self.world, self.hooks, new_object.object))
     }
 
     #[cold]
-    fn failed_for(&self, object: ObjectHandle, step: BirthStep, error: StepError) -> BirthFailed {
+    fn failed_for(&self, object: ObjectHandle, step: ConstructionStep, error: StepError) -> ConstructionFailed {
         let name = self.world.objects.name(object);
         let name = name.map_or_else(|| object.to_string(), |name| self.world.names.text(name).to_string());
         self.failed(&name, step, error)
     }
 
-    fn failed(&self, object: &str, step: BirthStep, error: StepError) -> BirthFailed {
+    fn failed(&self, object: &str, step: ConstructionStep, error: StepError) -> ConstructionFailed {
         let StepFacts { class, message, place } = error.into_facts();
         let step = match (step, class) {
-            (BirthStep::RedConstructor(_), Some(class)) => BirthStep::RedConstructor(class.to_string()),
-            (BirthStep::PluginPostInit(_), Some(class)) => BirthStep::PluginPostInit(class.to_string()),
+            (ConstructionStep::RedConstructor(_), Some(class)) => ConstructionStep::RedConstructor(class.to_string()),
+            (ConstructionStep::PluginPostInit(_), Some(class)) => ConstructionStep::PluginPostInit(class.to_string()),
             (step, _) => step,
         };
-        BirthFailed { class: self.asked.path.to_string(), step, object: object.to_owned(), message, place }
+        ConstructionFailed { class: self.asked.path.to_string(), step, object: object.to_owned(), message, place }
     }
 }
 

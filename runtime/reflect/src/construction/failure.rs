@@ -3,11 +3,11 @@
 use std::fmt;
 use std::rc::Rc;
 
-use alcedo_base::border::{CallError, Place};
+use alcedo_base::border::{CallError, SourcePlace};
 
 use crate::path::short;
 
-/// Why a hook failed. It is thin, because every step of every birth gives back that there is none.
+/// Why a hook failed. It is thin, because every step of every construction gives back that there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StepError(Box<StepFacts>);
 
@@ -19,35 +19,35 @@ pub(crate) struct StepFacts {
     /// The sentence, or the panic's message.
     pub message: String,
     /// Where it happened, if that is known.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
 }
 
 /// An object was not born. Nothing of it is left.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} was not born: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
-pub struct BirthFailed {
+pub struct ConstructionFailed {
     /// Path of the class that was asked for.
     pub class: String,
     /// What failed, of which class.
-    pub step: BirthStep,
+    pub step: ConstructionStep,
     /// Name of the object it failed for: the one asked for, a subobject of it or a CDO it needs.
     pub object: String,
     /// The sentence, or the panic's message.
     pub message: String,
     /// Where it happened, if that is known.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
 }
 
-/// A step of a birth. Each names the path of the class whose step it is.
+/// A step of a construction. Each names the path of the class whose step it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum BirthStep {
+pub enum ConstructionStep {
     /// The archetype to be copied from was looked at.
     Archetype(String),
     /// The name asked for was looked at.
     Name(String),
     /// The CDO was asked for.
     Cdo(String),
-    /// The plugin half was built.
+    /// The plugin part was built.
     RedConstructor(String),
     /// A subobject was made: class of the owner, name of the subobject.
     Subobject(String, String),
@@ -65,7 +65,7 @@ pub enum BirthStep {
     NativePostInit(String),
 }
 
-impl fmt::Display for BirthStep {
+impl fmt::Display for ConstructionStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, class) = match self {
             Self::Archetype(class) => ("archetype", class),
@@ -111,6 +111,6 @@ impl StepError {
     }
 }
 
-fn at(place: Option<&Place>) -> String {
+fn at(place: Option<&SourcePlace>) -> String {
     place.map(|place| format!(" at {place}")).unwrap_or_default()
 }

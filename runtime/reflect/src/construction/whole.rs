@@ -1,17 +1,21 @@
-//! The birth of an object that is one piece: its class has no subobjects, and what it starts with is an object of that very
+//! The construction of an object that is one piece: its class has no subobjects, and what it starts with is an object of that very
 //! class. Most objects are. The order is the same as for any other; what nobody can see is left out.
 
 use std::rc::Rc;
 
 use alcedo_base::handles::ObjectHandle;
 
-use crate::birth::{BirthArgs, BirthFailed, BirthStep, Midwife, StepError, destroy};
-use crate::class::{BirthPlan, Class};
+use crate::class::{Class, ConstructionPlan};
+use crate::construction::{ConstructionArgs, ConstructionFailed, ConstructionStep, Constructor, StepError, destroy};
 use crate::origin::Origin;
 
-impl Midwife<'_> {
+impl Constructor<'_> {
     /// An object of the class asked for, with the values of `template`.
-    pub(super) fn bear_whole(&self, args: &BirthArgs, template: ObjectHandle) -> Result<ObjectHandle, BirthFailed> {
+    pub(super) fn construct_whole(
+        &self,
+        args: &ConstructionArgs,
+        template: ObjectHandle,
+    ) -> Result<ObjectHandle, ConstructionFailed> {
         let plan = self.plan();
         // Where no class has a constructor, nothing is to be done for any of them.
         let constructed = if plan.has_constructors { 0 } else { self.asked.depth() };
@@ -23,21 +27,26 @@ impl Midwife<'_> {
         if args.root {
             self.world.objects.add_root(object);
         }
-        self.world.counters.births.bump();
+        self.world.counters.constructions.bump();
         Ok(object)
     }
 
     #[inline]
-    fn grow_whole(&self, object: ObjectHandle, template: ObjectHandle, plan: BirthPlan) -> Result<(), BirthFailed> {
+    fn grow_whole(
+        &self,
+        object: ObjectHandle,
+        template: ObjectHandle,
+        plan: ConstructionPlan,
+    ) -> Result<(), ConstructionFailed> {
         let (world, class) = (self.world, self.asked);
-        if class.has_plugin_half() {
+        if class.has_plugin_part() {
             let build = || self.hooks.build_conjugate(object, class);
-            self.step(object, || BirthStep::RedConstructor(class.path.to_string()), build)?;
+            self.step(object, || ConstructionStep::RedConstructor(class.path.to_string()), build)?;
         }
         if plan.has_constructors {
             for turn in class.lineage() {
                 // The values below go over the defaults, so these are for constructors only.
-                let step = || BirthStep::Defaults(turn.path.to_string());
+                let step = || ConstructionStep::Defaults(turn.path.to_string());
                 self.step(object, step, || self.set_defaults(object, turn))?;
                 self.construct(object, turn)?;
             }
@@ -48,18 +57,22 @@ impl Midwife<'_> {
         if !world.objects.copy_plain(object, template)
             && let Err(error) = world.objects.copy_values(object, template, &class.properties, &[(template, object)])
         {
-            return Err(self.failed_for(object, BirthStep::CopyValues(class.path.to_string()), StepError::from(error)));
+            return Err(self.failed_for(
+                object,
+                ConstructionStep::CopyValues(class.path.to_string()),
+                StepError::from(error),
+            ));
         }
         if plan.has_post_init { self.init(object, class) } else { Ok(()) }
     }
 
     #[inline]
-    fn plan(&self) -> BirthPlan {
-        self.asked.members.birth.get().unwrap_or_else(|| self.find_plan())
+    fn plan(&self) -> ConstructionPlan {
+        self.asked.members.construction.get().unwrap_or_else(|| self.find_plan())
     }
 
     #[cold]
-    fn find_plan(&self) -> BirthPlan {
+    fn find_plan(&self) -> ConstructionPlan {
         let has_constructor = |turn: &Rc<Class>| match turn.origin {
             Origin::Native => turn.native_constructor.is_some(),
             Origin::Dynamic => self.hooks.has_class_constructor(turn),
@@ -68,24 +81,24 @@ impl Midwife<'_> {
         let is_dynamic = |turn: &&Rc<Class>| turn.origin == Origin::Dynamic;
         let has_post_init =
             |turn: &Rc<Class>| turn.native_post_init.is_some() || (is_dynamic(&turn) && self.hooks.has_post_init(turn));
-        let plan = BirthPlan {
+        let plan = ConstructionPlan {
             has_constructors: self.asked.lineage().any(has_constructor),
             has_post_init: self.asked.lineage().any(has_post_init),
             dynamic: self.asked.lineage().filter(is_dynamic).count() as u64,
         };
-        self.asked.members.birth.set(Some(plan));
+        self.asked.members.construction.set(Some(plan));
         plan
     }
 
     /// Refuses a name that somebody has in the same place.
-    pub(super) fn check_name(&self, args: &BirthArgs) -> Result<(), BirthFailed> {
+    pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
         let Some(name) = args.name else { return Ok(()) };
         let name = self.world.names.text(name);
         match self.world.objects.find(args.outer, &name) {
             None => Ok(()),
             Some(holder) => {
                 let problem = format!("{holder} is called so in there: choose another name, or rename that first");
-                Err(self.failed(&name, BirthStep::Name(self.asked.path.to_string()), StepError::new(problem)))
+                Err(self.failed(&name, ConstructionStep::Name(self.asked.path.to_string()), StepError::new(problem)))
             }
         }
     }
