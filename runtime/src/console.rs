@@ -52,9 +52,7 @@ impl Runtime {
             ["blacks"] => self.conjugates().blacks().to_string(),
             ["blacks", "sites", "on"] => self.sites(true),
             ["blacks", "sites", "off"] => self.sites(false),
-            ["leases"] => {
-                lines("no leases", self.unloads().leases().iter().map(|(module, lease)| format!("{module}: {lease}")))
-            }
+            ["leases"] => lines("no leases", self.unloads().leases().iter().map(ToString::to_string)),
             ["unloads"] => {
                 lines("no unloads", self.unloads().tickets().iter().map(|ticket| ticket.report().to_string()))
             }

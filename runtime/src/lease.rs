@@ -124,6 +124,21 @@ impl fmt::Display for Blocker {
     }
 }
 
+/// A lease on a module of the living Master.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ModuleBlocker {
+    /// The module.
+    pub module: String,
+    /// Why it would have to stay mapped.
+    pub blocker: Blocker,
+}
+
+impl fmt::Display for ModuleBlocker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.module, self.blocker)
+    }
+}
+
 /// No lease is given any more: the context has begun to unload.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{owner} is unloading since {:.1} s and takes no new {kind}: use what replaced it", since.as_secs_f64())]

@@ -30,6 +30,7 @@ use crate::development::{Agent, Invitation};
 use crate::error::Error;
 use crate::handles::Name;
 use crate::load::context::handle::Contexts;
+use crate::load::context::id::MasterModuleInfo;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
 use crate::native::world::World;
@@ -284,17 +285,14 @@ impl Runtime {
         self.inner.loads.master().map_or(0, |master| master.generation.0)
     }
 
-    /// The modules of the living Master, dependencies first: name and version.
-    pub fn modules(&self) -> Vec<(String, String)> {
+    /// The modules of the living Master, dependencies first.
+    pub fn modules(&self) -> Vec<MasterModuleInfo> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
-        modules.iter().map(|module| (module.name().to_owned(), module.info().version.to_string())).collect()
-    }
-
-    /// The modules of the living Master, dependencies first: name and the generation it was loaded in, which is older than
-    /// the Master's where a reload kept it.
-    pub fn module_generations(&self) -> Vec<(String, u64)> {
-        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
-        let of = |module: &Rc<MasterModule>| (module.name().to_owned(), module.gate().tag().generation.0);
+        let of = |module: &Rc<MasterModule>| MasterModuleInfo {
+            name: module.name().to_owned(),
+            version: module.info().version.clone(),
+            generation: module.gate().tag().generation.0,
+        };
         modules.iter().map(of).collect()
     }
 

@@ -15,7 +15,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Runtime, UnloadReport, UnloadTicket, Value};
+use alcedo_runtime::{OpenFile, Runtime, UnloadReport, UnloadTicket, UnwaitedProcess, Value};
 use alcedo_sys::process;
 
 /// Set for the program that a test starts: a folder of its own.
@@ -296,7 +296,7 @@ fn a_descriptor_that_is_left_open_raises_no_signals() {
         let report = unload(&host);
         let left = &report.modules[0].fds_left;
         assert_eq!(left.len(), 2, "{report}");
-        for (fd, _) in left {
+        for OpenFile { fd, .. } in left {
             // SAFETY: the module is gone, and nobody else knows the descriptor.
             assert_eq!(unsafe { libc::write(*fd, b"x".as_ptr().cast(), 1) }, 1);
         }
@@ -359,7 +359,7 @@ fn a_child_that_nobody_waits_for_is_told() {
         leave(&host, "waited");
         leave(&host, "child");
         let report = unload(&host);
-        let [(pid, is)] = &report.modules[0].children_left[..] else { panic!("{report}") };
+        let [UnwaitedProcess { pid, is }] = &report.modules[0].children_left[..] else { panic!("{report}") };
         assert_eq!(is, "true, ended with status 0");
         assert!(report.to_string().contains(&format!("process {pid} not waited for (true, ended with status 0)")));
         assert!(exists(*pid), "it is only told");
@@ -377,7 +377,7 @@ fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
         let host = self::host(library, |policy| policy.reap_children = true);
         leave(&host, "running_child");
         let report = unload(&host);
-        let [(pid, is)] = &report.modules[0].children_left[..] else { panic!("{report}") };
+        let [UnwaitedProcess { pid, is }] = &report.modules[0].children_left[..] else { panic!("{report}") };
         assert_eq!(is, "cat, still running");
         // SAFETY: it is our child, and stays one until it was waited for.
         assert_eq!(unsafe { libc::kill(*pid, libc::SIGKILL) }, 0);

@@ -59,8 +59,12 @@ fn treasures_are_counted_by_type_and_let_go_of_at_once() {
     let cave = cave(&host, 10);
     let ten = |ty: &str| (ty.to_owned(), 10);
     assert_eq!(counts(&host), [ten("Array(f64)"), ten("Map(String, u32)"), ten("String")]);
-    let leases: Vec<_> =
-        host.unloads().leases().into_iter().map(|(module, lease)| (module, lease.kind, lease.owner)).collect();
+    let leases: Vec<_> = host
+        .unloads()
+        .leases()
+        .into_iter()
+        .map(|lease| (lease.module, lease.blocker.kind, lease.blocker.owner))
+        .collect();
     assert!(leases.contains(&("hoard".to_owned(), LeaseKind::Black, "Array(f64)".to_owned())), "{leases:?}");
     ask(&host, cave, "let_go", &[]);
     assert_eq!(

@@ -9,7 +9,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, ObjectHandle, Outcome, Phase, Reload, ReloadScope, Runtime, Value, process};
+use alcedo_runtime::{
+    Budget, GenerationInfo, ObjectHandle, Outcome, Phase, Reload, ReloadScope, Runtime, Value, process,
+};
 
 const SET: &str = "/Script/Game.RegeneratingSet";
 const SHIELDED: &str = "/Script/Game.ShieldedSet";
@@ -55,10 +57,10 @@ impl Scene {
 
     /// The generation of each module.
     fn generations(&self) -> [u64; 3] {
-        let generations = self.host.module_generations();
+        let generations = self.host.modules();
         ["attributes", "attributes_plus", "magic_cube"].map(|name| {
-            let found = generations.iter().find(|(module, _)| module == name);
-            found.unwrap_or_else(|| panic!("{name} is loaded: {generations:?}")).1
+            let found = generations.iter().find(|module| module.name == name);
+            found.unwrap_or_else(|| panic!("{name} is loaded: {generations:?}")).generation
         })
     }
 
@@ -103,7 +105,10 @@ fn a_module_that_changed_alone_is_replaced_alone() {
     assert_eq!(report.replaced_because, ["attributes_plus: its library has changed"]);
     assert_eq!((report.generation, report.conjugates_rebuilt, report.parked.len()), (2, 3, 0), "set, hero, hero's set");
     assert_eq!((host.generation(), scene.generations()), (2, [1, 2, 1]));
-    assert_eq!(host.unloads().generations(), [(2, alcedo_runtime::ContextState::Alive)]);
+    assert_eq!(
+        host.unloads().generations(),
+        [GenerationInfo { number: 2, state: alcedo_runtime::ContextState::Alive }]
+    );
     assert_eq!(scene.tags(), tags([1, 2, 1]));
     assert_eq!([*set, *cube].map(|object| scene.half(object)), kept, "the very plugin parts");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use alcedo_runtime::{Budget, Runtime, Value, process};
+use alcedo_runtime::{Budget, GenerationInfo, Runtime, Value, process};
 
 #[test]
 fn objects_live_through_a_reload_and_the_new_code_answers() {
@@ -114,7 +114,10 @@ fn a_rolled_back_reload_leaves_the_world_as_it_was() {
     let report = host.reload(&[support::plugin("broken", &["panic-in-red-constructor"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     assert_eq!((host.worlds().hash(), host.counters().objects, host.conjugates().color_of(object)), before);
-    assert_eq!(host.unloads().generations(), [(1, alcedo_runtime::ContextState::Alive)]);
+    assert_eq!(
+        host.unloads().generations(),
+        [GenerationInfo { number: 1, state: alcedo_runtime::ContextState::Alive }]
+    );
 }
 
 #[test]

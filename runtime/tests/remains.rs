@@ -123,7 +123,7 @@ fn an_alternate_stack_set_past_the_hooks_does_not_outlive_its_memory() {
 fn streams_that_were_left_open_are_told_by_the_function_that_opened_them() {
     alone("streams_that_were_left_open_are_told_by_the_function_that_opened_them", |library| {
         let report = leaves(library, "streams");
-        let left: Vec<_> = report.modules[0].fds_left.iter().map(|(_, what)| what.as_str()).collect();
+        let left: Vec<_> = report.modules[0].fds_left.iter().map(|file| file.leads_to.as_str()).collect();
         assert_eq!(left.len(), 4, "{report}");
         for name in ["`fopen`", "`fdopen`", "`opendir`", "`popen`"] {
             assert!(left.iter().any(|what| what.contains(name)), "{name}: {report}");

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::{
-    BlockerReport, Builder, ContextState, Error, LeaseKind, LoadError, ObjectHandle, Runtime, UnloadTicket, Value,
-    process,
+    BlockerReport, Builder, ContextState, Error, GenerationInfo, LeaseKind, LoadError, ObjectHandle, Runtime,
+    UnloadTicket, Value, process,
 };
 use support::Record;
 use tempfile::TempDir;
@@ -116,7 +116,7 @@ fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
     assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
     assert!(report.to_string().contains("1 borrowed data   the inspector   thread"), "{report}");
     assert!(report.to_string().contains("runtime/tests/unload.rs:"), "{report}");
-    assert_eq!(host.unloads().generations(), [(1, ContextState::Blocked)]);
+    assert_eq!(host.unloads().generations(), [GenerationInfo { number: 1, state: ContextState::Blocked }]);
     assert_eq!(host.unloads().tickets(), std::slice::from_ref(&ticket));
     host.safe_point();
     assert_eq!(ticket.state(), ContextState::Blocked, "it is looked at again");
@@ -187,7 +187,11 @@ fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budg
         "{parked:?}"
     );
     assert!(parked[0].contains("kept by thread \"exporter\""), "{parked:?}");
-    assert_eq!(host.unloads().generations(), [(1, ContextState::Parked)], "it is listed for ever");
+    assert_eq!(
+        host.unloads().generations(),
+        [GenerationInfo { number: 1, state: ContextState::Parked }],
+        "it is listed for ever"
+    );
     assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked 1: lingering")), "{events:?}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 1, "its code is still there: {mapped:?}");
@@ -359,7 +363,7 @@ fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the
     assert_eq!((again.generation, host.unloads().generations().len()), (3, 3));
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
-    assert_eq!(host.unloads().generations(), [(3, ContextState::Alive)]);
+    assert_eq!(host.unloads().generations(), [GenerationInfo { number: 3, state: ContextState::Alive }]);
 }
 
 #[test]
@@ -398,7 +402,7 @@ fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
     until_blocked_by(&ticket, &[LeaseKind::Thread], || host.safe_point());
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
-    assert_eq!(host.unloads().generations(), [(4, ContextState::Alive)]);
+    assert_eq!(host.unloads().generations(), [GenerationInfo { number: 4, state: ContextState::Alive }]);
     let events = events.take();
     for generation in 1..4 {
         let at = |event: &str| events.iter().position(|seen| *seen == format!("{event} {generation}"));

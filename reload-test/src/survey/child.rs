@@ -172,7 +172,7 @@ impl Host<'_> {
     fn wait_for_the_old(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + TO_BE_DECIDED;
         let is_on_its_way = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
-        while self.runtime.unloads().generations().iter().any(|(_, state)| is_on_its_way(state)) {
+        while self.runtime.unloads().generations().iter().any(|generation| is_on_its_way(&generation.state)) {
             if Instant::now() > deadline {
                 bail!("a generation is neither gone nor given up: {:?}", self.runtime.unloads().generations());
             }

@@ -19,7 +19,7 @@ use slotmap::{SlotMap, new_key_type};
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::black_row::BlackRow;
-use crate::conjugate::census::{BlackCount, BlackReport, SiteNumber, Sites};
+use crate::conjugate::census::{BlackCount, BlackReport, SiteCount, SiteNumber, Sites};
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, GateState, Life};
@@ -415,7 +415,7 @@ impl Stock {
         in_order(counted.map(|(key, tally)| tally.count(tally.orphans, self.sites_of(&sites, key))).collect())
     }
 
-    fn sites_of(&self, sites: &FxHashMap<TallyKey, Vec<SiteNumber>>, key: TallyKey) -> Vec<(String, u64)> {
+    fn sites_of(&self, sites: &FxHashMap<TallyKey, Vec<SiteNumber>>, key: TallyKey) -> Vec<SiteCount> {
         sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
     }
 
@@ -443,7 +443,7 @@ impl Stock {
 }
 
 impl Tally {
-    fn count(&self, count: u64, sites: Vec<(String, u64)>) -> BlackCount {
+    fn count(&self, count: u64, sites: Vec<SiteCount>) -> BlackCount {
         let (module, ty) = (self.name.to_string(), self.ty.to_string());
         BlackCount { module, generation: self.generation, ty, count, sites }
     }

@@ -7,6 +7,15 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+/// A place where black conjugates are made, and how many it made of those that are counted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SiteCount {
+    /// File and line: `src/lib.rs:7`.
+    pub site: String,
+    /// How many.
+    pub count: u64,
+}
+
 /// So many black conjugates of a type and module.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct BlackCount {
@@ -19,7 +28,7 @@ pub struct BlackCount {
     /// How many.
     pub count: u64,
     /// Where they were made, most first; only those that were made while sites were kept.
-    pub sites: Vec<(String, u64)>,
+    pub sites: Vec<SiteCount>,
 }
 
 /// The black conjugates of a runtime.
@@ -55,7 +64,7 @@ impl fmt::Display for BlackCount {
         if *generation != 0 {
             write!(f, ", generation {generation}")?;
         }
-        sites.iter().try_for_each(|(site, count)| write!(f, "\n{count:>16} from {site}"))
+        sites.iter().try_for_each(|SiteCount { site, count }| write!(f, "\n{count:>16} from {site}"))
     }
 }
 
@@ -106,19 +115,21 @@ impl Sites {
     }
 
     /// The places by how often they come, most first.
-    pub(super) fn count(&self, numbers: impl Iterator<Item = SiteNumber>) -> Vec<(String, u64)> {
+    pub(super) fn count(&self, numbers: impl Iterator<Item = SiteNumber>) -> Vec<SiteCount> {
         let mut counts: FxHashMap<SiteNumber, u64> = FxHashMap::default();
         numbers.for_each(|number| *counts.entry(number).or_default() += 1);
-        let mut sites: Vec<_> =
-            counts.iter().filter_map(|(number, count)| Some((self.text(*number)?.to_string(), *count))).collect();
-        sites.sort_by(|one, two| (two.1, &one.0).cmp(&(one.1, &two.0)));
+        let mut sites: Vec<_> = counts
+            .iter()
+            .filter_map(|(number, count)| Some(SiteCount { site: self.text(*number)?.to_string(), count: *count }))
+            .collect();
+        sites.sort_by(|one, two| (two.count, &one.site).cmp(&(one.count, &two.site)));
         sites
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BlackCount, BlackReport, Sites};
+    use super::{BlackCount, BlackReport, SiteCount, Sites};
 
     #[test]
     fn a_report_reads_as_a_table() {
@@ -127,7 +138,7 @@ mod tests {
             generation: 3,
             ty: ty.into(),
             count,
-            sites: sites.iter().map(|(site, count)| ((*site).to_owned(), *count)).collect(),
+            sites: sites.iter().map(|(site, count)| SiteCount { site: (*site).to_owned(), count: *count }).collect(),
         };
         let report = BlackReport {
             live: vec![count("Array(f64)", 10, &[("src/lib.rs:7", 9), ("src/lib.rs:3", 1)]), count("String", 2, &[])],
@@ -154,6 +165,7 @@ released with their generation, not dropped by their plugin:
         let (one, two) = (sites.number("a.rs:1"), sites.number("b.rs:2"));
         assert_eq!(sites.number("a.rs:1"), one);
         let counts = sites.count([two, 0, one, two, 0].into_iter());
-        assert_eq!(counts, [("b.rs:2".to_owned(), 2), ("a.rs:1".to_owned(), 1)]);
+        let counted = |site: &str, count| SiteCount { site: site.to_owned(), count };
+        assert_eq!(counts, [counted("b.rs:2", 2), counted("a.rs:1", 1)]);
     }
 }

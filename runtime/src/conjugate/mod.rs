@@ -14,5 +14,5 @@ pub(crate) mod red;
 pub(crate) mod reds;
 pub(crate) mod serials;
 
-pub use census::{BlackCount, BlackReport};
+pub use census::{BlackCount, BlackReport, SiteCount};
 pub use life::Color;

@@ -7,12 +7,12 @@ use super::{Inner, Runtime};
 use crate::callback::{Registered, Site};
 use crate::error::Error;
 use crate::handles::Generation;
-use crate::lease::{Blocker, Lease, LeaseKind};
+use crate::lease::{Blocker, Lease, LeaseKind, ModuleBlocker};
 use crate::load::error::LoadError;
 use crate::load::master::Unload;
 use crate::load::module::master::MasterModule;
 use crate::reload::requests::Request;
-use crate::unload::state::ContextState;
+use crate::unload::state::GenerationInfo;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::under_way;
 use crate::unload::unloads::UnloadingCallback;
@@ -93,12 +93,12 @@ impl Unloads<'_> {
         Ok(Lease::of_all(leases).ok_or(LoadError::NoMaster)?)
     }
 
-    /// Why the modules of the living Master would have to stay mapped now: each reason with the name of its module.
-    pub fn leases(&self) -> Vec<(String, Blocker)> {
+    /// Why the modules of the living Master would have to stay mapped now: each reason with its module.
+    pub fn leases(&self) -> Vec<ModuleBlocker> {
         let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| {
             let name = module.name().to_owned();
-            module.leases().report().into_iter().map(move |lease| (name.clone(), lease))
+            module.leases().report().into_iter().map(move |blocker| ModuleBlocker { module: name.clone(), blocker })
         };
         modules.iter().flat_map(of).collect()
     }
@@ -135,8 +135,9 @@ impl Unloads<'_> {
 
     /// Every generation of the Master that is not dead, and how far its life has come; one whose images cannot be
     /// unmapped stays in the list.
-    pub fn generations(&self) -> Vec<(u64, ContextState)> {
-        self.0.inner.loads.unloads.states().into_iter().map(|(generation, state)| (generation.0, state)).collect()
+    pub fn generations(&self) -> Vec<GenerationInfo> {
+        let states = self.0.inner.loads.unloads.states().into_iter();
+        states.map(|(generation, state)| GenerationInfo { number: generation.0, state }).collect()
     }
 
     /// Images that stay mapped, and why.

@@ -11,7 +11,7 @@ use crate::lease::Blocker;
 use crate::unload::blockers::told;
 use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::report::ModuleEnd;
+use crate::unload::report::{ModuleEnd, OpenFile, UnwaitedProcess};
 
 /// What is known of an image besides the image itself.
 pub(crate) struct ImageFacts {
@@ -187,9 +187,9 @@ fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {
         maps_bytes: report.maps_bytes,
         maps_unknown: report.maps_unknown,
         maps_unknown_bytes: report.maps_unknown_bytes,
-        fds_left: report.fds_left,
+        fds_left: report.fds_left.into_iter().map(|(fd, leads_to)| OpenFile { fd, leads_to }).collect(),
         fds_closed: report.fds_closed.len() as u64,
-        children_left: report.children_left,
+        children_left: report.children_left.into_iter().map(|(pid, is)| UnwaitedProcess { pid, is }).collect(),
         children_reaped: report.children_reaped,
     }
 }

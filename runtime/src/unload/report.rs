@@ -68,15 +68,32 @@ pub struct ModuleEnd {
     /// Bytes of those.
     #[serde(default)]
     pub maps_unknown_bytes: u64,
-    /// Open file descriptors that the module left, and what they lead to.
-    pub fds_left: Vec<(i32, String)>,
+    /// Open file descriptors that the module left.
+    pub fds_left: Vec<OpenFile>,
     /// File descriptors that were closed, because the host allows that.
     pub fds_closed: u64,
-    /// Processes that the module had started and that nobody has waited for: their numbers, names, and whether they have
-    /// ended.
-    pub children_left: Vec<(i32, String)>,
+    /// Processes that the module had started and that nobody has waited for.
+    pub children_left: Vec<UnwaitedProcess>,
     /// Such processes that had ended and were waited for, because the host wants that.
     pub children_reaped: u64,
+}
+
+/// A file descriptor that a module has opened and left open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenFile {
+    /// Its number.
+    pub fd: i32,
+    /// What it leads to, as the kernel says it: a path, `socket:[4711]`.
+    pub leads_to: String,
+}
+
+/// A process that a module has started and nobody has waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnwaitedProcess {
+    /// Its number.
+    pub pid: i32,
+    /// Its name, and whether it has ended.
+    pub is: String,
 }
 
 /// An image that stays mapped until the process ends.
@@ -204,8 +221,10 @@ impl ModuleEnd {
             words.push(format!("{count} memory map{} that no hook was told of left ({bytes})", plural(count)));
         }
         words.extend(self.put_back.iter().cloned());
-        words.extend(self.fds_left.iter().map(|(fd, to)| format!("fd {fd} left open ({to})")));
-        words.extend(self.children_left.iter().map(|(pid, is)| format!("process {pid} not waited for ({is})")));
+        words.extend(self.fds_left.iter().map(|OpenFile { fd, leads_to }| format!("fd {fd} left open ({leads_to})")));
+        words.extend(
+            self.children_left.iter().map(|UnwaitedProcess { pid, is }| format!("process {pid} not waited for ({is})")),
+        );
         (!words.is_empty()).then(|| format!("{} left {}", self.module, words.join(" · ")))
     }
 }
@@ -231,7 +250,7 @@ mod tests {
 
     use expect_test::expect;
 
-    use super::{BlockerReport, ModuleEnd};
+    use super::{BlockerReport, ModuleEnd, OpenFile};
     use crate::bridge::tasks::JobCount;
     use crate::lease::{Blocker, LeaseKind};
     use crate::unload::state::ContextState;
@@ -277,7 +296,7 @@ mod tests {
         let mut end = ModuleEnd { module: "m".into(), ..ModuleEnd::default() };
         assert_eq!(end.line(), None);
         (end.threads_joined, end.thread_locals_run, end.leaked_heap_bytes) = (1, 2, 3 << 20);
-        end.fds_left.push((7, "socket:[1]".into()));
+        end.fds_left.push(OpenFile { fd: 7, leads_to: "socket:[1]".into() });
         expect!["m left 2 thread-local destructors run · 1 finished thread joined · 3.0 MiB of heap taken back · fd 7 left open (socket:[1])"]
         .assert_eq(&end.line().expect("it left something"));
     }

@@ -19,9 +19,18 @@ pub enum ContextState {
     Dead,
 }
 
+/// A generation of the Master that is not dead.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+pub struct GenerationInfo {
+    /// Its number.
+    pub number: u64,
+    /// How far its life has come.
+    pub state: ContextState,
+}
+
 /// What happens to a context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ContextEvent {
+pub enum StateChange {
     /// Somebody asks it to unload.
     BeginUnload,
     /// Leases were counted, and some are held.
@@ -43,7 +52,7 @@ pub struct ContextStateError {
     /// Where it stood, and still stands.
     pub state: ContextState,
     /// What was tried.
-    pub event: ContextEvent,
+    pub event: StateChange,
 }
 
 impl ContextState {
@@ -51,16 +60,16 @@ impl ContextState {
     ///
     /// # Errors
     /// [`ContextStateError`]; the state stays as it was.
-    pub fn step(self, event: ContextEvent) -> Result<Self, ContextStateError> {
+    pub fn step(self, event: StateChange) -> Result<Self, ContextStateError> {
         match (self, event) {
-            (Self::Alive, ContextEvent::BeginUnload) => Ok(Self::Unloading),
-            (Self::Unloading, ContextEvent::LeasesRemain | ContextEvent::ImageStays) => Ok(Self::Blocked),
+            (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),
+            (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
             // The last lease went: go on with unmapping, or begin with it.
-            (Self::Unloading | Self::Blocked, ContextEvent::LeasesGone) => Ok(Self::Unloading),
+            (Self::Unloading | Self::Blocked, StateChange::LeasesGone) => Ok(Self::Unloading),
             // A blocked context is looked at again and again, and mostly nothing has changed.
-            (Self::Blocked, ContextEvent::LeasesRemain | ContextEvent::ImageStays) => Ok(Self::Blocked),
-            (Self::Unloading | Self::Blocked, ContextEvent::ImageGone) => Ok(Self::Dead),
-            (Self::Blocked, ContextEvent::Park) => Ok(Self::Parked),
+            (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
+            (Self::Unloading | Self::Blocked, StateChange::ImageGone) => Ok(Self::Dead),
+            (Self::Blocked, StateChange::Park) => Ok(Self::Parked),
             (state, event) => Err(ContextStateError { state, event }),
         }
     }
@@ -88,7 +97,7 @@ impl std::fmt::Display for ContextState {
     }
 }
 
-impl std::fmt::Display for ContextEvent {
+impl std::fmt::Display for StateChange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::BeginUnload => "begin to unload",
@@ -103,17 +112,17 @@ impl std::fmt::Display for ContextEvent {
 
 #[cfg(test)]
 mod tests {
-    use super::{ContextEvent, ContextState, ContextStateError};
+    use super::{ContextState, ContextStateError, StateChange};
 
     const STATES: [ContextState; 5] =
         [ContextState::Alive, ContextState::Unloading, ContextState::Blocked, ContextState::Parked, ContextState::Dead];
-    const EVENTS: [ContextEvent; 6] = [
-        ContextEvent::BeginUnload,
-        ContextEvent::LeasesRemain,
-        ContextEvent::LeasesGone,
-        ContextEvent::ImageGone,
-        ContextEvent::ImageStays,
-        ContextEvent::Park,
+    const EVENTS: [StateChange; 6] = [
+        StateChange::BeginUnload,
+        StateChange::LeasesRemain,
+        StateChange::LeasesGone,
+        StateChange::ImageGone,
+        StateChange::ImageStays,
+        StateChange::Park,
     ];
 
     /// Rows are states, columns events, in the order above; `-` is refused.
@@ -143,14 +152,14 @@ mod tests {
     #[test]
     fn an_unload_may_block_go_on_and_end() {
         let events =
-            [ContextEvent::BeginUnload, ContextEvent::LeasesRemain, ContextEvent::LeasesGone, ContextEvent::ImageGone];
+            [StateChange::BeginUnload, StateChange::LeasesRemain, StateChange::LeasesGone, StateChange::ImageGone];
         let end = events.into_iter().try_fold(ContextState::Alive, ContextState::step);
         assert_eq!(end, Ok(ContextState::Dead));
     }
 
     #[test]
     fn an_error_names_state_and_event() {
-        let error = ContextState::Dead.step(ContextEvent::BeginUnload).expect_err("it is dead");
+        let error = ContextState::Dead.step(StateChange::BeginUnload).expect_err("it is dead");
         assert_eq!(
             error.to_string(),
             "the context is dead and cannot begin to unload: its image is gone; create a new context"

@@ -16,7 +16,7 @@ use crate::bridge::tasks::JobCount;
 use crate::deadline;
 use crate::lease::{Blocker, LeaseKind};
 use crate::unload::report::{BlockerReport, UnloadReport};
-use crate::unload::state::{ContextEvent, ContextState};
+use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// How long a waiter sleeps at most before it looks again: what it waits for may be a thread that ends, which tells
@@ -156,7 +156,7 @@ impl UnloadTicket {
                 let mut told = self.told();
                 told.drained |= drained;
                 if self.age() >= self.shared.patience && !blockers.is_empty() {
-                    self.step(&mut told, ContextEvent::LeasesRemain);
+                    self.step(&mut told, StateChange::LeasesRemain);
                 }
                 told.blockers = blockers;
                 drop(told);
@@ -297,7 +297,7 @@ impl UnloadTicket {
         look.end();
         {
             let mut told = self.told();
-            self.step(&mut told, ContextEvent::LeasesRemain);
+            self.step(&mut told, StateChange::LeasesRemain);
         }
         self.end(unloaded);
         self.shared.changed.notify_all();
@@ -312,21 +312,21 @@ impl UnloadTicket {
     fn end(&self, unloaded: Unloaded) {
         let mut told = self.told();
         if told.state == ContextState::Blocked && unloaded.parked.is_empty() {
-            self.step(&mut told, ContextEvent::LeasesGone);
+            self.step(&mut told, StateChange::LeasesGone);
         }
         if unloaded.parked.is_empty() {
-            self.step(&mut told, ContextEvent::ImageGone);
+            self.step(&mut told, StateChange::ImageGone);
             told.drained = true;
             told.blockers.clear();
         } else {
-            self.step(&mut told, ContextEvent::ImageStays);
-            self.step(&mut told, ContextEvent::Park);
+            self.step(&mut told, StateChange::ImageStays);
+            self.step(&mut told, StateChange::Park);
         }
         told.took = Some(self.age());
         told.unloaded = unloaded;
     }
 
-    fn step(&self, told: &mut Told, event: ContextEvent) {
+    fn step(&self, told: &mut Told, event: StateChange) {
         match told.state.step(event) {
             Ok(state) => told.state = state,
             Err(error) => tracing::error!(subject = self.shared.subject, %error, "an unload is out of order"),

@@ -118,7 +118,6 @@ pub(crate) const VERBS: &[Verb] = &[
     ("watch_changed", Nothing, quiet!(|host, tools| host.watch_changed())),
     ("generation", Nothing, quiet!(|host, tools| host.generation())),
     ("modules", Nothing, quiet!(|host, tools| host.modules())),
-    ("module_generations", Nothing, quiet!(|host, tools| host.module_generations())),
     ("unloads().generations", Nothing, quiet!(|host, tools| host.unloads().generations())),
     ("conjugates().color_of", Nothing, quiet!(|host, tools| host.conjugates().color_of(tools.holder))),
     ("unloads().parked", Nothing, quiet!(|host, tools| host.unloads().parked())),

@@ -400,7 +400,7 @@ fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context
         let lease = leases.into_iter().find(|lease| lease.owner == name).unwrap_or_else(|| panic!("no {name}"));
         assert_eq!(places(&[lease]), [(LeaseKind::Borrow, file!().to_owned())], "{name}");
     };
-    let of_master = |runtime: &Runtime| runtime.unloads().leases().into_iter().map(|(_, lease)| lease).collect();
+    let of_master = |runtime: &Runtime| runtime.unloads().leases().into_iter().map(|lease| lease.blocker).collect();
     let module = runtime.unloads().lease("switchboard", "the lines").expect("it is alive");
     named(of_master(&runtime), "the lines");
     let whole = runtime.unloads().lease_master("all of it").expect("it is alive");

@@ -9,7 +9,7 @@ use alcedo_abi::handles::{BlackHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
 use super::Blacks;
-use crate::conjugate::census::BlackCount;
+use crate::conjugate::census::{BlackCount, SiteCount};
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::handles::{Generation, ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
@@ -243,15 +243,13 @@ fn sites_are_kept_while_somebody_asks() {
     let sited = [(); 2].map(|()| module.make(&blacks, &text()));
     blacks.keep_sites(false);
     module.make(&blacks, &text());
-    let counts = |sites: u64| {
-        let sites = if sites == 0 { Vec::new() } else { vec![("src/lib.rs:7".to_owned(), sites)] };
-        vec![BlackCount { count: 2 + sites.first().map_or(0, |(_, count)| *count), sites, ..count_of(1, "String") }]
-    };
+    let made_there = |count| vec![SiteCount { site: "src/lib.rs:7".to_owned(), count }];
+    let counts = |count| vec![BlackCount { count: 2 + count, sites: made_there(count), ..count_of(1, "String") }];
     assert_eq!(blacks.report().live, counts(2));
     blacks.dispose(sited[0]);
     assert_eq!(blacks.report().live, counts(1));
     module.end(&blacks);
-    assert_eq!(blacks.report().undropped[0].sites, [("src/lib.rs:7".to_owned(), 1)]);
+    assert_eq!(blacks.report().undropped[0].sites, made_there(1));
 }
 
 /// Numbers that look random and are the same in every run.

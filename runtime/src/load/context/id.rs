@@ -79,6 +79,17 @@ impl fmt::Display for ContextId {
     }
 }
 
+/// A module of the living Master, as it was when it was looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MasterModuleInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: semver::Version,
+    /// The generation that it was loaded in; older than the Master's where a reload kept it.
+    pub generation: u64,
+}
+
 /// A loaded module, as it was when it was looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleSummary {

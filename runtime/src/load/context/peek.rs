@@ -1,5 +1,6 @@
 //! What a library says of itself, read without mapping it: no code of it runs, not even an initialiser.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use alcedo_sys::{ImageError, ImageFile, StageDir};
@@ -9,6 +10,15 @@ use crate::load::error::LoadError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::open;
 use crate::load::paths::ensure_absolute;
+
+/// A module that another needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dependency {
+    /// Its name.
+    pub name: String,
+    /// The versions that will do.
+    pub versions: semver::VersionReq,
+}
 
 /// What the manifest section of a module says, and what its file tells besides.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,9 +35,9 @@ pub struct ManifestInfo {
     /// The number of the border it speaks.
     pub abi: u32,
     /// The oldest and the newest host API it can live with.
-    pub api: (u32, u32),
-    /// The modules it needs, and in which versions.
-    pub dependencies: Vec<(String, semver::VersionReq)>,
+    pub api: RangeInclusive<u32>,
+    /// The modules it needs.
+    pub dependencies: Vec<Dependency>,
     /// Paths of the types it declares.
     pub types: Vec<String>,
     /// Those of them that are classes: a module with any is for the Master.
@@ -65,8 +75,8 @@ impl ManifestInfo {
             build_id: info.build_id,
             compiler: info.compiler,
             abi: alcedo_abi::ABI_NUMBER,
-            api: info.api,
-            dependencies: info.dependencies,
+            api: info.api.0..=info.api.1,
+            dependencies: info.dependencies.into_iter().map(|(name, versions)| Dependency { name, versions }).collect(),
             types: info.types,
             classes: info.classes,
             sealed: info.is_sealed,
