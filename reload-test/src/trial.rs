@@ -8,7 +8,7 @@ use crate::plan::{Build, Counted, Line, Plan, Reading, Sabotage, Seen};
 use crate::subject::{Habits, Subject, subjects};
 use crate::tally::Tally;
 use crate::values::{sample, value};
-use alcedo_runtime::canary::Canary;
+use alcedo_runtime::Canary;
 use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, Reload, Runtime, Value, process};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;

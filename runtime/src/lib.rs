@@ -34,7 +34,7 @@ mod load;
 mod logs;
 pub mod native;
 mod poster;
-pub mod reload;
+mod reload;
 mod runtime;
 mod signature;
 mod slim_watch;
@@ -105,7 +105,7 @@ pub use world::{FormatError, WorldError, WorldLoad};
 
 /// A child process that loads new modules before the host does.
 pub mod canary {
-    pub use crate::load::canary::{Canary, CanaryStep, run_if_child};
+    pub use crate::load::canary::run_if_child;
 }
 
 /// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].

@@ -229,7 +229,7 @@ fn a_host_may_give_a_blocked_generation_up_at_once() {
     assert_eq!((report.state, report.parked.len()), (ContextState::Parked, 1));
     assert!(report.parked[0].reason.starts_with("kept by borrowed data the inspector"), "{report}");
     let error = host.unloads().park(1).expect_err("it is parked already");
-    assert!(matches!(error, Error::Load(LoadError::NotLeaving { generation: 1 })), "{error}");
+    assert!(matches!(error, Error::Load(LoadError::NotUnloading { generation: 1 })), "{error}");
     drop(lease);
 }
 

@@ -328,7 +328,7 @@ pub enum LoadError {
     },
     /// There is no such generation on its way out.
     #[error("generation {generation} is not on its way out: it is alive, or gone; `contexts` lists what there is")]
-    NotLeaving {
+    NotUnloading {
         /// The generation asked for.
         generation: u64,
     },

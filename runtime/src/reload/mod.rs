@@ -3,12 +3,12 @@
 
 mod carry;
 pub(crate) mod changes;
-pub mod digest;
+pub(crate) mod digest;
 pub(crate) mod fate;
 pub(crate) mod journal;
 pub(crate) mod migrate;
 pub(crate) mod plan;
-pub mod report;
-pub mod requests;
+pub(crate) mod report;
+pub(crate) mod requests;
 pub(crate) mod transaction;
 pub(crate) mod watch;

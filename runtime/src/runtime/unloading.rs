@@ -128,7 +128,7 @@ impl Unloads<'_> {
     pub fn park(&self, generation: u64) -> Result<(), Error> {
         let _busy = self.0.at_safe_point("parking a generation")?;
         match under_way::park(&self.0.inner.core, &self.0.inner.loads, Some(Generation(generation))) {
-            0 => Err(LoadError::NotLeaving { generation }.into()),
+            0 => Err(LoadError::NotUnloading { generation }.into()),
             _ => Ok(()),
         }
     }

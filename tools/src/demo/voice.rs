@@ -216,7 +216,7 @@ fn diff_line(line: &Line, paint: Paint) -> String {
 
 #[cfg(test)]
 mod tests {
-    use alcedo_runtime::reload::report::Outcome;
+    use alcedo_runtime::Outcome;
     use expect_test::expect;
     use serde_json::Value;
 

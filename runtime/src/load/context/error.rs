@@ -69,7 +69,7 @@ pub enum ContextError {
     },
     /// Only what unloads can be given up.
     #[error("{context} ({id}) cannot be given up: {reason}")]
-    NotLeaving {
+    NotUnloading {
         /// The context.
         context: String,
         /// Which generation of it.

@@ -496,7 +496,7 @@ impl ContextRegistry {
     pub(super) fn park(&self, id: ContextId) -> Result<(), ContextError> {
         let refuse = |reason: &str| {
             let context = self.title_of(id);
-            Err(ContextError::NotLeaving { context, id, reason: reason.to_owned() })
+            Err(ContextError::NotUnloading { context, id, reason: reason.to_owned() })
         };
         if id.index == ContextId::master(0).index {
             return refuse("only its game thread can, with `Unloads::park`");

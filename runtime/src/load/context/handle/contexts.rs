@@ -125,7 +125,7 @@ impl Contexts {
     /// is free then. Without effect on one that was given up.
     ///
     /// # Errors
-    /// [`ContextError::NotLeaving`] for one that is alive or dead, so for the Default and pinned contexts, and for the
+    /// [`ContextError::NotUnloading`] for one that is alive or dead, so for the Default and pinned contexts, and for the
     /// Master, which [`Unloads::park`](crate::Unloads::park) gives up.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         self.registry.park(id)
