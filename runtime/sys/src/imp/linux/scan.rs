@@ -56,8 +56,8 @@ struct Reach {
 }
 
 impl Reach {
-    /// The tables of OpenSSL, for one, lie five blocks behind its variables.
-    const OF_LIBRARY: Self = Self { to_image: 5, to_memory: 2 };
+    /// A table of tables whose entries are blocks, for one.
+    const OF_LIBRARY: Self = Self { to_image: 4, to_memory: 2 };
     /// A table, and what it is a table of. Behind a short text in a longer block there is what the block had in it before.
     const OF_C: Self = Self { to_image: 2, to_memory: 0 };
     const NONE: Self = Self { to_image: 0, to_memory: 0 };

@@ -26,7 +26,7 @@ static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 /// One thread that an image has started.
 pub(super) struct Started {
     ledger: Arc<Ledger>,
-    start: ThreadStart,
+    start: Complement,
     since: Instant,
     /// Whether the stack is memory of the image's choice.
     own_stack: bool,
@@ -41,6 +41,21 @@ pub(super) struct Started {
     /// It was led out.
     pub(super) is_evicted: AtomicBool,
     life: Mutex<ThreadEnd>,
+}
+
+/// The complement of an address in an image: what is left of it in freed memory leads nowhere, where a look for references to
+/// the image may come by.
+#[derive(Clone, Copy)]
+struct Complement(usize);
+
+impl Complement {
+    fn of(start: ThreadStart) -> Self {
+        Self(!(start as usize))
+    }
+
+    fn address(self) -> usize {
+        !self.0
+    }
 }
 
 /// A place to return to: the stack pointer and the address of the code.
@@ -125,7 +140,7 @@ impl Started {
                 (format!("thread {name:?}"), thread_in_words(tid))
             }
         };
-        Holder { kind: HolderKind::Thread, name, thread, since: self.since, place: Some(self.start as usize) }
+        Holder { kind: HolderKind::Thread, name, thread, since: self.since, place: Some(self.start.address()) }
     }
 }
 
@@ -147,7 +162,7 @@ pub(super) unsafe fn create(
     let hold = if detached { Hold::Detached } else { Hold::Joinable };
     let started = Arc::new(Started {
         ledger: Arc::clone(&ledger),
-        start,
+        start: Complement::of(start),
         since: Instant::now(),
         own_stack,
         names: Mutex::default(),
@@ -331,7 +346,9 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
         let started = Arc::clone(&new_thread.started);
         started.tid.store(kernel::own_tid(), Ordering::SeqCst);
         lock(&started.life).handle = Some(kernel::own_handle());
-        let known = (started.start, new_thread.argument, &raw const started.way_back);
+        // SAFETY: `create` was given this start routine.
+        let start = unsafe { mem::transmute::<usize, ThreadStart>(started.start.address()) };
+        let known = (start, new_thread.argument, &raw const started.way_back);
         become_started(Arc::clone(&started));
         evict::enter(&started);
         known
