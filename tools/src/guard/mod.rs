@@ -5,6 +5,7 @@
 pub(crate) mod again;
 mod calls;
 mod gone;
+mod names;
 mod panics;
 mod trace;
 mod words;

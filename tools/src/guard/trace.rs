@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use addr2line::{Loader, Location, demangle_auto};
+use addr2line::Location;
 use framehop::{CacheNative, ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _};
 use framehop::{FrameAddress, UnwindRegsNative, UnwinderNative};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _, SegmentFlags};
 
 use super::calls::{Call, Owner};
 use super::gone::was_at;
+use super::names::Names;
 use super::words::{Mapped, Noted, Words};
 
 /// A stack that is full has thousands of frames, all alike.
@@ -22,7 +23,7 @@ struct Image<'a> {
     code: &'a Mapped,
     /// From addresses of the file to those of the process.
     bias: u64,
-    names: Option<Loader>,
+    names: Option<Names>,
 }
 
 /// The calls that had not returned.
@@ -41,7 +42,7 @@ pub(super) fn trace(words: &Words) -> Trace {
     for code in words.maps.iter().filter(|mapped| mapped.executable) {
         let Some((module, bias)) = unwindable(code) else { continue };
         unwinder.add_module(module);
-        images.insert(&code.path, Image { code, bias, names: Loader::new(&code.path).ok() });
+        images.insert(&code.path, Image { code, bias, names: Names::of(&code.path) });
     }
     let mut trace = Trace::default();
     let is_code = |address| images.values().any(|image| image.code.range.contains(&address));
@@ -183,16 +184,8 @@ fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
         }
     };
     let probe = address.wrapping_sub(image.bias);
-    let symbol = || {
-        let symbol = image.names.as_ref()?.find_symbol(probe)?;
-        Some(demangle_auto(symbol.into(), None).into_owned())
-    };
-    let mut found = Vec::new();
-    if let Some(mut frames) = image.names.as_ref().and_then(|names| names.find_frames(probe).ok()) {
-        while let Ok(Some(frame)) = frames.next() {
-            found.push((frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned())), frame.location));
-        }
-    }
+    let symbol = || image.names.as_ref()?.symbol(probe);
+    let mut found = image.names.as_ref().map(|names| names.frames(probe)).unwrap_or_default();
     // The table of symbols knows whole paths, also where the debug information has line tables only.
     let (function, at) = found.pop().unwrap_or_default();
     found.push((symbol().or(function), at));
@@ -215,8 +208,7 @@ fn function_of(image: &Noted, address: u64) -> Option<String> {
     let file = object::File::parse(bytes.as_slice()).ok()?;
     let first = file.segments().map(|segment| segment.address()).min()?;
     let bias = image.ranges.iter().map(|range| range.start).min()?.wrapping_sub(first);
-    let names = Loader::new(&image.copy).ok()?;
-    Some(demangle_auto(names.find_symbol(address.wrapping_sub(bias))?.into(), None).into_owned())
+    Names::of(&image.copy)?.symbol(address.wrapping_sub(bias))
 }
 
 /// The checkout that this tool was built from.

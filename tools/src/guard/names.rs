@@ -1,0 +1,71 @@
+//! Names and places of the code of one file, by its table of symbols and its debug information. The loader that comes with
+//! `addr2line` also reads compressed sections and split debug information, for nine crates more in every first build; here
+//! such files give names of functions without lines.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use addr2line::{Context, Location, demangle_auto};
+use gimli::{Dwarf, EndianArcSlice, Error, LittleEndian};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+
+/// What is known of the code of a file.
+pub(super) struct Names {
+    lines: Option<Context<EndianArcSlice<LittleEndian>>>,
+    /// By address.
+    symbols: Vec<Symbol>,
+}
+
+struct Symbol {
+    address: u64,
+    /// Zero where the table does not say it.
+    size: u64,
+    name: String,
+}
+
+impl Names {
+    /// What a file says; nothing where it cannot be read.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let bytes = fs::read(path).ok()?;
+        let file = object::File::parse(bytes.as_slice()).ok()?;
+        let named = |symbol: object::Symbol<'_, '_>| {
+            let name = symbol.name().ok().filter(|name| !name.is_empty())?.to_owned();
+            symbol.is_definition().then(|| Symbol { address: symbol.address(), size: symbol.size(), name })
+        };
+        let mut symbols: Vec<_> = file.symbols().filter_map(named).collect();
+        if symbols.is_empty() {
+            symbols = file.dynamic_symbols().filter_map(named).collect();
+        }
+        symbols.sort_by_key(|symbol| symbol.address);
+        Some(Self { lines: lines(&file), symbols })
+    }
+
+    /// The function that the table of symbols has at an address.
+    pub(super) fn symbol(&self, address: u64) -> Option<String> {
+        let behind = self.symbols.partition_point(|symbol| symbol.address <= address);
+        let symbol = &self.symbols[behind.checked_sub(1)?];
+        let is_within = symbol.size == 0 || address - symbol.address < symbol.size;
+        is_within.then(|| demangle_auto(symbol.name.as_str().into(), None).into_owned())
+    }
+
+    /// The functions at an address, one and those that it was inlined into behind it, each with its place, as far as the
+    /// debug information has them.
+    pub(super) fn frames(&self, address: u64) -> Vec<(Option<String>, Option<Location<'_>>)> {
+        let mut found = Vec::new();
+        let frames = self.lines.as_ref().map(|lines| lines.find_frames(address).skip_all_loads());
+        let Some(Ok(mut frames)) = frames else { return found };
+        while let Ok(Some(frame)) = frames.next() {
+            found.push((frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned())), frame.location));
+        }
+        found
+    }
+}
+
+fn lines(file: &object::File<'_>) -> Option<Context<EndianArcSlice<LittleEndian>>> {
+    let section = |name: &str| {
+        let data = file.section_by_name(name).and_then(|section| section.data().ok()).unwrap_or_default();
+        Ok::<_, Error>(EndianArcSlice::new(Arc::from(data), LittleEndian))
+    };
+    Context::from_dwarf(Dwarf::load(|id| section(id.name())).ok()?).ok()
+}
