@@ -286,6 +286,31 @@ fn the_variable_by_which_the_c_library_knows_an_image_is_no_reference() {
     });
 }
 
+/// A number in a variable of one module that looks like an address of another is none, unless it is a function's: padding beside
+/// a number may hold half of an address.
+#[test]
+fn a_number_in_a_module_keeps_another_only_where_it_is_the_address_of_a_function() {
+    alone("a_number_in_a_module_keeps_another_only_where_it_is_the_address_of_a_function", || {
+        let library = support::plugin("traces", &[]);
+        for at in 0..4 {
+            let host = host(&library, None, ReferenceSearch::Always);
+            let address = look(&host, "addresses").split(' ').nth(at).expect("four of them").to_owned();
+            let lease = host.unloads().lease_master("the test").expect("there is a Master");
+            reload(&host, &library);
+            leave(&host, &format!("keep {address}"));
+            drop(lease);
+            if at == 0 {
+                let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+                let report = ticket.wait(Duration::from_millis(50)).expect_err("an address of it is left").to_string();
+                assert!(report.contains("addresses::keep"), "{report}");
+                leave(&host, "keep 0");
+            }
+            until(&host, "the old image is gone", || mapped(&host) == 1);
+            host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+        }
+    });
+}
+
 #[test]
 fn an_image_whose_callback_stays_is_given_up_with_its_name() {
     alone("an_image_whose_callback_stays_is_given_up_with_its_name", || {

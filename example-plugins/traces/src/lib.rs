@@ -3,6 +3,7 @@
 
 #![deny(unsafe_code)]
 
+mod addresses;
 mod blocks;
 mod c_library;
 mod callbacks;
@@ -37,6 +38,7 @@ fn leave(habit: String) {
         "variable" => callbacks::variable(),
         "data" => callbacks::data(),
         "handle" => callbacks::handle(),
+        number if number.starts_with("keep ") => addresses::keep(number),
         "blocks" => blocks::leave(),
         "blocks_of_others" => blocks::leave_where_somebody_else_could_free_them(),
         "looked_up_thread" => looked_up::leave_thread(),
@@ -64,6 +66,7 @@ fn look(habit: String) -> String {
         "initstate" => c_library::look_at_random(),
         "name_of_the_program" => c_library::look_at_the_name(),
         "register_frame" => unwinding::look(),
+        "addresses" => addresses::of_this_module(),
         "blocks" => c_library::look_at_the_environment() + ", " + &blocks::look(),
         "looked_up_fork_handlers" => looked_up::fork(),
         "looked_up_timer" => looked_up::wait_for_timer(),

@@ -31,6 +31,8 @@ use std::time::Instant;
 use blocks::Blocks;
 use objects::Object;
 
+#[cfg(target_arch = "x86_64")]
+use super::c::loader;
 use super::c::{peek, registers};
 use super::{environment, lock, requests, streams};
 use crate::reference::{Look, Reference, Target};
@@ -53,14 +55,19 @@ struct Reach {
     /// For words that lead to its heap or to what it has mapped. Others had these addresses before, so that more words are
     /// left over.
     to_memory: u32,
+    /// Whether only the address of a function counts. Numbers in variables, with what was left over in the padding beside
+    /// them, look like addresses in an image or its memory now and then, and seldom like the very beginning of a function.
+    functions_only: bool,
 }
 
 impl Reach {
     /// A table of tables whose entries are blocks, for one.
-    const OF_LIBRARY: Self = Self { to_image: 4, to_memory: 2 };
+    const OF_LIBRARY: Self = Self { to_image: 4, to_memory: 2, functions_only: false };
     /// A table, and what it is a table of. Behind a short text in a longer block there is what the block had in it before.
-    const OF_C: Self = Self { to_image: 2, to_memory: 0 };
-    const NONE: Self = Self { to_image: 0, to_memory: 0 };
+    const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false };
+    const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false };
+    /// Of another module an image knows at most functions: handlers of signals that were there before its own, for one.
+    const OF_MODULE: Self = Self { functions_only: true, ..Self::NONE };
 
     fn has(self, distance: u32, is_in_image: bool) -> bool {
         distance <= if is_in_image { self.to_image } else { self.to_memory }
@@ -104,6 +111,8 @@ pub(super) struct Going<'a> {
 struct Targets {
     ranges: Vec<Range<usize>>,
     image: Vec<Range<usize>>,
+    /// Where its code is.
+    code: Vec<Range<usize>>,
     guard: Option<usize>,
 }
 
@@ -172,7 +181,9 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         if object.is_about_images() || is_within(going.image) {
             continue;
         }
-        let reach = if object.is_program() || is_within(&images) {
+        let reach = if is_within(&images) {
+            Reach::OF_MODULE
+        } else if object.is_program() {
             Reach::NONE
         } else if object.is_c_library() {
             Reach::OF_C
@@ -191,6 +202,18 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     (look, kept)
 }
 
+/// The beginning of the function at an address; `None` where that is not known.
+#[cfg(target_arch = "x86_64")]
+fn function_around(address: usize) -> Option<usize> {
+    loader::enclosing(address)
+}
+
+/// Not known here.
+#[cfg(not(target_arch = "x86_64"))]
+fn function_around(_address: usize) -> Option<usize> {
+    None
+}
+
 /// The whole pages of a range.
 fn pages(range: &Range<usize>) -> Range<usize> {
     range.start - range.start % 4096..range.end.next_multiple_of(4096)
@@ -202,7 +225,15 @@ impl Targets {
         let segments = going.image.iter().flat_map(|range| objects::without(range.clone(), &for_loader));
         let mut ranges: Vec<_> = segments.chain(going.memory.iter().cloned()).collect();
         ranges.sort_by_key(|range| range.start);
-        Self { ranges, image: going.image.to_vec(), guard: registers::pointer_guard() }
+        let is_going = |code: &&Range<usize>| going.image.iter().any(|range| range.contains(&code.start));
+        let code = objects.iter().flat_map(|object| &object.code).filter(is_going).cloned().collect();
+        Self { ranges, image: going.image.to_vec(), code, guard: registers::pointer_guard() }
+    }
+
+    /// Whether a function begins at an address in the image, as far as the tables of the unwinder say it.
+    fn is_function(&self, address: usize) -> bool {
+        let is_code = self.code.iter().any(|range| range.contains(&address));
+        is_code && function_around(address).is_none_or(|start| start == address)
     }
 
     /// What a word leads to, if that goes.
@@ -240,7 +271,7 @@ impl Walk<'_> {
                     continue;
                 }
                 let is_free = self.free_lists.as_ref().is_some_and(|lists| lists.contains(&variable));
-                let reach = if is_free { Reach::NONE } else { reach };
+                let reach = if is_free { Reach { functions_only: reach.functions_only, ..Reach::NONE } } else { reach };
                 self.word(word, Way { object, variable, blocks: 0, distance: 0, len: 0, reach });
             }
             // What is not there is left out: pages without rights, for one.
@@ -259,7 +290,9 @@ impl Walk<'_> {
                 && self.objects[way.object].is_c_library()
                 && leaves::is_for_fork(way.variable, is_going);
             let is_near = way.reach.has(way.distance, is_going(target));
+            let counts = !way.reach.functions_only || self.targets.is_function(target);
             if is_near
+                && counts
                 && !is_for_fork
                 && !self.is_handle(target)
                 && self.told.insert(way.variable)
@@ -361,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_list_is_near_however_long_it_is_and_what_is_behind_other_blocks_is_not() {
-        let reach = |to_image| Reach { to_image, to_memory: 0 };
+        let reach = |to_image| Reach { to_image, ..Reach::NONE };
         let from = |most| Way { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, reach: reach(most) };
         let end =
             |most, lens: &[usize]| lens.iter().try_fold(from(most), |way, len| way.through(*len)).map(|way| way.blocks);

@@ -24,6 +24,8 @@ pub(super) struct Object {
     pub(super) base: usize,
     /// Its variables, zeroed ones included, but for those that are constant once it is mapped.
     pub(super) variables: Vec<Range<usize>>,
+    /// Where its code is.
+    pub(super) code: Vec<Range<usize>>,
     /// Where its dynamic table is.
     pub(super) dynamic: Option<usize>,
     /// What only the loader reads or calls. Its record of an image is full of addresses of these, and so is what this host
@@ -36,10 +38,12 @@ impl Object {
         let first = |kind| listed.of_kind(kind).map(|header| listed.range(header)).next();
         let constant: Vec<_> = listed.of_kind(libc::PT_GNU_RELRO).map(|header| listed.range(header)).collect();
         let writable = listed.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_W != 0);
+        let executable = listed.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_X != 0);
         Self {
             path: PathBuf::from(OsStr::from_bytes(listed.name.to_bytes())),
             base: listed.base,
             variables: writable.flat_map(|header| without(listed.range(header), &constant)).collect(),
+            code: executable.map(|header| listed.range(header)).collect(),
             dynamic: first(libc::PT_DYNAMIC).map(|range| range.start),
             for_loader: for_loader(listed.base, first(libc::PT_LOAD), first(libc::PT_DYNAMIC), first(libc::PT_TLS)),
         }
