@@ -302,7 +302,7 @@ fn a_number_in_a_module_keeps_another_only_where_it_is_the_address_of_a_function
             if at == 0 {
                 let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
                 let report = ticket.wait(Duration::from_millis(50)).expect_err("an address of it is left").to_string();
-                assert!(report.contains("addresses::keep"), "{report}");
+                assert!(report.contains("addresses4keep"), "{report}");
                 leave(&host, "keep 0");
             }
             until(&host, "the old image is gone", || mapped(&host) == 1);
