@@ -311,6 +311,31 @@ fn a_number_in_a_module_keeps_another_only_where_it_is_the_address_of_a_function
     });
 }
 
+/// Hands an address to the library that stays, as nobody but the host could.
+#[expect(unsafe_code, reason = "calls a C function that is found by name")]
+fn keep_for_the_host(address: usize) {
+    // SAFETY: the name is a C string.
+    let keep = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"staying_keep_data".as_ptr()) };
+    assert!(!keep.is_null());
+    // SAFETY: the function takes an address, which it reads when it is asked to, and never by itself.
+    unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
+}
+
+/// A word in it that leads into the module was left over from something else: the module could not have called the library.
+#[test]
+fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
+    alone("a_library_that_a_module_has_no_function_of_keeps_nothing_of_it", || {
+        let library = support::plugin("traces", &[]);
+        let host = host(&library, None, ReferenceSearch::Always);
+        let addresses = look(&host, "addresses");
+        for address in addresses.split(' ').skip(2) {
+            keep_for_the_host(address.parse().expect("a number"));
+        }
+        end_of_first(&host, &library);
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
+}
+
 #[test]
 fn an_image_whose_callback_stays_is_given_up_with_its_name() {
     alone("an_image_whose_callback_stays_is_given_up_with_its_name", || {

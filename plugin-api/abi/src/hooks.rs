@@ -245,4 +245,7 @@ pub struct HookTable {
     /// Not zero if the module is being closed: its finalisers run. Then `function`, named by a C string, is refused, and the
     /// host says so later.
     pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,
+
+    /// `dlsym` has found this address for the module.
+    pub looked_up: unsafe extern "C" fn(image: *const c_void, found: *const c_void),
 }

@@ -68,6 +68,7 @@ static TABLE: HookTable = {
         jumps: hooks::jumps,
         child_started: hooks::child_started,
         refuses: hooks::refuses,
+        looked_up: hooks::looked_up,
     }
 };
 

@@ -87,7 +87,9 @@ impl NativeLibrary {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
         // SAFETY: an address is read whatever the symbol is; nobody looks behind it here.
         let found = unsafe { self.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
-        found.map(|address| *address).map_err(|error| in_words(&error))
+        let address = *found.map_err(|error| in_words(&error))?;
+        crate::imp::note_for_all(address.addr());
+        Ok(address)
     }
 
     /// Whether it is closed when it is dropped.

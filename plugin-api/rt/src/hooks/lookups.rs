@@ -76,9 +76,9 @@ pub(super) fn in_platform(name: &CStr) -> *mut c_void {
 /// # Safety
 /// The table is this module's. If something was found, the name is a C string.
 unsafe fn own(found: *mut c_void, name: *const c_char, names: HookedNames) -> *mut c_void {
-    if found.is_null() || context().is_none() {
-        return found;
-    }
+    let Some(context) = context().filter(|_| !found.is_null()) else { return found };
+    // SAFETY: the image is that of the same context.
+    unsafe { (context.table.looked_up)(context.image, found) };
     // SAFETY: our caller promises a C string.
     let name = unsafe { CStr::from_ptr(name) };
     match names.hook(name) {

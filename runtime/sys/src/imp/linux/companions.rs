@@ -10,6 +10,7 @@
 //! such a library, it may call the image back, and the image waits for it. A library that would go although something of it
 //! is still in use is held by a share of its own, until that has ended.
 
+use std::collections::HashSet;
 use std::ffi::c_int;
 use std::mem;
 use std::ops::Range;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use super::c::loader::Share;
 use super::c::signals;
 use super::loaded::{self, Loaded};
+use super::lookups::{self, Lookups};
 use super::stacks::{self, Stands, Thread, Ticks};
 use super::{lock, threads};
 use crate::imp::linux::Mapping;
@@ -150,6 +152,24 @@ impl Companions {
     /// Whether it works with other libraries than the C library.
     pub(super) fn has_others(&self) -> bool {
         self.has_others.load(SeqCst)
+    }
+
+    /// Where those libraries begin that may have been handed an address of the image: what it needs, what was mapped while it
+    /// was there, what it has looked a name up in or has an address of, and what these need. It can call no other. `None` where
+    /// that is not known.
+    pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
+        let Own { image, .. } = self.own.get()?;
+        let all = loaded::all();
+        let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
+        // The program needs whatever the host works with.
+        let others = || all.iter().filter(|library| !library.name.is_empty() && !folder::is_copy(&library.path()));
+        let met = others().filter(|library| is_new(library) || lookups.lead_to(&library.ranges));
+        let called = lookups::called_from(&image.ranges, &all).into_iter();
+        let called = called.filter(|library| others().any(|other| other.is(library)));
+        let roots = met.chain(called).chain([image]);
+        let with_needs =
+            |root: &Loaded| loaded::needs(root, &all).into_iter().map(|library| library.base).chain([root.base]);
+        Some(roots.flat_map(|root| with_needs(root).collect::<Vec<_>>()).collect())
     }
 
     /// The threads of other libraries that keep it.

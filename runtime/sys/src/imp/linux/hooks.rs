@@ -383,6 +383,14 @@ pub unsafe extern "C" fn thread_named(_image: *const c_void, name: *const u8, le
     }
 }
 
+/// `dlsym` has found this address for the module.
+pub unsafe extern "C" fn looked_up(image: *const c_void, found: *const c_void) {
+    if !fork::is_child() {
+        // SAFETY: our caller promises that it is a living ledger's word.
+        unsafe { borrow(image) }.records.lookups.note(found.addr());
+    }
+}
+
 /// Whether the module is being closed, so that `function`, of which the host is only told, has to be refused.
 pub unsafe extern "C" fn refuses(image: *const c_void, function: *const c_char) -> c_int {
     if fork::is_child() {

@@ -16,6 +16,7 @@ use super::before::Before;
 use super::c::library::{self, Closes};
 use super::companions::{self, Companions};
 use super::locals::Locals;
+use super::lookups::Lookups;
 use super::memory::Pages;
 use super::rings::Rings;
 use super::strays::Strays;
@@ -37,6 +38,7 @@ pub(crate) struct Records {
     pub(super) pages: Pages,
     pub(super) rings: Rings,
     companions: Companions,
+    pub(super) lookups: Lookups,
     strays: Strays,
     born: Instant,
     /// What was found to lead into the image from outside when that was looked for last.
@@ -66,6 +68,7 @@ impl Records {
             pages: Pages::new(),
             rings: Rings::new(),
             companions: Companions::new(),
+            lookups: Lookups::default(),
             strays: Strays::new(),
             born: Instant::now(),
             outside: Mutex::new(None),
@@ -279,7 +282,8 @@ impl Records {
     /// Looks whether anything that stays still leads to the image or its memory.
     pub(crate) fn look(&self, ledger: &Ledger, path: &Path) -> (Look, HashSet<usize>) {
         let (memory, blocks) = (self.pages.all(), c_heap::all(owner(ledger)));
-        scan::look(&scan::Going { image: self.code(), memory, blocks, path })
+        let libraries = self.companions.within_reach(&self.lookups);
+        scan::look(&scan::Going { image: self.code(), memory, blocks, libraries, path })
     }
 
     pub(crate) fn evict(&self, ledger: &Ledger) {

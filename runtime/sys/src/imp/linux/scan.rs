@@ -66,8 +66,9 @@ impl Reach {
     /// A table, and what it is a table of. Behind a short text in a longer block there is what the block had in it before.
     const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false };
     const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false };
-    /// Of another module an image knows at most functions: handlers of signals that were there before its own, for one.
-    const OF_MODULE: Self = Self { functions_only: true, ..Self::NONE };
+    /// Another module, or a library that the image could not call, knows at most functions of it: handlers of signals that were
+    /// there before its own, for one.
+    const OF_OTHERS: Self = Self { functions_only: true, ..Self::NONE };
 
     fn has(self, distance: u32, is_in_image: bool) -> bool {
         distance <= if is_in_image { self.to_image } else { self.to_memory }
@@ -103,6 +104,8 @@ pub(super) struct Going<'a> {
     pub(super) memory: Vec<Range<usize>>,
     /// Blocks of the C heap that will be freed with it, by address.
     pub(super) blocks: Vec<Range<usize>>,
+    /// Where the libraries begin that may have been handed an address of it; `None` where that is not known.
+    pub(super) libraries: Option<HashSet<usize>>,
     /// The file it was mapped from.
     pub(super) path: &'a Path,
 }
@@ -181,8 +184,9 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         if object.is_about_images() || is_within(going.image) {
             continue;
         }
-        let reach = if is_within(&images) {
-            Reach::OF_MODULE
+        let is_beyond = going.libraries.as_ref().is_some_and(|libraries| !libraries.contains(&object.base));
+        let reach = if is_within(&images) || is_beyond && !object.is_program() && !object.is_c_library() {
+            Reach::OF_OTHERS
         } else if object.is_program() {
             Reach::NONE
         } else if object.is_c_library() {
@@ -383,7 +387,7 @@ fn begin(image: &[Range<usize>]) -> usize {
     image.iter().map(|range| range.start).min().unwrap_or_default()
 }
 
-fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
+pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let (words, _) = bytes.as_chunks::<WORD>();
     words.iter().map(|word| usize::from_ne_bytes(*word))
 }

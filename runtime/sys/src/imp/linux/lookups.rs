@@ -1,0 +1,62 @@
+//! Where names of functions were looked up. A library that an image neither needs nor has an address of cannot have been handed
+//! an address of the image, so words in it that look like one are none.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::c::peek;
+use super::loaded::Loaded;
+use super::{lock, scan};
+
+/// What the host has looked up for whoever asked; images may have got any of it.
+static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
+
+/// Addresses that were found by name.
+#[derive(Default)]
+pub(super) struct Lookups(Mutex<BTreeSet<usize>>);
+
+/// The host has found this address by name, in a library that images use through it.
+pub(crate) fn note_for_all(address: usize) {
+    OF_HOST.note(address);
+}
+
+impl Lookups {
+    /// An image has found this address by name.
+    pub(super) fn note(&self, address: usize) {
+        lock(&self.0).insert(address);
+    }
+
+    /// Whether one of them lies in these segments.
+    pub(super) fn lead_to(&self, segments: &[Range<usize>]) -> bool {
+        let leads = |all: &Self| {
+            let all = lock(&all.0);
+            segments.iter().any(|segment| all.range(segment.clone()).next().is_some())
+        };
+        leads(self) || leads(&OF_HOST)
+    }
+}
+
+/// The libraries of these that have code to which a word in an image leads: the loader has written it there for an import, or
+/// the image has kept what it found by name.
+pub(super) fn called_from<'a>(image: &[Range<usize>], all: &'a [Loaded]) -> Vec<&'a Loaded> {
+    let mut codes: Vec<_> =
+        (0..).zip(all).flat_map(|(at, library)| library.code.iter().map(move |code| (code, at))).collect();
+    codes.sort_by_key(|(code, _)| code.start);
+    let mut called = BTreeSet::<usize>::new();
+    let mut bytes = vec![0; 64 * 1024];
+    for segment in image {
+        let mut at = segment.start;
+        while at < segment.end {
+            let room = bytes.len().min(segment.end - at);
+            let there = peek::read(at, &mut bytes[..room]);
+            for word in scan::words(&bytes[..there]) {
+                let behind = codes.partition_point(|(code, _)| code.start <= word);
+                let code = behind.checked_sub(1).map(|before| codes[before]);
+                called.extend(code.filter(|(code, _)| code.contains(&word)).map(|(_, library)| library));
+            }
+            at += if there == 0 { 4096 - at % 4096 } else { there };
+        }
+    }
+    called.into_iter().map(|at| &all[at]).collect()
+}
