@@ -1,11 +1,12 @@
-//! What the compiler knows of a class: its path, its base, and the view through which its objects are used.
-#![expect(unsafe_code, reason = "declares the trait whose promise the views rest on")]
+//! What the compiler knows of a class: its path, its base, and the view through which its objects are used; and of an interface:
+//! its path.
+#![expect(unsafe_code, reason = "declares the traits whose promise the views and texts of types rest on")]
 
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
 
-use crate::This;
 use crate::plumbing::{Keeper, Members};
+use crate::{Object, ObjectView, This};
 
 /// A class of the host's reflection, as a type. `#[uclass]` implements it.
 ///
@@ -51,4 +52,39 @@ pub unsafe trait Part: Class + Send {
     fn save_kept(&self, keeper: &mut Keeper<'_>);
     /// Takes one kept field back.
     fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
+}
+
+static ROOT: Cell = Cell::new();
+
+// SAFETY: the view is transparent over `This<'f, Object>` and reads no members; the root is its own base.
+unsafe impl Class for Object {
+    type Base = Self;
+    type View<'f> = ObjectView<'f>;
+    const PATH: &'static str = "/Script/Core.Object";
+
+    fn cell() -> &'static Cell {
+        &ROOT
+    }
+
+    // Zero means "any" to the host, which is just what the root is.
+    fn id() -> ClassId {
+        ClassId::NONE
+    }
+}
+
+/// An interface of the host's reflection, as a type. `#[uinterface]` implements it.
+///
+/// An interface is a name for now: a class says that it implements it, `#[uclass(package = "Game", implements(Hears))]`, and
+/// a [`ScriptInterface`](crate::ScriptInterface) leads to objects of whatever class says so. It has no functions that could
+/// be called through it.
+///
+/// # Safety
+/// `PATH` is `/Script/Package.Name`, and what a `ScriptInterface<Self>` leads to is told by that path alone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no interface",
+    label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
+)]
+pub unsafe trait Interface: 'static {
+    /// `/Script/Package.Name`.
+    const PATH: &'static str;
 }

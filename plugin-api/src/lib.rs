@@ -9,7 +9,6 @@ mod borrow_state;
 mod class;
 mod dispose;
 mod host;
-mod interface;
 mod keep;
 mod kinds;
 mod name;
@@ -34,18 +33,17 @@ pub use alcedo_abi::kinds::PropertyKind;
 pub use alcedo_macros::{module, uclass, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
-pub use class::Class;
+pub use class::{Class, Interface};
 pub use dispose::auto_dispose;
-pub use interface::Interface;
 pub use kinds::{
-    AnyConjugate, Delegate, FieldPath, IntoHost, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, Signature,
-    SoftClass, SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText,
-    UUtf8String, WeakObject,
+    AnyConjugate, Delegate, FieldPath, IntoHost, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, SoftClass,
+    SoftObject, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
+    WeakObject,
 };
 pub use name::UName;
 pub use obj::Obj;
 pub use object::{Object, ObjectView};
-pub use signature::{Params, ReturnValue};
+pub use signature::{Params, ReturnValue, Signature};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::zcall;

@@ -1,34 +1,13 @@
 //! The root of all classes, and what can be done with any object.
-#![expect(unsafe_code, reason = "implements the promise of `Class` for the root, and makes frame-bound values")]
 
-use alcedo_abi::describe::Cell;
-use alcedo_abi::handles::{ClassId, ObjectHandle};
+use alcedo_abi::handles::ObjectHandle;
 
-use crate::kinds::owned::seen;
 use crate::signature::{Params, ReturnValue};
 use crate::{AnyArguments, AnyResult, CallError, Class, Kind, Lent, Obj, This, Value, any_call, host, zcall};
 
 /// The base of every class.
 #[derive(Debug)]
 pub enum Object {}
-
-static CLASS: Cell = Cell::new();
-
-// SAFETY: the view is transparent over `This<'f, Object>` and reads no members; the root is its own base.
-unsafe impl Class for Object {
-    type Base = Self;
-    type View<'f> = ObjectView<'f>;
-    const PATH: &'static str = "/Script/Core.Object";
-
-    fn cell() -> &'static Cell {
-        &CLASS
-    }
-
-    // Zero means "any" to the host, which is just what the root is.
-    fn id() -> ClassId {
-        ClassId::NONE
-    }
-}
 
 /// What can be done with any object. All of it is for the game thread, inside one call from the host.
 #[repr(transparent)]
@@ -74,14 +53,7 @@ impl<'f> ObjectView<'f> {
     /// `STALE` when it is gone; `WRONG_CLASS` when the handle came from an unchecked place.
     #[inline]
     pub fn get<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
-        // An object of exactly this class is found without a call; of a subclass only the host knows.
-        let memory = match host::values::entry(obj.handle()) {
-            Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
-            _ => host::object_memory(obj.handle(), T::id())?,
-        };
-        // SAFETY: the host found the object alive and of that class, and keeps its memory until the safe point,
-        // which lies after the running call that `'f` stands for.
-        Ok(unsafe { This::new(obj.handle(), memory) })
+        self.0.other(obj)
     }
 
     /// A value that plugin code owns, for use in the running call. Of one that has ended, with its generation for instance,
@@ -96,9 +68,7 @@ impl<'f> ObjectView<'f> {
     /// ```
     #[must_use]
     pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
-        let (at, token) = seen::<K>(value.owned().handle());
-        // SAFETY: the value is of kind `K`, and lies there as long as the token says so; and this is the game thread.
-        unsafe { Lent::new(at, token) }
+        Lent::of_owned(value.owned())
     }
 
     /// Its path, by which soft references name it; empty when the object is gone.

@@ -9,6 +9,8 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use crate::Value;
+use crate::kinds::PtrMut;
+use crate::type_text::TypeText;
 use crate::value::plain_slot;
 
 /// Places values one after the other as C does.
@@ -93,12 +95,9 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     unsafe fn open<'f>(self) -> Self::Seen<'f>;
 
-    /// Takes it out of a parameter block.
-    ///
-    /// # Safety
-    /// `raw` is a live value of the type, and stays so for the call.
+    /// Takes it out of a parameter block, where the value stays for the call.
     #[doc(hidden)]
-    unsafe fn load(raw: *mut <Self::Value as Value>::Raw) -> Self;
+    fn load(from: PtrMut<'_, Self::Value>) -> Self;
 
     /// See [`Value`].
     ///
@@ -132,9 +131,8 @@ unsafe impl<T: Value> Param for T {
         self
     }
 
-    unsafe fn load(raw: *mut T::Raw) -> Self {
-        // SAFETY: promised by the caller.
-        unsafe { <T as Value>::load(raw) }
+    fn load(from: PtrMut<'_, T>) -> Self {
+        <T as Value>::load(from.as_ptr())
     }
 
     unsafe fn stage(&self) -> T::In {
@@ -224,36 +222,34 @@ macro_rules! params {
                 $(
                     let (offset, next) = layout.place_value::<$name::Value>();
                     layout = next;
-                    // SAFETY: the block has this parameter at this offset, by contract.
-                    let raw = unsafe { block.add(offset) };
-                    // SAFETY: a live one, by contract; blocks are aligned for all their values.
-                    let $value = unsafe { $name::load(raw.cast()) };
+                    // SAFETY: the caller promises a live block, which has this parameter at this offset, aligned.
+                    let $value = $name::load(unsafe { PtrMut::new(block.add(offset).cast()) });
                 )*
                 ($($value,)*)
             }
 
-            #[allow(clippy::unused_unit, reason = "for no parameters")]
+            #[allow(unused_unsafe, clippy::unused_unit, reason = "for no parameters")]
             unsafe fn open<'f>(self) -> Self::Seen<'f> {
                 let ($($value,)*) = self;
-                // SAFETY: promised by the caller.
-                ($(unsafe { $value.open() },)*)
+                // SAFETY: the caller promises that the call lasts for `'f`.
+                unsafe { ($($value.open(),)*) }
             }
 
-            #[allow(clippy::unused_unit, reason = "for no parameters")]
+            #[allow(unused_unsafe, clippy::unused_unit, reason = "for no parameters")]
             unsafe fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R {
                 let ($($value,)*) = self;
-                // SAFETY: promised by the caller.
-                $(let $staged = unsafe { $value.stage() };)*
-                // SAFETY: what was staged stands here until `code` is over, and the slots are not used longer.
-                code(&mut [plain_slot(object), $(unsafe { $value.slot_in(&$staged) },)* out])
+                // SAFETY: the caller promises the thread.
+                let ($($staged,)*) = unsafe { ($($value.stage(),)*) };
+                // SAFETY: what was staged stands here until `code` is over, and the caller promises that no slot is used longer.
+                let mut slots = unsafe { [plain_slot(object), $($value.slot_in(&$staged),)* out] };
+                code(&mut slots)
             }
 
-            #[allow(unused_variables, unused_mut, clippy::unused_unit, reason = "for no parameters")]
+            #[allow(unused_variables, unused_mut, unused_unsafe, clippy::unused_unit, reason = "for no parameters")]
             unsafe fn from_slots(slots: &[Slot]) -> Result<Self, CallError> {
                 let mut slots = slots.iter().copied();
-                // SAFETY: pointer slots are right by contract.
-                $(let $value = unsafe { $name::from_slot(slots.next().unwrap_or(Slot::EMPTY)) }?;)*
-                Ok(($($value,)*))
+                // SAFETY: the caller promises that pointer slots point to what the border prescribes.
+                Ok(unsafe { ($($name::from_slot(slots.next().unwrap_or(Slot::EMPTY))?,)*) })
             }
         }
     };
@@ -348,10 +344,8 @@ unsafe impl<T: Value> ReturnValue for T {
 
     unsafe fn store_result(self, block: *mut u8, params: BlockLayout) -> Result<(), CallError> {
         let (offset, _whole) = params.place_value::<T>();
-        // SAFETY: the block has the result at this offset, by contract.
-        let target = unsafe { block.add(offset) };
-        // SAFETY: a live one, by contract; blocks are aligned for all their values.
-        unsafe { self.store(target.cast()) }
+        // SAFETY: the caller promises a live block, which has the result at this offset, aligned.
+        self.store(unsafe { PtrMut::new(block.add(offset).cast()) })
     }
 
     fn out() -> T::Out {
@@ -374,6 +368,55 @@ unsafe impl<T: Value> ReturnValue for T {
             Some(slot) => unsafe { self.into_slot(slot) },
             None => Ok(()),
         }
+    }
+}
+
+/// What a delegate takes and gives: a function type of up to eight values.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no signature of a delegate",
+    label = "write `fn(A, B) -> R`",
+    note = "parameters and result are types that the host knows; there are at most eight parameters"
+)]
+///
+/// # Safety
+/// `TEXT` is what the host reads `Args` and `Result` as.
+pub unsafe trait Signature: 'static {
+    /// Its parameters.
+    type Args: Params;
+    /// Its result.
+    type Result: ReturnValue;
+    /// As the host prints it: `f32, String -> bool`.
+    #[doc(hidden)]
+    const TEXT: &'static TypeText;
+}
+
+macro_rules! signatures {
+    ($([$($name:ident)*])*) => {$(
+        // SAFETY: the text is put together from those of the very types.
+        unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
+            type Args = ($($name,)*);
+            type Result = Z;
+            const TEXT: &'static TypeText = &delegate_text(&[$($name::TYPE.as_str()),*], match &Z::VALUE {
+                Some(value) => Some(value.text),
+                None => None,
+            });
+        }
+    )*};
+}
+signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E F G] [A B C D E F G H]);
+
+const fn delegate_text(params: &[&str], result: Option<&str>) -> TypeText {
+    let mut text = TypeText::joined(&[]);
+    let mut at = 0;
+    while at < params.len() {
+        let comma = if at == 0 { "" } else { ", " };
+        text = TypeText::joined(&[text.as_str(), comma, params[at]]);
+        at += 1;
+    }
+    match result {
+        Some(result) if params.is_empty() => TypeText::joined(&["-> ", result]),
+        Some(result) => TypeText::joined(&[text.as_str(), " -> ", result]),
+        None => text,
     }
 }
 

@@ -10,6 +10,7 @@ use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
 use crate::part_cell::PartCell;
+use crate::task::Step;
 use crate::{Obj, host};
 
 /// An object of class `C` for the duration of one call `'f` from the host. Game thread only, by type.
@@ -47,6 +48,22 @@ impl<'f, C: Class> This<'f, C> {
         Self { object, memory, frame: PhantomData, class: PhantomData }
     }
 
+    /// Another object, for the rest of the running call.
+    ///
+    /// # Errors
+    /// `STALE` when it is gone; `WRONG_CLASS` when the handle came from an unchecked place.
+    #[inline]
+    pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
+        // An object of exactly this class is found without a call; of a subclass only the host knows.
+        let memory = match host::values::entry(obj.handle()) {
+            Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
+            _ => host::object_memory(obj.handle(), T::id())?,
+        };
+        // SAFETY: the host found the object alive and of that class, and keeps its memory until the safe point,
+        // which lies after the running call that `'f` stands for.
+        Ok(unsafe { This::new(obj.handle(), memory) })
+    }
+
     pub(crate) fn object(&self) -> ObjectHandle {
         self.object
     }
@@ -76,24 +93,41 @@ impl<'f, C: Class> This<'f, C> {
     }
 }
 
-impl<C: Part> This<'_, C> {
+impl<C: Class> Obj<C> {
+    /// The object, while `code` runs in a step of a job.
+    ///
+    /// # Errors
+    /// As [`This::other`].
+    pub(crate) fn with_in<R>(self, _step: Step, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
+        let memory = host::object_memory(self.handle(), C::id())?;
+        // SAFETY: the host found the object alive and of that class. A step of a job runs in a red frame of the
+        // host's, and the memory is kept until the safe point, which lies after it.
+        Ok(code(unsafe { This::new(self.handle(), memory) }))
+    }
+}
+
+impl<'f, C: Part> This<'f, C> {
+    /// The plugin part that this module made for the object, if it did.
+    pub(crate) fn part(&self) -> Result<Option<&'f PartCell<C>>, CallError> {
+        let cell = host::part(self.object, C::id())?;
+        // SAFETY: the host gives back what this module's red constructor made for this object and class, and the
+        // object, whose plugin part it is, lives for the frame.
+        Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
+    }
+
     /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs, so that whatever
     /// `code` calls may borrow the plugin part anew. Needed when a call out may come back to this object.
     ///
     /// Fails the running call with a typed error when `part` is not the plugin part of this object. For `&self`
     /// there is nothing to lend: shared borrows do not exclude each other.
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
-        let cell = host::part(self.object, C::id()).unwrap_or_else(|error| alcedo_rt::fail(error));
-        if cell.0.is_null() {
+        let cell = self.part().unwrap_or_else(|error| alcedo_rt::fail(error)).unwrap_or_else(|| {
             alcedo_rt::fail(CallError::other(format!(
                 "{}: there is no plugin part of {} to lend",
                 self.object,
                 C::PATH
-            )));
-        }
-        // SAFETY: the host gives back what this module's red constructor made for this object and class, and the
-        // object, whose plugin part it is, lives for the frame.
-        let cell = unsafe { &*cell.0.cast::<PartCell<C>>() };
+            )))
+        });
         cell.lend(self.object, part, || code(self)).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 }

@@ -12,6 +12,7 @@ use alcedo_rt::CallError;
 
 use crate::host::{assign_text, lent_text, put_text};
 use crate::kinds::ValidityToken;
+use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
@@ -59,9 +60,9 @@ pub unsafe trait Value: Sized + 'static {
     /// Sees the value where it lies.
     ///
     /// # Safety
-    /// `at` is a live value of this kind as long as the token is good, and the game thread's for `'f`.
+    /// The value stays live as long as the token is good, and is the game thread's for `'f`.
     #[doc(hidden)]
-    unsafe fn see<'f>(at: *mut Self::Raw, token: impl FnOnce() -> ValidityToken<'f>) -> Self::Seen<'f>;
+    unsafe fn see<'f>(at: PtrMut<'_, Self>, token: impl FnOnce() -> ValidityToken<'f>) -> Self::Seen<'f>;
 
     /// Where the value lies in host form, if it does.
     #[doc(hidden)]
@@ -70,18 +71,12 @@ pub unsafe trait Value: Sized + 'static {
     }
 
     /// Copies the value out of host memory.
-    ///
-    /// # Safety
-    /// `raw` is a live value of this kind.
     #[doc(hidden)]
-    unsafe fn load(raw: *const Self::Raw) -> Self;
+    fn load(from: Ptr<'_, Self>) -> Self;
 
     /// Overwrites a value in host memory.
-    ///
-    /// # Safety
-    /// `target` is a live value of this kind.
     #[doc(hidden)]
-    unsafe fn store(&self, target: *mut Self::Raw) -> Result<(), CallError>;
+    fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 
     /// What stands on the caller's stack while the value travels as an argument.
     ///
@@ -186,23 +181,20 @@ macro_rules! in_memory {
         type Seen<'f> = Self;
 
         #[inline]
-        unsafe fn see<'f>(at: *mut $raw, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
-            // SAFETY: promised by the caller.
-            unsafe { Self::load(at) }
+        unsafe fn see<'f>(at: PtrMut<'_, Self>, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
+            Self::load(at.as_ptr())
         }
 
         #[inline]
-        unsafe fn load(raw: *const $raw) -> Self {
+        fn load(from: Ptr<'_, Self>) -> Self {
             let from_raw: fn($raw) -> Self = $from_raw;
-            // SAFETY: `raw` is live by contract.
-            from_raw(unsafe { raw.read() })
+            from_raw(from.read())
         }
 
         #[inline]
-        unsafe fn store(&self, target: *mut $raw) -> Result<(), CallError> {
+        fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError> {
             let $value = self;
-            // SAFETY: `target` is live by contract.
-            unsafe { target.write($to_raw) };
+            target.write($to_raw);
             Ok(())
         }
     };
@@ -283,21 +275,16 @@ unsafe impl Value for String {
     type In = TextView;
     type Out = TextOut;
 
-    unsafe fn see<'f>(at: *mut TextRaw, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
-        // SAFETY: promised by the caller.
-        unsafe { Self::load(at) }
+    unsafe fn see<'f>(at: PtrMut<'_, Self>, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
+        Self::load(at.as_ptr())
     }
 
-    unsafe fn load(raw: *const TextRaw) -> Self {
-        // SAFETY: `raw` is live by contract; copying its words takes no ownership.
-        let TextRaw { data, len, .. } = unsafe { raw.read() };
-        // SAFETY: a live text of the host has `len` readable bytes.
-        unsafe { lent_text(TextView { data, len }) }
+    fn load(from: Ptr<'_, Self>) -> Self {
+        from.utf8()
     }
 
-    unsafe fn store(&self, target: *mut TextRaw) -> Result<(), CallError> {
-        // SAFETY: `target` is a text in host memory by contract.
-        unsafe { assign_text(target, self) }
+    fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError> {
+        assign_text(target, self)
     }
 
     unsafe fn stage(&self) -> TextView {
@@ -323,21 +310,95 @@ unsafe impl Value for String {
 
     unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
         let view = pointer_of::<TextView>(slot)?;
-        // SAFETY: for a text argument the slot points to a live view, by contract.
-        let view = unsafe { view.read() };
-        // SAFETY: and its bytes are lent for the call.
-        Ok(unsafe { lent_text(view) })
+        // SAFETY: the caller promises that the slot points to a live view, as the border prescribes for a text, whose bytes are
+        // lent for the call.
+        Ok(unsafe { lent_text(view.read()) })
     }
 
     unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError> {
         let sink = pointer_of::<TextSink>(*slot)?;
-        // SAFETY: for a text result the slot points to a live sink, by contract.
-        let sink = unsafe { sink.read() };
-        // SAFETY: the sink's maker promised that `put` copies what it is lent.
-        unsafe { (sink.put)(sink.context, self.as_ptr(), self.len()) };
+        // SAFETY: the caller promises that the slot points to a live sink, as the border prescribes for the result of a text,
+        // whose `put` copies what it is lent.
+        unsafe {
+            let sink = sink.read();
+            (sink.put)(sink.context, self.as_ptr(), self.len());
+        }
         Ok(())
     }
 }
+
+/// Declares a type of std that is copied in and out whole.
+macro_rules! copied {
+    (
+        $name:ty, [$($params:tt)*], raw: $raw:ty, kind: $kind:ident, path: $path:expr,
+        load: |$from:ident| $load:expr, store: |$value:ident, $to:ident| $store:expr
+    ) => {
+        #[expect(unsafe_code, reason = "says how the host keeps this kind, and follows pointer slots")]
+        // SAFETY: the host keeps this kind in just this form, of which any bytes are valid until they are followed; values
+        // travel in slots behind a pointer to it, as the border prescribes.
+        unsafe impl<$($params)*> Value for $name {
+            const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
+            const TYPE_PATH: &'static str = $path;
+            const OWNS_MEMORY: bool = true;
+            type Raw = $raw;
+            type Literal = $crate::value::NoDefault;
+            type Seen<'f> = Self;
+            type In = $crate::kinds::Temp<Self>;
+            type Out = $crate::kinds::Temp<Self>;
+
+            unsafe fn see<'f>(
+                at: $crate::kinds::PtrMut<'_, Self>,
+                _token: impl FnOnce() -> $crate::kinds::ValidityToken<'f>,
+            ) -> Self {
+                Self::load(at.as_ptr())
+            }
+
+            fn load($from: $crate::kinds::Ptr<'_, Self>) -> Self {
+                $load
+            }
+
+            fn store(&self, $to: $crate::kinds::PtrMut<'_, Self>) -> Result<(), $crate::CallError> {
+                let $value = self;
+                $store
+            }
+
+            unsafe fn stage(&self) -> Self::In {
+                $crate::kinds::staged::<Self, Self>(self).unwrap_or_else(|error| alcedo_rt::fail(error))
+            }
+
+            unsafe fn slot_in(&self, staged: &Self::In) -> alcedo_abi::zcall::Slot {
+                $crate::value::address_slot(staged.ptr().at())
+            }
+
+            fn out() -> Self::Out {
+                $crate::kinds::Temp::zeroed()
+            }
+
+            unsafe fn slot_out(out: &mut Self::Out) -> alcedo_abi::zcall::Slot {
+                $crate::value::address_slot(out.ptr_mut().at())
+            }
+
+            unsafe fn take_out(_slot: alcedo_abi::zcall::Slot, out: Self::Out) -> Result<Self, $crate::CallError> {
+                // It was zero bytes, which are a value, and the callee has overwritten it with another.
+                Ok(Self::load(out.ptr()))
+            }
+
+            unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
+                let raw = $crate::value::pointer_of::<$raw>(slot)?;
+                // SAFETY: the caller promises what the border prescribes: for this kind the slot points to a live value.
+                Ok(Self::load(unsafe { $crate::kinds::Ptr::new(raw) }))
+            }
+
+            unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
+                let raw = $crate::value::pointer_of::<$raw>(*slot)?;
+                // SAFETY: the caller promises what the border prescribes: for this kind the slot of a result points to zero
+                // bytes, which are a live value.
+                self.store(unsafe { $crate::kinds::PtrMut::new(raw) })
+            }
+        }
+    };
+}
+pub(crate) use copied;
 
 /// A slot with a plain value.
 pub(crate) fn plain_slot<T: SlotValue>(value: T) -> Slot {

@@ -11,7 +11,9 @@ use alcedo_abi::value::TextRaw;
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::{CallError, Host};
 
+use crate::Value;
 use crate::kinds::lending;
+use crate::kinds::ptr::PtrMut;
 
 pub(crate) mod values;
 
@@ -108,13 +110,10 @@ pub(crate) fn name_text(name: Name) -> String {
 }
 
 /// Overwrites a text in host memory.
-///
-/// # Safety
-/// `target` is a text in host memory.
-pub(crate) unsafe fn assign_text(target: *mut TextRaw, text: &str) -> Result<(), CallError> {
+pub(crate) fn assign_text<T: Value<Raw = TextRaw>>(target: PtrMut<'_, T>, text: &str) -> Result<(), CallError> {
     let host = host("a text")?;
-    // SAFETY: `target` is a host text by contract.
-    unsafe { host.text_assign(target, text) }
+    // SAFETY: `PtrMut` was promised a live text of the host that may be written.
+    unsafe { host.text_assign(target.at(), text) }
 }
 
 /// Gives a job to the host, which owns it from then on.

@@ -1,13 +1,14 @@
 //! What plugin code asks of the host about values. As for all functions of the host, each checks its thread itself.
 #![expect(unsafe_code, reason = "calls functions that follow addresses of values")]
 
+use core::marker::PhantomData;
 use core::panic::Location;
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber, ZCallHandle};
-use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry};
+use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, Slices};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextView;
 use alcedo_abi::values::{ConjugateState, Site, ValuePlace};
@@ -15,7 +16,9 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::{buffer_of, harmless_host, host};
-use crate::Value;
+use crate::kinds::ptr::{Ptr, PtrMut};
+use crate::kinds::row::{Keyed, List};
+use crate::{FieldPath, UAnsiString, Value};
 
 /// The numbers that the host gave to the types of this module. It has one host in its life.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
@@ -38,27 +41,45 @@ fn site_of(site: &Location<'_>) -> Site {
     Site { file: TextView::of(site.file()), line: site.line() }
 }
 
-/// A value of type `T` in host memory, as calls name it.
-pub(crate) fn place<T: Value>(owner: ObjectHandle, at: *mut T::Raw) -> Result<ValuePlace, CallError> {
-    Ok(ValuePlace { owner, at: at.cast(), ty: type_number::<T>()? })
+/// A value of type `T` in host memory as calls name it that change it: as [`PtrMut`], with the number of its type and with the
+/// object it belongs to.
+pub(crate) struct Place<'a, T> {
+    raw: ValuePlace,
+    of: PhantomData<(&'a mut (), fn() -> T)>,
 }
 
-/// The value that zero bytes mean, for plugin code to own.
-pub(crate) fn black_zero<T: Value>(site: &Location<'_>) -> Result<BlackHandle, CallError> {
-    // SAFETY: null is allowed.
-    unsafe { black_new::<T>(core::ptr::null(), site) }
+impl<T: Value> Place<'_, T> {
+    /// The value, to read.
+    #[inline]
+    pub(crate) fn ptr(&self) -> Ptr<'_, T> {
+        // SAFETY: a place is made of a `PtrMut` to a value of the type, or by the host.
+        unsafe { Ptr::new(self.raw.at.cast()) }
+    }
+
+    /// The object it belongs to.
+    pub(crate) fn owner(&self) -> ObjectHandle {
+        self.raw.owner
+    }
+
+    /// Its first byte.
+    pub(crate) fn at(&self) -> *mut T::Raw {
+        self.raw.at.cast()
+    }
 }
 
-/// A value for plugin code to own: a copy of that at `from`, or the one that zero bytes mean when it is null.
-///
-/// # Safety
-/// `from` is null or a live value of type `T`.
-pub(crate) unsafe fn black_new<T: Value>(from: *const T::Raw, site: &Location<'_>) -> Result<BlackHandle, CallError> {
+/// A value as calls name it.
+pub(crate) fn place<T: Value>(owner: ObjectHandle, at: PtrMut<'_, T>) -> Result<Place<'_, T>, CallError> {
+    let raw = ValuePlace { owner, at: at.at().cast(), ty: type_number::<T>()? };
+    Ok(Place { raw, of: PhantomData })
+}
+
+/// A value for plugin code to own: a copy of another, or for none the one that zero bytes mean.
+pub(crate) fn black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> Result<BlackHandle, CallError> {
     let ty = type_number::<T>()?;
     let host = host(T::TYPE.as_str())?;
-    let site = site_of(site);
-    // SAFETY: `from` is right by contract, and the site is live for the call.
-    unsafe { host.black_new(ty, from.cast(), &site) }
+    let from = from.map_or(core::ptr::null(), Ptr::at);
+    // SAFETY: `Ptr` was promised a live value of the type, null is allowed, and the site is live for the call.
+    unsafe { host.black_new(ty, from.cast(), &site_of(site)) }
 }
 
 /// Gives a value of plugin code back. Any thread; also while memory is lent, since a drop cannot be refused.
@@ -91,17 +112,18 @@ pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
 /// A number for the value at a place, until the innermost call into this module has returned.
 ///
 /// # Safety
-/// The place is a live property of its owner.
-pub(crate) unsafe fn conjugate_lend(place: &ValuePlace) -> Result<ConjugateHandle, CallError> {
+/// The place is a property of its owner.
+pub(crate) unsafe fn conjugate_lend<T: Value>(place: &Place<'_, T>) -> Result<ConjugateHandle, CallError> {
     let host = host("lending a value")?;
-    // SAFETY: the place is right by contract.
-    unsafe { host.conjugate_lend(place) }
+    // SAFETY: the place was promised a live value of the type; that it is a property is promised by the caller.
+    unsafe { host.conjugate_lend(&place.raw) }
 }
 
 /// Where the value of a conjugate lies, which is one of type `T`.
-pub(crate) fn conjugate_open_as<T: Value>(conjugate: ConjugateHandle) -> Result<ValuePlace, CallError> {
+pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Result<Place<'a, T>, CallError> {
     let ty = type_number::<T>()?;
-    host("opening a conjugate")?.conjugate_open_as(conjugate, ty)
+    let raw = host("opening a conjugate")?.conjugate_open_as(conjugate, ty)?;
+    Ok(Place { raw, of: PhantomData })
 }
 
 /// A copy of the value of a conjugate, for plugin code to own.
@@ -139,6 +161,13 @@ fn directory() -> Option<&'static Directory> {
     unsafe { context.directory.as_ref() }
 }
 
+/// Where the host counts the slices of its memory that are lent, and the number of this module; `None` without a host.
+pub(crate) fn slices() -> Option<(&'static Slices, u64)> {
+    let context = alcedo_rt::context()?;
+    // SAFETY: the host keeps the word, if it gave one, as long as this module is attached, which it is while its code runs.
+    Some((unsafe { context.slices.as_ref() }?, context.module))
+}
+
 /// How often objects have ended so far: while it stands still, addresses inside objects stay right.
 #[inline]
 pub(crate) fn ends() -> u64 {
@@ -153,9 +182,8 @@ pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
         return None;
     }
     // SAFETY: the host has `len` entries there, and the index is below it.
-    let entry = unsafe { directory.entries.add(object.index() as usize) };
-    // SAFETY: as above; it is the game thread's, which this is for all who hold a frame-bound value.
-    let entry = unsafe { entry.read() };
+    // They are the game thread's, which this is for all who hold a frame-bound value.
+    let entry = unsafe { directory.entries.add(object.index() as usize).read() };
     (entry.serial == object.serial() && !object.is_none()).then_some(entry)
 }
 
@@ -186,9 +214,8 @@ fn black_in(directory: &BlackDirectory, black: BlackHandle) -> Option<*mut u8> {
         return None;
     }
     // SAFETY: the host has `len` entries there, and the index is below it.
-    let entry = unsafe { directory.entries.add(index as usize) };
-    // SAFETY: as above; it is the game thread's, which this is by contract.
-    let BlackEntry { serial: there, at } = unsafe { entry.read() };
+    // They are the game thread's, which this is by contract.
+    let BlackEntry { serial: there, at } = unsafe { directory.entries.add(index as usize).read() };
     (there == serial && serial != 0).then_some(at)
 }
 
@@ -202,7 +229,7 @@ pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, Call
     match looked.and_then(|directory| black_in(directory, black)) {
         Some(at) => Ok(at.cast()),
         // The host says why, or where.
-        None => conjugate_open_as::<T>(black.into()).map(|place| place.at.cast()),
+        None => conjugate_open_as::<T>(black.into()).map(|place| place.at()),
     }
 }
 
@@ -212,7 +239,7 @@ pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, Call
 pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u32)> {
     match blacks() {
         Some(directory) => Some((black_in(directory, black)?.cast(), directory.ends)),
-        None => Some((conjugate_open_as::<T>(black.into()).ok()?.at.cast(), 0)),
+        None => Some((conjugate_open_as::<T>(black.into()).ok()?.at(), 0)),
     }
 }
 
@@ -227,230 +254,100 @@ pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
     }
 }
 
-/// Overwrites a value.
-///
-/// # Safety
-/// `to` is a live value of its type, and `from` another one of the same.
-pub(crate) unsafe fn copy(to: &ValuePlace, from: *const u8) -> Result<(), CallError> {
-    let host = host("copying a value")?;
-    // SAFETY: both values are live by contract.
-    unsafe { host.copy(to, from) }
+/// Functions of the host about one value that lives there: a place, or a value to read.
+macro_rules! ask {
+    ($(
+        $(#[$attr:meta])*
+        $name:ident($what:literal) for $of:ident<$kind:ident: $bound:path>($($arg:ident: $arg_ty:ty = $given:expr),*) -> $result:ty $(, $map:expr)?;
+    )*) => {$(
+        $(#[$attr])*
+        pub(crate) fn $name<$kind: $bound>(of: ask!(@ty $of $kind) $(, $arg: $arg_ty)*) -> Result<$result, CallError> {
+            ask!(@type $of $kind ty);
+            let host = host($what)?;
+            // SAFETY: `Place` and `Ptr` were promised a live value of the type, which the host is told; what is given beside it
+            // was promised by its own type, and lives for the call.
+            let given = unsafe { ask!(@call $of of ty host $name($($given),*)) };
+            given$(.map($map))?
+        }
+    )*};
+    (@ty Place $kind:ident) => { &Place<'_, $kind> };
+    (@ty Ptr $kind:ident) => { Ptr<'_, $kind> };
+    (@type Place $kind:ident $ty:ident) => {};
+    (@type Ptr $kind:ident $ty:ident) => { let $ty = type_number::<$kind>()?; };
+    (@call Place $of:ident $ty:ident $host:ident $name:ident($($given:expr),*)) => { $host.$name(&$of.raw, $($given),*) };
+    (@call Ptr $of:ident $ty:ident $host:ident $name:ident($($given:expr),*)) => {
+        $host.$name($ty, $of.at().cast(), $($given),*)
+    };
 }
-
-/// Whether two values are equal.
-///
-/// # Safety
-/// Both are live values of type `T`.
-pub(crate) unsafe fn equal<T: Value>(one: *const T::Raw, two: *const T::Raw) -> Result<bool, CallError> {
-    let ty = type_number::<T>()?;
-    let host = host("comparing values")?;
-    // SAFETY: both values are live by contract.
-    unsafe { host.equal(ty, one.cast(), two.cast()) }.map(|same| same != 0)
-}
-
-/// A hash of a value.
-///
-/// # Safety
-/// It is a live value of type `T`.
-pub(crate) unsafe fn hash<T: Value>(at: *const T::Raw) -> Result<u64, CallError> {
-    let ty = type_number::<T>()?;
-    let host = host("hashing a value")?;
-    // SAFETY: the value is live by contract.
-    unsafe { host.hash(ty, at.cast()) }
-}
-
-/// A value as text.
-///
-/// # Safety
-/// It is a live value of type `T`.
-pub(crate) unsafe fn print<T: Value>(at: *const T::Raw) -> Result<String, CallError> {
-    let ty = type_number::<T>()?;
-    let host = host("printing a value")?;
-    // SAFETY: the value is live by contract.
-    unsafe { host.print(ty, at.cast()) }
-}
-
-/// Overwrites a value with what a text says.
-///
-/// # Safety
-/// The place is a live value.
-pub(crate) unsafe fn parse(place: &ValuePlace, text: &str) -> Result<(), CallError> {
-    let host = host("reading a value from text")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.parse(place, text) }
-}
-
-/// Frees what a value owns and leaves zero bytes.
-///
-/// # Safety
-/// The place is a live value that plugin code keeps for a call.
-pub(crate) unsafe fn clear(place: &ValuePlace) -> Result<(), CallError> {
-    let host = host("freeing a value")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.clear(place) }
+ask! {
+    /// Overwrites a value with another.
+    copy("copying a value") for Place<T: Value>(from: Ptr<'_, T> = from.at().cast()) -> ();
+    /// Whether two values are equal.
+    equal("comparing values") for Ptr<T: Value>(two: Ptr<'_, T> = two.at().cast()) -> bool, |same| same != 0;
+    /// A hash of a value.
+    hash("hashing a value") for Ptr<T: Value>() -> u64;
+    /// A value as text.
+    print("printing a value") for Ptr<T: Value>() -> String;
+    /// Overwrites a value with what a text says.
+    parse("reading a value from text") for Place<T: Value>(text: &str = text) -> ();
+    /// Frees what a value owns and leaves zero bytes.
+    clear("freeing a value") for Place<T: Value>() -> ();
+    /// Takes values out of an array and puts such in that zero bytes mean.
+    array_splice("changing the length of an array") for Place<T: List>(at: u32 = at, remove: u32 = remove, insert: u32 = insert) -> ();
+    /// Makes room in an array.
+    array_reserve("making room in an array") for Place<T: List>(more: u32 = more) -> ();
+    /// Where in the row of a set or map a key stands.
+    map_find("looking a key up") for Place<M: Keyed>(key: Ptr<'_, M::Key> = key.at().cast()) -> Option<u32>,
+        |at| (at != u32::MAX).then_some(at);
+    /// Where in the row the key stands now, and whether it is new there.
+    map_insert("inserting a key") for Place<M: Keyed>(key: Ptr<'_, M::Key> = key.at().cast()) -> (u32, bool),
+        |(at, is_new)| (at, is_new != 0);
+    /// Takes an entry out.
+    map_remove("removing a key") for Place<M: Keyed>(at: u32 = at) -> ();
+    /// Points a reference to an object.
+    reference_assign("pointing a reference") for Place<T: Value>(object: ObjectHandle = object) -> ();
+    /// The object a reference leads to.
+    reference_resolve("following a reference") for Ptr<T: Value>() -> ObjectHandle;
+    /// Makes a class reference name a class.
+    class_assign("naming a class") for Place<T: Value>(path: Name = path) -> ();
+    /// The class that a class reference names.
+    class_resolve("finding a class") for Ptr<T: Value>() -> ClassId;
+    /// Binds a delegate.
+    delegate_bind("binding a delegate") for Place<T: Value>(object: ObjectHandle = object, function: &str = function) -> ();
+    /// Takes bindings out of a delegate: how many there were.
+    delegate_unbind("unbinding a delegate") for Place<T: Value>(object: ObjectHandle = object, function: &str = function) -> u32;
+    /// Makes a field path name a property.
+    field_assign("naming a property") for Place<T: Value>(path: &str = path) -> ();
 }
 
 /// Overwrites a text of one byte a character.
-///
-/// # Safety
-/// The place is a live text of that kind.
-pub(crate) unsafe fn ansi_assign(place: &ValuePlace, bytes: &[u8]) -> Result<(), CallError> {
+pub(crate) fn ansi_assign(place: &Place<'_, UAnsiString>, bytes: &[u8]) -> Result<(), CallError> {
     let host = host("writing a text")?;
-    // SAFETY: the place is live by contract, the bytes for the call.
-    unsafe { host.ansi_assign(place, bytes.as_ptr(), bytes.len()) }
+    // SAFETY: `Place` was promised a live text of that kind, and the bytes are live for the call.
+    unsafe { host.ansi_assign(&place.raw, bytes.as_ptr(), bytes.len()) }
 }
 
-/// Takes values out of an array and puts such in that zero bytes mean.
-///
-/// # Safety
-/// The place is a live array.
-pub(crate) unsafe fn array_splice(array: &ValuePlace, at: u32, remove: u32, insert: u32) -> Result<(), CallError> {
-    let host = host("changing the length of an array")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.array_splice(array, at, remove, insert) }
-}
-
-/// Makes room in an array.
-///
-/// # Safety
-/// The place is a live array.
-pub(crate) unsafe fn array_reserve(array: &ValuePlace, more: u32) -> Result<(), CallError> {
-    let host = host("making room in an array")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.array_reserve(array, more) }
-}
-
-/// Where in the row of a set or map a key stands.
-///
-/// # Safety
-/// The place is a live set or map, and `key` a live value of its key type.
-pub(crate) unsafe fn map_find(map: &ValuePlace, key: *const u8) -> Result<Option<u32>, CallError> {
-    let host = host("looking a key up")?;
-    // SAFETY: place and key are live by contract.
-    let at = unsafe { host.map_find(map, key) }?;
-    Ok((at != u32::MAX).then_some(at))
-}
-
-/// Where in the row the key stands now, and whether it is new there.
-///
-/// # Safety
-/// As [`map_find`].
-pub(crate) unsafe fn map_insert(map: &ValuePlace, key: *const u8) -> Result<(u32, bool), CallError> {
-    let host = host("inserting a key")?;
-    // SAFETY: place and key are live by contract.
-    unsafe { host.map_insert(map, key) }.map(|(at, is_new)| (at, is_new != 0))
-}
-
-/// Takes an entry out.
-///
-/// # Safety
-/// The place is a live set or map.
-pub(crate) unsafe fn map_remove(map: &ValuePlace, at: u32) -> Result<(), CallError> {
-    let host = host("removing a key")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.map_remove(map, at) }
-}
-
-/// Points a reference to an object.
-///
-/// # Safety
-/// The place is a live reference.
-pub(crate) unsafe fn reference_assign(place: &ValuePlace, object: ObjectHandle) -> Result<(), CallError> {
-    let host = host("pointing a reference")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.reference_assign(place, object) }
-}
-
-/// The object a reference leads to.
-///
-/// # Safety
-/// It is a live reference of type `T`.
-pub(crate) unsafe fn reference_resolve<T: Value>(at: *const T::Raw) -> Result<ObjectHandle, CallError> {
-    let ty = type_number::<T>()?;
-    let host = host("following a reference")?;
-    // SAFETY: the reference is live by contract.
-    unsafe { host.reference_resolve(ty, at.cast()) }
-}
-
-/// Makes a class reference name a class.
-///
-/// # Safety
-/// The place is a live class reference.
-pub(crate) unsafe fn class_assign(place: &ValuePlace, path: Name) -> Result<(), CallError> {
-    let host = host("naming a class")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.class_assign(place, path) }
-}
-
-/// The class that a class reference names.
-///
-/// # Safety
-/// It is a live class reference of type `T`.
-pub(crate) unsafe fn class_resolve<T: Value>(at: *const T::Raw) -> Result<ClassId, CallError> {
-    let ty = type_number::<T>()?;
-    let host = host("finding a class")?;
-    // SAFETY: the reference is live by contract.
-    unsafe { host.class_resolve(ty, at.cast()) }
-}
-
-/// The path of an object; empty when it is gone.
-pub(crate) fn object_path(object: ObjectHandle) -> String {
-    host("object_path").and_then(|host| host.object_path(object)).unwrap_or_default()
-}
-
-/// Binds a delegate.
-///
-/// # Safety
-/// The place is a live delegate of any of the three kinds.
-pub(crate) unsafe fn delegate_bind(place: &ValuePlace, object: ObjectHandle, function: &str) -> Result<(), CallError> {
-    let host = host("binding a delegate")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.delegate_bind(place, object, function) }
-}
-
-/// Takes bindings out of a delegate: how many there were.
-///
-/// # Safety
-/// As [`delegate_bind`].
-pub(crate) unsafe fn delegate_unbind(
-    place: &ValuePlace,
-    object: ObjectHandle,
-    function: &str,
-) -> Result<u32, CallError> {
-    let host = host("unbinding a delegate")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.delegate_unbind(place, object, function) }
+/// The text of the type of the property that a field path names; empty when it names none.
+pub(crate) fn field_type(path: Ptr<'_, FieldPath>) -> Result<String, CallError> {
+    let host = host("finding a property")?;
+    // SAFETY: `Ptr` was promised a live field path.
+    unsafe { host.field_type(path.at().cast()) }
 }
 
 /// Calls what is bound.
 ///
 /// # Safety
-/// As [`delegate_bind`]; the slots are those of the delegate's signature.
-pub(crate) unsafe fn delegate_call(place: &ValuePlace, slots: &mut [Slot]) -> Result<(), CallError> {
+/// The slots are those of the delegate's signature.
+pub(crate) unsafe fn delegate_call<T: Value>(delegate: &Place<'_, T>, slots: &mut [Slot]) -> Result<(), CallError> {
     let host = host("calling a delegate")?;
     let mut buffer = buffer_of(slots);
-    // SAFETY: the place is live by contract, and the buffer lends `slots`.
-    unsafe { host.delegate_call(place, &mut buffer) }
+    // SAFETY: `Place` was promised a live value, and the buffer lends `slots`, which are right by contract.
+    unsafe { host.delegate_call(&delegate.raw, &mut buffer) }
 }
 
-/// Makes a field path name a property.
-///
-/// # Safety
-/// The place is a live field path.
-pub(crate) unsafe fn field_assign(place: &ValuePlace, path: &str) -> Result<(), CallError> {
-    let host = host("naming a property")?;
-    // SAFETY: the place is live by contract.
-    unsafe { host.field_assign(place, path) }
-}
-
-/// The text of the type of the property that a field path names; empty when it names none.
-///
-/// # Safety
-/// It is a live field path.
-pub(crate) unsafe fn field_type(at: *const u8) -> Result<String, CallError> {
-    let host = host("finding a property")?;
-    // SAFETY: the path is live by contract.
-    unsafe { host.field_type(at) }
+/// The path of an object; empty when it is gone.
+pub(crate) fn object_path(object: ObjectHandle) -> String {
+    host("object_path").and_then(|host| host.object_path(object)).unwrap_or_default()
 }
 
 /// Another name, another outer, or both.

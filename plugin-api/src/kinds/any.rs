@@ -1,6 +1,5 @@
 //! Values in host memory by number, for code that does not know their types: it passes them on, copies them, asks what they
 //! are, and opens them as what it hopes them to be.
-#![expect(unsafe_code, reason = "follows the address that the host has for a number")]
 
 use core::fmt;
 use core::panic::Location;
@@ -11,8 +10,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::values::{ConjugateState, color};
 use alcedo_rt::CallError;
 
-use super::owned::seen;
-use super::{Kind, Lent, ValidityToken};
+use super::{Kind, Lent};
 use crate::{ObjectView, host};
 
 /// A value in host memory by its number, whatever its type is.
@@ -97,23 +95,7 @@ impl AnyConjugate {
     /// `SIGNATURE`, with both types, when it is another; `EXPIRED`, with kind and age; `OTHER` for a black that is
     /// somebody else's; `NOT_FOUND` for a number that was never given out.
     pub fn as_<'a, K: Kind>(&'a self, _this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
-        let place = host::values::conjugate_open_as::<K>(self.handle)?;
-        if !self.is_own && self.is_black() {
-            let message = format!("a black {} that another owns: open a `clone()` of it", K::TYPE.as_str());
-            return Err(CallError::other(message));
-        }
-        // A red that was lent without an owner would end with the call that lent it, which no view here could tell.
-        let (at, token) = match (self.is_own, place.owner.is_none()) {
-            (true, _) => seen::<K>(BlackHandle(self.handle.0)),
-            (false, false) => (place.at.cast(), ValidityToken::of_object(place.owner)),
-            (false, true) => {
-                let message = format!("a {} that belongs to no object: open a `clone()` of it", K::TYPE.as_str());
-                return Err(CallError::other(message));
-            }
-        };
-        // SAFETY: the host has just compared the type and said where the value lies. Our own stays while `self` does; a
-        // red lies in its owner, which the token asks for, and whose memory stays for the call.
-        Ok(unsafe { Lent::new(at, token) })
+        Lent::of_conjugate(self.handle, self.is_own, || self.is_black())
     }
 
     /// A copy of the value, which plugin code owns and may keep.

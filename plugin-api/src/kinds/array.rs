@@ -1,12 +1,12 @@
 //! Arrays: rows of values of any type.
-#![expect(unsafe_code, reason = "follows addresses of values in host memory")]
 
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::{CallError, fail};
 
 use super::into_host::{IntoHost, owned};
 use super::kind;
-use super::row::{Row, count, load_row};
+use super::ptr::Ptr;
+use super::row::{Row, count, insert_into};
 use crate::{Lent, Value, host};
 
 kind! {
@@ -36,9 +36,8 @@ impl<T: Value> UArray<T> {
 }
 
 impl<'f, T: Value> Lent<'f, UArray<T>> {
-    fn row(&self) -> Result<Row, CallError> {
-        // SAFETY: the array was looked at just now.
-        Ok(unsafe { Row::of(self.raw()?) })
+    fn row(&self) -> Result<Row<'_, T>, CallError> {
+        self.ptr().map(Ptr::row)
     }
 
     /// How many values there are.
@@ -64,18 +63,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// # Errors
     /// `EXPIRED` when the array itself is not there any more.
     pub fn try_get(&self, index: usize) -> Result<Option<T::Seen<'f>>, CallError> {
-        let raw = self.raw()?;
-        // SAFETY: the array was looked at just now.
-        let row = unsafe { Row::of(raw) };
-        if index >= row.len {
-            return Ok(None);
-        }
-        // SAFETY: the index is below the length that was read just now.
-        let at = unsafe { row.at(index, size_of::<T::Raw>()) };
-        // SAFETY: the array is live as long as its own token is good, and its counter tells of every move.
-        let token = || unsafe { self.token().in_row(raw) };
-        // SAFETY: a live value, as long as that token is good.
-        Ok(Some(unsafe { T::see(at.cast(), token) }))
+        self.item(index)
     }
 
     /// The first value.
@@ -100,16 +88,9 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// # Errors
     /// `OTHER` when the array has not so many; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_set(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
-        let raw = self.raw_mut()?;
-        // SAFETY: the array was looked at just now.
-        let row = unsafe { Row::of(raw) };
-        if index >= row.len {
-            return Err(CallError::other(format!("there is no value {index} in an array of {}", row.len)));
-        }
-        // SAFETY: the index is below the length that was read just now.
-        let at = unsafe { row.at(index, size_of::<T::Raw>()) };
-        // SAFETY: a live value, of an owner that may be written.
-        unsafe { value.put(at.cast()) }
+        let array = self.ptr_mut()?;
+        let row = array.as_ptr().row();
+        value.put(row.get(index).ok_or_else(|| nothing_at(index, row.len))?)
     }
 
     /// Adds a value at the end.
@@ -137,12 +118,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         // What is given may lie in this very array, so it is taken before anything moves.
         let value = super::into_host::staged::<T, _>(&value)?;
-        self.splice(index, 0, 1)?;
-        // SAFETY: the array was looked at in `splice`, which put a value of zero bytes at the index.
-        let at = unsafe { self.row()?.at(index, size_of::<T::Raw>()) };
-        // SAFETY: a live value that owns nothing, overwritten by one whose owner gives it up.
-        unsafe { value.move_to(at.cast()) };
-        Ok(())
+        insert_into(&self.place()?, index, core::iter::once(value))
     }
 
     /// Takes the value at `index` out; those behind it move down.
@@ -156,14 +132,8 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// `OTHER` when the array has not so many; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_remove(&self, index: usize) -> Result<T, CallError> {
         let row = self.row()?;
-        if index >= row.len {
-            return Err(CallError::other(format!("there is no value {index} in an array of {}", row.len)));
-        }
-        // SAFETY: the index is below the length that was read just now.
-        let at = unsafe { row.at(index, size_of::<T::Raw>()) };
-        // SAFETY: a live value.
-        let value = unsafe { T::load(at.cast_const().cast()) };
-        self.splice(index, 1, 0)?;
+        let value = T::load(row.get(index).ok_or_else(|| nothing_at(index, row.len))?.as_ptr());
+        self.take_out(index, 1)?;
         Ok(value)
     }
 
@@ -177,7 +147,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     pub fn truncate(&self, len: usize) {
         let now = self.len();
         if len < now {
-            self.splice(len, now - len, 0).unwrap_or_else(|error| fail(error));
+            self.take_out(len, now - len).unwrap_or_else(|error| fail(error));
         }
     }
 
@@ -188,10 +158,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
 
     /// Makes room for `more` values.
     pub fn reserve(&self, more: usize) {
-        let reserved = self.place().and_then(|array| {
-            // SAFETY: the array was looked at just now.
-            unsafe { host::values::array_reserve(&array, count(more)?) }
-        });
+        let reserved = self.place().and_then(|array| host::values::array_reserve(&array, count(more)?));
         reserved.unwrap_or_else(|error| fail(error));
     }
 
@@ -209,15 +176,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let first = self.row()?.len;
-        self.splice(first, 0, values.len())?;
-        let row = self.row()?;
-        for (index, value) in values.into_iter().enumerate() {
-            // SAFETY: the array was looked at just now, and `splice` has put as many values of zero bytes there.
-            let at = unsafe { row.at(first + index, size_of::<T::Raw>()) };
-            // SAFETY: a live value that owns nothing, overwritten by one whose owner gives it up.
-            unsafe { value.move_to(at.cast()) };
-        }
-        Ok(())
+        insert_into(&self.place()?, first, values.into_iter())
     }
 
     /// The values, one after the other. What the array becomes on the way is seen; a view that was given before may have
@@ -230,13 +189,11 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// Where the first value stands that equals this one.
     #[must_use]
     pub fn position(&self, value: impl IntoHost<T>) -> Option<usize> {
-        let found = super::into_host::with_raw::<T, _, _>(&value, |wanted| {
+        let found = super::into_host::with_ptr::<T, _, _>(&value, |wanted| {
+            // Comparing changes nothing.
             let row = self.row()?;
-            for index in 0..row.len {
-                // SAFETY: the index is below the length, and comparing changes nothing.
-                let at = unsafe { row.at(index, size_of::<T::Raw>()) };
-                // SAFETY: both are live values of the type.
-                if unsafe { host::values::equal::<T>(at.cast_const().cast(), wanted) }? {
+            for (index, at) in (0..row.len).map_while(|index| row.get(index)).enumerate() {
+                if host::values::equal(at.as_ptr(), wanted)? {
                     return Ok(Some(index));
                 }
             }
@@ -254,16 +211,17 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// Copies of all values.
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: a live array, looked at just now.
-        unsafe { load_row(raw, size_of::<T::Raw>(), 0) }
+        self.row().unwrap_or_else(|error| fail(error)).load()
     }
 
-    fn splice(&self, at: usize, remove: usize, insert: usize) -> Result<(), CallError> {
-        let array = self.place()?;
-        // SAFETY: the array was looked at just now; the host compares the numbers with its length.
-        unsafe { host::values::array_splice(&array, count(at)?, count(remove)?, count(insert)?) }
+    fn take_out(&self, at: usize, values: usize) -> Result<(), CallError> {
+        host::values::array_splice(&self.place()?, count(at)?, count(values)?, 0)
     }
+}
+
+#[cold]
+fn nothing_at(index: usize, len: usize) -> CallError {
+    CallError::other(format!("there is no value {index} in an array of {len}"))
 }
 
 /// The values of an array, in order.

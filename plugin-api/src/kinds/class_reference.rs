@@ -1,5 +1,4 @@
 //! References to classes: one that names a class there is, and one by path alone.
-#![expect(unsafe_code, reason = "hands addresses of references in host memory to the host")]
 
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
@@ -41,11 +40,9 @@ macro_rules! classes {
             #[track_caller]
             pub fn of(path: &str) -> Result<Self, CallError> {
                 let reference = Self::new()?;
-                let at = reference.owned().at()?;
-                let place = host::values::place::<Self>(ObjectHandle::NONE, at)?;
+                let place = reference.owned().ptr()?.into_place(ObjectHandle::NONE)?;
                 let path = host::intern(path)?;
-                // SAFETY: the host keeps the value while we own it.
-                unsafe { host::values::class_assign(&place, path) }?;
+                host::values::class_assign(&place, path)?;
                 Ok(reference)
             }
         }
@@ -54,9 +51,7 @@ macro_rules! classes {
             /// The path of the class; empty for none.
             #[must_use]
             pub fn path(&self) -> String {
-                let raw = self.raw().unwrap_or_else(|error| fail(error));
-                // SAFETY: the reference was looked at just now.
-                let name = unsafe { raw.read() };
+                let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
                 if name.0 == 0 { String::new() } else { host::name_text(name) }
             }
 
@@ -105,14 +100,11 @@ macro_rules! classes {
             }
 
             fn class(&self) -> Result<ClassId, CallError> {
-                // SAFETY: the reference was looked at just now.
-                unsafe { host::values::class_resolve::<$name<C>>(self.raw()?) }
+                host::values::class_resolve(self.ptr()?)
             }
 
             fn assign_name(&self, path: Name) -> Result<(), CallError> {
-                let place = self.place()?;
-                // SAFETY: the reference was looked at just now.
-                unsafe { host::values::class_assign(&place, path) }
+                host::values::class_assign(&self.place()?, path)
             }
         }
     )*};

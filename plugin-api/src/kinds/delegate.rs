@@ -1,14 +1,11 @@
 //! Delegates: functions of objects, bound by name and called later.
-#![expect(unsafe_code, reason = "hands addresses of delegates in host memory to the host")]
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, DelegateRaw, SparseRaw};
-use alcedo_abi::zcall::Slot;
 use alcedo_rt::{CallError, fail};
 
-use super::{Signature, kind};
-use crate::signature::{Params, ReturnValue};
-use crate::{Class, Lent, Obj, Object, host};
+use super::kind;
+use crate::{Class, Lent, Obj, Object, Signature, host, zcall};
 
 kind! {
     /// A function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive,
@@ -72,36 +69,16 @@ macro_rules! delegates {
             /// `NOT_FOUND` when the object has no such function; `SIGNATURE` when it takes or gives something else;
             /// `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
-                let place = self.place()?;
-                // SAFETY: the delegate was looked at just now.
-                unsafe { host::values::delegate_bind(&place, object.handle(), function) }
+                host::values::delegate_bind(&self.place()?, object.handle(), function)
             }
 
             fn take_out(&self, object: ObjectHandle, function: &str) -> u32 {
-                let taken = self.place().and_then(|place| {
-                    // SAFETY: the delegate was looked at just now.
-                    unsafe { host::values::delegate_unbind(&place, object, function) }
-                });
+                let taken = self.place().and_then(|place| host::values::delegate_unbind(&place, object, function));
                 taken.unwrap_or_else(|error| fail(error))
             }
 
             fn run(&self, args: &F::Args) -> Result<F::Result, CallError> {
-                let place = self.place()?;
-                let mut out = <F::Result as ReturnValue>::out();
-                // SAFETY: `out` stays where it is until the call is over.
-                let out_slot = unsafe { <F::Result as ReturnValue>::slot_out(&mut out) };
-                let call = |slots: &mut [Slot]| {
-                    let end = slots.len() - usize::from(<F::Result as ReturnValue>::VALUE.is_none());
-                    let slots = &mut slots[1..end];
-                    // SAFETY: the delegate was looked at just now; the slots are those of its signature, and what they
-                    // point to stands on this stack until the call is over.
-                    unsafe { host::values::delegate_call(&place, slots) }?;
-                    Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
-                };
-                // SAFETY: a view is the game thread's; the slots are used for the call alone.
-                let result = unsafe { args.with_slots(ObjectHandle::NONE, out_slot, call) }?;
-                // SAFETY: the delegate gives the result of its signature, and the host has just filled both.
-                unsafe { <F::Result as ReturnValue>::take_out(result, out) }
+                zcall::delegate(&self.place()?, args)
             }
         }
     )*};
@@ -135,9 +112,7 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
     /// The object that is bound, or none.
     #[must_use]
     pub fn object(&self) -> Obj<Object> {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the delegate was looked at just now.
-        Obj::from_handle(unsafe { raw.read() }.object)
+        Obj::from_handle(self.ptr().unwrap_or_else(|error| fail(error)).read().object)
     }
 }
 
@@ -189,9 +164,7 @@ impl<F: Signature<Result = ()>> Lent<'_, MulticastDelegate<F>> {
     /// How many functions are bound.
     #[must_use]
     pub fn len(&self) -> usize {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the delegate was looked at just now.
-        unsafe { super::row::Row::of(raw) }.len
+        self.ptr().unwrap_or_else(|error| fail(error)).len()
     }
 }
 
@@ -199,15 +172,6 @@ impl<F: Signature<Result = ()>> Lent<'_, SparseDelegate<F>> {
     /// How many functions are bound.
     #[must_use]
     pub fn len(&self) -> usize {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the delegate was looked at just now.
-        let list = unsafe { &raw const (*raw).list };
-        // SAFETY: as above.
-        let list = unsafe { list.read() };
-        if list.is_null() {
-            return 0;
-        }
-        // SAFETY: a sparse delegate that is not empty has a live row.
-        unsafe { super::row::Row::of(list) }.len
+        self.ptr().unwrap_or_else(|error| fail(error)).bound()
     }
 }

@@ -1,5 +1,4 @@
 //! Properties by path.
-#![expect(unsafe_code, reason = "hands addresses of field paths in host memory to the host")]
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
@@ -31,9 +30,7 @@ impl FieldPath {
     #[track_caller]
     pub fn of(path: &str) -> Result<Self, CallError> {
         let field = Self::new()?;
-        let place = host::values::place::<Self>(ObjectHandle::NONE, field.owned().at()?)?;
-        // SAFETY: the host keeps the value while we own it.
-        unsafe { host::values::field_assign(&place, path) }?;
+        host::values::field_assign(&field.owned().ptr()?.into_place(ObjectHandle::NONE)?, path)?;
         Ok(field)
     }
 }
@@ -42,9 +39,7 @@ impl Lent<'_, FieldPath> {
     /// The path; empty for none.
     #[must_use]
     pub fn path(&self) -> String {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the field path was looked at just now.
-        let name = unsafe { raw.read() };
+        let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
         if name.0 == 0 { String::new() } else { host::name_text(name) }
     }
 
@@ -58,18 +53,13 @@ impl Lent<'_, FieldPath> {
     /// # Errors
     /// `NOT_FOUND` when there is none; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_set(&self, path: &str) -> Result<(), CallError> {
-        let place = self.place()?;
-        // SAFETY: the field path was looked at just now.
-        unsafe { host::values::field_assign(&place, path) }
+        host::values::field_assign(&self.place()?, path)
     }
 
     /// The type of the property as text, `Array(f64)`; empty while there is none of that path.
     #[must_use]
     pub fn type_text(&self) -> String {
-        let text = self.raw().and_then(|raw| {
-            // SAFETY: the field path was looked at just now.
-            unsafe { host::values::field_type(raw.cast()) }
-        });
+        let text = self.ptr().and_then(host::values::field_type);
         text.unwrap_or_else(|error| fail(error))
     }
 
@@ -79,7 +69,7 @@ impl Lent<'_, FieldPath> {
     /// `NOT_FOUND` when there is no such property, `SIGNATURE` when it holds something else than a `T`, `WRONG_CLASS` when
     /// the object has no such property, `STALE` when it is gone.
     pub fn read<T: Value, C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
-        self.raw()?;
+        self.ptr()?;
         zcall::read_property(object.handle(), &format!("up:{}", self.path()))
     }
 
@@ -88,7 +78,7 @@ impl Lent<'_, FieldPath> {
     /// # Errors
     /// As [`Self::read`], and `DURING_REBUILD`.
     pub fn write<T: Value, C: Class>(&self, object: Obj<C>, value: &T) -> Result<(), CallError> {
-        self.raw()?;
+        self.ptr()?;
         zcall::write_property(object.handle(), &format!("up:{}", self.path()), value)
     }
 }

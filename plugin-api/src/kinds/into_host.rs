@@ -1,19 +1,20 @@
 //! What may be given where a value of some type is wanted: the type itself, a view of it, or what std has for it.
-#![expect(unsafe_code, reason = "writes values in host form")]
+#![expect(unsafe_code, reason = "declares the trait that says where given values lie")]
 
 use core::hash::{BuildHasher, Hash};
+use core::marker::PhantomData;
 use core::panic::Location;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use super::map::put_entries;
 use super::optional::put_optional;
-use super::row::put_row;
-use super::set::put_keys;
-use super::temp::Temp;
+use super::ptr::{Ptr, PtrMut, Temp};
+use super::row::{put_entries, put_keys, put_row};
 use super::{Kind, Lent, UArray, UMap, UOptional, USet};
 use crate::plumbing::new_owned;
+use crate::signature::Param;
 use crate::{UAnsiString, UString, UText, UUtf8String, Value};
 
 /// Something that can be given where a value of type `T` is wanted.
@@ -35,30 +36,27 @@ pub unsafe trait IntoHost<T: Value> {
     }
 
     /// Overwrites a value of the type.
-    ///
-    /// # Safety
-    /// `target` is a live value of type `T` that may be written.
     #[doc(hidden)]
-    unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError>;
+    fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError>;
 }
 
 /// Runs `code` with what is given, in host form.
-pub(crate) fn with_raw<T: Value, G: IntoHost<T> + ?Sized, R>(
+pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     given: &G,
-    code: impl FnOnce(*const T::Raw) -> Result<R, CallError>,
+    code: impl FnOnce(Ptr<'_, T>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
     if let Some(at) = given.lies_at()? {
-        return code(at);
+        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
+        return code(unsafe { Ptr::new(at) });
     }
     let temp = staged(given)?;
-    code(temp.at())
+    code(temp.ptr())
 }
 
 /// What is given, in host form on this stack.
 pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(given: &G) -> Result<Temp<T>, CallError> {
     let mut temp = Temp::zeroed();
-    // SAFETY: zero bytes are a value of every type.
-    unsafe { given.put(temp.at_mut()) }?;
+    given.put(temp.ptr_mut())?;
     Ok(temp)
 }
 
@@ -69,8 +67,7 @@ pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(given: &G) -> Result<Tem
 #[track_caller]
 pub(super) fn owned<K: Kind>(given: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
-    // SAFETY: the host keeps the value while we own it, and it was made on this thread, the game thread.
-    unsafe { given.put(value.owned().at()?) }?;
+    given.put(value.owned().ptr()?)?;
     Ok(value)
 }
 
@@ -80,64 +77,117 @@ unsafe impl<T: Value> IntoHost<T> for T {
         Value::lies_at(self)
     }
 
-    unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
-        unsafe { self.store(target) }
+    fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
+        self.store(target)
     }
 }
 
-// SAFETY: as above.
+// SAFETY: the value answers for itself.
 unsafe impl<T: Value> IntoHost<T> for &T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Value::lies_at(*self)
     }
 
-    unsafe fn put(&self, target: *mut T::Raw) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
-        unsafe { self.store(target) }
+    fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
+        self.store(target)
     }
 }
 
 // SAFETY: the view has just looked whether the value lies there.
 unsafe impl<K: Kind> IntoHost<K> for Lent<'_, K> {
     fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
-        self.raw().map(Some)
+        self.ptr().map(|value| Some(value.at()))
     }
 
-    unsafe fn put(&self, target: *mut K::Raw) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
-        unsafe { put_copy::<K>(self.raw()?, target) }
+    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
+        put_copy(self.ptr()?, target)
     }
 }
 
-// SAFETY: as above.
+// SAFETY: the view has just looked whether the value lies there.
 unsafe impl<K: Kind> IntoHost<K> for &Lent<'_, K> {
     fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
-        self.raw().map(Some)
+        self.ptr().map(|value| Some(value.at()))
     }
 
-    unsafe fn put(&self, target: *mut K::Raw) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
-        unsafe { put_copy::<K>(self.raw()?, target) }
+    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
+        put_copy(self.ptr()?, target)
     }
 }
 
-/// # Safety
-/// Both are live values of type `T`; `target` may be written.
-unsafe fn put_copy<T: Value>(from: *const T::Raw, target: *mut T::Raw) -> Result<(), CallError> {
-    let place = crate::host::values::place::<T>(alcedo_abi::handles::ObjectHandle::NONE, target)?;
-    // SAFETY: promised by the caller.
-    unsafe { crate::host::values::copy(&place, from.cast()) }
+fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), CallError> {
+    crate::host::values::copy(&target.into_place(alcedo_abi::handles::ObjectHandle::NONE)?, from)
+}
+
+/// What a caller gives for a parameter that the method sees as [`Lent`].
+#[derive(Debug)]
+pub struct Passed<K, G>(G, PhantomData<fn() -> K>);
+
+impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
+    /// Of what was given.
+    pub const fn new(given: G) -> Self {
+        Self(given, PhantomData)
+    }
+
+    fn at(&self) -> Option<*const K::Raw> {
+        self.0.lies_at().unwrap_or_else(|error| alcedo_rt::fail(error))
+    }
+
+    /// The value: on the caller's stack, or where it lies.
+    fn lies<'a>(&'a self, temp: Option<&'a Temp<K>>) -> Ptr<'a, K> {
+        if let Some(temp) = temp {
+            return temp.ptr();
+        }
+        let at = self.at().unwrap_or_else(|| alcedo_rt::fail(CallError::other("a value that lies nowhere any more")));
+        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
+        unsafe { Ptr::new(at) }
+    }
+}
+
+/// What stands on the caller's stack meanwhile.
+pub struct OnStack<K: Kind> {
+    /// The value, unless it lies somewhere already.
+    temp: Option<Temp<K>>,
+    shown: K::Shown,
+}
+
+// SAFETY: the slot is that of a live value of the kind, as `Kind` makes it.
+unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
+    type Value = K;
+    type In = OnStack<K>;
+    type Seen<'f> = ();
+
+    unsafe fn open<'f>(self) -> Self::Seen<'f> {}
+
+    fn load(_from: PtrMut<'_, K>) -> Self {
+        alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
+    }
+
+    unsafe fn stage(&self) -> OnStack<K> {
+        let temp = match self.at() {
+            Some(_) => None,
+            None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
+        };
+        // What is shown of it is no address of this stack itself.
+        let shown = K::show(self.lies(temp.as_ref()));
+        OnStack { temp, shown }
+    }
+
+    unsafe fn slot_in(&self, standing: &OnStack<K>) -> Slot {
+        K::slot_of(self.lies(standing.temp.as_ref()), &standing.shown)
+    }
+
+    unsafe fn from_slot(_slot: Slot) -> Result<Self, CallError> {
+        Err(CallError::other("what a caller gives is never read from a slot"))
+    }
 }
 
 macro_rules! texts {
     ($($given:ty => $wanted:ident),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
         unsafe impl IntoHost<$wanted> for $given {
-            unsafe fn put(&self, target: *mut <$wanted as Value>::Raw) -> Result<(), CallError> {
-                let text: &str = AsRef::<str>::as_ref(self);
-                // SAFETY: promised by the caller.
-                unsafe { super::text::PutText::put_text(core::marker::PhantomData::<$wanted>, text, target) }
+            fn put(&self, target: PtrMut<'_, $wanted>) -> Result<(), CallError> {
+                super::text::PutText::put_text(AsRef::<str>::as_ref(self), target)
             }
         }
     )*};
@@ -152,9 +202,8 @@ macro_rules! rows {
     ($([$($params:tt)*] $given:ty),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
         unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $given {
-            unsafe fn put(&self, target: *mut <UArray<T> as Value>::Raw) -> Result<(), CallError> {
-                // SAFETY: promised by the caller.
-                unsafe { put_row::<UArray<T>, T, G>(self.iter(), target) }
+            fn put(&self, target: PtrMut<'_, UArray<T>>) -> Result<(), CallError> {
+                put_row(self.iter(), target)
             }
         }
     )*};
@@ -165,9 +214,8 @@ macro_rules! keys {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
         unsafe impl<T: Value, G: IntoHost<T> + $($bound)*, $($params)*> IntoHost<USet<T>> for $given {
-            unsafe fn put(&self, target: *mut <USet<T> as Value>::Raw) -> Result<(), CallError> {
-                // SAFETY: promised by the caller.
-                unsafe { put_keys::<USet<T>, T, G>(self.iter(), target) }
+            fn put(&self, target: PtrMut<'_, USet<T>>) -> Result<(), CallError> {
+                put_keys(self.iter(), target)
             }
         }
     )*};
@@ -184,9 +232,8 @@ macro_rules! entries {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
         // SAFETY: it does not lie in host form.
         unsafe impl<K: Value, V: Value, G: IntoHost<K> + $($bound)*, H: IntoHost<V>, $($params)*> IntoHost<UMap<K, V>> for $given {
-            unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
-                // SAFETY: promised by the caller.
-                unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter(), target) }
+            fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
+                put_entries(self.iter(), target)
             }
         }
     )*};
@@ -200,16 +247,14 @@ entries!(
 
 // SAFETY: it does not lie in host form.
 unsafe impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>, const N: usize> IntoHost<UMap<K, V>> for [(G, H); N] {
-    unsafe fn put(&self, target: *mut <UMap<K, V> as Value>::Raw) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
-        unsafe { put_entries::<UMap<K, V>, K, V, G, H>(self.iter().map(|(key, value)| (key, value)), target) }
+    fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
+        put_entries(self.iter().map(|(key, value)| (key, value)), target)
     }
 }
 
 // SAFETY: it does not lie in host form.
 unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
-    unsafe fn put(&self, target: *mut <UOptional<T> as Value>::Raw) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
-        unsafe { put_optional::<UOptional<T>, T, G>(self.as_ref(), target) }
+    fn put(&self, target: PtrMut<'_, UOptional<T>>) -> Result<(), CallError> {
+        put_optional(self.as_ref(), target)
     }
 }

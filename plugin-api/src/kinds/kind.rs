@@ -5,6 +5,7 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::Owned;
+use super::ptr::{Ptr, PtrMut};
 use crate::Value;
 
 /// A type whose values live in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, structs with `#[ustruct]`.
@@ -32,36 +33,24 @@ pub unsafe trait Kind: Value {
     fn from_owned(owned: Owned<Self>) -> Self;
 
     /// For texts, the text itself; for any other kind the host prints the value.
-    ///
-    /// # Safety
-    /// `raw` is a live value of this type, and this is the game thread.
     #[doc(hidden)]
-    unsafe fn plain_text(_raw: *const Self::Raw) -> Option<String> {
+    fn plain_text(_from: Ptr<'_, Self>) -> Option<String> {
         None
     }
 
     /// Overwrites a text; for any other kind the host reads the value.
-    ///
-    /// # Safety
-    /// `target` is a live value of this type that may be written.
     #[doc(hidden)]
-    unsafe fn put_plain_text(_target: *mut Self::Raw, _text: &str) -> Option<Result<(), CallError>> {
+    fn put_plain_text(_target: PtrMut<'_, Self>, _text: &str) -> Option<Result<(), CallError>> {
         None
     }
 
     /// What stands on a caller's stack while the value travels in a slot.
-    ///
-    /// # Safety
-    /// `raw` is a live value of this type.
     #[doc(hidden)]
-    unsafe fn show(raw: *const Self::Raw) -> Self::Shown;
+    fn show(from: Ptr<'_, Self>) -> Self::Shown;
 
-    /// The slot of a value.
-    ///
-    /// # Safety
-    /// `shown` came from `show` of the value, and both stay where they are while the slot is in use.
+    /// The slot of a value, of which `shown` came from `show`. Who uses the slot keeps both where they are.
     #[doc(hidden)]
-    unsafe fn slot_of(raw: *const Self::Raw, shown: &Self::Shown) -> Slot;
+    fn slot_of(from: Ptr<'_, Self>, shown: &Self::Shown) -> Slot;
 }
 
 /// What the views of built-in types dereference to: their verbs stand on [`Lent`](crate::Lent) itself.
@@ -74,7 +63,7 @@ macro_rules! kind {
         $(#[$attr:meta])*
         $name:ident<$($param:ident: $bound:path),*>,
         raw: $raw:ty, kind: $kind:ident, path: $path:expr, literal: $literal:ty, $slots:ident
-        $(, plain: $plain:path)?
+        $(, plain: $plain:ident)?
     ) => {
         $(#[$attr])*
         pub struct $name<$($param: $bound),*> {
@@ -82,6 +71,7 @@ macro_rules! kind {
             of: core::marker::PhantomData<fn() -> ($($param,)*)>,
         }
 
+        #[expect(unsafe_code, reason = "says how the host keeps this kind, and follows pointer slots")]
         // SAFETY: the host keeps this kind in just this form, of which any bytes are valid until they are followed;
         // values travel in slots as the border prescribes.
         unsafe impl<$($param: $bound),*> $crate::Value for $name<$($param),*> {
@@ -93,20 +83,21 @@ macro_rules! kind {
             type Seen<'f> = $crate::Lent<'f, Self>;
             $crate::kinds::kind!(@$slots);
 
-            unsafe fn see<'f>(at: *mut $raw, token: impl FnOnce() -> $crate::kinds::ValidityToken<'f>) -> $crate::Lent<'f, Self> {
-                // SAFETY: promised by the caller.
-                unsafe { $crate::Lent::new(at, token()) }
+            unsafe fn see<'f>(
+                at: $crate::kinds::ptr::PtrMut<'_, Self>,
+                token: impl FnOnce() -> $crate::kinds::ValidityToken<'f>,
+            ) -> $crate::Lent<'f, Self> {
+                // SAFETY: the caller promises that the value is live as long as the token is good.
+                unsafe { $crate::plumbing::lend(at, token()) }
             }
 
             #[track_caller]
-            unsafe fn load(raw: *const $raw) -> Self {
-                // SAFETY: promised by the caller.
-                unsafe { $crate::plumbing::load_owned(raw, core::panic::Location::caller()) }
+            fn load(from: $crate::kinds::ptr::Ptr<'_, Self>) -> Self {
+                $crate::plumbing::load_owned(from, core::panic::Location::caller())
             }
 
-            unsafe fn store(&self, target: *mut $raw) -> Result<(), $crate::CallError> {
-                // SAFETY: promised by the caller.
-                unsafe { $crate::plumbing::store_owned(self, target) }
+            fn store(&self, target: $crate::kinds::ptr::PtrMut<'_, Self>) -> Result<(), $crate::CallError> {
+                $crate::plumbing::store_owned(self, target)
             }
 
             fn lies_at(&self) -> Result<Option<*const $raw>, $crate::CallError> {
@@ -114,20 +105,21 @@ macro_rules! kind {
             }
         }
 
+        #[expect(unsafe_code, reason = "says what the view is")]
         // SAFETY: the bare view has no size; every way to make one goes through the host with this type's number.
         unsafe impl<$($param: $bound),*> $crate::Kind for $name<$($param),*> {
             type View<'f> = $crate::kinds::kind::Bare;
             $crate::kinds::kind!(@shown $slots);
             $(
-                unsafe fn plain_text(raw: *const $raw) -> Option<String> {
-                    // SAFETY: promised by the caller.
-                    Some(unsafe { $plain(raw) })
+                fn plain_text(from: $crate::kinds::ptr::Ptr<'_, Self>) -> Option<String> {
+                    Some(from.$plain())
                 }
 
-                unsafe fn put_plain_text(target: *mut $raw, text: &str) -> Option<Result<(), $crate::CallError>> {
-                    let of = core::marker::PhantomData::<Self>;
-                    // SAFETY: promised by the caller.
-                    Some(unsafe { $crate::kinds::text::PutText::put_text(of, text, target) })
+                fn put_plain_text(
+                    target: $crate::kinds::ptr::PtrMut<'_, Self>,
+                    text: &str,
+                ) -> Option<Result<(), $crate::CallError>> {
+                    Some($crate::kinds::text::PutText::put_text(text, target))
                 }
             )?
 
@@ -170,23 +162,24 @@ macro_rules! kind {
 
         unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
             let raw = $crate::value::pointer_of::<Self::Raw>(slot)?;
-            // SAFETY: for this kind the slot points to a live value, by contract.
-            Ok(unsafe { <Self as $crate::Value>::load(raw) })
+            // SAFETY: the caller promises what the border prescribes: for this kind the slot points to a live value.
+            Ok(<Self as $crate::Value>::load(unsafe { $crate::kinds::ptr::Ptr::new(raw) }))
         }
 
         unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
             let raw = $crate::value::pointer_of::<Self::Raw>(*slot)?;
-            // SAFETY: for this kind the slot of a result points to zero bytes, which are a live value, by contract.
-            unsafe { $crate::Value::store(&self, raw) }
+            // SAFETY: the caller promises what the border prescribes: for this kind the slot of a result points to zero bytes,
+            // which are a live value.
+            $crate::Value::store(&self, unsafe { $crate::kinds::ptr::PtrMut::new(raw) })
         }
     };
     (@shown pointer) => {
         type Shown = ();
 
-        unsafe fn show(_raw: *const Self::Raw) {}
+        fn show(_from: $crate::kinds::ptr::Ptr<'_, Self>) {}
 
-        unsafe fn slot_of(raw: *const Self::Raw, (): &()) -> alcedo_abi::zcall::Slot {
-            $crate::value::address_slot(raw)
+        fn slot_of(from: $crate::kinds::ptr::Ptr<'_, Self>, (): &()) -> alcedo_abi::zcall::Slot {
+            $crate::value::address_slot(from.at())
         }
     };
     (@text) => {
@@ -194,9 +187,8 @@ macro_rules! kind {
         type Out = $crate::value::TextOut;
 
         unsafe fn stage(&self) -> alcedo_abi::value::TextView {
-            let at = $crate::plumbing::owned_at(self).unwrap_or_else(|error| $crate::plumbing::fail(error));
-            // SAFETY: it lies there, since nobody can end it before this call has given it on.
-            unsafe { $crate::kinds::text::view(at) }
+            // Nobody can end it before this call has given it on.
+            self.owned.ptr().unwrap_or_else(|error| $crate::plumbing::fail(error)).as_ptr().view()
         }
 
         unsafe fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
@@ -208,7 +200,7 @@ macro_rules! kind {
         }
 
         unsafe fn slot_out(out: &mut $crate::value::TextOut) -> alcedo_abi::zcall::Slot {
-            // SAFETY: promised by the caller; both texts travel alike.
+            // SAFETY: the caller promises that `out` stays; both texts travel alike.
             unsafe { <String as $crate::Value>::slot_out(out) }
         }
 
@@ -217,32 +209,32 @@ macro_rules! kind {
             slot: alcedo_abi::zcall::Slot,
             out: $crate::value::TextOut,
         ) -> Result<Self, $crate::CallError> {
-            // SAFETY: promised by the caller; both texts travel alike.
+            // SAFETY: the caller promises that a callee has filled both; both texts travel alike.
             Self::of(&unsafe { <String as $crate::Value>::take_out(slot, out) }?)
         }
 
         unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
-            // SAFETY: promised by the caller; both texts travel alike.
+            // SAFETY: the caller promises what the slot points to; both texts travel alike.
             Self::of(&unsafe { <String as $crate::Value>::from_slot(slot) }?)
         }
 
         unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
-            let at = $crate::plumbing::owned_at(&self)?;
-            // SAFETY: it lies there, as was just found.
-            let text = unsafe { <String as $crate::Value>::load(at) };
-            // SAFETY: promised by the caller; both texts travel alike.
+            let text = self.owned.ptr()?.as_ptr().utf8();
+            // SAFETY: the caller promises what the slot points to; both texts travel alike.
             unsafe { <String as $crate::Value>::into_slot(text, slot) }
         }
     };
     (@shown text) => {
         type Shown = alcedo_abi::value::TextView;
 
-        unsafe fn show(raw: *const Self::Raw) -> alcedo_abi::value::TextView {
-            // SAFETY: promised by the caller.
-            unsafe { $crate::kinds::text::view(raw) }
+        fn show(from: $crate::kinds::ptr::Ptr<'_, Self>) -> alcedo_abi::value::TextView {
+            from.view()
         }
 
-        unsafe fn slot_of(_raw: *const Self::Raw, shown: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
+        fn slot_of(
+            _from: $crate::kinds::ptr::Ptr<'_, Self>,
+            shown: &alcedo_abi::value::TextView,
+        ) -> alcedo_abi::zcall::Slot {
             $crate::value::pointer_slot(shown)
         }
     };

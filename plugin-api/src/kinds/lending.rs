@@ -1,7 +1,6 @@
 //! While plugin code holds a slice of host memory, nothing may change that memory behind its back: no call to the host,
 //! no write through another view, and below a mutable slice no read either. This counts the slices, and refuses. It counts
 //! them in the host as well: who writes there without a call of ours (a logger, say) is refused by the host.
-#![expect(unsafe_code, reason = "counts in a word of the host's")]
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -63,16 +62,14 @@ impl Lending {
     }
 
     fn tell_the_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
-        let context = alcedo_rt::context()?;
-        // SAFETY: the host keeps the word, if it gave one, as long as this module is attached, which it is while its code runs.
-        let slices = unsafe { context.slices.as_ref() }?;
+        let (slices, this_module) = crate::host::values::slices()?;
         let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
         let more = match access {
             Access::Read => 1,
             Access::Write => HostSlices::EXCLUSIVE,
         };
         slices.out.store(out + more, Ordering::Relaxed);
-        slices.module.store(context.module, Ordering::Relaxed);
+        slices.module.store(this_module, Ordering::Relaxed);
         Some((slices, out, module))
     }
 }

@@ -6,13 +6,20 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::panic::Location;
 
-use alcedo_abi::values::ValuePlace;
+use alcedo_abi::handles::{BlackHandle, ConjugateHandle};
+use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use super::into_host::{IntoHost, with_raw};
+use super::into_host::{IntoHost, with_ptr};
 use super::lending::Access;
+use super::owned::seen;
+use super::ptr::{OptionalValue, Ptr, PtrMut};
+use super::row::{Keyed, List, Mapped};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
-use crate::host;
+use crate::host::values::Place;
+use crate::signature::Param;
+use crate::value::pointer_of;
+use crate::{Value, host};
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
 /// that plugin code owns and has opened with `this.open(&…)`.
@@ -29,34 +36,87 @@ pub struct Lent<'f, K: Kind> {
 }
 
 impl<'f, K: Kind> Lent<'f, K> {
+    /// A value that plugin code owns. Only in a frame.
+    #[inline]
+    pub(crate) fn of_owned(value: &'f Owned<K>) -> Self {
+        let (at, token) = seen::<K>(value.handle());
+        // SAFETY: the value is of kind `K`, which `Owned` says, and lies there as long as the token says so, which looks; what may
+        // be opened is the game thread's.
+        unsafe { Self::new(at, token) }
+    }
+
+    /// The value of a conjugate, which the host opens as a `K`; `is_own` if it is a black of this module's, `is_black` if it is
+    /// one at all. Only in a frame.
+    ///
+    /// # Errors
+    /// As [`AnyConjugate::as_`].
+    pub(crate) fn of_conjugate(
+        conjugate: ConjugateHandle,
+        is_own: bool,
+        is_black: impl FnOnce() -> bool,
+    ) -> Result<Self, CallError> {
+        let place = host::values::conjugate_open_as::<K>(conjugate)?;
+        if !is_own && is_black() {
+            let message = format!("a black {} that another owns: open a `clone()` of it", K::TYPE.as_str());
+            return Err(CallError::other(message));
+        }
+        // A red that was lent without an owner would end with the call that lent it, which no view here could tell.
+        let (at, token) = match (is_own, place.owner().is_none()) {
+            (true, _) => seen::<K>(BlackHandle(conjugate.0)),
+            (false, false) => (place.at(), ValidityToken::of_object(place.owner())),
+            (false, true) => {
+                let message = format!("a {} that belongs to no object: open a `clone()` of it", K::TYPE.as_str());
+                return Err(CallError::other(message));
+            }
+        };
+        // SAFETY: the host has just compared the type and said where the value lies. A black of one's own is there as long as the
+        // token says so; a red lies in its owner, which the token asks for, and whose memory stays for the call.
+        Ok(unsafe { Self::new(at, token) })
+    }
+
     /// # Safety
     /// `at` is a live value of kind `K` as long as `token` is good, and the game thread's for `'f`.
-    pub(crate) unsafe fn new(at: *mut K::Raw, token: ValidityToken<'f>) -> Self {
+    unsafe fn new(at: *mut K::Raw, token: ValidityToken<'f>) -> Self {
         Self { at, token, kind: PhantomData }
     }
 
-    /// Where the value lies, after a look whether it still does.
+    /// The value, after a look whether it still lies there.
     #[inline]
-    pub(crate) fn raw(&self) -> Result<*const K::Raw, CallError> {
+    pub(crate) fn ptr(&self) -> Result<Ptr<'_, K>, CallError> {
         self.token.check(Access::Read, K::TYPE.as_str())?;
-        Ok(self.at)
+        // SAFETY: `new` was promised a live value as long as the token is good, which it is.
+        Ok(unsafe { Ptr::new(self.at) })
     }
 
     /// The same for a write straight to memory.
     #[inline]
-    pub(crate) fn raw_mut(&self) -> Result<*mut K::Raw, CallError> {
+    pub(crate) fn ptr_mut(&self) -> Result<PtrMut<'_, K>, CallError> {
         self.token.check(Access::Write, K::TYPE.as_str())?;
         if !self.token.owner().is_none() {
             host::may_write(self.token.owner(), K::NAMES_OBJECTS)?;
         }
-        Ok(self.at)
+        // SAFETY: `new` was promised a live value as long as the token is good, which it is, and its owner may be written.
+        Ok(unsafe { PtrMut::new(self.at) })
     }
 
     /// The same for a change that the host makes, who asks whether the owner may be written.
     #[inline]
-    pub(crate) fn place(&self) -> Result<ValuePlace, CallError> {
+    pub(crate) fn place(&self) -> Result<Place<'_, K>, CallError> {
         self.token.check(Access::Write, K::TYPE.as_str())?;
-        host::values::place::<K>(self.token.owner(), self.at)
+        // SAFETY: `new` was promised a live value as long as the token is good, which it is.
+        unsafe { PtrMut::new(self.at) }.into_place(self.token.owner())
+    }
+
+    /// A value in this one, by an offset that its type has.
+    ///
+    /// # Safety
+    /// A value of this type has one of type `T` there, for as long as it lives itself.
+    #[inline]
+    pub(crate) unsafe fn part<T: Value>(&self, offset: usize) -> Result<T::Seen<'f>, CallError> {
+        let at = self.ptr()?.at();
+        // SAFETY: the value was looked at just now, and the caller promises that it has a part there, which is live as long as its
+        // own token is good.
+        Ok(unsafe { T::see(PtrMut::new(at.byte_add(offset).cast_mut().cast()), || self.token) })
     }
 
     #[inline]
@@ -73,7 +133,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// Whether the value has moved or ended since this view was made.
     #[must_use]
     pub fn is_expired(&self) -> bool {
-        self.raw().is_err_and(|error| error.kind() == alcedo_abi::call::FailureKind::EXPIRED)
+        self.ptr().is_err_and(|error| error.kind() == alcedo_abi::call::FailureKind::EXPIRED)
     }
 
     /// A copy that plugin code owns, and may keep.
@@ -105,8 +165,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     #[track_caller]
     pub fn try_clone(&self) -> Result<K, CallError> {
         let site = Location::caller();
-        // SAFETY: it was looked at just now.
-        unsafe { host::values::black_new::<K>(self.raw()?, site) }.map(|black| K::from_owned(Owned::of(black)))
+        host::values::black_new(Some(self.ptr()?), site).map(|black| K::from_owned(Owned::of(black)))
     }
 
     /// The value by a number, for calls that know no types, until the running call has returned. Only a property can be
@@ -116,16 +175,15 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED` when the value is not there any more; `OTHER` when it is no property.
     pub fn lend(&self) -> Result<AnyConjugate, CallError> {
-        let at = self.raw()?;
+        self.ptr()?;
         if !self.token.is_property() {
             let what = K::TYPE.as_str();
             return Err(CallError::other(format!(
                 "a {what} that is no property cannot be lent: lend a `clone()` of it"
             )));
         }
-        let place = host::values::place::<K>(self.token.owner(), at.cast_mut())?;
-        // SAFETY: it was looked at just now, and is a property of its owner.
-        let lent = unsafe { host::values::conjugate_lend(&place) }?;
+        // SAFETY: the value was looked at just now, and the token says that it is a property of its owner.
+        let lent = unsafe { host::values::conjugate_lend(&PtrMut::<K>::new(self.at).into_place(self.token.owner())?) }?;
         Ok(AnyConjugate::from_number(lent.0))
     }
 
@@ -152,11 +210,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED`, `DURING_REBUILD`, or whatever the kind refuses.
     pub fn try_assign(&self, value: impl IntoHost<K>) -> Result<(), CallError> {
-        with_raw::<K, _, _>(&value, |from| {
-            let place = self.place()?;
-            // SAFETY: the place was looked at just now; `from` is live for the closure.
-            unsafe { host::values::copy(&place, from.cast()) }
-        })
+        with_ptr::<K, _, _>(&value, |from| host::values::copy(&self.place()?, from))
     }
 
     /// Overwrites the value with what a text says, as `Display` writes it. Of a text for people that is what is seen: the
@@ -165,14 +219,10 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// When the text is no value of this kind; nothing has changed then.
     pub fn parse(&self, text: &str) -> Result<(), CallError> {
-        let target = self.raw_mut()?;
-        // SAFETY: it was looked at just now, and its owner may be written.
-        if let Some(put) = unsafe { K::put_plain_text(target, text) } {
+        if let Some(put) = K::put_plain_text(self.ptr_mut()?, text) {
             return put;
         }
-        let place = self.place()?;
-        // SAFETY: it was looked at just now.
-        unsafe { host::values::parse(&place, text) }
+        host::values::parse(&self.place()?, text)
     }
 
     /// Whether another value of the kind equals this one.
@@ -180,8 +230,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED` when one of them is not there any more.
     pub fn equals(&self, other: impl IntoHost<K>) -> Result<bool, CallError> {
-        // SAFETY: ours was looked at just now; the other is live for the closure.
-        with_raw::<K, _, _>(&other, |other| unsafe { host::values::equal::<K>(self.raw()?, other) })
+        with_ptr::<K, _, _>(&other, |other| host::values::equal(self.ptr()?, other))
     }
 
     /// A hash of the value: equal values have equal ones, as long as this process lives.
@@ -189,18 +238,15 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED`, and `OTHER` for kinds that cannot be hashed.
     pub fn hash_value(&self) -> Result<u64, CallError> {
-        // SAFETY: it was looked at just now.
-        unsafe { host::values::hash::<K>(self.raw()?) }
+        host::values::hash(self.ptr()?)
     }
 
     fn printed(&self, is_quoted: bool) -> Result<String, CallError> {
-        let raw = self.raw()?;
-        // SAFETY: it was looked at just now, and views are the game thread's.
-        match unsafe { K::plain_text(raw) } {
+        let at = self.ptr()?;
+        match K::plain_text(at) {
             Some(text) if is_quoted => Ok(format!("{text:?}")),
             Some(text) => Ok(text),
-            // SAFETY: as above.
-            None => unsafe { host::values::print::<K>(raw) },
+            None => host::values::print(at),
         }
     }
 
@@ -209,6 +255,141 @@ impl<'f, K: Kind> Lent<'f, K> {
             Ok(text) => f.pad(&text),
             Err(error) => write!(f, "<{error}>"),
         }
+    }
+}
+
+/// The view of a value.
+///
+/// # Safety
+/// The value stays live as long as `token` is good, and is the game thread's for `'f`.
+pub unsafe fn lend<'f, K: Kind>(at: PtrMut<'_, K>, token: ValidityToken<'f>) -> Lent<'f, K> {
+    // SAFETY: promised by the caller.
+    unsafe { Lent::new(at.at(), token) }
+}
+
+/// A parameter that a method sees as [`Lent`].
+#[derive(Debug)]
+pub struct Red<K: Kind>(*mut K::Raw);
+
+// SAFETY: it is the address of the value in the block, or in the memory behind the caller's slot.
+unsafe impl<K: Kind> Param for Red<K> {
+    type Value = K;
+    type In = ();
+    type Seen<'f> = Lent<'f, K>;
+
+    unsafe fn open<'f>(self) -> Lent<'f, K> {
+        // SAFETY: `load` and `from_slot` were promised a live value that stays for the call, which is the frame, and the caller
+        // promises that it lasts for `'f`.
+        unsafe { Lent::new(self.0, ValidityToken::of_frame()) }
+    }
+
+    fn load(from: PtrMut<'_, K>) -> Self {
+        Self(from.at())
+    }
+
+    unsafe fn stage(&self) {}
+
+    unsafe fn slot_in(&self, (): &()) -> Slot {
+        Slot::EMPTY
+    }
+
+    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
+        pointer_of::<K::Raw>(slot).map(Self)
+    }
+}
+
+// What a container has in it, as the frame sees it.
+
+impl<'f, A: Kind> Lent<'f, A> {
+    /// The value at an index, if there is one.
+    #[inline]
+    pub(crate) fn item(&self, index: usize) -> Result<Option<<A::Item as Value>::Seen<'f>>, CallError>
+    where
+        A: List,
+    {
+        let array = self.ptr()?;
+        // SAFETY: the array was looked at just now and is live as long as its own token is good; the row's counter tells of every
+        // move of the value.
+        Ok(unsafe { array.row().see(index, || self.token.in_row(array.at())) })
+    }
+}
+
+impl<'f, M: Kind> Lent<'f, M> {
+    /// The value at an index, if there is one.
+    #[inline]
+    pub(crate) fn value_at(&self, index: usize) -> Result<Option<<M::Item as Value>::Seen<'f>>, CallError>
+    where
+        M: Mapped,
+    {
+        let map = self.ptr()?;
+        // SAFETY: the map was looked at just now and is live as long as its own token is good; the row's counter tells of every
+        // move of the value.
+        Ok(unsafe { map.values().see(index, || self.token.in_row(map.entries_at())) })
+    }
+}
+
+/// A walk over the entries of a set or map: a change of its row on the way is an error.
+pub(crate) struct Walk<'a, 'f, M: Kind> {
+    over: &'a Lent<'f, M>,
+    next: usize,
+    /// By what all entries are known to be there still, since the first step.
+    token: Option<ValidityToken<'f>>,
+}
+
+impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
+    pub(crate) fn new(over: &'a Lent<'f, M>) -> Self {
+        Self { over, next: 0, token: None }
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<(usize, Ptr<'a, M>, ValidityToken<'f>), CallError> {
+        let at = self.over.ptr()?;
+        // SAFETY: the row lies in the set or map, which was looked at just now and is live as long as its own token is good, and
+        // its counter tells of every move.
+        let token = *self.token.get_or_insert_with(|| unsafe { self.over.token.in_row(at.entries_at()) });
+        token.check(Access::Read, "iteration")?;
+        self.next += 1;
+        Ok((self.next - 1, at, token))
+    }
+
+    /// The next key.
+    #[inline]
+    pub(crate) fn key(&mut self) -> Result<Option<<M::Key as Value>::Seen<'f>>, CallError> {
+        let (index, at, token) = self.step()?;
+        // SAFETY: the key stays as long as the token is good, which is of this row.
+        Ok(unsafe { at.keys().see(index, || token.as_key()) })
+    }
+
+    /// The next key, and its value.
+    #[inline]
+    pub(crate) fn entry(&mut self) -> Result<Option<SeenEntry<'f, M>>, CallError>
+    where
+        M: Mapped,
+    {
+        let (index, at, token) = self.step()?;
+        // SAFETY: key and value stay as long as the token is good, which is of this row.
+        let (key, value) = unsafe { (at.keys().see(index, || token.as_key()), at.values().see(index, || token)) };
+        Ok(key.zip(value))
+    }
+}
+
+/// An entry of a map as the frame sees it.
+pub(crate) type SeenEntry<'f, M> = (<<M as Keyed>::Key as Value>::Seen<'f>, <<M as Mapped>::Item as Value>::Seen<'f>);
+
+impl<'f, O: Kind> Lent<'f, O> {
+    /// The value, if there is one.
+    #[inline]
+    pub(crate) fn item_of_optional(&self) -> Result<Option<<O::Item as Value>::Seen<'f>>, CallError>
+    where
+        O: OptionalValue,
+    {
+        let optional = self.ptr()?;
+        let Some(value) = optional.value() else { return Ok(None) };
+        // SAFETY: the optional was looked at just now and is live as long as its own token is good; the byte tells whether there
+        // is a value.
+        Ok(Some(unsafe {
+            O::Item::see(PtrMut::new(value.at().cast_mut()), || self.token.in_optional(optional.is_set_at()))
+        }))
     }
 }
 

@@ -1,19 +1,17 @@
 //! Maps: values by key.
-#![expect(unsafe_code, reason = "follows addresses of values in host memory")]
 
 use core::hash::Hash;
 use std::collections::{BTreeMap, HashMap};
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
-use alcedo_abi::values::ValuePlace;
 use alcedo_rt::{CallError, fail};
 
-use super::into_host::{IntoHost, owned, with_raw};
-use super::row::{Entries, Row};
-use super::set::entries;
-use super::temp::Temp;
-use super::{ValidityToken, kind};
+use super::into_host::{IntoHost, owned, with_ptr};
+use super::kind;
+use super::lent::Walk;
+use super::ptr::Temp;
+use super::row::{count, insert, put_entry};
 use crate::type_text::TypeText;
 use crate::{Kind, Lent, Value, host};
 
@@ -51,95 +49,11 @@ impl<K: Value, V: Value> UMap<K, V> {
     }
 }
 
-/// Overwrites a map of type `M`.
-///
-/// # Safety
-/// `target` is a live map of that type that may be written.
-pub(super) unsafe fn put_entries<'a, M, K, V, G, H>(
-    given: impl Iterator<Item = (&'a G, &'a H)>,
-    target: *mut MapRaw,
-) -> Result<(), CallError>
-where
-    M: Value<Raw = MapRaw>,
-    K: Value,
-    V: Value,
-    G: IntoHost<K> + 'a,
-    H: IntoHost<V> + 'a,
-{
-    let map = host::values::place::<M>(ObjectHandle::NONE, target)?;
-    let mut fresh = Temp::<M>::zeroed();
-    for (key, value) in given {
-        // SAFETY: a live map of the type on this stack.
-        unsafe { put_entry::<M, K, V, G, H>(ObjectHandle::NONE, fresh.at_mut(), key, value) }?;
-    }
-    // SAFETY: both are live maps of the type. The host overwrites, so that its counter goes on.
-    unsafe { host::values::copy(&map, fresh.at().cast()) }
-}
-
-/// Puts one entry into a map of type `M`: whether its key is new.
-///
-/// # Safety
-/// `target` is a live map of that type.
-unsafe fn put_entry<M, K, V, G, H>(
-    owner: ObjectHandle,
-    target: *mut MapRaw,
-    key: &G,
-    value: &H,
-) -> Result<bool, CallError>
-where
-    M: Value<Raw = MapRaw>,
-    K: Value,
-    V: Value,
-    G: IntoHost<K> + ?Sized,
-    H: IntoHost<V> + ?Sized,
-{
-    // What is given may lie in this very map, so it is taken before anything moves.
-    let value = super::into_host::staged::<V, H>(value)?;
-    // And what could still be refused is asked for, too.
-    let whose = host::values::place::<V>(ObjectHandle::NONE, core::ptr::null_mut())?;
-    let map = host::values::place::<M>(owner, target)?;
-    // SAFETY: the map is live by contract, and the key for the closure.
-    let (at, is_new) = with_raw::<K, G, _>(key, |key| unsafe { host::values::map_insert(&map, key.cast()) })?;
-    // SAFETY: the map is live by contract.
-    let place = unsafe { value_at::<K, V>(target, at) };
-    if is_new {
-        // SAFETY: the host has just put a value of zero bytes there.
-        unsafe { value.move_to(place) };
-    } else {
-        let place = ValuePlace { at: place.cast(), ..whose };
-        // SAFETY: both are live values of the type; that the map may be written was asked when the key was put in.
-        unsafe { host::values::copy(&place, value.at().cast()) }?;
-    }
-    Ok(is_new)
-}
-
-/// Where the value of an entry lies.
-///
-/// # Safety
-/// `map` is live and has an entry `at`.
-unsafe fn value_at<K: Value, V: Value>(map: *const MapRaw, at: u32) -> *mut V::Raw {
-    // SAFETY: promised by the caller.
-    let row = unsafe { entries(map) };
-    // SAFETY: as above.
-    let row = unsafe { Row::of(row) };
-    // SAFETY: as above.
-    let entry = unsafe { row.at(at as usize, Entries::<K, V>::STRIDE) };
-    // SAFETY: the value stands in the entry, at the next offset that suits it.
-    unsafe { entry.add(Entries::<K, V>::VALUE) }.cast()
-}
-
 impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
-    fn row(&self) -> Result<Row, CallError> {
-        // SAFETY: the map was looked at just now.
-        let row = unsafe { entries(self.raw()?) };
-        // SAFETY: as above.
-        Ok(unsafe { Row::of(row) })
-    }
-
     /// How many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.row().unwrap_or_else(|error| fail(error)).len
+        self.ptr().unwrap_or_else(|error| fail(error)).keys().len
     }
 
     /// Whether there is none.
@@ -160,26 +74,11 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// `EXPIRED` when the map itself is not there any more.
     pub fn try_get(&self, key: impl IntoHost<K>) -> Result<Option<V::Seen<'f>>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
-        let raw = self.raw()?;
-        // SAFETY: the map was looked at just now, and the entry was found in it.
-        let value = unsafe { value_at::<K, V>(raw, at) };
-        // SAFETY: a live value, as long as the token is good.
-        Ok(Some(unsafe { V::see(value, || self.inside(raw)) }))
-    }
-
-    fn inside(&self, raw: *const MapRaw) -> ValidityToken<'f> {
-        // SAFETY: the map was looked at by the caller.
-        let row = unsafe { entries(raw) };
-        // SAFETY: the row is live as long as the map's own token is good, and its counter tells of every move.
-        unsafe { self.token().in_row(row) }
+        self.value_at(at as usize)
     }
 
     fn find(&self, key: &impl IntoHost<K>) -> Result<Option<u32>, CallError> {
-        with_raw::<K, _, _>(key, |key| {
-            let map = self.place()?;
-            // SAFETY: the map was looked at just now, and the key is live for the closure.
-            unsafe { host::values::map_find(&map, key.cast()) }
-        })
+        with_ptr::<K, _, _>(key, |key| host::values::map_find(&self.place()?, key))
     }
 
     /// Whether there is such a key.
@@ -198,9 +97,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_insert(&self, key: impl IntoHost<K>, value: impl IntoHost<V>) -> Result<bool, CallError> {
-        let raw = self.raw_mut()?;
-        // SAFETY: the map was looked at just now.
-        unsafe { put_entry::<UMap<K, V>, K, V, _, _>(self.token().owner(), raw, &key, &value) }
+        put_entry(self.token().owner(), &self.ptr_mut()?, &key, &value)
     }
 
     /// The value under a key, which `make` gives if there is none yet.
@@ -240,14 +137,9 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_remove(&self, key: impl IntoHost<K>) -> Result<Option<V>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
-        // SAFETY: the map was looked at just now, and the entry was found in it.
-        let value = unsafe { value_at::<K, V>(self.raw()?, at) };
-        // SAFETY: a live value.
-        let value = unsafe { V::load(value) };
-        let map = self.place()?;
-        // SAFETY: the map was looked at just now.
-        unsafe { host::values::map_remove(&map, at) }?;
-        Ok(Some(value))
+        let value = self.ptr()?.values().get(at as usize).map(|value| V::load(value.as_ptr()));
+        host::values::map_remove(&self.place()?, at)?;
+        Ok(value)
     }
 
     /// Takes all entries out.
@@ -273,39 +165,28 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
             Ok((super::into_host::staged::<K, G>(key)?, super::into_host::staged::<V, H>(value)?))
         };
         let entries = given.iter().map(stage).collect::<Result<Vec<_>, CallError>>()?;
-        let (map, whose) = (self.place()?, host::values::place::<V>(ObjectHandle::NONE, core::ptr::null_mut())?);
-        let before = self.row()?.len;
-        let overwrite = |at: u32, value: *const V::Raw| {
-            // SAFETY: the map was looked at just now, and the entry was found in it.
-            let place = unsafe { value_at::<K, V>(self.raw()?, at) };
-            // SAFETY: both are live values of the type; that the map may be written was asked when a key was put in.
-            unsafe { host::values::copy(&ValuePlace { at: place.cast(), ..whose }, value.cast()) }
-        };
+        let (map, before) = (self.place()?, self.ptr()?.keys().len);
+        host::values::type_number::<V>()?;
         let mut overwritten: Vec<(u32, Temp<V>)> = Vec::new();
         let put = |(key, value): (Temp<K>, Temp<V>)| {
-            // SAFETY: the map was looked at just now, and the key lives on this stack.
-            let (at, is_new) = unsafe { host::values::map_insert(&map, key.at().cast()) }?;
-            // SAFETY: the map was looked at just now, and has the entry.
-            let place = unsafe { value_at::<K, V>(self.raw()?, at) };
-            if is_new {
-                // SAFETY: the host has just put a value of zero bytes there.
-                unsafe { value.move_to(place) };
-                return Ok(());
-            }
-            let mut old = Temp::<V>::zeroed();
-            // SAFETY: both are live values of the type.
-            unsafe { host::values::copy(&ValuePlace { at: old.at_mut().cast(), ..whose }, place.cast_const().cast()) }?;
-            overwritten.push((at, old));
-            overwrite(at, value.at())
+            insert(&map, key.ptr(), value, |at, there, value| {
+                let mut old = Temp::<V>::zeroed();
+                host::values::copy(&old.ptr_mut().into_place(ObjectHandle::NONE)?, there.as_ptr())?;
+                overwritten.push((at, old));
+                // That the map may be written was asked when the key was put in.
+                host::values::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
+            })
+            .map(drop)
         };
         entries.into_iter().try_for_each(put).or_else(|error| {
             for (at, old) in overwritten.iter().rev() {
-                overwrite(*at, old.at())?;
+                if let Some(there) = self.ptr()?.values().get(*at as usize) {
+                    host::values::copy(&there.into_place(ObjectHandle::NONE)?, old.ptr())?;
+                }
             }
             // New ones stand behind those that were there, so the last ones go.
-            for last in (before..self.row()?.len).rev() {
-                // SAFETY: the map was looked at just now.
-                unsafe { host::values::map_remove(&map, super::row::count(last)?) }?;
+            for last in (before..self.ptr()?.keys().len).rev() {
+                host::values::map_remove(&map, count(last)?)?;
             }
             Err(error)
         })
@@ -315,7 +196,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// map on the way fails the running call.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, K, V> {
-        Iter { map: self, next: 0, token: None }
+        Iter(Walk::new(self))
     }
 
     /// The keys.
@@ -331,9 +212,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// Copies of all entries.
     #[must_use]
     pub fn to_vec(&self) -> Vec<(K, V)> {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: a live map, looked at just now.
-        unsafe { load_entries(raw) }
+        self.ptr().unwrap_or_else(|error| fail(error)).load_entries()
     }
 
     /// Copies of all entries, in a map of std.
@@ -355,48 +234,14 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 }
 
-/// Copies of all entries of a map.
-///
-/// # Safety
-/// `map` is live and of these types.
-pub(super) unsafe fn load_entries<K: Value, V: Value>(map: *const MapRaw) -> Vec<(K, V)> {
-    // SAFETY: promised by the caller.
-    let row = unsafe { entries(map) };
-    // SAFETY: its row; keys stand first in their entries.
-    let keys: Vec<K> = unsafe { super::row::load_row(row, Entries::<K, V>::STRIDE, 0) };
-    // SAFETY: its row, which copying did not change.
-    let values: Vec<V> = unsafe { super::row::load_row(row, Entries::<K, V>::STRIDE, Entries::<K, V>::VALUE) };
-    keys.into_iter().zip(values).collect()
-}
-
 /// The entries of a map.
-pub struct Iter<'a, 'f, K: Value, V: Value> {
-    map: &'a Lent<'f, UMap<K, V>>,
-    next: usize,
-    token: Option<ValidityToken<'f>>,
-}
+pub struct Iter<'a, 'f, K: Value, V: Value>(Walk<'a, 'f, UMap<K, V>>);
 
 impl<'f, K: Value, V: Value> Iterator for Iter<'_, 'f, K, V> {
     type Item = (K::Seen<'f>, V::Seen<'f>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let raw = self.map.raw().unwrap_or_else(|error| fail(error));
-        let token = *self.token.get_or_insert_with(|| self.map.inside(raw));
-        token.check(super::lending::Access::Read, "iteration").unwrap_or_else(|error| fail(error));
-        let row = self.map.row().unwrap_or_else(|error| fail(error));
-        if self.next >= row.len {
-            return None;
-        }
-        // SAFETY: the index is below the length that was read just now.
-        let key = unsafe { row.at(self.next, Entries::<K, V>::STRIDE) };
-        // SAFETY: the value stands in the entry, at the next offset that suits it.
-        let value = unsafe { key.add(Entries::<K, V>::VALUE) };
-        self.next += 1;
-        // SAFETY: a live key, as long as that token is good.
-        let key = unsafe { K::see(key.cast(), || token.as_key()) };
-        // SAFETY: a live value, as long as that token is good.
-        let value = unsafe { V::see(value.cast(), || token) };
-        Some((key, value))
+        self.0.entry().unwrap_or_else(|error| fail(error))
     }
 }
 
@@ -415,9 +260,7 @@ impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>> FromIterator<(G, H)> fo
     fn from_iter<I: IntoIterator<Item = (G, H)>>(given: I) -> Self {
         let map = Self::default();
         for (key, value) in given {
-            let at = map.owned().at().unwrap_or_else(|error| fail(error));
-            // SAFETY: the host keeps the value while we own it.
-            let put = unsafe { put_entry::<Self, K, V, G, H>(ObjectHandle::NONE, at, &key, &value) };
+            let put = map.owned().ptr().and_then(|map| put_entry(ObjectHandle::NONE, &map, &key, &value));
             put.unwrap_or_else(|error| fail(error));
         }
         map

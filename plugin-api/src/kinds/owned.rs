@@ -20,7 +20,7 @@ pub struct Owned<K> {
 impl<K: Kind> Owned<K> {
     /// The value that zero bytes mean.
     pub(crate) fn zero(site: &Location<'_>) -> Result<Self, CallError> {
-        host::values::black_zero::<K>(site).map(Self::of)
+        host::values::black_new::<K>(None, site).map(Self::of)
     }
 
     /// A copy of another.

@@ -1,5 +1,4 @@
 //! References to objects beside `Obj<C>`: by path, by an id for ever, without keeping alive, by interface.
-#![expect(unsafe_code, reason = "hands addresses of references in host memory to the host")]
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::LazyRaw;
@@ -49,10 +48,8 @@ macro_rules! references {
             #[track_caller]
             pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
                 let reference = Self::new()?;
-                let at = reference.owned().at()?;
-                let place = host::values::place::<Self>(ObjectHandle::NONE, at)?;
-                // SAFETY: the host keeps the value while we own it.
-                unsafe { host::values::reference_assign(&place, object.handle()) }?;
+                let place = reference.owned().ptr()?.into_place(ObjectHandle::NONE)?;
+                host::values::reference_assign(&place, object.handle())?;
                 Ok(reference)
             }
         }
@@ -76,8 +73,7 @@ macro_rules! references {
             /// # Errors
             /// `EXPIRED`.
             pub fn try_obj(&self) -> Result<Obj<$target>, CallError> {
-                // SAFETY: the reference was looked at just now.
-                unsafe { host::values::reference_resolve::<$name<$class>>(self.raw()?) }.map(Obj::from_handle)
+                host::values::reference_resolve(self.ptr()?).map(Obj::from_handle)
             }
 
             /// Points the reference to an object, or to none.
@@ -90,9 +86,7 @@ macro_rules! references {
             /// # Errors
             /// `WRONG_CLASS` when the object does not suit; `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
-                let place = self.place()?;
-                // SAFETY: the reference was looked at just now.
-                unsafe { host::values::reference_assign(&place, object.handle()) }
+                host::values::reference_assign(&self.place()?, object.handle())
             }
 
             /// Points the reference to none.
@@ -119,18 +113,15 @@ impl<C: Class> Lent<'_, SoftObject<C>> {
     /// The path, also while there is no such object.
     #[must_use]
     pub fn path(&self) -> String {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the reference was looked at just now.
-        host::name_text(unsafe { raw.read() })
+        host::name_text(self.ptr().unwrap_or_else(|error| fail(error)).read())
     }
 
     /// Points the reference to whatever is or will be at a path.
     pub fn set_path(&self, path: &str) {
         let set = || {
             let name = host::intern(path)?;
-            let target = self.raw_mut()?;
-            // SAFETY: the reference was looked at just now, and its owner may be written; any name is a path.
-            unsafe { target.write(name) };
+            // Any name is a path.
+            self.ptr_mut()?.write(name);
             Ok(())
         };
         set().unwrap_or_else(|error: CallError| fail(error));
@@ -141,9 +132,7 @@ impl<C: Class> Lent<'_, LazyObject<C>> {
     /// The id, also while there is no such object; zero for none.
     #[must_use]
     pub fn id(&self) -> u128 {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the reference was looked at just now.
-        let LazyRaw { high, low } = unsafe { raw.read() };
+        let LazyRaw { high, low } = self.ptr().unwrap_or_else(|error| fail(error)).read();
         u128::from(high) << 64 | u128::from(low)
     }
 }

@@ -5,87 +5,231 @@ use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};
 
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_abi::value::ArrayRaw;
+use alcedo_abi::value::{ArrayRaw, MapRaw};
 use alcedo_rt::CallError;
 
-use super::IntoHost;
-use super::lending::{self, Access};
-use super::temp::Temp;
+use super::lending::{self, Access, Lending};
+use super::ptr::{Ptr, PtrMut, Temp};
+use super::{IntoHost, ValidityToken};
+use crate::host::values::Place;
 use crate::{Plain, Value, host};
 
 /// An entry of a set or map: the key and, for a map, its value at the next offset that suits it.
 #[repr(C)]
-pub(crate) struct Entry<K, V> {
+struct Entry<K, V> {
     key: K,
     value: V,
 }
 
-/// How the entries of a map from `K` to `V` lie in their row.
-pub(crate) struct Entries<K, V>(PhantomData<(K, V)>);
-
-impl<K: Value, V: Value> Entries<K, V> {
-    /// Bytes from one entry to the next.
-    pub(crate) const STRIDE: usize = size_of::<Entry<K::Raw, V::Raw>>();
-    /// Bytes from an entry to its value.
-    pub(crate) const VALUE: usize = offset_of!(Entry<K::Raw, V::Raw>, value);
+/// An array by its type: `UArray<T>` or what std has for it.
+///
+/// # Safety
+/// The host knows it as an array of `Item`.
+pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
+    /// What is in it.
+    type Item: Value;
 }
 
-/// What is read of a row in one go.
-#[derive(Clone, Copy)]
-pub(crate) struct Row {
+/// A set or map by its type.
+///
+/// # Safety
+/// The host knows it as a set or map whose keys are of type `Key`, and `STRIDE` bytes lie from one entry to the next.
+pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
+    /// What entries are found by.
+    type Key: Value;
+    /// Bytes from one entry to the next.
+    const STRIDE: usize;
+}
+
+/// A map by its type.
+///
+/// # Safety
+/// The host knows it as a map whose values are of type `Item`.
+pub(crate) unsafe trait Mapped: Keyed {
+    /// What a key leads to.
+    type Item: Value;
+    /// Bytes from an entry to its value.
+    const VALUE: usize = offset_of!(Entry<<Self::Key as Value>::Raw, <Self::Item as Value>::Raw>, value);
+}
+
+macro_rules! lists {
+    ($([$($params:tt)*] $list:ty: $item:ty;)*) => {$(
+        // SAFETY: the path of the type names the item.
+        unsafe impl<$($params)*> List for $list {
+            type Item = $item;
+        }
+    )*};
+}
+lists! {
+    [T: Value] super::UArray<T>: T;
+    [T: Value] Vec<T>: T;
+}
+
+macro_rules! keys {
+    ($([$($params:tt)*] $set:ty: $key:ty;)*) => {$(
+        // SAFETY: the path of the type names the key, and a set has nothing but keys in its row.
+        unsafe impl<$($params)*> Keyed for $set {
+            type Key = $key;
+            const STRIDE: usize = size_of::<<$key as Value>::Raw>();
+        }
+    )*};
+}
+keys! {
+    [T: Value] super::USet<T>: T;
+    [T: Value + core::hash::Hash + Eq] std::collections::HashSet<T>: T;
+    [T: Value + Ord] std::collections::BTreeSet<T>: T;
+}
+
+macro_rules! entries {
+    ($([$($params:tt)*] $map:ty: $key:ty => $item:ty;)*) => {$(
+        // SAFETY: the path of the type names the key, and entries lie as C lays them out.
+        unsafe impl<$($params)*> Keyed for $map {
+            type Key = $key;
+            const STRIDE: usize = size_of::<Entry<<$key as Value>::Raw, <$item as Value>::Raw>>();
+        }
+        // SAFETY: the path of the type names the value.
+        unsafe impl<$($params)*> Mapped for $map {
+            type Item = $item;
+        }
+    )*};
+}
+entries! {
+    [K: Value, V: Value] super::UMap<K, V>: K => V;
+    [K: Value + core::hash::Hash + Eq, V: Value] std::collections::HashMap<K, V>: K => V;
+    [K: Value + Ord, V: Value] std::collections::BTreeMap<K, V>: K => V;
+}
+
+/// What is read of a row in one go: values of type `T`, until control goes to the host.
+pub(crate) struct Row<'a, T> {
     data: *mut u8,
     /// Values there are.
     pub(crate) len: usize,
+    stride: usize,
+    of: PhantomData<(&'a (), fn() -> T)>,
 }
 
-impl Row {
+impl<T> Clone for Row<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Row<'_, T> {}
+
+impl<'a, T: Value> Row<'a, T> {
     /// # Safety
-    /// `raw` is a live row.
+    /// `raw` is a live row, `stride` bytes from one entry to the next, with a value of type `T` at `offset` of each.
     #[inline]
-    pub(crate) unsafe fn of(raw: *const ArrayRaw) -> Self {
+    unsafe fn of(raw: *const ArrayRaw, stride: usize, offset: usize) -> Self {
         // SAFETY: promised by the caller; no reference is made, since the host changes the row.
-        let data = unsafe { &raw const (*raw).data };
-        // SAFETY: as above.
-        let data = unsafe { data.read() };
-        // SAFETY: as above.
-        let len = unsafe { &raw const (*raw).len };
-        // SAFETY: as above.
-        let len = unsafe { len.read() };
-        Self { data, len: len as usize }
+        let (data, len) = unsafe { ((&raw const (*raw).data).read(), (&raw const (*raw).len).read()) };
+        Self { data: data.wrapping_add(offset), len: len as usize, stride, of: PhantomData }
     }
 
-    /// Where the value at `index` lies, `stride` bytes from one to the next.
-    ///
-    /// # Safety
-    /// There is one, and the row has not changed since it was read.
+    /// The value at `index`, if there is one.
     #[inline]
-    pub(crate) unsafe fn at(self, index: usize, stride: usize) -> *mut u8 {
-        // SAFETY: promised by the caller: the row has more than `index` values of `stride` bytes.
-        unsafe { self.data.add(index * stride) }
+    pub(crate) fn get(self, index: usize) -> Option<PtrMut<'a, T>> {
+        // SAFETY: `of` was promised a live row, which has more than `index` values so far apart.
+        (index < self.len).then(|| unsafe { PtrMut::new(self.data.add(index * self.stride).cast()) })
     }
 
-    /// The values themselves.
+    /// The value at `index`, if there is one, as the frame sees it.
     ///
     /// # Safety
-    /// They are of type `T`; nothing writes them for `'a`.
-    pub(crate) unsafe fn slice<'a, T: Plain>(self) -> &'a [T] {
-        if self.len == 0 {
-            return &[];
-        }
-        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; the rest is promised by the caller.
-        unsafe { core::slice::from_raw_parts(self.data.cast(), self.len) }
+    /// It is live as long as that token is good.
+    #[inline]
+    pub(crate) unsafe fn see<'f>(self, index: usize, token: impl FnOnce() -> ValidityToken<'f>) -> Option<T::Seen<'f>> {
+        let at = self.get(index)?;
+        // SAFETY: promised by the caller.
+        Some(unsafe { T::see(at, token) })
     }
 
-    /// The values themselves, to be changed.
-    ///
-    /// # Safety
-    /// They are of type `T`; nothing else reads or writes them for `'a`.
-    pub(crate) unsafe fn slice_mut<'a, T: Plain>(self) -> &'a mut [T] {
+    /// Copies of all values.
+    pub(crate) fn load(self) -> Vec<T> {
+        lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
+        // Copying a value changes no row that lies anywhere else.
+        (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
+    }
+
+    /// Lends the values while `code` runs. Whether they may be lent now was asked before.
+    pub(crate) fn lend<R>(self, code: impl FnOnce(&[T]) -> R) -> R
+    where
+        T: Plain,
+    {
+        let _lending = Lending::begin(Access::Read);
         if self.len == 0 {
-            return &mut [];
+            return code(&[]);
         }
-        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; the rest is promised by the caller.
-        unsafe { core::slice::from_raw_parts_mut(self.data.cast(), self.len) }
+        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; until `_lending` goes, whatever could
+        // write is refused.
+        code(unsafe { core::slice::from_raw_parts(self.data.cast(), self.len) })
+    }
+
+    /// Lends the values to be changed while `code` runs. Whether they may be lent and written now was asked before.
+    pub(crate) fn lend_mut<R>(self, code: impl FnOnce(&mut [T]) -> R) -> R
+    where
+        T: Plain,
+    {
+        let _lending = Lending::begin(Access::Write);
+        if self.len == 0 {
+            return code(&mut []);
+        }
+        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; until `_lending` goes, whatever could
+        // read or write is refused.
+        code(unsafe { core::slice::from_raw_parts_mut(self.data.cast(), self.len) })
+    }
+}
+
+impl<'a, A: Value> Ptr<'a, A> {
+    /// The values of an array.
+    #[inline]
+    pub(crate) fn row(self) -> Row<'a, A::Item>
+    where
+        A: List,
+    {
+        // SAFETY: the pointer was promised a live array, and `List` promises what is in it.
+        unsafe { Row::of(self.at(), size_of::<<A::Item as Value>::Raw>(), 0) }
+    }
+}
+
+impl<'a, M: Value> Ptr<'a, M> {
+    /// Where the row of a set or map lies, with its counter.
+    #[inline]
+    pub(crate) fn entries_at(self) -> *const ArrayRaw
+    where
+        M: Keyed,
+    {
+        self.at().wrapping_byte_add(offset_of!(MapRaw, entries)).cast()
+    }
+
+    /// The keys of a set or map.
+    #[inline]
+    pub(crate) fn keys(self) -> Row<'a, M::Key>
+    where
+        M: Keyed,
+    {
+        // SAFETY: the pointer was promised a live set or map, and `Keyed` promises how its keys lie.
+        unsafe { Row::of(self.entries_at(), M::STRIDE, 0) }
+    }
+}
+
+impl<'a, M: Value> Ptr<'a, M> {
+    /// The values of a map.
+    #[inline]
+    pub(crate) fn values(self) -> Row<'a, M::Item>
+    where
+        M: Mapped,
+    {
+        // SAFETY: the pointer was promised a live map, and `Mapped` promises how its values lie.
+        unsafe { Row::of(self.entries_at(), M::STRIDE, M::VALUE) }
+    }
+
+    /// Copies of all entries.
+    pub(crate) fn load_entries(self) -> Vec<(M::Key, M::Item)>
+    where
+        M: Mapped,
+    {
+        self.keys().load().into_iter().zip(self.values().load()).collect()
     }
 }
 
@@ -95,81 +239,137 @@ pub(crate) fn count(count: usize) -> Result<u32, CallError> {
         .map_err(|_too_many| CallError::other(format!("{count} values are more than a container holds")))
 }
 
-/// Copies a row of values out.
-///
-/// # Safety
-/// `raw` is a live row of values of type `T`, `stride` bytes from one to the next and `offset` into each.
-pub(crate) unsafe fn load_row<T: Value, C: FromIterator<T>>(raw: *const ArrayRaw, stride: usize, offset: usize) -> C {
-    lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-    // SAFETY: promised by the caller.
-    let row = unsafe { Row::of(raw) };
-    let value = |index| {
-        // SAFETY: the row has the value, and copying one changes no row that lies anywhere else.
-        let at = unsafe { row.at(index, stride) };
-        // SAFETY: promised by the caller.
-        let at = unsafe { at.add(offset) };
-        // SAFETY: promised by the caller.
-        unsafe { T::load(at.cast_const().cast()) }
-    };
-    // All of them first: what collects may run code of the author's (`Hash`, `Eq`), which may change this very container.
-    let values: Vec<T> = (0..row.len).map(value).collect();
-    values.into_iter().collect()
-}
-
-/// Overwrites a row of values of type `T`, that of an array of type `A`: with all of them, or, on an error, with none.
-///
-/// # Safety
-/// `target` is a live array of that type that may be written.
-pub(crate) unsafe fn put_row<'a, A, T, G>(
+/// Overwrites an array: with all of the values, or, on an error, with none.
+pub(crate) fn put_row<'a, A, G>(
     values: impl ExactSizeIterator<Item = &'a G>,
-    target: *mut ArrayRaw,
+    target: PtrMut<'_, A>,
 ) -> Result<(), CallError>
 where
-    A: Value<Raw = ArrayRaw>,
-    T: Value,
-    G: IntoHost<T> + 'a,
+    A: List,
+    G: IntoHost<A::Item> + 'a,
 {
-    // SAFETY: promised by the caller.
-    if unsafe { Row::of(target) }.len == 0 {
+    if target.as_ptr().len() == 0 {
         // Nothing can be lost, and no value that is given can lie in there.
-        // SAFETY: promised by the caller.
-        return unsafe { fill_row::<A, T, G>(values, target) };
+        return fill_row(values, target);
     }
     let mut fresh = Temp::<A>::zeroed();
-    // SAFETY: ours, on this stack.
-    unsafe { fill_row::<A, T, G>(values, fresh.at_mut()) }?;
-    let array = host::values::place::<A>(ObjectHandle::NONE, target)?;
-    // SAFETY: both are live arrays of the type. The host overwrites, so that its counter goes on.
-    unsafe { host::values::copy(&array, fresh.at().cast()) }
+    fill_row(values, fresh.ptr_mut())?;
+    // The host overwrites, so that its counter goes on.
+    host::values::copy(&target.place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
-/// Fills an empty array of type `A`, which is empty again after an error.
-///
-/// # Safety
-/// `target` is a live array of that type that may be written, and empty.
-unsafe fn fill_row<'a, A, T, G>(
-    values: impl ExactSizeIterator<Item = &'a G>,
-    target: *mut ArrayRaw,
+/// Fills an empty array, which is empty again after an error.
+fn fill_row<'a, A, G>(values: impl ExactSizeIterator<Item = &'a G>, target: PtrMut<'_, A>) -> Result<(), CallError>
+where
+    A: List,
+    G: IntoHost<A::Item> + 'a,
+{
+    let array = target.place(ObjectHandle::NONE)?;
+    let len = count(values.len())?;
+    host::values::array_splice(&array, 0, 0, len)?;
+    // The host has just put as many values there, and what is given cannot be inside of them.
+    let row = target.as_ptr().row();
+    for (index, value) in values.enumerate() {
+        let Some(at) = row.get(index) else { break };
+        if let Err(error) = value.put(at) {
+            host::values::array_splice(&array, 0, len, 0)?;
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Overwrites a set.
+pub(crate) fn put_keys<'a, S, G>(values: impl Iterator<Item = &'a G>, target: PtrMut<'_, S>) -> Result<(), CallError>
+where
+    S: Keyed,
+    G: IntoHost<S::Key> + 'a,
+{
+    let set = target.place(ObjectHandle::NONE)?;
+    let mut fresh = Temp::<S>::zeroed();
+    let new = fresh.ptr_mut().into_place(ObjectHandle::NONE)?;
+    for value in values {
+        super::into_host::with_ptr(value, |key| host::values::map_insert(&new, key))?;
+    }
+    // The host overwrites, so that its counter goes on.
+    host::values::copy(&set, fresh.ptr())
+}
+
+/// Overwrites a map.
+pub(crate) fn put_entries<'a, M, G, H>(
+    given: impl Iterator<Item = (&'a G, &'a H)>,
+    target: PtrMut<'_, M>,
 ) -> Result<(), CallError>
 where
-    A: Value<Raw = ArrayRaw>,
-    T: Value,
-    G: IntoHost<T> + 'a,
+    M: Mapped,
+    G: IntoHost<M::Key> + 'a,
+    H: IntoHost<M::Item> + 'a,
 {
-    let array = host::values::place::<A>(ObjectHandle::NONE, target)?;
-    let len = count(values.len())?;
-    // SAFETY: promised by the caller.
-    unsafe { host::values::array_splice(&array, 0, 0, len) }?;
-    // SAFETY: promised by the caller.
-    let row = unsafe { Row::of(target) };
-    for (index, value) in values.enumerate().take(row.len) {
-        // SAFETY: the host has just put as many values there, and what is given cannot be inside of them.
-        let at = unsafe { row.at(index, size_of::<T::Raw>()) };
-        // SAFETY: a live value, of zero bytes.
-        if let Err(error) = unsafe { value.put(at.cast()) } {
-            // SAFETY: promised by the caller; as many were put there.
-            unsafe { host::values::array_splice(&array, 0, len, 0) }?;
-            return Err(error);
+    let map = target.place(ObjectHandle::NONE)?;
+    let mut fresh = Temp::<M>::zeroed();
+    for (key, value) in given {
+        put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
+    }
+    // The host overwrites, so that its counter goes on.
+    host::values::copy(&map, fresh.ptr())
+}
+
+/// Puts one entry into a map: whether its key is new.
+pub(crate) fn put_entry<M, G, H>(
+    owner: ObjectHandle,
+    target: &PtrMut<'_, M>,
+    key: &G,
+    value: &H,
+) -> Result<bool, CallError>
+where
+    M: Mapped,
+    G: IntoHost<M::Key> + ?Sized,
+    H: IntoHost<M::Item> + ?Sized,
+{
+    // What is given may lie in this very map, so it is taken before anything moves. And what could still be refused is asked
+    // for, too.
+    let value = super::into_host::staged::<M::Item, H>(value)?;
+    host::values::type_number::<M::Item>()?;
+    let map = target.place(owner)?;
+    super::into_host::with_ptr(key, |key| {
+        insert(&map, key, value, |_at, there, value| {
+            // That the map may be written was asked when the key was put in.
+            host::values::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
+        })
+    })
+}
+
+/// Puts a key into a map and, where it is new, its value; where it is not, `replace` is given where the key stands, the value that
+/// is there, and the one to put.
+pub(crate) fn insert<M: Mapped>(
+    map: &Place<'_, M>,
+    key: Ptr<'_, M::Key>,
+    value: Temp<M::Item>,
+    replace: impl FnOnce(u32, PtrMut<'_, M::Item>, Temp<M::Item>) -> Result<(), CallError>,
+) -> Result<bool, CallError> {
+    let (at, is_new) = host::values::map_insert(map, key)?;
+    let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("a key that stands nowhere"))?;
+    if is_new {
+        // SAFETY: the host has just put a value of zero bytes there.
+        unsafe { value.move_to(&there) };
+    } else {
+        replace(at, there, value)?;
+    }
+    Ok(is_new)
+}
+
+/// Puts values into an array at an index; those behind it move up.
+pub(crate) fn insert_into<A: List>(
+    array: &Place<'_, A>,
+    index: usize,
+    values: impl ExactSizeIterator<Item = Temp<A::Item>>,
+) -> Result<(), CallError> {
+    host::values::array_splice(array, count(index)?, 0, count(values.len())?)?;
+    let row = array.ptr().row();
+    for (more, value) in values.enumerate() {
+        if let Some(at) = row.get(index + more) {
+            // SAFETY: the host has just put as many values of zero bytes there.
+            unsafe { value.move_to(&at) };
         }
     }
     Ok(())

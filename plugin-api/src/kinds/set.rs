@@ -1,16 +1,17 @@
 //! Sets: values, each once.
-#![expect(unsafe_code, reason = "follows addresses of values in host memory")]
 
 use core::hash::Hash;
 use std::collections::{BTreeSet, HashSet};
 
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_abi::value::{ArrayRaw, MapRaw};
+use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
-use super::into_host::{IntoHost, owned, with_raw};
+use super::into_host::{IntoHost, owned, with_ptr};
 use super::kind;
-use super::row::{Row, load_row};
+use super::lent::Walk;
+use super::ptr::Temp;
+use super::row::count;
 use crate::{Kind, Lent, Value, host};
 
 kind! {
@@ -39,51 +40,11 @@ impl<T: Value> USet<T> {
     }
 }
 
-/// The row of a set or map.
-///
-/// # Safety
-/// `map` is live.
-pub(super) unsafe fn entries(map: *const MapRaw) -> *const ArrayRaw {
-    // SAFETY: promised by the caller; no reference is made, since the host changes the row.
-    unsafe { &raw const (*map).entries }
-}
-
-/// Overwrites a set of type `S`.
-///
-/// # Safety
-/// `target` is a live set of that type that may be written.
-pub(super) unsafe fn put_keys<'a, S, T, G>(
-    values: impl Iterator<Item = &'a G>,
-    target: *mut MapRaw,
-) -> Result<(), CallError>
-where
-    S: Value<Raw = MapRaw>,
-    T: Value,
-    G: IntoHost<T> + 'a,
-{
-    let set = host::values::place::<S>(ObjectHandle::NONE, target)?;
-    let mut fresh = super::temp::Temp::<S>::zeroed();
-    let new = host::values::place::<S>(ObjectHandle::NONE, fresh.at_mut())?;
-    for value in values {
-        // SAFETY: the place is the value on this stack, and the key is live for the closure.
-        with_raw::<T, G, _>(value, |key| unsafe { host::values::map_insert(&new, key.cast()) })?;
-    }
-    // SAFETY: both are live sets of the type. The host overwrites, so that its counter goes on.
-    unsafe { host::values::copy(&set, fresh.at().cast()) }
-}
-
 impl<'f, T: Value> Lent<'f, USet<T>> {
-    fn row(&self) -> Result<Row, CallError> {
-        // SAFETY: the set was looked at just now.
-        let row = unsafe { entries(self.raw()?) };
-        // SAFETY: as above.
-        Ok(unsafe { Row::of(row) })
-    }
-
     /// How many values there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.row().unwrap_or_else(|error| fail(error)).len
+        self.ptr().unwrap_or_else(|error| fail(error)).keys().len
     }
 
     /// Whether there is none.
@@ -99,11 +60,9 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     fn find(&self, value: &impl IntoHost<T>) -> Result<Option<u32>, CallError> {
-        with_raw::<T, _, _>(value, |key| {
-            self.raw()?;
-            let set = self.place()?;
-            // SAFETY: the set was looked at just now, and the key is live for the closure.
-            unsafe { host::values::map_find(&set, key.cast()) }
+        with_ptr::<T, _, _>(value, |key| {
+            self.ptr()?;
+            host::values::map_find(&self.place()?, key)
         })
     }
 
@@ -117,11 +76,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_insert(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
-        with_raw::<T, _, _>(&value, |key| {
-            let set = self.place()?;
-            // SAFETY: the set was looked at just now, and the key is live for the closure.
-            unsafe { host::values::map_insert(&set, key.cast()) }.map(|(_at, is_new)| is_new)
-        })
+        with_ptr::<T, _, _>(&value, |key| host::values::map_insert(&self.place()?, key).map(|(_at, is_new)| is_new))
     }
 
     /// Takes a value out: whether it was there.
@@ -135,9 +90,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_remove(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         let Some(at) = self.find(&value)? else { return Ok(false) };
-        let set = self.place()?;
-        // SAFETY: the set was looked at just now.
-        unsafe { host::values::map_remove(&set, at) }?;
+        host::values::map_remove(&self.place()?, at)?;
         Ok(true)
     }
 
@@ -159,16 +112,12 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let set = self.place()?;
-        let before = self.row()?.len;
-        let insert = |value: &super::temp::Temp<T>| {
-            // SAFETY: the set was looked at just now, and the key lives on this stack.
-            unsafe { host::values::map_insert(&set, value.at().cast()) }.map(drop)
-        };
+        let before = self.ptr()?.keys().len;
+        let insert = |value: &Temp<T>| host::values::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
             // New ones stand behind those that were there, so the last ones go.
-            for last in (before..self.row()?.len).rev() {
-                // SAFETY: the set was looked at just now.
-                unsafe { host::values::map_remove(&set, super::row::count(last)?) }?;
+            for last in (before..self.ptr()?.keys().len).rev() {
+                host::values::map_remove(&set, count(last)?)?;
             }
             Err(error)
         })
@@ -178,7 +127,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// way fails the running call.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, T> {
-        Iter { set: self, next: 0, epoch: None }
+        Iter(Walk::new(self))
     }
 
     /// Copies of all values.
@@ -206,41 +155,18 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     fn collect<C: FromIterator<T>>(&self) -> C {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: a live set, looked at just now.
-        let row = unsafe { entries(raw) };
-        // SAFETY: its row, of keys alone.
-        unsafe { load_row(row, size_of::<T::Raw>(), 0) }
+        self.ptr().unwrap_or_else(|error| fail(error)).keys().load().into_iter().collect()
     }
 }
 
 /// The values of a set.
-pub struct Iter<'a, 'f, T: Value> {
-    set: &'a Lent<'f, USet<T>>,
-    next: usize,
-    epoch: Option<super::ValidityToken<'f>>,
-}
+pub struct Iter<'a, 'f, T: Value>(Walk<'a, 'f, USet<T>>);
 
 impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
     type Item = T::Seen<'f>;
 
     fn next(&mut self) -> Option<T::Seen<'f>> {
-        let raw = self.set.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the set was looked at just now.
-        let row = unsafe { entries(raw) };
-        // SAFETY: it is live as long as the set's own token is good, and its counter tells of every move.
-        let token = *self.epoch.get_or_insert_with(|| unsafe { self.set.token().in_row(row) }.as_key());
-        token.check(super::lending::Access::Read, "iteration").unwrap_or_else(|error| fail(error));
-        // SAFETY: as above.
-        let values = unsafe { Row::of(row) };
-        if self.next >= values.len {
-            return None;
-        }
-        // SAFETY: the index is below the length that was read just now.
-        let at = unsafe { values.at(self.next, size_of::<T::Raw>()) };
-        self.next += 1;
-        // SAFETY: a live value, as long as that token is good.
-        Some(unsafe { T::see(at.cast(), || token) })
+        self.0.key().unwrap_or_else(|error| fail(error))
     }
 }
 
@@ -258,11 +184,9 @@ impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         let set = Self::default();
-        let place = |at| host::values::place::<Self>(ObjectHandle::NONE, at);
-        let made = set.owned().at().and_then(place).and_then(|place| {
+        let made = set.owned().ptr().and_then(|set| set.into_place(ObjectHandle::NONE)).and_then(|place| {
             values.into_iter().try_for_each(|value| {
-                // SAFETY: the host keeps the value while we own it, and the key is live for the closure.
-                with_raw::<T, G, _>(&value, |key| unsafe { host::values::map_insert(&place, key.cast()) })?;
+                with_ptr::<T, G, _>(&value, |key| host::values::map_insert(&place, key))?;
                 Ok(())
             })
         });

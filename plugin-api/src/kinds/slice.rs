@@ -1,12 +1,9 @@
 //! The values of an array as a slice, straight in host memory, for the length of a closure. Only for types that have the
 //! same form on both sides and own nothing; while it runs nothing else may touch what is lent.
-#![expect(unsafe_code, reason = "lends host memory as a slice")]
 
 use alcedo_rt::{CallError, fail};
 
 use super::UArray;
-use super::lending::{Access, Lending};
-use super::row::Row;
 use crate::{Lent, Plain, Value};
 
 impl<T: Value> Lent<'_, UArray<T>> {
@@ -39,11 +36,7 @@ impl<T: Value> Lent<'_, UArray<T>> {
     where
         T: Plain,
     {
-        // SAFETY: the array was looked at just now.
-        let row = unsafe { Row::of(self.raw()?) };
-        let _lending = Lending::begin(Access::Read);
-        // SAFETY: `Plain` promises the form; until `_lending` goes, whatever could write is refused.
-        Ok(code(unsafe { row.slice::<T>() }))
+        Ok(self.ptr()?.row().lend(code))
     }
 
     /// Lends the values to be changed while `code` runs. Calls to the host and all other views are refused meanwhile;
@@ -76,10 +69,6 @@ impl<T: Value> Lent<'_, UArray<T>> {
     where
         T: Plain,
     {
-        // SAFETY: the array was looked at just now.
-        let row = unsafe { Row::of(self.raw_mut()?) };
-        let _lending = Lending::begin(Access::Write);
-        // SAFETY: `Plain` promises the form; until `_lending` goes, whatever could read or write is refused.
-        Ok(code(unsafe { row.slice_mut::<T>() }))
+        Ok(self.ptr_mut()?.as_ptr().row().lend_mut(code))
     }
 }

@@ -8,6 +8,7 @@ use core::mem::{MaybeUninit, size_of};
 use alcedo_rt::CallError;
 
 use super::into_host::IntoHost;
+use super::ptr::{Ptr, PtrMut};
 use super::{Kind, Lent};
 use crate::Value;
 use crate::signature::ValueType;
@@ -90,26 +91,22 @@ pub const fn blank<T: Value>() -> T::Raw {
     unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
-/// A live struct in host memory.
-pub struct Whole<S: Value>(*mut S::Raw);
-
-impl<S: Value> Whole<S> {
-    /// # Safety
-    /// `at` is a live value of type `S` as long as this is used, and may be written where a field is stored.
-    #[inline]
-    #[must_use]
-    pub unsafe fn new(at: *mut S::Raw) -> Self {
-        Self(at)
-    }
-
+impl<'a, S: Value> Ptr<'a, S> {
     /// A copy of a field.
     #[inline]
     #[must_use]
-    pub fn load<T: Value>(&self, field: &Field<S, T>) -> T {
-        // SAFETY: who made this promised a live struct.
-        let at = unsafe { at::<S, T>(self.0, field) };
-        // SAFETY: a live field of a live struct.
-        unsafe { T::load(at.cast_const()) }
+    pub fn load_field<T: Value>(self, field: &Field<S, T>) -> T {
+        // SAFETY: the pointer was promised a live struct, and the field lies in it.
+        T::load(unsafe { Ptr::new(self.at().byte_add(field.offset).cast()) })
+    }
+}
+
+impl<S: Value> PtrMut<'_, S> {
+    /// A field, to be written.
+    #[inline]
+    fn field<T: Value>(&self, field: &Field<S, T>) -> PtrMut<'_, T> {
+        // SAFETY: the pointer was promised a live struct that may be written, and the field lies in it.
+        unsafe { PtrMut::new(self.at().byte_add(field.offset).cast()) }
     }
 
     /// Overwrites a field.
@@ -117,32 +114,16 @@ impl<S: Value> Whole<S> {
     /// # Errors
     /// What the kind of value refuses.
     #[inline]
-    pub fn store<T: Value>(&self, field: &Field<S, T>, value: &T) -> Result<(), CallError> {
-        // SAFETY: who made this promised a live struct.
-        let at = unsafe { at::<S, T>(self.0, field) };
-        // SAFETY: a live field of a live struct, which may be written, as was promised too.
-        unsafe { value.store(at) }
+    pub fn store_field<T: Value>(&self, field: &Field<S, T>, value: &T) -> Result<(), CallError> {
+        value.store(self.field(field))
     }
-}
-
-/// Where a field lies.
-///
-/// # Safety
-/// `whole` is a live struct.
-#[inline]
-unsafe fn at<S: Value, T: Value>(whole: *mut S::Raw, field: &Field<S, T>) -> *mut T::Raw {
-    // SAFETY: promised by the caller; the field lies in the struct.
-    unsafe { whole.byte_add(field.offset) }.cast()
 }
 
 /// Sees a field.
 #[inline]
 pub fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
-    let raw = of.raw().unwrap_or_else(|error| alcedo_rt::fail(error));
-    // SAFETY: the struct was looked at just now.
-    let at = unsafe { at::<K, T>(raw.cast_mut(), field) };
-    // SAFETY: a live field of a live struct, as long as the struct's own token is good.
-    unsafe { T::see(at, || of.token()) }
+    // SAFETY: the field lies in the struct, as the constant says, and lives as long.
+    unsafe { of.part::<T>(field.offset) }.unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
 /// Overwrites a field.
@@ -155,9 +136,5 @@ pub fn set_field<K: Kind, T: Value>(
     field: &Field<K, T>,
     value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
-    let raw = of.raw_mut()?;
-    // SAFETY: the struct was looked at just now.
-    let at = unsafe { at::<K, T>(raw, field) };
-    // SAFETY: a live field of a live struct, whose owner may be written.
-    unsafe { value.put(at) }
+    value.put(of.ptr_mut()?.field(field))
 }

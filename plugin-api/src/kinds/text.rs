@@ -1,14 +1,12 @@
 //! Texts in host memory. `String` as a property is copied in and out; these are used where they lie.
-#![expect(unsafe_code, reason = "follows addresses of texts in host memory")]
-
-use core::marker::PhantomData;
 
 use alcedo_abi::handles::{Name, ObjectHandle};
-use alcedo_abi::value::{LocalTextRaw, TextRaw, TextView};
+use alcedo_abi::value::{LocalTextRaw, TextRaw};
 use alcedo_rt::{CallError, fail};
 
 use super::into_host::owned;
 use super::kind;
+use super::ptr::PtrMut;
 use crate::{Lent, UName, Value, host};
 
 kind! {
@@ -52,55 +50,17 @@ kind! {
     UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: shown
 }
 
-/// The bytes of a text.
-///
-/// # Safety
-/// `raw` is live, and not changed while the view is used.
-pub(super) unsafe fn view(raw: *const TextRaw) -> TextView {
-    // SAFETY: promised by the caller; copying its words takes no ownership.
-    let TextRaw { data, len, .. } = unsafe { raw.read() };
-    TextView { data, len }
-}
-
-/// A copy of UTF-8 text.
-///
-/// # Safety
-/// `raw` is live.
-unsafe fn utf8(raw: *const TextRaw) -> String {
-    // SAFETY: promised by the caller.
-    unsafe { String::load(raw) }
-}
-
-/// A copy of text of one byte a character.
-///
-/// # Safety
-/// `raw` is live.
-unsafe fn latin(raw: *const TextRaw) -> String {
-    // SAFETY: promised by the caller.
-    let TextView { data, len } = unsafe { view(raw) };
-    if len == 0 {
-        return String::new();
-    }
-    // SAFETY: a live text of the host has `len` readable bytes.
-    let bytes = unsafe { core::slice::from_raw_parts(data, len) };
-    bytes.iter().copied().map(char::from).collect()
-}
-
 /// A type that a text can be put into.
 pub(super) trait PutText: Value {
     /// Overwrites it.
-    ///
-    /// # Safety
-    /// `target` is a live value of the type that may be written.
-    unsafe fn put_text(of: PhantomData<Self>, text: &str, target: *mut Self::Raw) -> Result<(), CallError>;
+    fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 }
 
 macro_rules! put_utf8 {
     ($($name:ty),*) => {$(
         impl PutText for $name {
-            unsafe fn put_text(_of: PhantomData<Self>, text: &str, target: *mut TextRaw) -> Result<(), CallError> {
-                // SAFETY: promised by the caller.
-                unsafe { host::assign_text(target, text) }
+            fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError> {
+                host::assign_text(target, text)
             }
         }
     )*};
@@ -108,11 +68,9 @@ macro_rules! put_utf8 {
 put_utf8!(String, UString, UUtf8String);
 
 impl PutText for UAnsiString {
-    unsafe fn put_text(_of: PhantomData<Self>, text: &str, target: *mut TextRaw) -> Result<(), CallError> {
+    fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError> {
         let bytes = to_latin(text)?;
-        let place = host::values::place::<Self>(ObjectHandle::NONE, target)?;
-        // SAFETY: promised by the caller.
-        unsafe { host::values::ansi_assign(&place, &bytes) }
+        host::values::ansi_assign(&target.into_place(ObjectHandle::NONE)?, &bytes)
     }
 }
 
@@ -127,32 +85,15 @@ fn to_latin(text: &str) -> Result<Vec<u8>, CallError> {
 }
 
 impl PutText for UText {
-    unsafe fn put_text(_of: PhantomData<Self>, text: &str, target: *mut LocalTextRaw) -> Result<(), CallError> {
-        // SAFETY: promised by the caller; no reference is made, since the host changes it.
-        let shown = unsafe { &raw mut (*target).shown };
-        // SAFETY: a live text of a live value.
-        unsafe { host::assign_text(shown, text) }?;
-        // SAFETY: promised by the caller.
-        unsafe { write_names(target, Name(0), Name(0)) };
+    fn put_text(text: &str, mut target: PtrMut<'_, Self>) -> Result<(), CallError> {
+        host::assign_text(target.reborrow().into_shown(), text)?;
+        target.write_names(Name(0), Name(0));
         Ok(())
     }
 }
 
-/// # Safety
-/// `target` is live and may be written.
-unsafe fn write_names(target: *mut LocalTextRaw, namespace: Name, key: Name) {
-    // SAFETY: promised by the caller.
-    let at = unsafe { &raw mut (*target).namespace };
-    // SAFETY: as above.
-    unsafe { at.write(namespace) };
-    // SAFETY: promised by the caller.
-    let at = unsafe { &raw mut (*target).key };
-    // SAFETY: as above.
-    unsafe { at.write(key) };
-}
-
 macro_rules! texts {
-    ($($name:ident $read:expr;)*) => {$(
+    ($($name:ident $read:ident;)*) => {$(
         impl $name {
             /// A text, which plugin code owns.
             ///
@@ -210,10 +151,9 @@ macro_rules! texts {
             /// # Errors
             /// `EXPIRED`.
             pub fn try_text(&self) -> Result<String, CallError> {
-                let raw = self.raw()?;
+                let text = self.ptr()?;
                 super::lending::allows(super::lending::Access::Read, "reading a text")?;
-                // SAFETY: the text was looked at just now.
-                Ok(unsafe { $read(raw) })
+                Ok(text.$read())
             }
 
             /// Overwrites the text.
@@ -226,9 +166,7 @@ macro_rules! texts {
             /// # Errors
             /// `EXPIRED`; `DURING_REBUILD`; `OTHER` for a character that this kind cannot hold.
             pub fn try_set(&self, text: &str) -> Result<(), CallError> {
-                let target = self.raw_mut()?;
-                // SAFETY: the text was looked at just now, and its owner may be written.
-                unsafe { PutText::put_text(PhantomData::<$name>, text, target) }
+                PutText::put_text(text, self.ptr_mut()?)
             }
 
             /// Whether it is empty.
@@ -246,15 +184,6 @@ texts! {
     UText shown;
 }
 
-/// # Safety
-/// `raw` is live.
-unsafe fn shown(raw: *const LocalTextRaw) -> String {
-    // SAFETY: promised by the caller.
-    let text = unsafe { &raw const (*raw).shown };
-    // SAFETY: a live text of a live value.
-    unsafe { utf8(text) }
-}
-
 macro_rules! appends {
     ($($name:ident),*) => {$(
         impl Lent<'_, $name> {
@@ -266,9 +195,7 @@ macro_rules! appends {
             /// Bytes of the text.
             #[must_use]
             pub fn len(&self) -> usize {
-                let raw = self.raw().unwrap_or_else(|error| fail(error));
-                // SAFETY: the text was looked at just now.
-                unsafe { view(raw) }.len
+                self.ptr().unwrap_or_else(|error| fail(error)).view().len
             }
         }
     )*};
@@ -279,29 +206,19 @@ impl Lent<'_, UText> {
     /// Which set of texts the key belongs to; the empty name when the text is not translated.
     #[must_use]
     pub fn namespace(&self) -> UName {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the text was looked at just now.
-        let name = unsafe { &raw const (*raw).namespace };
-        // SAFETY: as above.
-        UName(unsafe { name.read() })
+        UName(self.ptr().unwrap_or_else(|error| fail(error)).read().namespace)
     }
 
     /// What the text is looked up by in a translation; the empty name when it is not translated.
     #[must_use]
     pub fn key(&self) -> UName {
-        let raw = self.raw().unwrap_or_else(|error| fail(error));
-        // SAFETY: the text was looked at just now.
-        let name = unsafe { &raw const (*raw).key };
-        // SAFETY: as above.
-        UName(unsafe { name.read() })
+        UName(self.ptr().unwrap_or_else(|error| fail(error)).read().key)
     }
 
     /// Overwrites the text and what it is translated by.
     pub fn set_localized(&self, namespace: UName, key: UName, text: &str) {
         self.set(text);
-        let target = self.raw_mut().unwrap_or_else(|error| fail(error));
-        // SAFETY: the text was looked at just now, and its owner may be written.
-        unsafe { write_names(target, namespace.0, key.0) };
+        self.ptr_mut().unwrap_or_else(|error| fail(error)).write_names(namespace.0, key.0);
     }
 }
 

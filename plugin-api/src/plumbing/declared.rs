@@ -18,10 +18,10 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use super::describe::{BlockOf, Words, struct_fingerprint};
 use super::shells::{Export, Method, export_shell, hooks, invoke};
 use crate::class::Part;
-use crate::kinds::FieldType;
+use crate::kinds::{FieldType, PtrMut, ValidityToken};
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
-use crate::{Class, Interface, Value};
+use crate::{Class, Interface, This, Value};
 
 /// A description that may be put on the lists of the module: it is true.
 #[repr(transparent)]
@@ -74,11 +74,24 @@ impl<C, T> PropertyCell<C, T> {
     pub const unsafe fn new() -> Self {
         Self(Cell::new(), PhantomData)
     }
+}
 
-    /// The offset.
+impl<C: Class, T: Value> PropertyCell<C, T> {
+    /// The property of an object. Whether it may be written is to be asked before.
     #[inline]
-    pub(super) fn offset(&self) -> u64 {
-        self.0.get()
+    pub(super) fn of<'f>(&self, this: &This<'f, C>) -> PtrMut<'f, T> {
+        let offset = self.0.get();
+        debug_assert_ne!(offset, Cell::UNFILLED, "a property of {} that no host has placed", C::PATH);
+        // SAFETY: who made the cell promised that the host has filled it: with the offset of a property of just this type in
+        // every object of just this class. The memory of a frame-bound object is live for its frame.
+        unsafe { PtrMut::new(this.memory().add(offset as usize).cast()) }
+    }
+
+    /// The property of an object, as the frame sees it.
+    #[inline]
+    pub(super) fn see<'f>(&self, this: &This<'f, C>) -> T::Seen<'f> {
+        // SAFETY: a property lives as long as its object, which the token asks for.
+        unsafe { T::see(self.of(this), || ValidityToken::of_object(this.object())) }
     }
 }
 

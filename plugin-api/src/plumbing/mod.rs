@@ -23,7 +23,8 @@ pub use linkme;
 pub use crate::class::Part;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::kinds::{
-    Field, FieldPlace, FieldType, Owned, Passed, Red, Stored, ValidityToken, Whole, blank, field, set_field,
+    Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, Temp, ValidityToken, blank, field, lend,
+    set_field,
 };
 pub use crate::part_cell::PartCell;
 pub use crate::signature::ValueType;
@@ -48,7 +49,7 @@ pub use describe::{BlockOf, Words, field_descriptions, joined, joined_len};
 pub use member_names::{Members, is_property};
 pub use members::{base_ref, invoke_member, read_member, write_member};
 pub use owned::{
-    are_owned_equal, clone_owned, debug_owned, is_owned_expired, lend, load_owned, new_owned, owned_at, owned_out,
+    are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,
 };
 pub use registry::{CLASSES, EXPORTS, IMPORTS, INTERFACES, STRUCTS};

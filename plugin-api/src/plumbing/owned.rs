@@ -1,5 +1,4 @@
 //! What the owned types do by way of the host, once for all of them.
-#![expect(unsafe_code, reason = "hands addresses of host values to the host")]
 
 use core::fmt;
 use core::panic::Location;
@@ -8,18 +7,10 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 
-use crate::kinds::{Owned, ValidityToken};
+use crate::kinds::Owned;
+use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::value::address_slot;
-use crate::{CallError, Kind, Lent, host};
-
-/// The view of a value.
-///
-/// # Safety
-/// `at` is a live value of the kind as long as `token` is good, and the game thread's for `'f`.
-pub unsafe fn lend<K: Kind>(at: *mut K::Raw, token: ValidityToken<'_>) -> Lent<'_, K> {
-    // SAFETY: promised by the caller.
-    unsafe { Lent::new(at, token) }
-}
+use crate::{CallError, Kind, host};
 
 /// Where a value lies now.
 ///
@@ -30,23 +21,15 @@ pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
 }
 
 /// A copy of a value in host memory; the running call fails where the host refuses.
-///
-/// # Safety
-/// `raw` is a live value of the kind.
-pub unsafe fn load_owned<K: Kind>(raw: *const K::Raw, site: &Location<'_>) -> K {
-    // SAFETY: promised by the caller.
-    let black = unsafe { host::values::black_new::<K>(raw, site) };
+pub fn load_owned<K: Kind>(from: Ptr<'_, K>, site: &Location<'_>) -> K {
+    let black = host::values::black_new(Some(from), site);
     K::from_owned(Owned::of(black.unwrap_or_else(|error| alcedo_rt::fail(error))))
 }
 
 /// Overwrites a value in host memory.
-///
-/// # Safety
-/// `target` is a live value of the kind.
-pub unsafe fn store_owned<K: Kind>(of: &K, target: *mut K::Raw) -> Result<(), CallError> {
-    let place = host::values::place::<K>(ObjectHandle::NONE, target)?;
-    // SAFETY: `target` is live by contract, and so is ours, as was just found.
-    unsafe { host::values::copy(&place, owned_at(of)?.cast()) }
+pub fn store_owned<K: Kind>(of: &K, target: PtrMut<'_, K>) -> Result<(), CallError> {
+    let place = target.into_place(ObjectHandle::NONE)?;
+    host::values::copy(&place, of.owned().ptr()?.as_ptr())
 }
 
 /// What waits for a result; the running call fails where the host refuses.
@@ -77,9 +60,8 @@ pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
 /// Whether two values are equal, or the running call fails.
 pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     let equal = || {
-        let (one, two) = (one.owned().at()?, two.owned().at()?);
-        // SAFETY: both lie there, as was just found.
-        unsafe { host::values::equal::<K>(one, two) }
+        let (one, two) = (one.owned().ptr()?, two.owned().ptr()?);
+        host::values::equal(one.as_ptr(), two.as_ptr())
     };
     equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
@@ -96,11 +78,9 @@ pub fn debug_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let printed = of.owned().at().and_then(|raw| {
-        // SAFETY: it lies there, as was just found.
-        let printed = unsafe { host::values::print::<K>(raw) }?;
-        // SAFETY: as above, and this is the game thread.
-        Ok(match unsafe { K::plain_text(raw) } {
+    let printed = of.owned().ptr().and_then(|at| {
+        let printed = host::values::print(at.as_ptr())?;
+        Ok(match K::plain_text(at.as_ptr()) {
             Some(text) if is_quoted => format!("{text:?}"),
             Some(text) => text,
             None => printed,
@@ -116,13 +96,9 @@ fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> f
 /// A value from its text.
 pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallError> {
     let value = new_owned::<K>(site)?;
-    let at = value.owned().at()?;
-    // SAFETY: it was made just now on this thread, the game thread.
-    if let Some(put) = unsafe { K::put_plain_text(at, text) } {
+    if let Some(put) = K::put_plain_text(value.owned().ptr()?, text) {
         return put.map(|()| value);
     }
-    let place = host::values::place::<K>(ObjectHandle::NONE, value.owned().at()?)?;
-    // SAFETY: the host keeps the value while it is owned.
-    unsafe { host::values::parse(&place, text) }?;
+    host::values::parse(&value.owned().ptr()?.into_place(ObjectHandle::NONE)?, text)?;
     Ok(value)
 }

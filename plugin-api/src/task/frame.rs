@@ -1,6 +1,5 @@
 //! The way from an [`Obj`] that a task has kept to the object itself: for one step of the task, as a method has it for
 //! one call.
-#![expect(unsafe_code, reason = "makes frame-bound values for the running step")]
 
 use core::cell::Cell;
 
@@ -8,13 +7,15 @@ use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
-use crate::part_cell::PartCell;
-use crate::{Obj, This, host};
+use crate::{Obj, This};
 
 thread_local! {
     /// How many steps of jobs are on this thread's stack, unless what a job held is being dropped. No destructor.
     static STEPS: Cell<u32> = const { Cell::new(0) };
 }
+
+/// That a step of a job is running on this thread. Only this file makes one.
+pub(crate) struct Step(());
 
 /// Runs one step of a job: objects can be entered meanwhile.
 pub(super) fn step<R>(code: impl FnOnce() -> R) -> R {
@@ -51,10 +52,7 @@ impl<C: Class> Obj<C> {
                  `this.get(obj)`; a destructor cannot reach the engine",
             ));
         }
-        let memory = host::object_memory(self.handle(), C::id())?;
-        // SAFETY: the host found the object alive and of that class. A step of a job runs in a red frame of the
-        // host's, and the memory is kept until the safe point, which lies after it.
-        Ok(code(unsafe { This::new(self.handle(), memory) }))
+        self.with_in(Step(()), code)
     }
 }
 
@@ -66,11 +64,7 @@ impl<C: Part> Obj<C> {
     /// method has it.
     pub fn with_part<R>(self, code: impl FnOnce(&mut C, This<'_, C>) -> R) -> Result<R, CallError> {
         self.with(|this| {
-            let cell = host::part(self.handle(), C::id())?;
-            // SAFETY: the host gives back what this module's red constructor made for this object and class, and keeps
-            // it for the frame.
-            let cell = unsafe { cell.0.cast::<PartCell<C>>().as_ref() };
-            let cell = cell.ok_or_else(|| {
+            let cell = this.part()?.ok_or_else(|| {
                 CallError::new(
                     FailureKind::UNAVAILABLE,
                     format!("the plugin part of {} for {}", self.handle(), C::PATH),

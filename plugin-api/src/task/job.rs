@@ -1,20 +1,21 @@
 //! What the host gets of a task, a timer or a posted closure: one address, and the two functions that run and drop what
-//! is there. There is one pair of functions for all.
+//! is there. There is one pair of functions for all. And what a task gets of the host: a waker.
 #![expect(unsafe_code, reason = "makes addresses of jobs for the host, and jobs of addresses again")]
 
 use core::future::Future;
+use core::mem::ManuallyDrop;
 use core::panic::Location;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 use core::time::Duration;
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::task::{Job, JobDrop, JobKind, JobRun, JobStep};
-use alcedo_rt::{CallError, trap};
+use alcedo_rt::{CallError, Host, trap};
 
-use super::{Bound, TaskHandle, frame, waker};
+use super::{Bound, TaskHandle, frame};
 use crate::host;
 
 /// What a job consists of.
@@ -94,10 +95,9 @@ fn nanos(time: Duration) -> u64 {
 unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep {
     let mut step = JobStep::PENDING;
     let status = trap(failure, || {
-        // SAFETY: the box that `hand_over` gave away, not dropped yet, and nobody else runs it.
-        let work = unsafe { &mut *data.cast::<Work>() };
-        // SAFETY: the host lends its waker for the call.
-        let waker = unsafe { waker::lent(waker) };
+        // SAFETY: the host promises the box that `hand_over` gave away, not dropped yet and run by nobody else, and lends its
+        // waker for the call.
+        let (work, waker) = unsafe { (&mut *data.cast::<Work>(), lent(waker)) };
         match frame::step(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
             // The object went while the closure was on its way to it: it has nothing left to do.
@@ -123,4 +123,58 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
         frame::ending(|| drop(work));
         Ok(())
     })
+}
+
+static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
+
+// The waker of a task. What it refers to is the host's, so that it may be cloned into any thread and outlive its task; of the
+// module it needs only the four functions below, which is why the host counts its holders.
+
+/// The waker that the host lends for one step; none for what has no waker.
+///
+/// # Safety
+/// `waker` is null, or one of the host's wakers, lent for as long as what this returns is used.
+unsafe fn lent(waker: *const ()) -> ManuallyDrop<Waker> {
+    if waker.is_null() {
+        return ManuallyDrop::new(Waker::noop().clone());
+    }
+    // SAFETY: the functions below keep the waker's contract: the host counts holders from any thread.
+    ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
+}
+
+fn waker_host() -> Option<Host<'static>> {
+    // SAFETY: holders are counted, and the task is run later: no value is looked at.
+    unsafe { Host::attached("a waker") }
+}
+
+// Without a host, after the detachment, nothing is counted any more: a clone is not, and so its drop is not either.
+
+unsafe fn clone(waker: *const ()) -> RawWaker {
+    if let Some(host) = waker_host() {
+        // SAFETY: a waker is cloned by who holds it.
+        unsafe { host.waker_clone(waker) };
+    }
+    RawWaker::new(waker, &TABLE)
+}
+
+unsafe fn wake(waker: *const ()) {
+    // SAFETY: the caller holds the waker, and gives it up.
+    unsafe {
+        wake_by_ref(waker);
+        drop_waker(waker);
+    }
+}
+
+unsafe fn wake_by_ref(waker: *const ()) {
+    if let Some(host) = waker_host() {
+        // SAFETY: a waker is used by who holds it.
+        unsafe { host.waker_wake(waker) };
+    }
+}
+
+unsafe fn drop_waker(waker: *const ()) {
+    if let Some(host) = waker_host() {
+        // SAFETY: a waker is dropped once by who holds it.
+        unsafe { host.waker_drop(waker) };
+    }
 }

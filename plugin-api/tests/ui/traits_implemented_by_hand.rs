@@ -1,7 +1,7 @@
 //! What an implementation promises is believed, so each needs the word that `forbid(unsafe_code)` refuses.
 #![forbid(unsafe_code)]
 
-use alcedo_plugin_api::plumbing::Slot;
+use alcedo_plugin_api::plumbing::{PtrMut, Slot};
 use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::{AnyArgument, IntoHost, Interface, Value};
 
@@ -16,7 +16,7 @@ impl IntoHost<UArray<u64>> for Evil {
         Ok(Some(std::ptr::without_provenance(0x4141)))
     }
 
-    unsafe fn put(&self, _target: *mut <UArray<u64> as Value>::Raw) -> Result<(), CallError> {
+    fn put(&self, _target: PtrMut<'_, UArray<u64>>) -> Result<(), CallError> {
         Ok(())
     }
 }

@@ -108,33 +108,29 @@ macro_rules! __alcedo_pod {
             type Out = $crate::plumbing::core::mem::MaybeUninit<AlcedoRaw>;
 
             unsafe fn see<'f>(
-                at: *mut AlcedoRaw,
+                at: $crate::plumbing::PtrMut<'_, Self>,
                 _token: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
             ) -> Self {
-                // SAFETY: promised by the caller.
-                unsafe { Self::load(at) }
+                Self::load(at.as_ptr())
             }
 
-            unsafe fn load(raw: *const AlcedoRaw) -> Self {
-                // SAFETY: promised by the caller.
-                let whole = unsafe { $crate::plumbing::Whole::<Self>::new(raw.cast_mut()) };
-                Self { $($field: whole.load(&AlcedoRaw::$field),)* }
+            fn load(from: $crate::plumbing::Ptr<'_, Self>) -> Self {
+                Self { $($field: from.load_field(&AlcedoRaw::$field),)* }
             }
 
-            unsafe fn store(
+            fn store(
                 &self,
-                target: *mut AlcedoRaw,
+                target: $crate::plumbing::PtrMut<'_, Self>,
             ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                // SAFETY: promised by the caller.
-                let whole = unsafe { $crate::plumbing::Whole::<Self>::new(target) };
-                $(whole.store(&AlcedoRaw::$field, &self.$field)?;)*
+                $(target.store_field(&AlcedoRaw::$field, &self.$field)?;)*
                 $crate::plumbing::core::result::Result::Ok(())
             }
 
             unsafe fn stage(&self) -> Self::In {
                 let mut staged = $crate::plumbing::core::mem::MaybeUninit::zeroed();
-                // SAFETY: zero bytes are a live value of every plain field.
-                if let $crate::plumbing::core::result::Result::Err(error) = unsafe { self.store(staged.as_mut_ptr()) } {
+                // SAFETY: zero bytes on this stack are a live value of every plain field.
+                let target = unsafe { $crate::plumbing::PtrMut::new(staged.as_mut_ptr()) };
+                if let $crate::plumbing::core::result::Result::Err(error) = self.store(target) {
                     $crate::plumbing::fail(error);
                 }
                 staged
@@ -157,15 +153,17 @@ macro_rules! __alcedo_pod {
                 out: Self::Out,
             ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
                 // SAFETY: it was zeroed, which is a live value of every plain field, and filled by the callee.
-                $crate::plumbing::core::result::Result::Ok(unsafe { Self::load(out.as_ptr()) })
+                let from = unsafe { $crate::plumbing::Ptr::new(out.as_ptr()) };
+                $crate::plumbing::core::result::Result::Ok(Self::load(from))
             }
 
             unsafe fn from_slot(
                 slot: $crate::plumbing::Slot,
             ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
                 let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(slot)?;
-                // SAFETY: for a struct the slot points to a live one, by contract.
-                $crate::plumbing::core::result::Result::Ok(unsafe { Self::load(raw) })
+                // SAFETY: the caller promises what the border prescribes: for a struct the slot points to a live one.
+                let from = unsafe { $crate::plumbing::Ptr::new(raw) };
+                $crate::plumbing::core::result::Result::Ok(Self::load(from))
             }
 
             unsafe fn into_slot(
@@ -173,8 +171,9 @@ macro_rules! __alcedo_pod {
                 slot: &mut $crate::plumbing::Slot,
             ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                 let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(*slot)?;
-                // SAFETY: for a struct the slot points to zeroed or live memory of one, by contract.
-                unsafe { self.store(raw) }
+                // SAFETY: the caller promises what the border prescribes: for a struct the slot points to zeroed or live memory of
+                // one.
+                self.store(unsafe { $crate::plumbing::PtrMut::new(raw) })
             }
         }
       };
@@ -218,10 +217,10 @@ macro_rules! __alcedo_struct {
             type Out = $crate::plumbing::Owned<Self>;
 
             unsafe fn see<'f>(
-                at: *mut AlcedoRaw,
+                at: $crate::plumbing::PtrMut<'_, Self>,
                 token: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
             ) -> $crate::plumbing::Lent<'f, Self> {
-                // SAFETY: promised by the caller.
+                // SAFETY: the caller promises that the value is live as long as the token is good.
                 unsafe { $crate::plumbing::lend(at, token()) }
             }
 
@@ -232,14 +231,15 @@ macro_rules! __alcedo_struct {
             }
 
             #[track_caller]
-            unsafe fn load(raw: *const AlcedoRaw) -> Self {
-                // SAFETY: promised by the caller.
-                unsafe { $crate::plumbing::load_owned(raw, $crate::plumbing::core::panic::Location::caller()) }
+            fn load(from: $crate::plumbing::Ptr<'_, Self>) -> Self {
+                $crate::plumbing::load_owned(from, $crate::plumbing::core::panic::Location::caller())
             }
 
-            unsafe fn store(&self, target: *mut AlcedoRaw) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                // SAFETY: promised by the caller.
-                unsafe { $crate::plumbing::store_owned(self, target) }
+            fn store(
+                &self,
+                target: $crate::plumbing::PtrMut<'_, Self>,
+            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                $crate::plumbing::store_owned(self, target)
             }
 
             unsafe fn stage(&self) {}
@@ -268,8 +268,9 @@ macro_rules! __alcedo_struct {
                 slot: $crate::plumbing::Slot,
             ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
                 let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(slot)?;
-                // SAFETY: for a struct the slot points to a live one, by contract.
-                $crate::plumbing::core::result::Result::Ok(unsafe { <Self as $crate::plumbing::Value>::load(raw) })
+                // SAFETY: the caller promises what the border prescribes: for a struct the slot points to a live one.
+                let from = unsafe { $crate::plumbing::Ptr::new(raw) };
+                $crate::plumbing::core::result::Result::Ok(<Self as $crate::plumbing::Value>::load(from))
             }
 
             unsafe fn into_slot(
@@ -277,8 +278,9 @@ macro_rules! __alcedo_struct {
                 slot: &mut $crate::plumbing::Slot,
             ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                 let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(*slot)?;
-                // SAFETY: for a struct the slot of a result points to zero bytes, which are a live one, by contract.
-                unsafe { $crate::plumbing::store_owned(&self, raw) }
+                // SAFETY: the caller promises what the border prescribes: for a struct the slot of a result points to zero bytes,
+                // which are a live one.
+                $crate::plumbing::store_owned(&self, unsafe { $crate::plumbing::PtrMut::new(raw) })
             }
         }
 
@@ -295,10 +297,10 @@ macro_rules! __alcedo_struct {
                 Self(owned)
             }
 
-            unsafe fn show(_raw: *const AlcedoRaw) {}
+            fn show(_from: $crate::plumbing::Ptr<'_, Self>) {}
 
-            unsafe fn slot_of(raw: *const AlcedoRaw, (): &()) -> $crate::plumbing::Slot {
-                $crate::plumbing::address_slot(raw)
+            fn slot_of(from: $crate::plumbing::Ptr<'_, Self>, (): &()) -> $crate::plumbing::Slot {
+                $crate::plumbing::address_slot(from.at())
             }
         }
 
